@@ -120,7 +120,7 @@ fn locked(lock: &str, name: &str) -> Option<String> {
     Some(lines.nth(1)?.strip_prefix("version = \"")?.strip_suffix('"')?.to_owned())
 }
 
-/// The version that a `go.mod` asks for of a module.
+/// The version of a module in a `go.mod`.
 fn required(go_mod: &str, name: &str) -> Option<String> {
     let line = |line: &str| Some(line.trim().strip_prefix(name)?.strip_prefix(" v")?.to_owned());
     go_mod.lines().find_map(line)
@@ -153,7 +153,8 @@ mod tests {
     #[test]
     fn peers_tell_the_versions_of_what_they_show() {
         let tells = &["github.com/gin-gonic/gin", "github.com/jackc/pgx/v5"];
-        let version = Build { by: By::Go, folder: "bench/peers/gin", package: "gin-peer", tells }.version();
+        let version =
+            Build { by: By::Go, folder: "crates/torr-lab/shipped/subjects/gin", package: "gin-peer", tells }.version();
         let version = version.expect("both are in its go.mod");
         assert!(version.starts_with("gin 1.") && version.contains(", pgx 5."), "{version}");
     }

@@ -26,6 +26,11 @@ pub const H2LOAD: &str = "h2load";
 /// Name of the subject's closed loop, where its open loop takes part under the subject's name.
 pub const CLOSED_LOOP: &str = "torr closed loop";
 
+/// Name of the subject's open loop where the program's own clock tells when responses arrived, and each request leaves alone.
+pub const USER_CLOCK: &str = "torr, its own clock";
+/// Name of the load generator that waits through io_uring.
+pub const GCANNON: &str = "gcannon";
+
 /// Name of the subject's engine with an axum router.
 pub const ROUTER: &str = "torr router";
 /// Name of the same router as axum serves it.
@@ -93,15 +98,16 @@ const fn built(
 
 /// What gin's program is about.
 const GIN_TELLS: &[&str] = &["github.com/gin-gonic/gin", "github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql"];
-const GIN_BUILD: Build = Build { by: By::Go, folder: "bench/peers/gin", package: "gin-peer", tells: GIN_TELLS };
+const GIN_BUILD: Build =
+    Build { by: By::Go, folder: "crates/torr-lab/shipped/subjects/gin", package: "gin-peer", tells: GIN_TELLS };
 
 /// All that may take part or look on, apart from the floor, which is this program; and the databases, which do in their own way.
-pub static TOOLS: [Tool; 16] = [
+pub static TOOLS: [Tool; 17] = [
     Tool { version: &["--version"], ..built(TORR, "", "torr", &[]) },
     built("router", "", "torr-bench-router", &["axum"]),
     built("axum", "", "torr-bench-router", &["axum"]),
-    built(ACTIX, "bench/peers/actix", "actix-peer", &["actix-web"]),
-    built(SQLX, "bench/peers/sqlx", "sqlx-peer", &["axum", "sqlx", "sea-orm"]),
+    built(ACTIX, "crates/torr-lab/shipped/subjects/actix", "actix-peer", &["actix-web"]),
+    built(SQLX, "crates/torr-lab/shipped/subjects/axum", "sqlx-peer", &["axum", "sqlx", "sea-orm"]),
     tool(GIN, &[], Origin::Built(GIN_BUILD)),
     tool(PHP, &["--version"], Origin::Package("php-cli php-mysql php-pgsql")),
     tool(MARIADB, &["--version"], Origin::Package("mariadb-server-core mariadb-client-core")),
@@ -113,6 +119,7 @@ pub static TOOLS: [Tool; 16] = [
     tool(OHA, &["--version"], Origin::Path),
     tool(H2LOAD, &["--version"], Origin::Package("nghttp2-client")),
     tool("hey", &[], Origin::Path),
+    tool(GCANNON, &[], Origin::Path),
 ];
 
 /// Is it a candidate that the run is about, one of our own programs?

@@ -22,6 +22,8 @@ use torr_test_support::interrupt;
 pub const SERVER_CPU: usize = 0;
 /// The load generators' CPU.
 pub const LOAD_CPU: usize = 1;
+/// What stands for no CPU in particular.
+pub const ALL_CPUS: usize = usize::MAX;
 
 /// A running program, with its output going to files: a pipe would want a reader, which would take CPU time as well.
 struct Pinned {
@@ -121,6 +123,8 @@ pub struct Ended {
     pub cpu_seconds: f64,
     /// From start to end, in seconds.
     pub wall_seconds: f64,
+    /// The peak of its resident memory in KiB, as it was a tenth of a second before its end at the latest.
+    pub peak_memory_kib: u64,
 }
 
 /// Runs a load generator on the load's CPU to its end; an error if it fails or takes longer than the limit.
@@ -141,11 +145,15 @@ pub fn run_while(
     arguments: &[String],
     folder: &Path,
     limit: Duration,
-    meanwhile: impl FnMut() -> Result<(), Error>,
+    mut meanwhile: impl FnMut() -> Result<(), Error>,
 ) -> Result<Ended, Error> {
     let begin = Instant::now();
     let mut program = Pinned::start(name, LOAD_CPU, program, arguments, folder)?;
-    program.wait(limit, meanwhile)?;
+    let (pid, mut peak_memory_kib) = (program.pid, 0);
+    program.wait(limit, || {
+        peak_memory_kib = peak_memory(pid).unwrap_or(0).max(peak_memory_kib);
+        meanwhile()
+    })?;
     let wall_seconds = begin.elapsed().as_secs_f64();
     let _ = kill_process_group(program.pid, Signal::KILL); // what it may have left behind, while the id is still its own
     let before = cpu::reaped();
@@ -154,8 +162,25 @@ pub fn run_while(
     program.reaped = true;
     let (stdout, last_words) = (read(&mut program.stdout), program.last_words());
     match status.success() {
-        true => Ok(Ended { stdout, last_words, cpu_seconds, wall_seconds }),
+        true => Ok(Ended { stdout, last_words, cpu_seconds, wall_seconds, peak_memory_kib }),
         false => Err(Error::failed(format!("{name} failed ({status}): {last_words}"))),
+    }
+}
+
+/// Returns the peak of a running process's resident memory in KiB.
+fn peak_memory(pid: Pid) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse().ok()
+}
+
+/// A load generator beside the one that is measured; it ends when this is dropped.
+pub struct Beside(#[allow(dead_code, reason = "its drop ends the program")] Pinned);
+
+impl Beside {
+    /// Starts it on the load's CPU.
+    pub fn start(name: &'static str, program: &str, arguments: &[String], folder: &Path) -> Result<Self, Error> {
+        Pinned::start(name, LOAD_CPU, program, arguments, folder).map(Self)
     }
 }
 
@@ -166,7 +191,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server on the servers' CPU and waits until its port answers.
+    /// Starts a server on the servers' CPU and waits until its port responds.
     pub fn start(
         name: &'static str,
         port: u16,
@@ -174,12 +199,34 @@ impl Server {
         arguments: &[String],
         folder: &Path,
     ) -> Result<Self, Error> {
-        let program = Pinned::start(name, SERVER_CPU, program, arguments, folder)?;
+        Self::start_on(SERVER_CPU, name, port, program, arguments, folder)
+    }
+
+    /// Starts a server on all CPUs and waits until its port responds.
+    pub fn on_all_cpus(
+        name: &'static str,
+        port: u16,
+        program: &str,
+        arguments: &[String],
+        folder: &Path,
+    ) -> Result<Self, Error> {
+        Self::start_on(ALL_CPUS, name, port, program, arguments, folder)
+    }
+
+    fn start_on(
+        cpu: usize,
+        name: &'static str,
+        port: u16,
+        program: &str,
+        arguments: &[String],
+        folder: &Path,
+    ) -> Result<Self, Error> {
+        let program = Pinned::start(name, cpu, program, arguments, folder)?;
         let mut server = Server { program, port };
         let begin = Instant::now();
         loop {
             interrupt::check()?;
-            // Asked first, so that a port that answers is this server's own and not that of one who took it before.
+            // Checked first, so that a port that responds is this server's own and not that of one who took it before.
             if server.program.ended_within(Duration::from_millis(20)) {
                 let last_words = server.program.last_words();
                 return Err(Error::failed(format!("{name} ended before it listened: {last_words}")));

@@ -1,4 +1,4 @@
-//! The command line: commands, options and the one-line answer to a bad one.
+//! The command line: commands, options and the one-line error of a bad one.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -37,7 +37,11 @@ pub enum Command {
     Reload(ReloadOptions),
     /// Measure what sessions and scripts cost beside a bare GET, and beside wrk
     Sessions(SessionOptions),
-    /// The floor of HTTP service: answers every blank line with a fixed page
+    /// Measure the memory that virtual users take
+    Users(UserOptions),
+    /// Measure what a handler that computes does to other requests, beside `axum::serve`
+    Computing(ComputingOptions),
+    /// The floor of HTTP service: responds to every blank line with a fixed page
     #[command(hide = true)]
     FloorServer(FloorServer),
     /// The floor of HTTP load: a closed loop that reads and sends
@@ -197,12 +201,43 @@ pub struct SessionOptions {
     pub no_archive: bool,
 }
 
+/// How the memory of virtual users is measured.
+#[derive(Args)]
+pub struct UserOptions {
+    /// Numbers of users, each with a connection of its own
+    #[arg(long, value_delimiter = ',', default_value = "1000,10000,100000", value_parser = clap::value_parser!(u32).range(1..))]
+    pub users: Vec<u32>,
+    /// Length of each run in seconds: every user has to send a request in it
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
+    pub seconds: u32,
+    /// The torr program to measure, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print the table only
+    #[arg(long)]
+    pub no_archive: bool,
+}
+
+/// How handlers that compute are measured.
+#[derive(Args)]
+pub struct ComputingOptions {
+    /// How many turns, and how long.
+    #[command(flatten)]
+    pub size: Size,
+    /// The torr program that makes the load, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print the table only
+    #[arg(long)]
+    pub no_archive: bool,
+}
+
 /// Arguments of the floor's server.
 #[derive(Args)]
 pub struct FloorServer {
     /// An address such as 127.0.0.1:9000, or a port on the loopback
     pub listen: String,
-    /// `close` after each answer; `http10` announces keep-alive, which ab needs
+    /// `close` after each response; `http10` announces keep-alive, which ab needs
     #[arg(value_parser = ["close", "http10"])]
     pub mode: Option<String>,
 }
@@ -212,7 +247,7 @@ pub struct FloorServer {
 pub struct FloorClient {
     /// Port on the loopback
     pub port: u16,
-    /// Connections, each with one request under way
+    /// Connections, each with one request in flight
     pub connections: u32,
     /// Length of the run in seconds
     pub seconds: f64,
@@ -236,13 +271,14 @@ pub struct Launch {
     pub command: Vec<OsString>,
 }
 
-/// Reads the command line. Help goes to stdout and ends the process; an error is told in one line.
+/// Reads the command line. Help goes to stdout and ends the process; an error is one line.
 pub fn parse() -> Result<Command, Error> {
     Cli::try_parse().map(|cli| cli.command).map_err(|e| match e.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => e.exit(),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            Error::Usage("say what to measure: all, press, serve, transport, data, where or reload (see --help)".into())
-        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => Error::Usage(
+            "say what to measure: all, press, serve, transport, data, where, reload, sessions or users (see --help)"
+                .into(),
+        ),
         _ => Error::Usage(format!("{} (see --help)", one_line(&e.to_string()))),
     })
 }

@@ -33,7 +33,7 @@ pub fn run(options: &DataOptions) -> Result<(), Error> {
     machine::check(options.connections)?;
     let scenarios = scenario::all(&options.styles, &options.operations);
     if scenarios.is_empty() {
-        return Err(Error::Usage("nothing of --operations is asked in the groups of --styles".into()));
+        return Err(Error::Usage("nothing of --operations is in the groups of --styles".into()));
     }
     let roster = roster(options, &scenarios)?;
     let (started, machine) = (SystemTime::now(), Machine::describe(&roster));

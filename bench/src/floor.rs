@@ -3,7 +3,7 @@
 pub mod client;
 pub mod server;
 
-/// The page that every measured server answers with.
+/// The page that every measured server responds with.
 pub const PAGE: &str = "<p>Hello, world!</p>";
 
 /// The request that the floor's client sends, and that servers are probed with.

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
+use crate::child::ALL_CPUS;
 use crate::{cli, cpu};
 use torr_test_support::error::Error;
 
@@ -17,7 +18,9 @@ pub fn run(args: &cli::Launch) -> Result<(), Error> {
     if getppid().is_none_or(|parent| parent.as_raw_nonzero().get() != args.parent) {
         return Err(Error::Interrupted); // the driver died before the line above
     }
-    cpu::pin(args.cpu)?;
+    if args.cpu != ALL_CPUS {
+        cpu::pin(args.cpu)?;
+    }
     let program = &args.command[0];
     Err(Error::at(format!("cannot start {}", program.display()))(Command::new(program).args(&args.command[1..]).exec()))
 }

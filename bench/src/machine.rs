@@ -100,7 +100,7 @@ fn field(file: &str, name: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// What a program says first when asked for its version, on whichever stream.
+/// The first line of a program's version, on either stream.
 fn version(program: impl AsRef<OsStr>, args: &[&str]) -> String {
     let said = match args {
         [] => None, // it has no such option

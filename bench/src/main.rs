@@ -9,6 +9,7 @@ mod built;
 mod candidates;
 mod child;
 mod cli;
+mod computing;
 mod cpu;
 mod data;
 mod floor;
@@ -28,6 +29,7 @@ mod scrape;
 mod serve;
 mod sessions;
 mod turn;
+mod users;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -50,6 +52,8 @@ fn main() -> ExitCode {
         cli::Command::Where(options) => profile::run(&options),
         cli::Command::Reload(options) => reload::run(&options),
         cli::Command::Sessions(options) => sessions::run(&options),
+        cli::Command::Users(options) => users::run(&options),
+        cli::Command::Computing(options) => computing::run(&options),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

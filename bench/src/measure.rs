@@ -25,6 +25,9 @@ pub struct Turn {
     pub cpu_seconds: f64,
     /// CPU time of the side that is measured, up to the program's end, with all connections closed.
     pub whole_cpu_seconds: f64,
+    /// 99th percentile of the time by which requests were sent after they were due, in microseconds, where the tool tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_lag_p99_us: Option<f64>,
 }
 
 impl Turn {
@@ -63,6 +66,10 @@ pub struct Summary {
     pub cpu_share: f64,
     /// Requests or connections that failed, in all rounds.
     pub failed: u64,
+    /// Open loops only, where the tool tells: 99th percentile of the time by which requests were sent after they were due, in
+    /// microseconds, median.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_lag_p99_us: Option<f64>,
     /// The figures to reach, where the design has any.
     pub limits: Vec<Judged>,
 }
@@ -122,6 +129,8 @@ fn summarise(scenario: Scenario, candidate: &'static str, all: &[&'static str], 
         reached: cost_ratio.get(limit.against).map(|ratio| ratio.median <= limit.at_most),
     };
     let limits = limits(scenario, candidate).into_iter().map(judge).collect();
+    let lags: Option<Vec<f64>> = turns(rows, candidate).map(|turn| turn.send_lag_p99_us).collect();
+    let lags = lags.filter(|lags| scenario.style.open_loop() && !lags.is_empty()).map(median);
     Summary {
         candidate,
         cost_ratio,
@@ -130,6 +139,7 @@ fn summarise(scenario: Scenario, candidate: &'static str, all: &[&'static str], 
         requests_per_s: over(|turn| turn.requests as f64 / turn.wall_seconds),
         cpu_share: over(|turn| turn.cpu_seconds / turn.wall_seconds),
         failed: turns(rows, candidate).map(|turn| turn.failed).sum(),
+        send_lag_p99_us: lags,
         limits,
     }
 }
@@ -144,8 +154,14 @@ mod tests {
     #[test]
     fn each_rival_that_was_measured_is_compared_with() {
         let row = |round, candidate, cpu_seconds| {
-            let turn =
-                Turn { requests: 1000, failed: 0, wall_seconds: 1.0, cpu_seconds, whole_cpu_seconds: cpu_seconds };
+            let turn = Turn {
+                requests: 1000,
+                failed: 0,
+                wall_seconds: 1.0,
+                cpu_seconds,
+                whole_cpu_seconds: cpu_seconds,
+                send_lag_p99_us: None,
+            };
             Row { round, candidate, turn }
         };
         let rows = [row(1, TORR, 0.2), row(1, WRK, 0.4), row(2, WRK, 0.5), row(2, TORR, 0.3)];

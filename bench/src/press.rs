@@ -39,8 +39,8 @@ pub fn measure(roster: &Roster, scenario: Scenario, options: &Options) -> Result
     let mut announcing = if announces { Some(start(Some("http10"))?) } else { None };
     // The probe speaks plain HTTP/1.1 only.
     let plain_http1 = !scenario.style.tls() && !scenario.style.http2();
-    let probe = || probe::answer_length(plain.port(), host.path, host.page, scenario.style.close());
-    let answer = if plain_http1 { Some(probe()?) } else { None };
+    let probe = || probe::response_length(plain.port(), host.path, host.page, scenario.style.close());
+    let response = if plain_http1 { Some(probe()?) } else { None };
 
     let mut press = |name: &'static str, seconds: f64, rate: u64| {
         let load = loads::load(name);
@@ -57,12 +57,16 @@ pub fn measure(roster: &Roster, scenario: Scenario, options: &Options) -> Result
         };
         let (program, arguments) = (roster.program(load.tool), (load.arguments)(&load_settings)?);
         let turn =
-            turn::take(&Generator { name, program, arguments, tally: load.tally }, seconds, answer, folder.path());
+            turn::take(&Generator { name, program, arguments, tally: load.tally }, seconds, response, folder.path());
         server.cpu_at_rest()?; // the next turn begins when the server has closed this one's connections
         turn
     };
     let seconds = f64::from(options.size.seconds());
     let rate = match (scenario.style, first) {
+        (Style::OpenLoop20k | Style::OpenLoop60k, _) => {
+            press(CLOSED_LOOP, WARM_UP, 0)?;
+            scenario.style.rate().expect("these styles have a rate of their own")
+        }
         (Style::OpenLoop, _) => {
             let closed = press(CLOSED_LOOP, seconds, 0)?;
             let half = closed.requests as f64 / closed.wall_seconds / 2.0;

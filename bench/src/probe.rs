@@ -7,25 +7,25 @@ use std::time::Duration;
 use crate::floor::request;
 use torr_test_support::error::Error;
 
-/// Length in bytes of a server's answer, head and page; an error if it is not the page that it is to give.
-pub fn answer_length(port: u16, path: &str, page: &str, close: bool) -> Result<u64, Error> {
-    let mut answer = Vec::new();
+/// Length in bytes of a server's response, head and page; an error if it is not the page that it is to give.
+pub fn response_length(port: u16, path: &str, page: &str, close: bool) -> Result<u64, Error> {
+    let mut response = Vec::new();
     let mut talk = || -> std::io::Result<()> {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
         stream.set_read_timeout(Some(Duration::from_secs(2)))?;
         stream.write_all(request(path, close).as_bytes())?;
         let mut buffer = [0; 4096];
-        while !answer.ends_with(page.as_bytes()) {
+        while !response.ends_with(page.as_bytes()) {
             match stream.read(&mut buffer)? {
                 0 => break,
-                got => answer.extend_from_slice(&buffer[..got]),
+                got => response.extend_from_slice(&buffer[..got]),
             }
         }
         Ok(())
     };
     talk().map_err(Error::at(format!("GET {path}")))?;
-    match answer.starts_with(b"HTTP/1.1 200 ") && answer.ends_with(page.as_bytes()) {
-        true => Ok(answer.len() as u64),
+    match response.starts_with(b"HTTP/1.1 200 ") && response.ends_with(page.as_bytes()) {
+        true => Ok(response.len() as u64),
         false => Err(Error::failed(format!("GET {path} did not give the page {page} with status 200"))),
     }
 }
@@ -69,13 +69,13 @@ mod tests {
 
     use super::*;
 
-    /// What is read of an answer whose connection stays open.
-    fn read(answer: &'static str) -> Result<String, Error> {
+    /// What is read of a response whose connection stays open.
+    fn read(response: &'static str) -> Result<String, Error> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a free port");
         let port = listener.local_addr().expect("it is bound").port();
         let server = std::thread::spawn(move || {
             let (mut connection, _) = listener.accept().expect("the probe connects");
-            connection.write_all(answer.as_bytes()).expect("the probe reads");
+            connection.write_all(response.as_bytes()).expect("the probe reads");
             // Until the probe is done: it must not wait for the end of the connection.
             let _ = connection.read_to_end(&mut Vec::new());
         });
@@ -89,7 +89,7 @@ mod tests {
         let page = read("HTTP/1.1 200 OK\r\nServer: x\r\ncontent-length: 4\r\n\r\n[1]\nbeyond");
         assert_eq!(page.expect("it has status 200"), "[1]\n");
         let page = read("HTTP/1.1 500 Internal Server Error\r\nContent-Length: 3\r\n\r\nwhy");
-        let told = page.expect_err("it has not").to_string();
-        assert_eq!(told, "GET / gave HTTP/1.1 500 Internal Server Error why");
+        let message = page.expect_err("it has not").to_string();
+        assert_eq!(message, "GET / gave HTTP/1.1 500 Internal Server Error why");
     }
 }

@@ -54,8 +54,9 @@ struct Outcome {
     /// Connections that the server ended, which is how clients come to the new workers.
     closed_by_server: u64,
     seconds: f64,
-    /// Reloads asked for, done, and given up.
-    reloads_asked: u64,
+    /// Reloads requested, done, and given up.
+    #[serde(rename = "reloads_asked")]
+    reloads_requested: u64,
     reloads_done: usize,
     reloads_given_up: usize,
 }
@@ -109,19 +110,19 @@ fn press(
     let (port, requests) = (free_port()?, options.requests());
     let serve = words(&format!("serve --processes 2 --workers 1 --listen 127.0.0.1:{port}"));
     let server = Server::start("torr serve", port, torr, &serve, folder.path())?;
-    probe::answer_length(port, "/", PAGE, false)?;
+    probe::response_length(port, "/", PAGE, false)?;
 
     let generator =
         words(&format!("-t 1 -c {} -n {requests} {flags} --json - http://127.0.0.1:{port}/", options.connections));
-    let (mut last, mut reloads_asked) = (Instant::now(), 0);
+    let (mut last, mut reloads_requested) = (Instant::now(), 0);
     let ended = child::run_while(TORR, torr, &generator, folder.path(), LIMIT, || {
         if last.elapsed() >= every {
-            (last, reloads_asked) = (Instant::now(), reloads_asked + 1);
+            (last, reloads_requested) = (Instant::now(), reloads_requested + 1);
             server.signal(Signal::HUP)?;
         }
         Ok(())
     })?;
-    probe::answer_length(port, "/", PAGE, false)?;
+    probe::response_length(port, "/", PAGE, false)?;
     let said = server.said()?;
     let count = |what| said.lines().filter(|line| line.contains(what)).count();
 
@@ -135,7 +136,7 @@ fn press(
         errors: result["errors"].clone(),
         closed_by_server: result["connections"]["closed_by_server"].as_u64().unwrap_or(0),
         seconds: result["duration_s"].as_f64().unwrap_or(0.0),
-        reloads_asked,
+        reloads_requested,
         reloads_done: count(DONE),
         reloads_given_up: count(GIVEN_UP),
     };
@@ -146,7 +147,7 @@ fn press(
 fn markdown(report: &Report) -> String {
     let header = ["", "requests", "failed", "reloads asked", "done", "given up", "closed by the server", "seconds"];
     let row = |o: &Outcome| {
-        let numbers = [o.requests, o.failed, o.reloads_asked, o.reloads_done as u64, o.reloads_given_up as u64];
+        let numbers = [o.requests, o.failed, o.reloads_requested, o.reloads_done as u64, o.reloads_given_up as u64];
         let numbers = numbers.into_iter().chain([o.closed_by_server]).map(|n| n.to_string());
         std::iter::once(o.load.to_owned()).chain(numbers).chain([format!("{:.1}", o.seconds)]).collect()
     };
@@ -179,7 +180,7 @@ mod tests {
             errors: Value::Null,
             closed_by_server: 0,
             seconds: 1.0,
-            reloads_asked: 3,
+            reloads_requested: 3,
             reloads_done,
             reloads_given_up,
         };

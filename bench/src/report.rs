@@ -60,7 +60,7 @@ fn glance(measured: &[&Measured]) -> String {
     table(&rows)
 }
 
-/// What one candidate's cost comes to, and how it compares with whom it is to be compared, if that is not the floor.
+/// A candidate's cost, and its ratio to the candidate that it is compared with, if that is not the floor.
 fn figure(measured: &Measured, s: &Summary) -> String {
     let pipelined = measured.scenario.style == Style::Pipelined;
     let own = match s.cost_ratio.get(FLOOR) {
@@ -98,6 +98,7 @@ fn detail(measured: &Measured) -> String {
         "requests/CPU s",
         "requests/s",
         "of a CPU",
+        "send lag p99 us",
         "failed",
         "to reach",
         "reached",
@@ -113,6 +114,7 @@ fn detail(measured: &Measured) -> String {
             format!("{:.0}", 1e6 / s.cpu_us_per_request),
             format!("{:.0}", s.requests_per_s),
             format!("{:.2}", s.cpu_share),
+            s.send_lag_p99_us.map_or(NONE.into(), |lag| format!("{lag:.0}")),
             s.failed.to_string(),
             joined(s.limits.iter().map(|l| l.limit.text(measured.scenario))),
             joined(s.limits.iter().map(|l| judged(l.reached))),

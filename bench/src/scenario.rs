@@ -9,9 +9,9 @@ use crate::candidates::{FLOOR, H2LOAD, NGINX, TORR, WRK};
 
 /// Connections of the scenarios that do not vary them.
 const FEW: u32 = 100;
-/// Requests under way on one connection in the pipelined scenarios.
+/// Requests in flight on one connection in the pipelined scenarios.
 pub const PIPELINE_DEPTH: u32 = 16;
-/// Streams under way on one connection of HTTP/2.
+/// Streams in flight on one connection of HTTP/2.
 pub const STREAMS: u32 = 10;
 
 /// The side whose cost is measured.
@@ -46,6 +46,14 @@ pub enum Style {
     H2c,
     /// As [`Style::KeepAlive`], requests being due at half the rate that a closed loop reaches.
     OpenLoop,
+    /// As [`Style::KeepAlive`], 20,000 requests being due each second.
+    #[value(name = "open-loop-20k")]
+    #[serde(rename = "open_loop_20k")]
+    OpenLoop20k,
+    /// As [`Style::KeepAlive`], 60,000 requests being due each second.
+    #[value(name = "open-loop-60k")]
+    #[serde(rename = "open_loop_60k")]
+    OpenLoop60k,
     /// As [`Style::KeepAlive`], for a page that takes a path parameter, JSON and a middleware.
     Api,
     /// As [`Style::KeepAlive`], for a page whose handler is pending once.
@@ -65,6 +73,20 @@ impl Style {
     /// Over TLS?
     pub fn tls(self) -> bool {
         matches!(self, Style::Tls | Style::TlsHandshakes | Style::Http2)
+    }
+
+    /// Are requests due on a schedule?
+    pub fn open_loop(self) -> bool {
+        matches!(self, Style::OpenLoop | Style::OpenLoop20k | Style::OpenLoop60k)
+    }
+
+    /// Returns the requests per second of an open loop whose rate depends on no measurement.
+    pub fn rate(self) -> Option<u64> {
+        match self {
+            Style::OpenLoop20k => Some(20_000),
+            Style::OpenLoop60k => Some(60_000),
+            _ => None,
+        }
     }
 
     /// HTTP/2?
@@ -89,7 +111,7 @@ impl Scenario {
     pub fn host(&self) -> &'static str {
         match self.style {
             Style::Tls | Style::TlsHandshakes | Style::Http2 | Style::H2c => NGINX,
-            Style::Pipelined => TORR, // the floor would send its answers one by one
+            Style::Pipelined => TORR, // the floor would send its responses one by one
             _ => FLOOR,
         }
     }
@@ -122,6 +144,8 @@ impl Scenario {
             Style::Http2 => format!("HTTP/2 over TLS, {STREAMS} streams each ({connections})"),
             Style::H2c => format!("HTTP/2 without TLS, {STREAMS} streams each ({connections})"),
             Style::OpenLoop => format!("open loop at half load ({connections})"),
+            Style::OpenLoop20k => format!("open loop, 20,000/s ({connections})"),
+            Style::OpenLoop60k => format!("open loop, 60,000/s ({connections})"),
             Style::Api => format!("path parameter, JSON and middleware ({connections})"),
             Style::Pending => format!("a handler pending once ({connections})"),
             Style::Json => format!("JSON ({connections})"),
@@ -161,9 +185,16 @@ pub fn all(sides: &[Side], connections: &[u32], only: &[Style]) -> Vec<Scenario>
                 Style::Json,
                 Style::Observed,
             ],
-            Side::Transport => {
-                &[Style::Tls, Style::TlsHandshakes, Style::Http2, Style::H2c, Style::Pipelined, Style::OpenLoop]
-            }
+            Side::Transport => &[
+                Style::Tls,
+                Style::TlsHandshakes,
+                Style::Http2,
+                Style::H2c,
+                Style::Pipelined,
+                Style::OpenLoop,
+                Style::OpenLoop20k,
+                Style::OpenLoop60k,
+            ],
         };
         scenarios.extend(others.iter().map(|&style| Scenario { side, style, connections: FEW }));
     }

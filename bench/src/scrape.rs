@@ -9,10 +9,10 @@ use std::time::Duration;
 use crate::floor::request;
 use torr_test_support::error::Error;
 
-/// Far more often than any monitoring system asks.
+/// Far more often than any monitoring system scrapes.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Asks until it is told to stop, or dropped.
+/// Scrapes until it is stopped or dropped.
 pub struct Scraper {
     stop: Sender<()>,
     thread: JoinHandle<std::io::Result<()>>,
@@ -37,7 +37,7 @@ impl Scraper {
     pub fn stop(self) -> Result<(), Error> {
         drop(self.stop);
         match self.thread.join() {
-            Ok(asked) => asked.map_err(Error::at("GET /metrics")),
+            Ok(scraped) => scraped.map_err(Error::at("GET /metrics")),
             Err(_) => Err(Error::failed("the thread that asks for metrics has panicked")),
         }
     }
@@ -47,9 +47,9 @@ fn scrape(port: u16) -> std::io::Result<()> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_read_timeout(Some(Duration::from_secs(10)))?;
     stream.write_all(request("/metrics", true).as_bytes())?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer)?;
-    match answer.starts_with(b"HTTP/1.1 200 ") {
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response)?;
+    match response.starts_with(b"HTTP/1.1 200 ") {
         true => Ok(()),
         false => Err(std::io::Error::other("no metrics")),
     }
@@ -61,24 +61,24 @@ mod tests {
 
     use super::*;
 
-    /// Answers one connection.
-    fn server(answer: &'static str) -> (u16, JoinHandle<std::io::Result<()>>) {
+    /// Responds on one connection.
+    fn server(response: &'static str) -> (u16, JoinHandle<std::io::Result<()>>) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = listener.local_addr().expect("it is bound").port();
         let answering = move || {
             let (mut stream, _) = listener.accept()?;
             assert!(stream.read(&mut [0; 1024])? > 0);
-            stream.write_all(answer.as_bytes())
+            stream.write_all(response.as_bytes())
         };
         (port, thread::spawn(answering))
     }
 
     #[test]
-    fn metrics_are_asked_for_and_their_absence_is_told() {
-        for (answer, good) in [("HTTP/1.1 200 OK\r\n\r\nup 1\n", true), ("HTTP/1.1 404 Not Found\r\n\r\n", false)] {
-            let (port, server) = server(answer);
-            assert_eq!(scrape(port).is_ok(), good, "{answer}");
-            server.join().expect("no panic").expect("it is asked");
+    fn metrics_are_scraped_and_their_absence_is_an_error() {
+        for (response, good) in [("HTTP/1.1 200 OK\r\n\r\nup 1\n", true), ("HTTP/1.1 404 Not Found\r\n\r\n", false)] {
+            let (port, server) = server(response);
+            assert_eq!(scrape(port).is_ok(), good, "{response}");
+            server.join().expect("no panic").expect("it is scraped");
         }
     }
 }

@@ -52,8 +52,8 @@ pub fn measure(roster: &Roster, scenario: Scenario, options: &Options) -> Result
 /// A page of a server that is up, and that gives it.
 struct RunningService {
     service: &'static Service,
-    /// Length of its answer in bytes, where our own probe has asked for it.
-    answer: Option<u64>,
+    /// Length of its response in bytes, if our own probe has measured it.
+    response: Option<u64>,
 }
 
 /// What all servers of one scenario share, and those that are up, by name.
@@ -79,15 +79,15 @@ impl Bench<'_> {
                 port
             }
         };
-        let (path, page) = service.asked(self.scenario.style);
-        let answer = if self.scenario.is_probed_by_torr() {
+        let (path, page) = service.page_request(self.scenario.style);
+        let response = if self.scenario.is_probed_by_torr() {
             let arguments = torr_probe(&self.load_settings(port, path, 0.0), page)?;
             child::run("probe", self.roster.program(TORR), &arguments, self.folder, PATIENCE)?;
             None
         } else {
-            Some(probe::answer_length(port, path, page, self.scenario.style.close())?)
+            Some(probe::response_length(port, path, page, self.scenario.style.close())?)
         };
-        Ok(RunningService { service, answer })
+        Ok(RunningService { service, response })
     }
 
     /// One turn of load; what it has cost is the server's CPU time, with the opening and closing of the connections.
@@ -97,13 +97,14 @@ impl Bench<'_> {
         // Only ours know parts of seconds.
         let seconds = if [FLOOR, TORR].contains(&name) { seconds } else { seconds.ceil() };
         let load = loads::load(name);
-        let arguments = (load.arguments)(&self.load_settings(port, up.service.asked(self.scenario.style).0, seconds))?;
+        let arguments =
+            (load.arguments)(&self.load_settings(port, up.service.page_request(self.scenario.style).0, seconds))?;
         let generator = Generator { name, program: self.roster.program(load.tool), arguments, tally: load.tally };
 
         let server = self.servers.get_mut(up.service.server).expect("services stand on servers that are up");
         let before = server.cpu_at_rest()?;
         let scraper = up.service.scraped.then(|| Scraper::start(port));
-        let turn = turn::take(&generator, seconds, up.answer, self.folder);
+        let turn = turn::take(&generator, seconds, up.response, self.folder);
         scraper.map_or(Ok(()), Scraper::stop)?;
         let cpu_seconds = server.cpu_at_rest()? - before;
         Ok(Turn { cpu_seconds, whole_cpu_seconds: cpu_seconds, ..turn? })

@@ -52,7 +52,7 @@ request = function()
 end
 "#;
 
-/// The candidates: name, and how they are told.
+/// The candidates: name and arguments.
 const GET: &str = "torr, GET";
 const OF_SESSION: &str = "torr, session";
 const OF_SCRIPT: &str = "torr, script";
@@ -134,7 +134,8 @@ pub fn run(options: &SessionOptions) -> Result<(), Error> {
     Ok(())
 }
 
-fn write_files(folder: &Path) -> Result<(), Error> {
+/// Writes the files of the session and of the script.
+pub fn write_files(folder: &Path) -> Result<(), Error> {
     let users: String = (0..1000).map(|n| format!("user-{n}\n")).collect();
     fs::write(folder.join("session.hurl"), SESSION)?;
     fs::write(folder.join("users.csv"), format!("user\n{users}"))?;

@@ -27,9 +27,9 @@ pub struct Generator<'a> {
 /// to the end of its loop, as the figures to reach were measured. That is hard on the tools where connections are many, since
 /// closing them costs as well, so the whole is kept too.
 ///
-/// `seconds` is the turn's length, `answer` the length in bytes of the one answer that the server gives, where that is known:
-/// the floor's bytes that are not as many times that mean that something else was counted than answers.
-pub fn take(generator: &Generator<'_>, seconds: f64, answer: Option<u64>, folder: &Path) -> Result<Turn, Error> {
+/// `seconds` is the turn's length, `response` the length in bytes of the one response that the server gives, where that is known:
+/// the floor's bytes that are not as many times that mean that something else was counted than responses.
+pub fn take(generator: &Generator<'_>, seconds: f64, response: Option<u64>, folder: &Path) -> Result<Turn, Error> {
     let limit = Duration::from_secs_f64(seconds) + PATIENCE;
     let ended = child::run(generator.name, generator.program, &generator.arguments, folder, limit)?;
     let Some(tally) = (generator.tally)(&ended.stdout) else {
@@ -41,18 +41,19 @@ pub fn take(generator: &Generator<'_>, seconds: f64, answer: Option<u64>, folder
     if tally.failed > tally.requests / 2 {
         return Err(Error::failed(format!("{} of its {} requests failed", tally.failed, tally.requests)));
     }
-    if let (Some(floor), Some(answer)) = (&tally.floor, answer)
-        && floor.bytes != tally.requests * answer
+    if let (Some(floor), Some(response)) = (&tally.floor, response)
+        && floor.bytes != tally.requests * response
     {
         let (requests, bytes) = (tally.requests, floor.bytes);
-        return Err(Error::failed(format!("{bytes} bytes received are not {requests} answers of {answer} bytes")));
+        return Err(Error::failed(format!("{bytes} bytes received are not {requests} answers of {response} bytes")));
     }
-    let loop_seconds = tally.floor.map(|floor| floor.cpu_us_per_request * tally.requests as f64 / 1e6);
+    let loop_seconds = tally.floor.as_ref().map(|floor| floor.cpu_us_per_request * tally.requests as f64 / 1e6);
     Ok(Turn {
         requests: tally.requests,
         failed: tally.failed,
         wall_seconds: ended.wall_seconds,
         cpu_seconds: loop_seconds.unwrap_or(ended.cpu_seconds),
         whole_cpu_seconds: ended.cpu_seconds,
+        send_lag_p99_us: tally.send_lag_p99_us,
     })
 }

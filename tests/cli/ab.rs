@@ -179,7 +179,7 @@ fn the_same_request_is_sent() {
     for args in cases {
         let sent = |program: &str| {
             let server = Script::start(|client: &mut Client| {
-                // One answer, and the end: ab waits for it.
+                // One response, and the end: ab waits for it.
                 if client.request().is_some() {
                     client.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
                 }
@@ -302,7 +302,7 @@ fn connections_are_kept_without_the_word_keep_alive() {
 
 #[test]
 fn what_fails_is_reported_and_fails_the_command_unless_forgiven() {
-    // Each connection answers once and breaks then, in the middle of the next answer.
+    // Each connection responds once and breaks then, in the middle of the next response.
     let script = |client: &mut Client| {
         if client.request().is_some() {
             client.send(torr_test_support::script::OK);
@@ -380,7 +380,7 @@ fn tls_is_shown_as_ab_shows_it() {
 }
 
 #[test]
-fn a_proxy_is_told_the_whole_url() {
+fn a_proxy_is_sent_the_whole_url() {
     let proxy = Script::start(answering(OK));
     let through = proxy.address.to_string();
     let ours = torr_ab(&["-n3", "-k", "-X", &through, "-P", "me:secret", "http://name.test/x"]);

@@ -47,8 +47,8 @@ fn the_documents_commands_run_unchanged_through_a_link() {
         let ended = through_link("httpress", &args);
         assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
         let [counts, traffic, timing] = totals(&ended);
-        let asked = |flag| args[args.iter().position(|arg| *arg == flag).unwrap() + 1].parse::<f64>().unwrap();
-        let (connections, requests) = (asked("-c"), asked("-n"));
+        let value = |flag| args[args.iter().position(|arg| *arg == flag).unwrap() + 1].parse::<f64>().unwrap();
+        let (connections, requests) = (value("-c"), value("-n"));
         let opened = if args.contains(&"-k") { connections } else { requests };
         assert_eq!(counts[..4], [opened, requests, requests, 0.0], "{args:?}: {ended:?}");
         assert!((1.0..=connections).contains(&counts[4]) && counts[5] <= connections, "{args:?}: {ended:?}");
@@ -61,7 +61,7 @@ fn the_documents_commands_run_unchanged_through_a_link() {
 }
 
 #[test]
-fn threads_and_progress_are_told_unless_it_is_to_be_quiet() {
+fn threads_and_progress_are_shown_unless_quiet() {
     let server = Serve::start(&[]);
     let ended = torr(&["httpress", "-n1000", "-c", "6", "-t4", "-k", &server.url("/")]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -80,7 +80,7 @@ fn threads_and_progress_are_told_unless_it_is_to_be_quiet() {
 }
 
 #[test]
-fn statuses_and_bodies_of_every_kind_are_told_apart() {
+fn statuses_and_bodies_of_every_kind_are_counted_separately() {
     let nginx = Nginx::start("location /empty { return 204; } location /missing { return 404; }");
     let [counts, ..] = totals(&torr(&["httpress", "-n100", "-c5", "-k", &format!("{}missing", nginx.url())]));
     assert_eq!(counts[1..4], [100.0, 0.0, 100.0], "a 404 is no success");
@@ -202,7 +202,7 @@ fn press_takes_a_request_from_a_file() {
 }
 
 #[test]
-fn bad_usage_of_press_is_told_on_standard_output() {
+fn bad_usage_of_press_is_reported_on_standard_output() {
     let url = "http://127.0.0.1:1/";
     for (args, what) in [
         (&[][..], "Invalid URL"),

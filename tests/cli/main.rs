@@ -1,16 +1,30 @@
 //! The command line: mistakes in it, the outputs of a run, and the command lines of other load generators.
 
 mod ab;
+mod compare;
+mod dashboard;
+mod fleet;
+mod fleet_deploy;
+mod fleet_losses;
+mod fleet_refusals;
 mod httpress;
 mod import;
 mod import_files;
+mod import_guide;
+mod lab;
 mod layout;
+mod live;
+mod oracle;
 mod outputs;
 mod plan;
+mod report;
+mod script_files;
 mod script_sessions;
 mod scripts;
+mod session_guide;
 mod session_outputs;
 mod session_runs;
+mod session_servers;
 mod sessions;
 mod usage;
 mod wrk;

@@ -4,7 +4,7 @@ mod collector;
 mod formats;
 mod secrets;
 
-use collector::{Receiver, answer, without_proxy};
+use collector::{Receiver, response, without_proxy};
 use formats::{Interval, csv_tells, intervals, junit_tells, otlp_tells, prometheus_tells, samples};
 use opentelemetry_proto::tonic::collector::metrics::v1::{
     ExportMetricsPartialSuccess, ExportMetricsServiceRequest, ExportMetricsServiceResponse,
@@ -19,7 +19,7 @@ use torr_test_support::script::{OK, Script, answering};
 use torr_test_support::servers::free_port;
 use torr_test_support::wait_until;
 
-/// Answers every tenth request with a 500.
+/// Responds to every tenth request with a 500.
 fn sometimes_failing() -> Script {
     let turn = AtomicUsize::new(0);
     Script::start(move |client| {
@@ -111,7 +111,7 @@ fn the_interval_log_grows_while_the_run_goes_on() {
     });
     run.signal("INT");
     let ended = run.wait();
-    // Interrupted, whatever else: but what failed is told.
+    // The exit code is that of an interruption, but failures are reported.
     assert_eq!(ended.code, Some(130), "{ended:?}");
     assert!(ended.stderr.starts_with("torr: threshold failed: max<1m: measured "), "{ended:?}");
     let result: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
@@ -156,8 +156,8 @@ fn a_threshold_decides_the_exit_code() {
             assert!(line.starts_with(&format!("torr: threshold failed: {rule}")), "{rules:?}: {line}");
         }
         let judged = ended.stdout.lines().filter(|line| line.trim_start().starts_with("fails if")).count();
-        let asked = rules.iter().filter(|word| **word != "--fail-if").flat_map(|rule| rule.split(',')).count();
-        assert_eq!(judged, asked, "{rules:?}: {}", ended.stdout);
+        let rules_count = rules.iter().filter(|word| **word != "--fail-if").flat_map(|rule| rule.split(',')).count();
+        assert_eq!(judged, rules_count, "{rules:?}: {}", ended.stdout);
     }
 }
 
@@ -191,7 +191,7 @@ fn two_outputs_cannot_share_a_file() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_and_the_rest_is_written() {
+fn outputs_that_cannot_be_written_are_reported_and_others_written() {
     let server = Script::start(answering(OK));
     let folder = tempfile::tempdir().expect("a folder");
     let prometheus = folder.path().join("p");
@@ -206,14 +206,14 @@ fn what_cannot_be_written_is_told_and_the_rest_is_written() {
 }
 
 #[test]
-fn a_collector_that_does_not_take_the_metrics_is_told() {
+fn a_collector_that_refuses_the_metrics_is_reported() {
     let server = Script::start(answering(OK));
     let part = ExportMetricsPartialSuccess { rejected_data_points: 3, error_message: "too old,\nall of them".into() };
     let refusal = ExportMetricsServiceResponse { partial_success: Some(part) }.encode_to_vec();
     let receivers = [
-        (Receiver::answering(answer("503 Service Unavailable", b"later")), "status 503"),
-        (Receiver::answering(answer("307 Elsewhere\r\nLocation: /elsewhere", b"")), "status 307"),
-        (Receiver::answering(answer("200 OK", &refusal)), "refused 3 of the points: too old, all of them"),
+        (Receiver::answering(response("503 Service Unavailable", b"later")), "status 503"),
+        (Receiver::answering(response("307 Elsewhere\r\nLocation: /elsewhere", b"")), "status 307"),
+        (Receiver::answering(response("200 OK", &refusal)), "refused 3 of the points: too old, all of them"),
         (Receiver::answering(b"nonsense\r\n\r\n".to_vec()), ""),
     ];
     let mut cases: Vec<_> = receivers.iter().map(|(receiver, why)| (receiver.url(), *why)).collect();

@@ -40,7 +40,9 @@ fn a_plan_is_the_command_line_that_it_was_made_of() {
         &[url, "-c", "7", "-t", "2", "-d", "30s", "-n", "5k", "--warmup", "2s", "--think", "50ms..150ms", "-q"][..],
         &[url, "-r", "1.5k", "--arrivals", "poisson", "--max-connections", "50", "--timeout", "2s"],
         &[url, "--stages", "10s:200c,30s:200c,5s:0c", "--requests-per-connection", "20"],
-        &[url, "--pipeline", "16", "--max-rate", "0.5"],
+        &[url, "--pipeline", "16", "--max-rate", "0.5", "--live"],
+        &[url, "-r", "1k", "--coalesce", "0", "--timestamps", "user"],
+        &[url, "-r", "1k", "--coalesce", "300us", "--timestamps", "kernel"],
         &[url, "--script", "a.lua"],
         &[url, "--no-keepalive", "-I", "-L"],
         &[
@@ -91,12 +93,16 @@ fn a_plan_is_the_command_line_that_it_was_made_of() {
             "h",
             "--prometheus",
             "p",
+            "--report",
+            "r",
             "--junit",
             "j",
             "--otlp",
             "http://o:4318",
         ],
         &[url, "--fail-if", "p99>50ms,errors>0.1%", "--fail-if", "rps<10"],
+        &[url, "--dashboard"],
+        &[url, "--dashboard=127.0.0.1:8089", "--dashboard-cert", "c", "--dashboard-key", "k"],
         &["a.hurl=7", "b.hurl=1", "-c", "50", "--variable", "h=a", "--variable", "x=1=2", "--variables-file", "v"],
         &[
             "a.hurl",
@@ -174,7 +180,7 @@ fn what_a_flag_excludes_gives_way_and_is_said() {
 }
 
 #[test]
-fn secrets_are_left_out_and_their_place_says_so() {
+fn secrets_are_replaced_by_a_comment() {
     let folder = folder(&[("a.hurl", "GET http://{{h}}/\n")]);
     for (args, key, kept) in [
         (&["http://ann:geheim@127.0.0.1:9/", "-c", "5"][..], "target", "connections = 5"),
@@ -291,7 +297,7 @@ fn the_schema_describes_every_flag() {
     let properties = schema["properties"].as_object().expect("there are properties");
     let help = torr(&["--help-all"]).stdout;
     let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
-    let flags: Vec<_> = lines.filter_map(|line| line.split_once("--")?.1.split([' ', ',']).next()).collect();
+    let flags: Vec<_> = lines.filter_map(|line| line.split_once("--")?.1.split([' ', ',', '[']).next()).collect();
     assert!(flags.len() > 60, "{flags:?}");
     for flag in flags {
         let is_setting = !["help", "help-all", "version", "print-plan"].contains(&flag);

@@ -33,7 +33,7 @@ impl File {
     }
 }
 
-/// A server that answers soon, but not as fast as it can: two programs at once would fill the machine.
+/// A server that responds soon, but not as fast as it can: two programs at once would fill the machine.
 pub fn server() -> Script {
     Script::start(|client: &mut Client| {
         while let Some(request) = client.request() {
@@ -182,7 +182,7 @@ fn requests_in_one_text_are_pipelined() {
     for (position, path) in paths.iter().enumerate() {
         assert_eq!(*path, ["/one", "/two", "/three"][position % 3]);
     }
-    // So many are under way at once: the server reads the third before it has answered the first.
+    // So many are in flight at once: the server reads the third before it has answered the first.
     let most = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&most);
     let server = Script::start(move |client: &mut Client| {
@@ -286,6 +286,22 @@ fn values_pass_between_the_states_of_setup_and_threads() {
 }
 
 #[test]
+fn odd_values_are_what_they_are_with_wrk() {
+    let source = r#"
+        function setup(thread) thread:set("id", thread.id) end
+        function init(args) print("thread " .. id) end
+        local n = 0
+        function request()
+            n = n + 1
+            return wrk.format("POST", "/" .. n, { ["X-Number"] = n, ["X-Bool"] = true }, n % 2 == 0 and 12345 or "v" .. n)
+        end
+        function done(summary, latency) print((latency(0)), (latency(1e9)), summary.errors.none) end
+    "#;
+    let (theirs, ours) = both(source, &[], &[]);
+    assert_eq!(own_lines(&ours.ended), own_lines(&theirs.ended));
+}
+
+#[test]
 fn a_thread_stops_when_the_script_says_so() {
     let source = r#"
         local responses = 0
@@ -296,8 +312,9 @@ fn a_thread_stops_when_the_script_says_so() {
     "#;
     let (theirs, ours) = both(source, &["-c2"], &[]);
     for seen in [&theirs, &ours] {
-        // Those under way at the end may not be counted.
-        assert!((99..=102).contains(&seen.requests.len()), "{}: {:?}", seen.requests.len(), seen.ended);
+        // Those in flight at the end may not be counted. The other connection's response may be read together with the
+        // hundredth, and both connections may have sent their next requests by then.
+        assert!((99..=103).contains(&seen.requests.len()), "{}: {:?}", seen.requests.len(), seen.ended);
     }
 }
 
@@ -311,8 +328,8 @@ fn a_file_beside_the_script_is_found() {
 }
 
 #[test]
-fn a_script_error_is_one_line_with_its_place_and_nothing_is_sent() {
-    for (source, place, what) in [
+fn a_script_error_is_one_line_with_its_position_and_nothing_is_sent() {
+    for (source, position, what) in [
         ("local x = = 1\n", ":1: ", "unexpected symbol near"),
         ("\nlocal x = nil + 1", ":2: ", "arithmetic on a nil value"),
         (
@@ -339,7 +356,7 @@ fn a_script_error_is_one_line_with_its_place_and_nothing_is_sent() {
         let ended = press("torr wrk", script.path(), &[], &server.url(), &[]);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{source}: {ended:?}");
         assert_eq!(ended.stderr.lines().count(), 1, "{source}: {ended:?}");
-        let expected = format!("torr: {}{place}", script.path());
+        let expected = format!("torr: {}{position}", script.path());
         assert!(ended.stderr.starts_with(&expected) && ended.stderr.contains(what), "{source}: {ended:?}");
         assert_eq!(server.requests(), 0, "{source}");
     }
@@ -350,7 +367,7 @@ fn a_script_error_is_one_line_with_its_place_and_nothing_is_sent() {
 #[test]
 fn a_script_error_during_the_run_ends_it_and_keeps_the_report() {
     let counting = "local n = 0\nlocal function count()\n  n = n + 1\n  if n > 20 then error('enough') end\nend\n";
-    for (source, place) in [
+    for (source, position) in [
         ("function request()\n  count()\n  return wrk.format()\nend", "request"),
         ("function response()\n  count()\nend", "response"),
         ("function delay()\n  count()\n  return 1\nend", "delay"),
@@ -359,7 +376,7 @@ fn a_script_error_during_the_run_ends_it_and_keeps_the_report() {
         let ended = press("torr wrk", script.path(), &["-d1m"], &server.url(), &[]);
         assert_eq!(ended.code, Some(1), "{source}: {ended:?}");
         assert!(ended.stdout.contains("Requests/sec:"), "{source}: {ended:?}");
-        let expected = format!("torr: {}:4: in {place}(): enough", script.path());
+        let expected = format!("torr: {}:4: in {position}(): enough", script.path());
         assert_eq!(ended.stderr.lines().filter(|line| *line == expected).count(), 1, "{source}: {ended:?}");
         assert!((10..50).contains(&server.requests()), "{source}: {ended:?}");
     }

@@ -1,13 +1,15 @@
-//! Hurl files as load: virtual users in a shop that knows its customers, and refuses whoever mixes them up.
+//! Hurl files as load: virtual users in a shop that knows its customers, and refuses users who mix them up.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use torr_test_support::certificates;
 use torr_test_support::program::{Ended, Running, torr_command};
 use torr_test_support::result::{adds_up, count};
 use torr_test_support::script::{Client, Script};
+use torr_test_support::servers::Serve;
 
 /// The session of a customer: five entries with captures, asserts, a cookie, a redirect and a record.
 const SHOPPING: &str = r#"# name: log in
@@ -157,11 +159,11 @@ fn each_user_has_its_own_variables_cookies_and_connection() {
     assert_eq!((count(sessions, "/started"), count(sessions, "/finished")), (50, 50), "{result}");
     assert_eq!((count(sessions, "/users"), count(sessions, "/failed")), (20, 0));
     let entries = result["entries"].as_array().expect("it is a list");
-    let told: Vec<_> =
+    let shown: Vec<_> =
         entries.iter().map(|entry| (entry["name"].as_str().expect("it has one"), count(entry, "/requests"))).collect();
     // The third entry is redirected to the cart.
     let expected = [("log in", 50), ("GET /items", 50), ("POST /cart", 100), ("GET /cart", 50), ("log out", 50)];
-    assert_eq!(told, expected);
+    assert_eq!(shown, expected);
     assert_eq!(count(&result, "/requests"), 300);
     assert_eq!(count(&result, "/errors/status"), 0);
     assert!(shop.server.connections() <= 20, "a user keeps its connection: {}", shop.server.connections());
@@ -271,13 +273,34 @@ fn once_shows_every_request_and_response_and_hides_secrets() {
         assert!(shown.lines().any(|shown| shown == line), "{line}: {shown}");
     }
     assert!(!shown.contains("geheim"), "{shown}");
-    let file = "GET http://{{host}}/close\nHTTP 201\n[Asserts]\nbody == \"no\"";
-    let ended = torr_with(&[("a.hurl", file)], &["once", "a.hurl", "--variable", &shop.host()]);
-    assert_eq!(ended.code, Some(1), "{}", ended.stdout);
-    for line in
-        ["  failed: HTTP 201", "    expected: status 201", "    actual:   status 200", "  failed: body == \"no\""]
-    {
-        assert!(ended.stdout.lines().any(|shown| shown == line), "{line}: {}", ended.stdout);
+    for (status, lines) in [
+        ("201", ["  failed: HTTP 201", "    expected: status 201", "    actual:   status 200"]),
+        ("200", ["  failed: body == \"no\"", "    expected: string \"no\"", "    actual:   string \"ok\""]),
+    ] {
+        let file = format!("GET http://{{{{host}}}}/close\nHTTP {status}\n[Asserts]\nbody == \"no\"");
+        let ended = torr_with(&[("a.hurl", &file)], &["once", "a.hurl", "--variable", &shop.host()]);
+        assert_eq!(ended.code, Some(1), "{}", ended.stdout);
+        for line in lines {
+            assert!(ended.stdout.lines().any(|shown| shown == line), "{line}: {}", ended.stdout);
+        }
+    }
+}
+
+#[test]
+fn what_is_captured_as_a_secret_is_hidden_from_then_on() {
+    let shop = Shop::open();
+    let log_in = "POST http://{{host}}/login\n{\"user\": \"ann\"}\nHTTP 200\n[Captures]\n\
+                  token: jsonpath \"$.token\" redact\n";
+    let uses = "GET http://{{host}}/items?token={{token}}\nCookie: sid=ann\nHTTP 200\n[Asserts]\nvariable \"token\" == \"other\"\n";
+    let host = shop.host();
+    let whole = format!("{log_in}{uses}");
+    let once = torr_with(&[("a.hurl", &whole)], &["once", "a.hurl", "--variable", &host]);
+    assert!(once.code == Some(1) && once.stdout.contains("GET /items?token=***"), "{once:?}");
+    let run = torr_with(&[("a.hurl", &whole)], &["a.hurl", "-n", "1", "-c", "1", "--variable", &host]);
+    let files = [("a.hurl", uses), ("setup.hurl", log_in)];
+    let later = torr_with(&files, &["a.hurl", "--setup", "setup.hurl", "-n", "1", "-c", "1", "--variable", &host]);
+    for ended in [once, run, later] {
+        assert!(ended.stdout.contains("string \"***\"") && !ended.stdout.contains("t-ann"), "{ended:?}");
     }
 }
 
@@ -285,15 +308,10 @@ fn once_shows_every_request_and_response_and_hides_secrets() {
 fn what_is_no_run_is_said_in_one_line_before_anything_is_sent() {
     let shop = Shop::open();
     let host = shop.host();
-    let cases: [(&str, &[&str], &str); 7] = [
+    let cases: [(&str, &[&str], &str); 6] = [
         ("GET http://{{host}}/\n", &[], "a.hurl:1:14: the variable 'host' has no value here"),
         ("GET http://{{host}}/\nHTTP 2000", &["--variable", &host], "a.hurl:2"),
         ("# nothing\n", &[], "there is no request in it"),
-        (
-            "GET http://{{host}}/\nGET http://other.test/",
-            &["--variable", &host],
-            "a.hurl:2:1: this request goes to http://other.test",
-        ),
         ("GET http://{{host}}/", &["--variable", &host, "-H", "A: b"], "has no meaning for sessions"),
         ("GET http://{{host}}/", &["--variable", &host, "--pipeline", "2"], "--pipeline has no meaning for sessions"),
         (
@@ -308,4 +326,27 @@ fn what_is_no_run_is_said_in_one_line_before_anything_is_sent() {
         assert!(ended.stderr.contains(message) && ended.stderr.lines().count() == 1, "{file}: {}", ended.stderr);
     }
     assert_eq!(shop.server.requests(), 0);
+}
+
+#[test]
+fn asserts_look_at_the_certificate_of_the_server() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let (certificate, key) = certificates::self_signed(folder.path());
+    let files = [&certificate, &key].map(|path| path.to_str().expect("it is UTF-8"));
+    let server = Serve::start(&["--workers", "1", "--tls-cert", files[0], "--tls-key", files[1]]);
+    let asserts = "certificate \"Subject\" == \"CN=rcgen self signed cert\"\ncertificate \"Issuer\" contains \"rcgen\"\n\
+                   certificate \"Start-Date\" daysBeforeNow > 0\ncertificate \"Expire-Date\" daysAfterNow > 0\n\
+                   certificate \"Serial-Number\" matches /^[0-9a-f]{2}(:[0-9a-f]{2})+$/\n\
+                   certificate \"Subject-Alt-Name\" == \"DNS:localhost, IP Address:127.0.0.1\"\n\
+                   certificate \"Value\" startsWith \"-----BEGIN CERTIFICATE\"\n";
+    let file = format!("GET https://{{{{host}}}}/\n[Options]\ninsecure: true\nHTTP 200\n[Asserts]\n{asserts}");
+    let host = format!("host={}", server.address);
+    let ended = torr_with(&[("a.hurl", &file)], &["once", "a.hurl", "--variable", &host]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let result = result(&file, &["--variable", &host, "-c", "2", "-n", "6"]);
+    assert_eq!(count(&result, "/sessions/finished"), 6, "{result}");
+    let plain = "GET http://{{host}}/close\nHTTP 200\n[Asserts]\ncertificate \"Subject\" not exists";
+    let shop = Shop::open();
+    let ended = torr_with(&[("a.hurl", plain)], &["once", "a.hurl", "--variable", &shop.host()]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
 }

@@ -32,7 +32,7 @@ fn a_file_without_mistakes_is_said_to_have_none() {
 }
 
 #[test]
-fn mistakes_are_said_with_their_places() {
+fn mistakes_are_reported_with_their_positions() {
     let cases = [
         ("GET http://a/\nHTTP 200\n[Asserts]\nstatus = 200", "a.hurl:4:8: a filter or a predicate should stand here"),
         (
@@ -50,10 +50,8 @@ fn mistakes_are_said_with_their_places() {
             "a.hurl:5:1: '//li[' is no XPath expression: something is missing at the end (character 6)",
         ),
         ("GET http://a/\n[Options]\nntlm: true", "a.hurl:3:1: 'ntlm' is not supported"),
-        (
-            "GET https://a/\nHTTP 200\n[Asserts]\nstatus == 200\ncertificate \"Issuer\" exists",
-            "a.hurl:5:1: 'certificate' is not supported",
-        ),
+        ("GET http://a/\nHTTP 200\n[Asserts]\nbytes == file,none;", "a.hurl:4:1: cannot read 'none'"),
+        ("GET http://a/\n[Query]\na: b\n[Query]\nc: d", "a.hurl:4:1: [Query] stands here for the second time"),
     ];
     for (file, message) in cases {
         let (code, stdout, stderr) = check(&[("a.hurl", file)], &["a.hurl"]);

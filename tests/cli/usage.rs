@@ -102,7 +102,7 @@ fn mistakes_get_one_line_with_a_hint() {
 }
 
 #[test]
-fn mistakes_in_files_get_one_line_with_their_place() {
+fn mistakes_in_files_get_one_line_with_their_position() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let cases: &[(&str, &str, &[&str], &str)] = &[
         ("a.txt", "http://127.0.0.1:1/a\nhttp://127.0.0.1:2/\n", &["--urls"], "one scheme, host and port"),
@@ -278,11 +278,8 @@ fn a_target_is_what_it_is_spelled_like_and_doubt_is_said() {
         (&["a.hurl", "--data", "x=1"], "--data has no meaning for sessions"),
         (&["a.hurl", "--expect-status", "200"], "--expect-status has no meaning for sessions ('HTTP 200'"),
         (&["a.hurl", "--pipeline", "4"], "--pipeline has no meaning for sessions"),
-        (
-            &["limit", "plan.toml"],
-            "'plan.toml' is a plan for 'torr plan.toml': 'torr limit' takes a URL or a hurl file",
-        ),
-        (&["doctor", "bad.lua"], "'torr doctor' takes a URL or a hurl file"),
+        (&["limit", "plan.toml"], "plan.toml:1:5: key with no value"),
+        (&["doctor", "bad.lua"], "bad.lua:1: "),
         (&["doctor", "none.hurl"], "a file that there is not"),
         (&["limit", "a.hurl", "-H", "A: b"], "--header has no meaning for sessions"),
         (&["limit", "http://127.0.0.1:1/", "--variable", "a=b"], "--variable has no meaning for a URL"),
@@ -332,7 +329,7 @@ fn a_word_that_is_no_command_is_a_host() {
     let ended = torr(&["no-such-host-either"]);
     assert_eq!((ended.code, ended.stderr.lines().count()), (Some(3), 1), "{ended:?}");
     assert!(ended.stderr.contains("does not resolve, and there is no command of that name"), "{ended:?}");
-    // A host whose name is nearly a command's is pressed once it is told that it is one.
+    // A host whose name is nearly a command's is pressed if 'http://' precedes it.
     let server = Script::start(answering(OK));
     let port = server.address.port();
     let resolve = format!("limt:{port}:127.0.0.1");
@@ -374,17 +371,56 @@ fn a_run_that_is_to_outlive_its_terminal_does() {
     let server = Script::start(answering(OK));
     let torr = |shell: &str| {
         let mut command = std::process::Command::new("sh");
-        command.args(["-c", &format!("{shell} exec {} {} -r 20 -n 40 -q", torr_path(), server.url())]);
+        command.args(["-c", &format!("{shell} {} {} -r 20 -n 40 -q", torr_path(), server.url())]);
         let before = server.requests();
         let run = Running::start(command);
         wait_until("some requests", || (server.requests() > before + 5).then_some(()));
         run.signal("HUP");
         run.wait()
     };
-    let ended = torr("trap '' HUP;");
+    let ended = torr("trap '' HUP; exec");
     assert!(ended.code == Some(0) && ended.stdout.contains("200 x 40"), "{ended:?}");
-    let ended = torr("");
+    // The tests themselves may be run so that they outlive their terminal.
+    let ended = torr("exec env --default-signal=HUP");
     assert!(ended.code == Some(130) && ended.stdout.contains("interrupted"), "{ended:?}");
+}
+
+#[test]
+fn links_are_made_beside_what_is_there_and_removed_again() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let bin = folder.path().join("bin");
+    let install = |more: &[&str]| {
+        let mut command = torr_command(&["install-links", bin.to_str().expect("the path is text")]);
+        command.args(more).env("PATH", &bin);
+        Running::start(command).wait()
+    };
+    let made = install(&["--only", "ab,wrk"]);
+    assert_eq!((made.code, made.stderr.as_str()), (Some(0), ""), "{made:?}");
+    assert_eq!(made.stdout, format!("{0}/ab\n{0}/wrk\n", bin.display()));
+    let mut ab = std::process::Command::new(bin.join("ab"));
+    ab.arg("-V");
+    let version = Running::start(ab).wait();
+    assert!(version.code == Some(0) && version.stdout.contains("ApacheBench"), "{version:?}");
+
+    std::fs::write(bin.join("wrk2"), "another program").expect("a file can be written");
+    std::os::unix::fs::symlink("/nowhere", bin.join("httpress")).expect("a link can be made");
+    let rest = install(&[]);
+    assert_eq!(rest.code, Some(1), "{rest:?}");
+    assert!(rest.stdout.contains("drogon_ctl") && rest.stdout.contains("/ab\n"), "{rest:?}");
+    let left = format!("left alone, since it is no link to this program: {0}/wrk2, {0}/httpress", bin.display());
+    assert!(rest.stderr.replace('\n', " ").contains(&left), "{rest:?}");
+
+    let removed = install(&["--remove"]);
+    assert_eq!(removed.code, Some(1), "{removed:?}");
+    let mut names: Vec<_> =
+        std::fs::read_dir(&bin).expect("it is there").flatten().map(|entry| entry.file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["httpress", "wrk2"], "{removed:?}");
+
+    let refused = torr(&["install-links", "/dev/null/x"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("/dev/null/x"), "{refused:?}");
+    let unknown = torr(&["install-links", "--only", "siege"]);
+    assert!(unknown.code == Some(2) && unknown.stderr.contains("siege"), "{unknown:?}");
 }
 
 /// Panics if a line is wider than the screen, but for one of a single word.

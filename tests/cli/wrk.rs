@@ -241,7 +241,7 @@ fn a_rate_makes_it_wrk2() {
     assert_eq!(ours.code, Some(0), "{ours:?}");
     let line = ours.stdout.lines().find(|line| line.contains(" requests in ")).expect("it is there");
     let requests: f64 = line.trim().split(' ').next().unwrap().parse().unwrap();
-    // All that are due in two seconds, but for those that are under way at the end: on a busy machine they are many.
+    // All that are due in two seconds, but for those that are in flight at the end: on a busy machine they are many.
     assert!((1500.0..=2000.0).contains(&requests), "{ours:?}");
     assert!(ours.stdout.contains("  Latency Distribution (HdrHistogram - Recorded Latency)\n 50.000%"), "{ours:?}");
     let last = ours.stdout.lines().rfind(|line| line.ends_with("inf")).expect("the spectrum ends");

@@ -87,7 +87,7 @@ impl Scene {
             for command in block.lines() {
                 let here = self.here(command);
                 let mut shell = Command::new("sh");
-                shell.args(["-c", &format!("PATH=\"{program}:$PATH\"; {here}")]).current_dir(self.folder.path());
+                shell.args(["-c", &format!("PATH=\"{program}:$PATH\"; exec {here}")]).current_dir(self.folder.path());
                 if !command.starts_with("torr ") {
                     // Of other programs only those are run that are small and everywhere.
                     if ["cat ", "printf "].iter().any(|known| command.starts_with(known)) {
@@ -110,8 +110,7 @@ impl Scene {
 
 #[test]
 fn the_commands_of_the_guide_work() {
-    let scene = Scene::set();
-    for (guide, least) in [
+    let guides = [
         (include_str!("../../docs/press.md"), 4),
         (include_str!("../../docs/load.md"), 7),
         (include_str!("../../docs/requests.md"), 7),
@@ -119,11 +118,18 @@ fn the_commands_of_the_guide_work() {
         (include_str!("../../docs/outputs.md"), 7),
         (include_str!("../../docs/plan.md"), 4),
         (include_str!("../../docs/limit.md"), 3),
+        (include_str!("../../docs/coming-from.md"), 10),
         (include_str!("../../docs/serve.md"), 5),
-    ] {
-        let runs = scene.play(guide);
-        assert!(runs >= least, "{runs} commands were run of {}", guide.lines().next().unwrap_or_default());
-    }
+    ];
+    // Each beside the others with a server of its own: most commands take a second in which little is done.
+    std::thread::scope(|scope| {
+        for (guide, least) in guides {
+            scope.spawn(move || {
+                let runs = Scene::set().play(guide);
+                assert!(runs >= least, "{runs} commands were run of {}", guide.lines().next().unwrap_or_default());
+            });
+        }
+    });
 }
 
 #[test]
@@ -184,6 +190,21 @@ fn every_promise_of_security_names_tests_that_exist() {
         let promise = promise.split("\n### ").next().expect("a text has a first part");
         let tests: Vec<_> = quoted(promise).filter_map(|quoted| quoted.split_once("::")).collect();
         assert!(!tests.is_empty(), "no test holds this promise: {promise}");
+        for (file, name) in tests {
+            let path = repository().join(file);
+            assert!(path.is_file() && has_test(&read(&path), name), "there is no test {name} in {file}");
+        }
+    }
+}
+
+#[test]
+fn every_fault_of_operations_names_a_test_that_exists() {
+    let text = read(&repository().join("docs/operations.md"));
+    let rows: Vec<_> = text.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    assert!(rows.len() > 10, "{rows:?}");
+    for row in rows {
+        let tests: Vec<_> = quoted(row).filter_map(|quoted| quoted.split_once("::")).collect();
+        assert!(!tests.is_empty() || row.ends_with("| the same |"), "no test has seen this: {row}");
         for (file, name) in tests {
             let path = repository().join(file);
             assert!(path.is_file() && has_test(&read(&path), name), "there is no test {name} in {file}");
@@ -267,6 +288,22 @@ fn pages() -> Vec<(String, String)> {
 }
 
 #[test]
+fn every_crate_says_what_it_is() {
+    let crates = std::fs::read_dir(repository().join("crates")).expect("it is a folder").flatten();
+    let mut seen = 0;
+    for folder in crates.map(|entry| entry.path()).filter(|path| path.join("Cargo.toml").exists()) {
+        let name = folder.file_name().and_then(|name| name.to_str()).expect("the name is text").to_owned();
+        let text = read(&folder.join("README.md"));
+        assert!(text.starts_with(&format!("# {name}\n\n")) && text.lines().count() > 4, "{name}: {text}");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            assert!(folder.join(link).exists(), "{name}: there is no {link}");
+        }
+        seen += 1;
+    }
+    assert!(seen > 10, "{seen}");
+}
+
+#[test]
 fn runs_that_the_guide_speaks_of_are_archived() {
     let root = repository();
     let inside = |folder: &str| std::fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
@@ -300,11 +337,14 @@ fn helps() -> Vec<(&'static str, String)> {
         "serve",
         "doctor",
         "limit",
+        "compare",
+        "history",
         "demo",
         "watch",
         "check",
         "once",
         "plan-schema",
+        "install-links",
         "completions",
         "man",
         "import curl",
@@ -313,6 +353,18 @@ fn helps() -> Vec<(&'static str, String)> {
         "import postman",
         "import apipost",
         "import jmeter",
+        "report",
+        "fleet",
+        "fleet agent",
+        "fleet run",
+        "fleet list",
+        "fleet stop",
+        "lab",
+        "lab list",
+        "lab show",
+        "lab run",
+        "lab table",
+        "lab new-subject",
         "ab",
         "wrk",
         "wrk2",
@@ -340,8 +392,10 @@ fn every_flag_is_in_the_guide_and_every_flag_of_the_guide_is_in_the_help() {
     let flags = |text: &str| flag.captures_iter(text).map(|found| found[1].to_owned()).collect::<Vec<_>>();
     let known: Vec<String> = helps.iter().flat_map(|(_, help)| flags(help)).collect();
     assert!(known.len() > 100, "{known:?}");
-    let others = ["cargo ", "docker ", "nsenter ", "systemctl ", "apt-get "];
+    let others = ["cargo ", "docker ", "nsenter ", "systemctl ", "apt-get ", "nats-server "];
+    let rivals = Regex::new("`(?:wrk|oha|hey|h2load|k6|locust) [^`]*`").expect("it is a pattern");
     for (page, text) in &pages {
+        let text = rivals.replace_all(text, "");
         for line in text.lines().filter(|line| !others.iter().any(|other| line.contains(other))) {
             for flag in flags(line) {
                 assert!(known.contains(&flag), "{page} has {flag}, which no help has: {line}");
@@ -353,13 +407,13 @@ fn every_flag_is_in_the_guide_and_every_flag_of_the_guide_is_in_the_help() {
     for (command, help) in helps.iter().filter(|(command, _)| !FRONTS.contains(command)) {
         for found in entry.captures_iter(help) {
             let (short, long) = (found.get(1), &found[2]);
-            let is_told = |flag: &str| {
+            let is_documented = |flag: &str| {
                 let word =
                     Regex::new(&format!(r"(?:^|[^\w-]){}(?:$|[^\w-])", regex::escape(flag))).expect("it is a pattern");
                 word.is_match(&guide)
             };
-            let told = is_told(long) || short.is_some_and(|short| is_told(short.as_str()));
-            assert!(told || long == "--version", "the guide has nothing about {long} of 'torr {command}'");
+            let shown = is_documented(long) || short.is_some_and(|short| is_documented(short.as_str()));
+            assert!(shown || long == "--version", "the guide has nothing about {long} of 'torr {command}'");
         }
     }
 }
@@ -370,8 +424,8 @@ fn what_help_calls_missing_is_refused_and_nothing_else() {
     let helps = helps();
     // wrk2 has the lines of wrk.
     let others = helps.iter().filter(|(command, _)| *command != "wrk2");
-    let told: Vec<&str> = others.flat_map(|(_, help)| help.lines()).filter(missing).collect();
-    assert_eq!(told, [""; 0]);
+    let shown: Vec<&str> = others.flat_map(|(_, help)| help.lines()).filter(missing).collect();
+    assert_eq!(shown, [""; 0]);
     // A line that stands twice in a list of examples is one too many.
     for (command, help) in &helps {
         let examples = help.lines().filter(|line| line.starts_with("  torr ")).map(|line| line.split("   ").next());

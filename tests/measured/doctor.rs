@@ -1,4 +1,4 @@
-//! `torr doctor` names what was planted, with evidence, and examines nobody who has not been vouched for. The clinic has many
+//! `torr doctor` names planted faults with evidence, and examines public services only with the flag. The clinic has many
 //! more patients, and judges its verdicts; these are few and quick.
 
 use serde_json::Value;
@@ -47,8 +47,8 @@ fn wrong<T>(claim: &str, diagnosis: &Value) -> Outcome<T> {
 
 /// Whether one of the remarks has these words.
 fn remarks(diagnosis: &Value, words: &str) -> bool {
-    let told = |remark: &Value| remark.as_str().is_some_and(|remark| remark.contains(words));
-    diagnosis["remarks"].as_array().expect("it is a list").iter().any(told)
+    let text = |remark: &Value| remark.as_str().is_some_and(|remark| remark.contains(words));
+    diagnosis["remarks"].as_array().expect("it is a list").iter().any(text)
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_condition_for_keep_alive_is_found_and_named() {
 #[test]
 fn an_idle_limit_of_keep_alive_is_found_and_named() {
     let _alone = alone();
-    // Keeps a connection for 700 ms after each answer.
+    // Keeps a connection for 700 ms after each response.
     let service = Script::start(|client| {
         client.stream.set_read_timeout(Some(Duration::from_millis(700))).expect("it is no zero");
         while client.request().is_some() {
@@ -200,16 +200,16 @@ fn the_report_has_the_verdict_its_evidence_and_what_to_do() {
 }
 
 #[test]
-fn what_cannot_be_examined_is_told_in_one_line() {
+fn services_that_cannot_be_examined_are_reported_in_one_line() {
     let _beside = beside();
-    let nobody = "http://127.0.0.1:1/";
+    let unvouched = "http://127.0.0.1:1/";
     let cases: [(&[&str], i32, &str); 6] = [
         (&["http://192.0.2.1/"], 2, "--i-own-this"),
-        (&[nobody, "--budget", "1s"], 2, "at least 5s"),
-        (&[nobody, "-c", "9", "--max-connections", "4"], 2, "--max-connections"),
-        (&[nobody, "--watch-token", "secret"], 2, "--watch"),
-        (&[nobody, "--watch", "127.0.0.1:1"], 3, "127.0.0.1:1"),
-        (&[nobody, "-q"], 3, "cannot be reached"),
+        (&[unvouched, "--budget", "1s"], 2, "at least 5s"),
+        (&[unvouched, "-c", "9", "--max-connections", "4"], 2, "--max-connections"),
+        (&[unvouched, "--watch-token", "secret"], 2, "--watch"),
+        (&[unvouched, "--watch", "127.0.0.1:1"], 3, "127.0.0.1:1"),
+        (&[unvouched, "-q"], 3, "cannot be reached"),
     ];
     for (args, code, word) in cases {
         let ended = torr(&[&["doctor"], args].concat());

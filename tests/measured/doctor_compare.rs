@@ -98,7 +98,7 @@ fn as_many_workers_as_wait_are_recommended_and_none_is_left() {
     assert_eq!(found["workers"], 8, "{}", found["rows"]);
     let rows = found["rows"].as_array().expect("there are rows");
     assert_eq!([&rows[0]["workers"], &rows[1]["workers"]], [1, 8]);
-    // Each of them answers some 49 times a second.
+    // Each of them responds some 49 times a second.
     assert!(number(&rows[0], "rps") < 51.0 && number(&rows[1], "rps") < 401.0, "{rows:?}");
     assert!(number(&rows[1], "rps") > 4.0 * number(&rows[0], "rps"), "{rows:?}");
     let conclusion = &found["conclusion"];
@@ -144,11 +144,11 @@ fn every_printed_command_sends_the_same_requests_on_the_same_way() {
         let lines = std::fs::read_to_string(&log).unwrap_or_default();
         lines.lines().filter(|line| line.contains("/wanted")).map(str::to_owned).collect::<Vec<_>>()
     };
-    for asked in [
+    for command in [
         &["doctor", "-c", "6", "--budget", "5s"][..],
         &["limit", "--budget", "5s", "--max-connections", "8", "--slo", "p99<5s,errors<1%"],
     ] {
-        let ended = torr(&[asked, &given[..]].concat());
+        let ended = torr(&[command, &given[..]].concat());
         assert_eq!(ended.code, Some(0), "{ended:?}");
         assert!(!ended.stdout.contains("u:pw") && ended.stdout.contains("$TORR_USER"), "{}", ended.stdout);
         let commands = printed::commands(&ended.stdout);
@@ -179,10 +179,13 @@ fn an_interruption_ends_the_server_too() {
 fn a_second_interruption_ends_a_server_that_does_not_want_to() {
     let _beside = beside();
     let program = Program::write();
-    // It says that it was asked to end, and goes on.
-    let asked = program.path.with_file_name("asked");
+    // The server notes SIGTERM and continues.
+    let signalled = program.path.with_file_name("asked");
     let stubborn = SERVER
-        .replace("my ($port", &format!("$SIG{{TERM}} = sub {{ open my $f, '>', '{}' }};\nmy ($port", asked.display()))
+        .replace(
+            "my ($port",
+            &format!("$SIG{{TERM}} = sub {{ open my $f, '>', '{}' }};\nmy ($port", signalled.display()),
+        )
         .replace("while (my $client = $listener->accept) {", "while (1) { my $client = $listener->accept or next;")
         .replace("1 while wait > 0;", "sleep 1 while 1;");
     std::fs::write(&program.path, stubborn).expect("a file can be written");
@@ -190,7 +193,7 @@ fn a_second_interruption_ends_a_server_that_does_not_want_to() {
     let torr = Running::start(torr_command(&["doctor", "--sweep", "workers", "--command", &command, "-c", "4", "-q"]));
     wait_until("a server with workers", || (program.processes() > 1).then_some(()));
     torr.signal("INT");
-    wait_until("the server to be asked to end", || asked.exists().then_some(()));
+    wait_until("the server to be asked to end", || signalled.exists().then_some(()));
     torr.signal("INT");
     let ended = torr.wait();
     assert_eq!(ended.code, Some(130), "{ended:?}");
@@ -202,7 +205,7 @@ fn what_does_not_start_says_so_in_one_line() {
     let _beside = beside();
     let sweep = |command: &str| torr(&["doctor", "--sweep", "workers", "--command", command, "--budget", "8s", "-q"]);
     let port = free_port();
-    for (command, code, told) in [
+    for (command, code, text) in [
         ("no-such-program {port} {n}", 2, &["there is no program 'no-such-program'"][..]),
         ("perl -e 'die \"out of paper\\n\"' {port} {n}", 3, &["'perl' ended before", "out of paper"]),
         ("sleep 60 {port} {n}", 3, &["'sleep'", "it said"]),
@@ -212,17 +215,17 @@ fn what_does_not_start_says_so_in_one_line() {
     ] {
         let ended = sweep(command);
         assert_eq!((ended.code, ended.stderr.lines().count()), (Some(code), 1), "{command}: {ended:?}");
-        assert!(told.iter().all(|told| ended.stderr.contains(told)), "{command}: {ended:?}");
+        assert!(text.iter().all(|text| ended.stderr.contains(text)), "{command}: {ended:?}");
     }
     // One that starts, but listens elsewhere, is not waited for without end.
     let url = format!("http://127.0.0.1:{port}/");
     let ended = torr(&["doctor", "--sweep", "workers", "--command", "sleep 60{n}", &url, "--budget", "5s", "-q"]);
     assert_eq!(ended.code, Some(3), "{ended:?}");
-    assert!(ended.stderr.contains("did not answer at 127.0.0.1"), "{ended:?}");
+    assert!(ended.stderr.contains("did not respond at 127.0.0.1"), "{ended:?}");
 }
 
 #[test]
-fn a_proxy_that_keeps_no_connections_is_told_from_one_that_does() {
+fn a_proxy_without_keep_alive_is_distinguished_from_one_with_it() {
     let _alone = alone();
     let serve = Serve::start(&["--workers", "1"]);
     let pass = format!("proxy_pass http://{};", serve.address);
@@ -280,10 +283,10 @@ fn handshakes_cost_what_they_cost_on_short_connections_only() {
     // Without a plain one the four others are compared, and a person reads a table of them.
     let ended = torr(&[&["doctor", &https, "--tls"], &always[..]].concat());
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    let told = |text: &str| ended.stdout.contains(text);
-    assert!(told("one per request") && told("TLS, resumed, kept alive") && !told("plain, kept"), "{}", ended.stdout);
-    assert!(told("verify torr https://"), "{}", ended.stdout);
-    assert!(!told("ECDSA"), "the server's certificate is for a key of that kind: {}", ended.stdout);
+    let text = |text: &str| ended.stdout.contains(text);
+    assert!(text("one per request") && text("TLS, resumed, kept alive") && !text("plain, kept"), "{}", ended.stdout);
+    assert!(text("verify torr https://"), "{}", ended.stdout);
+    assert!(!text("ECDSA"), "the server's certificate is for a key of that kind: {}", ended.stdout);
     let [command] = &printed::commands(&ended.stdout)[..] else { panic!("one command: {}", ended.stdout) };
     printed::runs(command, &[], printed::has_sockets);
 }
@@ -293,8 +296,8 @@ fn paths_are_compared_with_the_first() {
     let _alone = alone();
     let serve = Serve::start(&["--workers", "1"]);
     let url = serve.url("/");
-    let asked = ["doctor", &url, "--paths", "/bytes/10,/bytes/1000000", "-c", "6", "--budget", "5s"];
-    let found = torr_json(&[&asked[..], &["-q"]].concat());
+    let args = ["doctor", &url, "--paths", "/bytes/10,/bytes/1000000", "-c", "6", "--budget", "5s"];
+    let found = torr_json(&[&args[..], &["-q"]].concat());
     let rows = found["rows"].as_array().expect("there are rows");
     assert_eq!([&rows[0]["name"], &rows[1]["name"]], ["/bytes/10", "/bytes/1000000"]);
     assert!(rows[0].get("ratio").is_none() && number(&rows[1]["ratio"], "pairs") >= 3.0, "{rows:?}");
@@ -310,7 +313,7 @@ fn paths_are_compared_with_the_first() {
 }
 
 #[test]
-fn help_names_the_places_in_the_command() {
+fn help_names_the_placeholders_in_the_command() {
     let _beside = beside();
     let help = torr(&["doctor", "--help-all"]).stdout;
     assert!(help.contains("'{n}'") && help.contains("'{port}'"), "{help}");
@@ -319,7 +322,7 @@ fn help_names_the_places_in_the_command() {
 #[test]
 fn what_cannot_be_compared_says_why() {
     let _beside = beside();
-    for (args, told) in [
+    for (args, text) in [
         (&["--via", "http://a", "--tls", "https://a", "http://b"][..], "cannot be used with"),
         (&["--paths", "/a,/b", "--via", "http://a", "http://b"], "cannot be used with"),
         (&["--counts", "1,2", "http://127.0.0.1:1"], "--sweep"),
@@ -336,6 +339,6 @@ fn what_cannot_be_compared_says_why() {
     ] {
         let ended = torr(&[&["doctor"], args].concat());
         assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{args:?}: {ended:?}");
-        assert!(ended.stderr.contains(told), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains(text), "{args:?}: {ended:?}");
     }
 }

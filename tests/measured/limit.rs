@@ -1,4 +1,4 @@
-//! `torr limit` finds limits that are known, and presses nobody who has not been vouched for.
+//! `torr limit` finds known limits, and presses public services only with the flag.
 
 use serde_json::Value;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +29,7 @@ impl OneAtATime {
             for reply in queue {
                 let begun = Instant::now();
                 thread::sleep(each);
-                // Who asked may have gone.
+                // The client may have closed.
                 let _ = reply.send(());
                 busy.fetch_add(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
                 count.fetch_add(1, Ordering::Relaxed);
@@ -55,7 +55,7 @@ impl OneAtATime {
 }
 
 #[test]
-fn a_known_limit_is_found_and_told() {
+fn a_known_limit_is_found_and_reported() {
     let _alone = alone();
     let service = OneAtATime::start(Duration::from_millis(2));
     let folder = tempfile::tempdir().expect("there is room for temporary files");
@@ -73,7 +73,7 @@ fn a_known_limit_is_found_and_told() {
             return Outcome::Unknown(ended.stdout);
         }
         is_whole(&outcome, &url);
-        is_told(&ended.stdout, &url);
+        is_shown(&ended.stdout, &url);
         let share = number(&outcome["sustained"]["rate"]) / service.capacity();
         assert!(share <= 1.05, "{share} of {}:\n{}", service.capacity(), ended.stdout);
         match share {
@@ -104,7 +104,7 @@ fn is_whole(outcome: &Value, url: &str) {
     assert!(steps.iter().filter(|step| step["load"]["rate"].is_number()).count() > 3, "{outcome:#}");
 }
 
-fn is_told(report: &str, url: &str) {
+fn is_shown(report: &str, url: &str) {
     for word in ["the limit of", "requests/s", "unloaded", "connections, in a closed loop"] {
         assert!(report.contains(word), "no {word:?} in:\n{report}");
     }
@@ -114,7 +114,7 @@ fn is_told(report: &str, url: &str) {
 }
 
 #[test]
-fn what_fails_at_once_is_told_in_one_line() {
+fn early_failures_are_reported_in_one_line() {
     let _beside = beside();
     let service = Script::start(answering(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"));
     let ended = torr(&["limit", &service.url(), "--budget", "8s", "--json", "-"]);
@@ -128,7 +128,7 @@ fn what_fails_at_once_is_told_in_one_line() {
 }
 
 #[test]
-fn nobody_is_pressed_who_was_not_vouched_for() {
+fn public_services_are_not_pressed_without_the_flag() {
     let _beside = beside();
     let proxy = Script::start(answering(OK));
     let by = format!("http://{}", proxy.address);
@@ -166,14 +166,14 @@ fn an_interruption_reports_what_is_known() {
 #[test]
 fn mistakes_get_one_line() {
     let _beside = beside();
-    let nobody = format!("http://127.0.0.1:{}/", free_port());
+    let unvouched = format!("http://127.0.0.1:{}/", free_port());
     let cases: [(&[&str], i32, &str); 6] = [
-        (&[&nobody], 3, "cannot be reached"),
-        (&[&nobody, "--slo", "p99>50ms"], 2, "'p99<=50ms'"),
-        (&[&nobody, "--slo", "rps<50"], 2, "about throughput"),
-        (&[&nobody, "--budget", "1s"], 2, "less than 5s"),
-        (&[&nobody, "--max-rate", "0"], 2, "--max-rate"),
-        (&[&nobody, "--json", "/no/such/folder/x.json"], 2, "/no/such/folder"),
+        (&[&unvouched], 3, "cannot be reached"),
+        (&[&unvouched, "--slo", "p99>50ms"], 2, "'p99<=50ms'"),
+        (&[&unvouched, "--slo", "rps<50"], 2, "about throughput"),
+        (&[&unvouched, "--budget", "1s"], 2, "less than 5s"),
+        (&[&unvouched, "--max-rate", "0"], 2, "--max-rate"),
+        (&[&unvouched, "--json", "/no/such/folder/x.json"], 2, "/no/such/folder"),
     ];
     for (args, code, word) in cases {
         let ended = torr(&[&["limit"], args].concat());

@@ -3,11 +3,13 @@
 //!
 //! They stand in a program of their own, since the tests of other programs run several at once and need no such call.
 
+mod compare;
 mod doctor;
 mod doctor_compare;
 mod limit;
 mod metronome;
 mod open_loop;
+mod passive;
 mod peers;
 mod printed;
 mod truth_metronome;

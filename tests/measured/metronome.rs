@@ -1,11 +1,14 @@
-//! A server whose response times are known: it is told beforehand how long each request shall take, and it writes down
+//! A server with known response times: the test sets how long each request takes, and the server writes down
 //! how long each really took.
 //!
-//! One thread, so that no lock and no scheduler stands between a request and its answer. It sleeps until shortly before
-//! the next answer is due, without timer slack, and then looks at the clock and at its sockets in turn until the moment
-//! has come. A request's time begins when the wait that brought it ends, and ends when its answer is about to be sent.
+//! One thread, so that no lock and no scheduler stands between a request and its response. It sleeps until shortly before
+//! the next response is due, without timer slack, and then looks at the clock and at its sockets in turn until the moment
+//! has come. A request's time begins when the kernel received it, however late the thread gets to see it, and ends when its
+//! response is about to be sent.
 
 use fastrand::Rng;
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -17,31 +20,40 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use torr_net::timestamp::{self, Timestamps};
 use torr_net::{Clock, Events, Interest, Nanos, Poller, Token, clock};
 use torr_test_support::program::{Running, run, torr_command, torr_path};
 use torr_test_support::wait_until;
 
-/// How long before an answer is due the thread no longer sleeps: more than waking up takes.
+/// How long before a response is due the thread no longer sleeps: more than waking up takes.
 const AWAKE: Nanos = 60_000;
 /// How often it looks whether it is to end.
 const LOOK: Nanos = 20_000_000;
 const LISTENER: u32 = u32::MAX;
-const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// The server under way.
+/// The running server.
 pub struct Metronome {
     pub address: SocketAddr,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Log>>,
 }
 
-/// What the server did, in nanoseconds.
+/// What the server did, in nanoseconds, in the order of the requests.
 #[derive(Debug, Default)]
 pub struct Log {
     /// How long each request was to take ...
     pub programmed: Vec<Nanos>,
     /// ... and really took.
     pub served: Vec<Nanos>,
+}
+
+impl Log {
+    /// Leaves out the first requests.
+    pub fn forget(&mut self, requests: usize) {
+        self.programmed.drain(..requests);
+        self.served.drain(..requests);
+    }
 }
 
 impl Metronome {
@@ -81,23 +93,38 @@ struct Server {
     listener: TcpListener,
     poller: Poller,
     clock: Clock,
+    timestamps: Timestamps,
     times: Vec<Nanos>,
     connections: HashMap<u32, TcpStream>,
     accepted: u32,
-    /// When an answer is due, on which connection, and since when it has been asked for and for how long.
-    due: BinaryHeap<Reverse<(Nanos, u32, Nanos, Nanos)>>,
+    due: BinaryHeap<Reverse<Due>>,
     requests: usize,
-    log: Log,
+    /// Of each request its number, and how long it was to take and took.
+    served: Vec<(usize, Nanos, Nanos)>,
+}
+
+/// A response that is due, the earliest first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    at: Nanos,
+    /// The number of its request.
+    request: usize,
+    connection: u32,
+    received: Nanos,
+    time: Nanos,
 }
 
 impl Server {
     fn new(listener: TcpListener, times: Vec<Nanos>) -> Self {
         listener.set_nonblocking(true).expect("a socket takes options");
+        // Its connections take it over, so that a request that comes before its connection was accepted has a time stamp, too.
+        timestamp::enable(&listener).expect("a socket takes options");
         let poller = Poller::new().expect("a descriptor is free");
         poller.add(&listener, Token::new(LISTENER, 0), Interest::Level).expect("a listener can be watched");
         let (connections, due) = (HashMap::new(), BinaryHeap::new());
         let clock = Clock::start();
-        Self { listener, poller, clock, times, connections, accepted: 0, due, requests: 0, log: Log::default() }
+        let (timestamps, served) = (Timestamps::new(clock), Vec::new());
+        Self { listener, poller, clock, timestamps, times, connections, accepted: 0, due, requests: 0, served }
     }
 
     fn run(mut self, stop: &AtomicBool) -> Log {
@@ -105,19 +132,21 @@ impl Server {
         in_real_time(SERVING);
         let mut events = Events::with_capacity(256);
         while !stop.load(Ordering::Relaxed) {
-            let next = self.due.peek().map_or(Nanos::MAX, |Reverse((due, ..))| *due);
+            let next = self.due.peek().map_or(Nanos::MAX, |Reverse(due)| due.at);
             let sleep = next.saturating_sub(self.clock.now()).saturating_sub(AWAKE).min(LOOK);
             self.poller.wait(&mut events, Some(Duration::from_nanos(sleep))).expect("it can wait");
-            let now = self.clock.now();
+            self.timestamps.refresh();
             for at in 0..events.len() {
                 match events.get(at).token.index() as u32 {
                     LISTENER => self.accept(),
-                    number => self.receive(number, now),
+                    number => self.receive(number),
                 }
             }
-            self.answer();
+            self.response();
         }
-        self.log
+        self.served.sort_unstable();
+        let (programmed, served) = self.served.into_iter().map(|(_, programmed, served)| (programmed, served)).unzip();
+        Log { programmed, served }
     }
 
     fn accept(&mut self) {
@@ -131,35 +160,35 @@ impl Server {
         }
     }
 
-    /// One request, which comes in one piece and never before the answer to the one before.
-    fn receive(&mut self, number: u32, now: Nanos) {
+    /// One request, which comes in one piece and never before the response to the one before.
+    fn receive(&mut self, number: u32) {
         let mut bytes = [0; 4096];
-        match self.connections.get_mut(&number).map(|stream| stream.read(&mut bytes)) {
-            Some(Ok(n)) if n > 0 => {
+        match self.connections.get(&number).map(|stream| self.timestamps.recv(stream, &mut bytes)) {
+            Some(Ok(None)) => {}
+            Some(Ok(Some((n, received)))) if n > 0 => {
                 assert!(bytes[..n].ends_with(b"\r\n\r\n"), "a request in pieces: {}", bytes[..n].escape_ascii());
                 let time = self.times[self.requests % self.times.len()];
+                let (at, request) = (received + time, self.requests);
+                self.due.push(Reverse(Due { at, request, connection: number, received, time }));
                 self.requests += 1;
-                self.due.push(Reverse((now + time, number, now, time)));
             }
-            Some(Err(error)) if error.kind() == std::io::ErrorKind::WouldBlock => {}
             _ => {
                 self.connections.remove(&number);
             }
         }
     }
 
-    fn answer(&mut self) {
-        while let Some(&Reverse((due, number, received, time))) = self.due.peek() {
+    fn response(&mut self) {
+        while let Some(Reverse(due)) = self.due.peek() {
             let now = self.clock.now();
-            if due > now {
+            if due.at > now {
                 return;
             }
-            self.due.pop();
-            let Some(mut stream) = self.connections.get(&number) else { continue };
-            // A client that has gone is its own affair, and its request is not in anybody's figures.
-            if stream.write_all(ANSWER).is_ok() {
-                self.log.programmed.push(time);
-                self.log.served.push(now - received);
+            let Some(Reverse(due)) = self.due.pop() else { return };
+            let Some(mut stream) = self.connections.get(&due.connection) else { continue };
+            // The request of a closed client is in no figures.
+            if stream.write_all(RESPONSE).is_ok() {
+                self.served.push((due.request, due.time, now - due.received));
             }
         }
     }
@@ -177,8 +206,8 @@ fn in_real_time(priority: &str) {
 }
 
 /// Runs `torr` with one pressing thread, in real time likewise, and gives its result. Its first thread, which only adds
-/// up, has to make way: there may be no more CPUs than two.
-pub fn torr_in_real_time(args: &[&str]) -> Value {
+/// up, has to make way: there may be no more CPUs than two. `meanwhile` is called with the process once it presses.
+pub fn torr_in_real_time(args: &[&str], meanwhile: impl FnOnce(Pid)) -> Value {
     let allowed = run("chrt", &["--fifo", MEASURING, "true"]).code == Some(0);
     let mut command = torr_command(&[]);
     if allowed {
@@ -193,6 +222,8 @@ pub fn torr_in_real_time(args: &[&str]) -> Value {
         threads.any(|thread| pressing(thread.path())).then_some(())
     });
     run("chrt", &["--other", "--pid", "0", &torr.pid().to_string()]);
+    // Until it is waited for, no other process has its number.
+    meanwhile(Pid::from_raw(torr.pid() as i32).expect("a process has a number"));
     let ended = torr.wait();
     assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
     serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}: {ended:?}"))
@@ -233,25 +264,40 @@ impl Drop for Awake {
     }
 }
 
-/// Measures meanwhile what the machine itself adds to any request: how long a byte is under way, from the moment it was
-/// due to be sent to another thread until it is back, on sockets and in real time like everything here.
+/// Measures meanwhile what the machine itself adds to any request, on each CPU by itself, since one may be held up while the
+/// others work: how long a byte takes, from the moment it was due to be sent to another thread until it is back, on sockets and in
+/// real time like everything here.
 pub struct Witness {
     stop: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<Vec<Nanos>>>,
+    /// A CPU's sender.
+    senders: Vec<JoinHandle<Vec<Nanos>>>,
+    echoes: Vec<JoinHandle<()>>,
 }
 
 impl Witness {
     pub fn start() -> Self {
+        let (stop, allowed) = (Arc::new(AtomicBool::new(false)), sched_getaffinity(None).expect("a thread has CPUs"));
+        let cpus = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
+        let (senders, echoes) = cpus.map(|cpu| Self::of(cpu, &stop)).unzip();
+        Self { stop, senders, echoes }
+    }
+
+    fn of(cpu: usize, stop: &Arc<AtomicBool>) -> (JoinHandle<Vec<Nanos>>, JoinHandle<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let mut near = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
         let (mut far, _) = listener.accept().expect("somebody has connected");
         for stream in [&near, &far] {
             stream.set_nodelay(true).expect("a socket takes options");
         }
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let sender = std::thread::spawn(move || {
+        let stopped = Arc::clone(stop);
+        let stay = move || {
+            let mut only = CpuSet::new();
+            only.set(cpu);
+            sched_setaffinity(None, &only).expect("the CPU is allowed");
             in_real_time(MEASURING);
+        };
+        let sender = std::thread::spawn(move || {
+            stay();
             let (clock, mut byte, mut times) = (Clock::start(), [0], Vec::new());
             let mut due = clock.now();
             while !stopped.load(Ordering::Relaxed) {
@@ -264,23 +310,24 @@ impl Witness {
             times
         });
         let echo = std::thread::spawn(move || {
-            in_real_time(MEASURING);
+            stay();
             let mut byte = [0];
             // Until the other end has gone.
             while far.read_exact(&mut byte).is_ok() && far.write_all(&byte).is_ok() {}
-            Vec::new()
         });
-        Self { stop, threads: vec![sender, echo] }
+        (sender, echo)
     }
 
-    /// Ends it and gives the times.
-    pub fn finish(mut self) -> Vec<Nanos> {
-        self.end().concat()
+    /// Ends it and gives the times of each CPU.
+    pub fn finish(mut self) -> Vec<Vec<Nanos>> {
+        self.end()
     }
 
     fn end(&mut self) -> Vec<Vec<Nanos>> {
         self.stop.store(true, Ordering::Relaxed);
-        self.threads.drain(..).filter_map(|thread| thread.join().ok()).collect()
+        let times = self.senders.drain(..).filter_map(|thread| thread.join().ok()).collect();
+        self.echoes.drain(..).for_each(|thread| drop(thread.join()));
+        times
     }
 }
 

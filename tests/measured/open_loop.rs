@@ -10,7 +10,7 @@ use torr_test_support::script::{OK, Script, answering};
 use torr_test_support::servers::Serve;
 
 #[test]
-fn the_rate_that_is_asked_for_is_the_rate_that_is_sent() {
+fn the_offered_rate_is_the_rate_that_is_sent() {
     let _beside = beside();
     let server = Serve::start(&["--workers", "1"]);
     for (rate, threads) in [("500", "1"), ("2000", "2"), ("333.3", "3")] {
@@ -40,9 +40,9 @@ fn ramps_send_what_their_lines_enclose() {
     let server = Script::start(answering(OK));
     for arrivals in ["constant", "poisson"] {
         let result = torr_json(&["--stages", "1s:400,1s:400,1s:0", "--arrivals", arrivals, "-c", "20", &server.url()]);
-        let asked = count(&result, "/asked") as f64;
+        let sent = count(&result, "/asked") as f64;
         let slack = if arrivals == "constant" { 1.0 } else { 5.0 * 800_f64.sqrt() };
-        assert!((asked - 800.0).abs() <= slack, "{arrivals}: {result}");
+        assert!((sent - 800.0).abs() <= slack, "{arrivals}: {result}");
         let took = result["duration_s"].as_f64().unwrap();
         assert!((2.5..3.5).contains(&took), "{arrivals}: {result}");
     }
@@ -130,10 +130,10 @@ fn what_was_due_but_never_had_a_connection_is_unfinished_at_its_age() {
 }
 
 #[test]
-fn a_rate_that_was_kept_has_no_limit_however_it_was_asked_for() {
+fn a_rate_that_was_kept_has_no_limit_with_any_flag() {
     let _beside = beside();
     let server = Serve::start(&["--workers", "1"]);
-    let asked: [(&[&str], &str); 7] = [
+    let sent: [(&[&str], &str); 7] = [
         (&["-r", "100", "-d", "1s"], "/"),
         (&["-r", "1000", "-d", "1s", "--fail-if", "p99>10s"], "/"),
         (&["-r", "1000", "-n", "500"], "/"),
@@ -142,7 +142,7 @@ fn a_rate_that_was_kept_has_no_limit_however_it_was_asked_for() {
         (&["--stages", "500ms:500,500ms:500"], "/"),
         (&["--max-rate", "500", "-d", "1s"], "/"),
     ];
-    for (args, path) in asked {
+    for (args, path) in sent {
         let result = torr_json(&[args, &["-c", "50", "-t", "1", &server.url(path)]].concat());
         assert_eq!(result["verdict"]["factor"], "none", "{args:?} {path}: {result}");
         let summary = result["verdict"]["summary"].as_str().expect("a verdict has a summary");
@@ -159,7 +159,7 @@ fn a_rate_that_was_kept_has_no_limit_however_it_was_asked_for() {
 #[test]
 fn a_rate_that_was_not_kept_has_a_limit_or_an_unknown_one() {
     let _beside = beside();
-    // A request at a time, 5 ms each: 200 of the 1,000 that are asked for each second.
+    // A request at a time, 5 ms each: 200 of the 1,000 that are due each second.
     let lock = Mutex::new(());
     let server = Script::start(move |client| {
         while client.request().is_some() {

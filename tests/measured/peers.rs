@@ -15,7 +15,7 @@ fn nginx_is_pressed_and_its_processes_are_seen() {
     assert_eq!(body, 20 * requests, "{result}");
     assert_eq!(result["host"]["server"][0]["name"], "nginx", "{result}");
     assert!(result["host"]["server_cores"].as_f64() > Some(0.05), "{result}");
-    // Nginx has nothing to wait for here: what limits is CPU, or nothing is told.
+    // Nginx has nothing to wait for here: the limit is CPU, or unknown.
     let verdict = &result["verdict"];
     let factors = ["server-cpu", "single-core", "generator", "cpu-quota", "connections", "unknown"];
     assert!(verdict["factor"].as_str().is_some_and(|factor| factors.contains(&factor)), "{verdict:#}");

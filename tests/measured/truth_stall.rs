@@ -47,7 +47,7 @@ fn a_second_of_silence_shows_in_the_percentiles_the_longest_and_the_series() {
     let points = points(&result);
     let slow: Vec<f64> =
         points.iter().filter(|p| p["p99"].as_u64() > Some(500_000)).filter_map(|p| p["t"].as_f64()).collect();
-    // What was asked from 4.2 s to 5.2 s was answered from 5.2 s on: in the interval that ends at 6 s.
+    // Requests from 4.2 s to 5.2 s had responses from 5.2 s on: in the interval that ends at 6 s.
     assert!(!slow.is_empty() && slow.iter().all(|t| (5.0..=7.0).contains(t)), "slow at {slow:?}: {result}");
     let fewest = points.iter().take(10).min_by_key(|point| point["requests"].as_u64()).expect("there are ten");
     assert_eq!(fewest["t"], 5.0, "no answers came from 4.2 s on: {result}");

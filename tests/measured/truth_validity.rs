@@ -7,7 +7,7 @@ use torr_test_support::program::{torr, torr_json};
 use torr_test_support::script::{OK, Script};
 use torr_test_support::servers::Serve;
 
-/// A server whose answers take so many milliseconds, by the seconds that it has been asked for.
+/// A server whose responses take a number of milliseconds that depends on the seconds since the first request.
 fn taking(ms: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Script {
     let begin = std::sync::OnceLock::new();
     Script::start(move |client| {
@@ -75,7 +75,7 @@ fn an_open_loop_tells_its_lag_and_its_rate() {
     assert_eq!(lag["value"].as_f64(), result["generator"]["send_lag_p99_us"].as_f64(), "{result}");
     let missed = rate["value"].as_f64().unwrap_or_else(|| panic!("{rate}"));
     assert!(missed.abs() <= 0.001 && rate["ok"] == true, "{result}");
-    // Where the service is asked for more than it can do, its clocks run, and the rate is not the generator's fault.
+    // If the service is overloaded, clocks run, and the rate is not the generator's fault.
     let short = torr_json(&["-r", "1000", "-d", "2s", "-c", "2", "-t", "1", &server.url()]);
     let rate = finding(&short, "rate");
     let missed = rate["value"].as_f64().unwrap_or_else(|| panic!("{rate}"));

@@ -57,10 +57,10 @@ fn garbage_of_any_kind_is_a_protocol_error() {
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello!!\r\n0\r\n\r\n".to_vec(),
         ),
     ];
-    for (what, answer) in cases {
+    for (what, response) in cases {
         let script = move |client: &mut Client| {
             while client.request().is_some() {
-                client.send(&answer);
+                client.send(&response);
             }
         };
         let result = press(script, &["-n", "6", "-c", "2"]);
@@ -88,7 +88,7 @@ fn a_length_that_is_too_large_is_noticed_when_the_server_ends_or_never() {
 }
 
 #[test]
-fn a_reused_connection_may_end_before_the_next_answer() {
+fn a_reused_connection_may_end_before_the_next_response() {
     let script = |client: &mut Client| {
         for _ in 0..3 {
             if client.request().is_none() {
@@ -132,7 +132,7 @@ fn a_byte_at_a_time_is_slow_but_not_wrong() {
 
 #[test]
 fn a_server_that_comes_back_is_found_again_within_a_second() {
-    /// Serves on a port until told to die, then ends its listener and all connections at once.
+    /// Serves on a port until the test ends it, then closes its listener and all connections at once.
     fn life(listener: &TcpListener, requests: &AtomicUsize, until: usize) {
         let mut streams: Vec<TcpStream> = Vec::new();
         listener.set_nonblocking(true).expect("a socket takes options");

@@ -1,4 +1,4 @@
-//! What is expected of answers, redirects, and compressed bodies.
+//! What is expected of responses, redirects, and compressed bodies.
 
 use serde_json::Value;
 use std::io::Write;
@@ -15,7 +15,7 @@ fn run(args: &[&str]) -> (Ended, Value) {
     (ended, result)
 }
 
-/// Answers by path.
+/// Responds by path.
 fn site() -> Script {
     Script::start(|client: &mut Client| {
         let mut turn = 0;
@@ -23,22 +23,22 @@ fn site() -> Script {
             turn += 1;
             let text = String::from_utf8_lossy(&request).into_owned();
             let path = text.split(' ').nth(1).unwrap_or_default().to_owned();
-            let answer = |status: &str, fields: &str, body: &str| {
+            let response = |status: &str, fields: &str, body: &str| {
                 format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len())
             };
-            let answer = match path.as_str() {
-                "/odd" if turn % 2 == 0 => answer("200 OK", "X-Turn: even\r\n", "even"),
-                "/odd" => answer("201 Created", "X-Turn: odd\r\n", "odd"),
-                "/here" => answer("302 Found", "Location: /there?x=1\r\n", "moved"),
-                "/there?x=1" => answer("301 Moved Permanently", "Location: end\r\nConnection: close\r\n", ""),
-                "/end" => answer("200 OK", "", &format!("the end of {}", text.split(' ').next().unwrap_or_default())),
-                "/round" => answer("307 Temporary Redirect", "Location: /round\r\n", ""),
-                "/away" => answer("302 Found", "Location: http://elsewhere.test/\r\n", ""),
-                "/echo" => answer("308 Permanent Redirect", "Location: /echoed\r\n", ""),
-                "/echoed" => answer("200 OK", "", text.rsplit("\r\n\r\n").next().unwrap_or_default()),
-                _ => answer("200 OK", "", "ok"),
+            let response = match path.as_str() {
+                "/odd" if turn % 2 == 0 => response("200 OK", "X-Turn: even\r\n", "even"),
+                "/odd" => response("201 Created", "X-Turn: odd\r\n", "odd"),
+                "/here" => response("302 Found", "Location: /there?x=1\r\n", "moved"),
+                "/there?x=1" => response("301 Moved Permanently", "Location: end\r\nConnection: close\r\n", ""),
+                "/end" => response("200 OK", "", &format!("the end of {}", text.split(' ').next().unwrap_or_default())),
+                "/round" => response("307 Temporary Redirect", "Location: /round\r\n", ""),
+                "/away" => response("302 Found", "Location: http://elsewhere.test/\r\n", ""),
+                "/echo" => response("308 Permanent Redirect", "Location: /echoed\r\n", ""),
+                "/echoed" => response("200 OK", "", text.rsplit("\r\n\r\n").next().unwrap_or_default()),
+                _ => response("200 OK", "", "ok"),
             };
-            client.send(answer.as_bytes());
+            client.send(response.as_bytes());
             if path == "/there?x=1" {
                 return;
             }
@@ -88,7 +88,7 @@ fn each_check_is_counted_and_a_failed_one_fails_the_run() {
 }
 
 #[test]
-fn checks_look_at_answers_by_http_2_too() {
+fn checks_apply_to_responses_over_http_2_too() {
     let server =
         Nginx::start_with("http2", "location / { add_header X-A b; return 200 'hello'; } location /no { return 404; }");
     let load = ["-n", "60", "-c", "2", "--http2-prior-knowledge", "--streams", "5"];
@@ -118,7 +118,7 @@ fn a_whole_body_is_compared_to_the_byte() {
 }
 
 #[test]
-fn redirects_are_counted_and_followed_only_if_asked() {
+fn redirects_are_counted_and_followed_only_with_the_flag() {
     let site = site();
     let url = format!("{}here", site.url());
     let plain = torr_json(&["-n", "20", "-c", "2", &url]);
@@ -183,7 +183,7 @@ fn redirects_keep_a_body_where_they_should_and_end_where_they_must() {
     // Round and round: what is left after ten is the last of them.
     let (_, result) = of("round", &[]);
     assert_eq!((count(&result, "/status/307"), count(&result, "/redirects_followed")), (5, 50), "{result}");
-    // To another place: not followed.
+    // To another host: not followed.
     let (_, result) = of("away", &[]);
     assert_eq!((count(&result, "/status/302"), result.get("redirects_followed")), (5, None), "{result}");
 }

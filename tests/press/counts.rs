@@ -56,22 +56,6 @@ fn a_server_that_fails_now_and_then_loses_no_request() {
 }
 
 #[test]
-fn a_server_without_keep_alive_is_named() {
-    let server = Script::start(|client| {
-        if client.request().is_some() {
-            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
-        }
-    });
-    let result = torr_json(&["-n", "100", "-c", "4", &server.url()]);
-    adds_up(&result);
-    assert_eq!(result["connections"]["closed_by_server"], 100, "{result}");
-    assert_eq!(
-        (&result["verdict"]["factor"], &result["verdict"]["confidence"]),
-        (&"keep-alive".into(), &"likely".into())
-    );
-}
-
-#[test]
 fn a_hung_server_shows_time_outs_while_it_hangs() {
     let server = Script::start(|client| while client.request().is_some() {});
     let result = torr_json(&["-d", "1500ms", "-c", "4", "-t", "2", "--timeout", "400ms", &server.url()]);
@@ -142,7 +126,7 @@ fn response_times_are_those_of_the_server() {
 }
 
 #[test]
-fn errors_have_their_times_and_the_first_failed_response_is_told() {
+fn errors_have_their_times_and_the_first_failed_response_is_shown() {
     const HEAD: &[u8] =
         b"HTTP/1.1 503 Not now\r\nRetry-After: 3\r\nSet-Cookie: id=secret\r\nContent-Length: 13\r\n\r\n";
     let server = |together: bool| {
@@ -187,19 +171,19 @@ fn errors_have_their_times_and_the_first_failed_response_is_told() {
     }
     let server = server(false);
     let report = torr(&["-c", "4", "-d", "1s", &server.url()]).stdout;
-    let told: Vec<_> = report
+    let shown: Vec<_> = report
         .lines()
         .skip_while(|line| !line.trim_start().starts_with("errors "))
         .skip(1)
         .take(4)
         .map(str::trim)
         .collect();
-    assert!(told[0].starts_with("503 from ") && told[0].contains(" ms to "), "{report}");
-    assert_eq!(told[1..], ["such as HTTP/1.1 503 Not now", "Retry-After: 3", "full\\u{1b}[2Jhouse"], "{report}");
+    assert!(shown[0].starts_with("503 from ") && shown[0].contains(" ms to "), "{report}");
+    assert_eq!(shown[1..], ["such as HTTP/1.1 503 Not now", "Retry-After: 3", "full\\u{1b}[2Jhouse"], "{report}");
 }
 
 #[test]
-fn a_failed_response_is_told_wherever_a_redirect_led_and_however_it_ends() {
+fn a_failed_response_is_shown_after_any_redirect_and_with_any_end() {
     let server = Script::start(|client| {
         while let Some(request) = client.request() {
             if !request.starts_with(b"GET /lost ") {

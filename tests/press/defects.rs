@@ -4,28 +4,28 @@
 //! |---|---|---|
 //! | ab | one thread | `press_counts::exactly_n_requests_on_exactly_c_connections` |
 //! | ab | calls a body of another size a failure | here |
-//! | ab | needs the literal `Keep-Alive` in the answer | `press_counts::exactly_n_requests_on_exactly_c_connections`, whose answers have no such field |
+//! | ab | needs the literal `Keep-Alive` in the response | `press_counts::exactly_n_requests_on_exactly_c_connections`, whose responses have no such field |
 //! | ab | ends without a report after a quiet time | here |
 //! | ab, oha, k6 | memory grows with the number of requests | here |
 //! | ab, wrk2 | whole or half milliseconds | `truth_metronome` |
-//! | wrk | counts a time-out only once the late answer arrives | `truth_stall::a_server_that_hangs_for_good_is_timed_out_all_the_while` |
+//! | wrk | counts a time-out only once the late response arrives | `truth_stall::a_server_that_hangs_for_good_is_timed_out_all_the_while` |
 //! | wrk | the longest never exceeds the time-out | `press_bad_servers::a_server_that_accepts_and_says_nothing_is_timed_out` |
-//! | wrk | adds samples that nobody measured | here |
+//! | wrk | adds samples without a measurement | here |
 //! | wrk | starts the clock after connecting | here |
-//! | wrk | uses a socket again that the server means to close | `press_framing::answers_of_every_framing_are_counted_to_the_byte`, `Connection: close` |
+//! | wrk | uses a socket again that the server means to close | `press_framing::responses_of_every_framing_are_counted_to_the_byte`, `Connection: close` |
 //! | wrk | a failed connect kills that connection for the whole run | here |
 //! | wrk | loses connections by dividing them among threads | `press_counts::exactly_n_requests_on_exactly_c_connections`, 10 on 3 threads |
-//! | wrk2 | throws its first ten seconds away | `press_open_loop::the_rate_that_is_asked_for_is_the_rate_that_is_sent` |
-//! | httpress | ignores the status | `press_framing::statuses_from_400_are_answers_and_errors` |
+//! | wrk2 | throws its first ten seconds away | `press_open_loop::the_offered_rate_is_the_rate_that_is_sent` |
+//! | httpress | ignores the status | `press_framing::statuses_from_400_are_responses_and_errors` |
 //! | httpress | IPv4 only | here |
-//! | httpress | 204, 304 and bodies without a length fail | `press_framing::answers_of_every_framing_are_counted_to_the_byte` |
+//! | httpress | 204, 304 and bodies without a length fail | `press_framing::responses_of_every_framing_are_counted_to_the_byte` |
 //! | httpress | has no time-out | `press_counts::a_hung_server_shows_time_outs_while_it_hangs` |
-//! | press | takes any status for success | `press_framing::statuses_from_400_are_answers_and_errors` |
+//! | press | takes any status for success | `press_framing::statuses_from_400_are_responses_and_errors` |
 //! | press | gives up without figures above 10% of errors | `press_counts::a_server_that_fails_now_and_then_loses_no_request`, 43% |
 //! | press | counters underflow | `press_bad_servers::an_interruption_at_any_time_gives_a_report_that_adds_up` |
 //! | hey | keeps the latencies of the first million only | here, since all is counted in the memory of few |
 //! | vegeta, bombardier | start the clock when a request is sent, not when it is due | `press_open_loop::a_stall_is_in_the_latency_of_all_requests_that_were_due_meanwhile` |
-//! | h2load | misses the rate by a factor | `press_open_loop::the_rate_that_is_asked_for_is_the_rate_that_is_sent` |
+//! | h2load | misses the rate by a factor | `press_open_loop::the_offered_rate_is_the_rate_that_is_sent` |
 
 use serde_json::Value;
 use socket2::{Domain, Socket, Type};
@@ -118,7 +118,7 @@ fn ab_and_oha_grow_with_the_number_of_requests() {
 }
 
 #[test]
-fn wrk_adds_samples_that_nobody_measured() {
+fn wrk_adds_samples_without_a_measurement() {
     let turn = AtomicUsize::new(0);
     let server = Script::start(move |client| {
         while client.request().is_some() {
@@ -142,7 +142,7 @@ fn wrk_adds_samples_that_nobody_measured() {
 #[test]
 fn wrk_starts_the_clock_after_connecting() {
     for load in [&["-r", "100"][..], &["--no-keepalive"]] {
-        // A queue of one is full with two; whoever comes then is not answered, and asks again after a second.
+        // A queue of one is full with two; the SYN of a further client is dropped, and retransmitted after a second.
         let listener = listen(0, 1);
         let address = listener.local_addr().expect("it is bound");
         let _waiting = [0; 2].map(|_| TcpStream::connect(address).expect("there is room in the queue"));
@@ -154,7 +154,7 @@ fn wrk_starts_the_clock_after_connecting() {
             let sockets = std::fs::read_to_string("/proc/net/tcp").expect("the kernel tells its sockets");
             (sockets.lines().filter(|line| line.contains(&connecting)).count() == 3).then_some(())
         });
-        // From here on it serves, and answers at once.
+        // From here on it serves, and responds at once.
         listener.set_nonblocking(true).expect("a socket takes options");
         let mut streams = Vec::new();
         let mut served = 0;
@@ -202,7 +202,7 @@ fn wrk_loses_a_connection_whose_connect_failed() {
     assert_eq!(count(&result, "/connections/peak"), CONNECTIONS as u64, "{result}");
 }
 
-/// Serves until so many connections, all open at once, have had an answer each, and gives them.
+/// Serves until so many connections, all open at once, have had a response each, and gives them.
 fn serve(listener: &TcpListener, connections: usize) -> Vec<TcpStream> {
     listener.set_nonblocking(true).expect("a socket takes options");
     let (mut streams, mut answered) = (Vec::new(), BTreeSet::new());

@@ -1,10 +1,10 @@
-//! Every way in which a server may frame its answers, over real sockets.
+//! Every way in which a server may frame its responses, over real sockets.
 
 use serde_json::Value;
 use torr_test_support::program::{torr, torr_json};
 use torr_test_support::script::{Client, OK, Script, answering};
 
-/// Presses a server that answers like this with six requests on two connections.
+/// Presses a server that responds like this with six requests on two connections.
 fn press(script: impl Fn(&mut Client) + Send + Sync + 'static, more: &[&str]) -> (Value, Script) {
     let server = Script::start(script);
     let url = server.url();
@@ -19,20 +19,20 @@ fn press(script: impl Fn(&mut Client) + Send + Sync + 'static, more: &[&str]) ->
     (result, server)
 }
 
-/// What six answers of this kind must come to: body bytes of each, and connections opened.
-fn expect(answer: &'static [u8], bytewise: bool, more: &[&str], body: u64, opened: u64) {
-    // A connection for each answer means that the server ended each.
+/// What six responses of this kind must come to: body bytes of each, and connections opened.
+fn expect(response: &'static [u8], bytewise: bool, more: &[&str], body: u64, opened: u64) {
+    // A connection for each response means that the server ended each.
     let closed = if opened == 6 { 6 } else { 0 };
-    let shown = String::from_utf8_lossy(answer);
+    let shown = String::from_utf8_lossy(response);
     let (result, server) = press(
         move |client| {
-            let ends = !String::from_utf8_lossy(answer).contains("Length")
-                && !String::from_utf8_lossy(answer).contains("chunked")
-                && !matches!(&answer[9..12], b"204" | b"304");
+            let ends = !String::from_utf8_lossy(response).contains("Length")
+                && !String::from_utf8_lossy(response).contains("chunked")
+                && !matches!(&response[9..12], b"204" | b"304");
             while client.request().is_some() {
                 match bytewise {
-                    true => client.send_bytewise(answer),
-                    false => client.send(answer),
+                    true => client.send_bytewise(response),
+                    false => client.send(response),
                 }
                 if ends {
                     return;
@@ -47,13 +47,13 @@ fn expect(answer: &'static [u8], bytewise: bool, more: &[&str], body: u64, opene
     assert_eq!(result["connections"]["closed_by_server"], closed, "{shown:?}: {result}");
     assert_eq!(server.requests(), 6, "{shown:?}");
     let received = result["bytes"]["received"].as_u64().expect("it is a number");
-    assert_eq!(received, 6 * answer.len() as u64, "{shown:?}");
+    assert_eq!(received, 6 * response.len() as u64, "{shown:?}");
     let answered: u64 = result["status"].as_object().expect("it is a map").values().filter_map(Value::as_u64).sum();
     assert_eq!(answered, 6, "{shown:?}: {result}");
 }
 
 #[test]
-fn answers_of_every_framing_are_counted_to_the_byte() {
+fn responses_of_every_framing_are_counted_to_the_byte() {
     let head: &[&str] = &["-X", "HEAD"];
     let cases: &[(&[u8], &[&str], u64, u64)] = &[
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", &[], 5, 2),
@@ -70,9 +70,9 @@ fn answers_of_every_framing_are_counted_to_the_byte() {
         (b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", &[], 2, 6),
         (b"HTTP/1.1 200\nContent-Length : 2\n\nok", &[], 2, 2),
     ];
-    for &(answer, more, body, opened) in cases {
-        expect(answer, false, more, body, opened);
-        expect(answer, true, more, body, opened);
+    for &(response, more, body, opened) in cases {
+        expect(response, false, more, body, opened);
+        expect(response, true, more, body, opened);
     }
 }
 
@@ -94,7 +94,7 @@ fn a_large_body_is_counted_whole() {
 }
 
 #[test]
-fn what_is_wrong_with_an_answer_has_a_kind() {
+fn faults_of_responses_have_kinds() {
     let cases: &[(&'static [u8], &str, &str)] = &[
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokay", "protocol", "more bytes"),
         (b"HTTP/1.1 204 No Content\r\n\r\nsurprise", "protocol", "more bytes"),
@@ -102,9 +102,9 @@ fn what_is_wrong_with_an_answer_has_a_kind() {
         (b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "protocol", "Content-Length"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", "protocol", "chunk"),
     ];
-    for &(answer, kind, what) in cases {
-        let (result, _) = press(answering(answer), &[]);
-        let shown = String::from_utf8_lossy(answer);
+    for &(response, kind, what) in cases {
+        let (result, _) = press(answering(response), &[]);
+        let shown = String::from_utf8_lossy(response);
         assert_eq!(result["errors"][kind], 6, "{shown:?}: {result}");
         assert_eq!(result["causes"][0]["side"], "server", "{shown:?}: {result}");
         assert!(result["causes"][0]["what"].as_str().is_some_and(|w| w.contains(what)), "{shown:?}: {result}");
@@ -119,11 +119,11 @@ fn a_connection_that_ends_too_early_is_a_read_error() {
         (b"HTTP/1.1 200 OK\r\nContent-Le", "closed in the middle of a response"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", "closed in the middle of a response"),
     ];
-    for (answer, what) in cut {
+    for (response, what) in cut {
         let (result, _) = press(
             move |client| {
                 if client.request().is_some() {
-                    client.send(answer);
+                    client.send(response);
                 }
             },
             &[],
@@ -134,7 +134,7 @@ fn a_connection_that_ends_too_early_is_a_read_error() {
 }
 
 #[test]
-fn the_request_is_sent_as_asked() {
+fn the_request_is_sent_as_given() {
     let server = Script::start(answering(OK));
     let file = tempfile::NamedTempFile::new().expect("there is room for temporary files");
     std::fs::write(&file, "from a file").expect("a file can be written");
@@ -164,7 +164,7 @@ fn a_large_request_body_is_sent_whole() {
 }
 
 #[test]
-fn statuses_from_400_are_answers_and_errors() {
+fn statuses_from_400_are_responses_and_errors() {
     let (result, _) = press(answering(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), &[]);
     assert_eq!((&result["requests"], &result["errors"]["status"]), (&6.into(), &6.into()), "{result}");
     assert_eq!(result["status"]["404"], 6, "{result}");

@@ -90,7 +90,7 @@ fn nginx_with_tls() {
 fn large_bodies_flow_both_ways() {
     let size = 10 << 20;
     let folder = tempfile::tempdir().expect("there is room for temporary files");
-    // Whoever nginx runs as may read it.
+    // Readable for any user that nginx runs as.
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(folder.path(), open).expect("it is ours");
     std::fs::write(folder.path().join("large"), vec![b'x'; size]).expect("a file can be written");
@@ -143,11 +143,11 @@ fn the_wait_for_a_free_stream_is_in_the_latency() {
 }
 
 #[test]
-fn what_a_failed_response_said_is_told() {
+fn a_failed_response_is_shown_over_http_2() {
     let fields = || vec![("retry-after", "7".into()), ("set-cookie", "id=secret".into())];
     let reply = move |n: usize| match n {
         0..10 => Reply::ok("ok"),
-        _ => Reply::Answer(503, fields(), "the pool is empty".into(), None),
+        _ => Reply::Response(503, fields(), "the pool is empty".into(), None),
     };
     let server = Http2Server::start(Manner::new(reply));
     let result = press(&server.url(), &["-c", "2", "--streams", "4", "-n", "60"]);
@@ -175,18 +175,18 @@ fn what_the_server_sees() {
 #[test]
 fn fields_beyond_a_frame_and_fields_behind_the_body() {
     let large = || vec![("x-large", "v".repeat(40_000)), ("content-length", "4".into())];
-    let server = Http2Server::start(Manner::new(move |_| Reply::Answer(203, large(), "body".into(), Some("x-end"))));
+    let server = Http2Server::start(Manner::new(move |_| Reply::Response(203, large(), "body".into(), Some("x-end"))));
     let result = press(&server.url(), &["-c", "2", "--streams", "4", "-n", "200"]);
     all_answered(&result, 200);
     assert_eq!((count(&result, "/status/203"), count(&result, "/bytes/body")), (200, 800));
 }
 
 #[test]
-fn answers_that_have_no_body() {
+fn responses_without_a_body() {
     let fields = || vec![("content-length", "99".into())];
-    let server = Http2Server::start(Manner::new(move |_| Reply::Answer(200, fields(), "".into(), None)));
+    let server = Http2Server::start(Manner::new(move |_| Reply::Response(200, fields(), "".into(), None)));
     all_answered(&press(&server.url(), &["-X", "HEAD", "--streams", "4", "-n", "100"]), 100);
-    let server = Http2Server::start(Manner::new(|n| Reply::Answer([204, 304][n % 2], vec![], "".into(), None)));
+    let server = Http2Server::start(Manner::new(|n| Reply::Response([204, 304][n % 2], vec![], "".into(), None)));
     all_answered(&press(&server.url(), &["--streams", "4", "-n", "100"]), 100);
 }
 
@@ -209,7 +209,7 @@ fn refused_requests_are_sent_again() {
     assert_eq!(count(&result, "/requests"), 300 - refused);
     assert!(refused < 50, "only one that is refused with nothing else under way has failed: {refused}");
     assert!(server.seen.requests.load(Ordering::SeqCst) > 400, "others were sent again");
-    // One that refuses everything is not asked without end.
+    // Retries to a server that refuses everything end.
     let server = Http2Server::start(Manner::new(|_| Reply::Reset(Reason::REFUSED_STREAM)));
     let result = press(&server.url(), &["-c", "2", "--streams", "5", "-n", "40"]);
     assert_eq!(count(&result, "/errors/read"), 40);
@@ -226,7 +226,7 @@ fn a_server_that_leaves_loses_nothing() {
 }
 
 #[test]
-fn a_request_without_an_answer_is_given_up_alone() {
+fn a_request_without_a_response_is_given_up_alone() {
     let reply = |n: usize| if n == 5 { Reply::Silence } else { Reply::ok("ok") };
     let server = Http2Server::start(Manner::new(reply));
     let args = ["-c", "1", "--streams", "4", "-d", "1s", "--timeout", "200ms"];
@@ -271,7 +271,7 @@ fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags, 0, 0, 0, stream], payload].concat()
 }
 
-/// Waits for the client's first words and answers with these bytes, then reads to its end.
+/// Waits for the client's first words and responds with these bytes, then reads to its end.
 fn exchange(client: &mut Client, bytes: &[u8]) -> Vec<u8> {
     let mut first = [0; 24];
     if client.stream.read_exact(&mut first).is_err() {
@@ -313,7 +313,7 @@ fn wrong_servers_are_protocol_errors() {
 }
 
 #[test]
-fn a_wrong_server_is_told_what_was_wrong() {
+fn a_faulty_server_is_sent_the_error_code() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let words = Arc::clone(&heard);
     let server = Script::start(move |client| {
@@ -345,7 +345,7 @@ fn servers_that_end_or_say_nothing() {
 }
 
 #[test]
-fn an_answer_may_come_in_the_smallest_pieces() {
+fn a_response_may_come_in_the_smallest_pieces() {
     let server = Script::start(|client| {
         let mut stream = client.stream.try_clone().expect("a descriptor is free");
         // Each request of one stream is answered a byte a packet.

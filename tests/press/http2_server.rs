@@ -1,4 +1,4 @@
-//! An HTTP/2 server on the `h2` crate, without TLS, that answers as a test has it.
+//! An HTTP/2 server on the `h2` crate, without TLS, that responds as a test has it.
 
 use bytes::Bytes;
 use h2::server::{Builder, SendResponse};
@@ -17,7 +17,7 @@ use tokio::task::{LocalSet, spawn_local};
 #[derive(Debug, Clone)]
 pub enum Reply {
     /// A status, fields, a body, and fields behind it.
-    Answer(u16, Vec<(&'static str, String)>, Bytes, Option<&'static str>),
+    Response(u16, Vec<(&'static str, String)>, Bytes, Option<&'static str>),
     /// A reset.
     Reset(Reason),
     /// Nothing, ever.
@@ -26,7 +26,7 @@ pub enum Reply {
 
 impl Reply {
     pub fn ok(body: impl Into<Bytes>) -> Self {
-        Self::Answer(200, vec![], body.into(), None)
+        Self::Response(200, vec![], body.into(), None)
     }
 }
 
@@ -50,7 +50,7 @@ pub struct Http2Server {
     thread: Option<thread::JoinHandle<()>>,
 }
 
-/// How it answers.
+/// How it responds.
 #[derive(Clone)]
 pub struct Manner {
     pub settings: Builder,
@@ -100,7 +100,7 @@ impl Http2Server {
 
 impl Drop for Http2Server {
     fn drop(&mut self) {
-        // Where it has ended already nobody listens.
+        // The connection may have ended already.
         let _ = self.stop.take().map(|stop| stop.send(()));
         let _ = self.thread.take().map(|thread| thread.join());
     }
@@ -118,7 +118,7 @@ async fn serve(socket: TcpStream, manner: Manner, seen: Arc<Seen>) {
             if !takes.is_zero() {
                 tokio::time::sleep(takes).await;
             }
-            answer(request, respond, reply, seen).await;
+            send_reply(request, respond, reply, seen).await;
         });
         streams += 1;
         if streams == manner.most {
@@ -127,7 +127,7 @@ async fn serve(socket: TcpStream, manner: Manner, seen: Arc<Seen>) {
     }
 }
 
-async fn answer(request: Request<RecvStream>, mut respond: SendResponse<Bytes>, reply: Reply, seen: Arc<Seen>) {
+async fn send_reply(request: Request<RecvStream>, mut respond: SendResponse<Bytes>, reply: Reply, seen: Arc<Seen>) {
     let (head, mut body) = request.into_parts();
     seen.first.lock().expect("nobody panics with it").get_or_insert(Request::from_parts(head, ()));
     let (status, fields, content, behind) = match reply {
@@ -137,7 +137,7 @@ async fn answer(request: Request<RecvStream>, mut respond: SendResponse<Bytes>, 
             seen.resets.fetch_add(1, Ordering::SeqCst);
             return;
         }
-        Reply::Answer(status, fields, content, behind) => (status, fields, content, behind),
+        Reply::Response(status, fields, content, behind) => (status, fields, content, behind),
     };
     while let Some(Ok(piece)) = body.data().await {
         seen.body.fetch_add(piece.len(), Ordering::SeqCst);
@@ -158,6 +158,6 @@ async fn answer(request: Request<RecvStream>, mut respond: SendResponse<Bytes>, 
         fields.insert(behind, "x".parse().expect("it is a value"));
         let _ = stream.send_trailers(fields);
     }
-    // It is sent as far as the client takes it for as long as somebody holds it.
+    // The content is sent as the client takes it, as long as this sender is not dropped.
     let _ = std::future::poll_fn(|context| stream.poll_reset(context)).await;
 }

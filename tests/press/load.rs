@@ -21,10 +21,10 @@ fn pipelined_requests_are_answered_in_order_and_none_is_lost() {
 }
 
 #[test]
-fn a_pipeline_is_as_deep_as_was_asked_for() {
+fn a_pipeline_has_the_given_depth() {
     let deepest = std::sync::Arc::new(AtomicUsize::new(0));
     let seen = std::sync::Arc::clone(&deepest);
-    // Answers only once so many requests have come as may be under way, and all at once.
+    // Responds only once so many requests have come as may be in flight, and all at once.
     let server = Script::start(move |client| {
         let mut waiting = 0;
         while client.request().is_some() {
@@ -42,7 +42,7 @@ fn a_pipeline_is_as_deep_as_was_asked_for() {
 
 #[test]
 fn pipelined_requests_that_a_closing_server_never_saw_go_on_another_connection() {
-    // nginx announces the end with the last of 10 answers; the other requests it has not read.
+    // nginx announces the end with the last of 10 responses; the other requests it has not read.
     let server = Nginx::start("keepalive_requests 10; location / { return 200 'hello'; }");
     let result = torr_json(&["-n", "1000", "-c", "2", "-t", "1", "--pipeline", "16", &server.url()]);
     adds_up(&result);
@@ -88,7 +88,7 @@ fn a_connection_carries_as_many_requests_as_it_may() {
 
 #[test]
 fn what_comes_of_the_warm_up_is_kept_apart() {
-    // The first half second answers with 503, as a service that is not up yet.
+    // In the first half second responses have status 503, as a service that is not up yet.
     let start = Instant::now();
     let server = Script::start(move |client| {
         while client.request().is_some() {
@@ -244,7 +244,7 @@ fn a_run_that_ends_while_warming_up_has_measured_nothing() {
 }
 
 #[test]
-fn who_thinks_waits_between_an_answer_and_the_next_request() {
+fn think_time_is_between_a_response_and_the_next_request() {
     let gaps = std::sync::Arc::new(Mutex::new(Vec::new()));
     let seen = std::sync::Arc::clone(&gaps);
     let server = Script::start(move |client| {
@@ -267,7 +267,7 @@ fn who_thinks_waits_between_an_answer_and_the_next_request() {
 }
 
 #[test]
-fn nobody_thinks_when_there_is_nothing_more_to_ask() {
+fn there_is_no_think_time_after_the_last_request() {
     let server = Script::start(answering(OK));
     let result = torr_json(&["-n", "20", "-c", "10", "-t", "2", "--think", "1s", &server.url()]);
     adds_up(&result);

@@ -14,7 +14,7 @@ fn sent_to(path: &str, args: &[&str], times: usize) -> (Vec<String>, Value) {
     sent_by(&server, &[args, &[url.as_str()]].concat(), times)
 }
 
-/// The same with arguments that say themselves where to.
+/// Runs a load with arguments that have the URL.
 fn sent_by(server: &Script, args: &[&str], times: usize) -> (Vec<String>, Value) {
     let result = torr_json(&[args, &["-n", &times.to_string(), "-c", "1", "-t", "1"]].concat());
     assert_eq!(result["requests"], times, "{args:?}: {result}");
@@ -168,7 +168,7 @@ fn fields_of_the_head() {
 }
 
 #[test]
-fn a_user_in_the_url_is_used_and_not_told() {
+fn a_user_in_the_url_is_used_and_not_shown() {
     let server = Script::start(answering(OK));
     let url = server.url().replace("http://", "http://Aladdin:open%20sesame@");
     let (texts, result) = sent_by(&server, &[&url], 1);
@@ -192,7 +192,7 @@ fn methods_and_queries() {
     for (args, path, expected) in cases {
         let server = Script::start(|client| {
             while let Some(request) = client.request() {
-                // The answer to a HEAD has no body, whatever its length says.
+                // The response to a HEAD has no body, whatever its length says.
                 client.send(if request.starts_with(b"HEAD") { &OK[..OK.len() - 2] } else { OK });
             }
         });

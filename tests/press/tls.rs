@@ -37,7 +37,7 @@ fn requests_go_through_tls_of_either_version() {
 }
 
 #[test]
-fn a_failed_response_is_told_as_it_was_before_it_was_encrypted() {
+fn a_failed_response_is_shown_decrypted() {
     let folder = tempfile::tempdir().unwrap();
     let (certificate, key) = self_signed(folder.path());
     let server = Nginx::start_tls(&certificate, &key, "location / { return 503 'no room'; }");
@@ -49,7 +49,7 @@ fn a_failed_response_is_told_as_it_was_before_it_was_encrypted() {
 }
 
 #[test]
-fn sessions_are_resumed_or_not_as_asked_for() {
+fn sessions_are_resumed_as_configured() {
     let folder = tempfile::tempdir().unwrap();
     let (certificate, key) = self_signed(folder.path());
     let server = Nginx::start_tls(&certificate, &key, HELLO);
@@ -111,7 +111,7 @@ fn a_server_is_believed_only_with_reason() {
 const ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 10];
 
 #[test]
-fn plain_text_to_a_tls_port_is_told_as_what_it_is() {
+fn plain_text_to_a_tls_port_has_a_clear_error() {
     let server = Script::start(|client| {
         let mut begin = [0; 4096];
         if client.stream.read(&mut begin).is_ok_and(|length| length > 0) {
@@ -130,7 +130,7 @@ fn plain_text_to_a_tls_port_is_told_as_what_it_is() {
 
 /// A server that shares nothing with the client says so by an alert, and so does the line.
 #[test]
-fn nothing_in_common_is_told_as_what_it_is() {
+fn no_common_version_has_a_clear_error() {
     let folder = tempfile::tempdir().unwrap();
     let (certificate, key) = self_signed(folder.path());
     let files = format!("ssl_certificate {}; ssl_certificate_key {};", certificate.display(), key.display());
@@ -170,7 +170,7 @@ fn a_certificate_that_is_not_supported_is_a_line_that_can_be_read() {
 }
 
 #[test]
-fn who_is_asked_for_a_certificate_shows_one() {
+fn a_client_certificate_is_sent_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let (certificate, key) = self_signed(folder.path());
     let (authority, mine, my_key) = client_of_an_authority(folder.path());
@@ -184,7 +184,7 @@ fn who_is_asked_for_a_certificate_shows_one() {
 }
 
 #[test]
-fn large_answers_and_pipelines_come_through_tls_whole() {
+fn large_responses_and_pipelines_come_through_tls_whole() {
     let folder = tempfile::tempdir().unwrap();
     let (certificate, key) = self_signed(folder.path());
     std::fs::write(folder.path().join("large"), vec![b'x'; 1_000_000]).unwrap();

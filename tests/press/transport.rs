@@ -26,7 +26,7 @@ fn a_unix_socket_is_as_good_as_a_port() {
 }
 
 #[test]
-fn a_name_goes_where_it_is_told_to() {
+fn a_name_goes_to_the_resolved_address() {
     let server = Script::start(answering(OK));
     let port = server.address.port();
     let resolve = format!("name.test:{port}:127.0.0.1");
@@ -40,7 +40,7 @@ fn a_name_goes_where_it_is_told_to() {
 }
 
 #[test]
-fn a_proxy_is_asked_to_connect_further() {
+fn a_proxy_is_sent_connect() {
     let server = Script::start(answering(OK));
     let proxy = proxy(b"HTTP/1.1 200 Connection established\r\n\r\n");
     let through = format!("http://{}", proxy.address);
@@ -57,7 +57,7 @@ fn a_proxy_is_asked_to_connect_further() {
 
 #[test]
 fn the_way_of_a_later_connection_is_in_the_latency_and_that_of_the_first_is_not() {
-    // A proxy that takes 300 ms to connect further, before a server that answers at once.
+    // A proxy that takes 300 ms to connect further, before a server that responds at once.
     let server = Script::start(answering(OK));
     let proxy = Script::start(|client| {
         let Some(head) = client.request() else { return };

@@ -6,10 +6,10 @@ use torr_test_support::required::cannot_run;
 use torr_test_support::servers::Serve;
 
 #[test]
-fn the_family_of_addresses_that_answers_is_chosen() {
+fn the_family_of_addresses_that_responds_is_chosen() {
     let may_mount = run("unshare", &["--mount", "true"]);
     if may_mount.code != Some(0) {
-        return cannot_run("the_family_of_addresses_that_answers_is_chosen", &may_mount.stderr);
+        return cannot_run("the_family_of_addresses_that_responds_is_chosen", &may_mount.stderr);
     }
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let hosts = folder.path().join("hosts");

@@ -1,4 +1,4 @@
-//! Torr's counters against the kernel's and the server's own: between two hosts of the test's own, where nobody else
+//! Torr's counters against the kernel's and the server's own: between two hosts of the test's own, where no other program
 //! opens a connection or sends a byte.
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};

@@ -54,7 +54,7 @@ fn more_connections_than_ports_are_counted_and_named_and_the_rest_goes_on() {
 fn ports_that_wait_after_use_neither_hang_nor_end_the_run() {
     let Some(hosts) = Hosts::start("wait", PORTS) else { return };
     let _server = serve(&hosts);
-    // The server is told to keep the connection, so that it is this side that closes it, and holds its port afterwards.
+    // The server keeps the connection alive, so that this side closes it, and holds its port afterwards.
     let keep = ["--no-keepalive", "-H", "Connection: keep-alive", "-c", "4"];
     let result = press(&hosts, &[&keep[..], &["-d", "3s"]].concat());
     let requests = result["requests"].as_u64().unwrap();
@@ -68,11 +68,11 @@ fn ports_that_wait_after_use_neither_hang_nor_end_the_run() {
 }
 
 #[test]
-fn a_run_that_will_use_up_the_ports_is_told_so_before() {
+fn a_run_that_will_use_up_the_ports_is_warned_before() {
     let Some(hosts) = Hosts::start("warn", PORTS) else { return };
     let _server = serve(&hosts);
     let press = |args: &[&str]| Running::start(hosts.on_client(torr_path(), &[args, &["-q", URL]].concat())).wait();
-    for (args, told) in [
+    for (args, shown) in [
         (
             &["--no-keepalive", "-n", "500", "-r", "5000"][..],
             "500 connections of one request may take more than the 100",
@@ -82,7 +82,7 @@ fn a_run_that_will_use_up_the_ports_is_told_so_before() {
     ] {
         let ended = press(args);
         let line = ended.stderr.lines().next().unwrap_or_default();
-        assert!(line.starts_with("torr: warning: ") && line.contains(told), "{args:?}: {ended:?}");
+        assert!(line.starts_with("torr: warning: ") && line.contains(shown), "{args:?}: {ended:?}");
         assert!(line.contains("--bind") && line.contains("net.ipv4.ip_local_port_range"), "{args:?}: {ended:?}");
     }
     // Other programs' command lines are warned of the same.

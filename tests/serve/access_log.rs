@@ -10,6 +10,7 @@ use torr_test_support::client::{Client, get, post};
 use torr_test_support::program::{run, signal, torr_command, torr_json, torr_path};
 use torr_test_support::result::count;
 use torr_test_support::servers::Serve;
+use torr_test_support::supervised::Supervised;
 use torr_test_support::wait_until;
 
 /// A server and its log.
@@ -69,7 +70,7 @@ fn each_format_is_as_its_readers_expect() {
         let scene = Scene::set(&["--access-log-format", format]);
         let mut client = scene.serve.client();
         client.send(request);
-        assert_eq!(client.answer().body.len(), 9);
+        assert_eq!(client.response().body.len(), 9);
         let lines = scene.at_the_end();
         assert!(
             lines.len() == 1 && Regex::new(pattern).expect("it is one").is_match(&lines[0]),
@@ -79,7 +80,7 @@ fn each_format_is_as_its_readers_expect() {
     let scene = Scene::json(&["--request-ids", "true"]);
     let mut client = scene.serve.client();
     client.send(request);
-    let id = client.answer().field("X-Request-Id").expect("it is told").to_owned();
+    let id = client.response().field("X-Request-Id").expect("it is told").to_owned();
     let line = scene.objects().remove(0);
     for (key, value) in [
         ("client", "127.0.0.1"),
@@ -100,7 +101,7 @@ fn each_format_is_as_its_readers_expect() {
 }
 
 #[test]
-fn every_request_has_one_line_with_the_bytes_of_its_answer() {
+fn every_request_has_one_line_with_the_bytes_of_its_response() {
     let scene = Scene::json(&[
         "--max-body",
         "1000",
@@ -150,7 +151,7 @@ fn every_request_has_one_line_with_the_bytes_of_its_answer() {
                 "GET /bytes/100000 HTTP/1.1 200 100000",
             ],
         ),
-        // Nothing was asked for.
+        // There was no request.
         (String::new(), vec![]),
         ("\r\n\r\n".into(), vec![]),
     ];
@@ -226,17 +227,17 @@ fn requests_over_tls_and_http_2_are_noted_alike() {
 }
 
 #[test]
-fn who_goes_before_the_answer_is_noted_with_499() {
+fn a_client_that_closes_before_the_response_is_logged_with_499() {
     let scene = Scene::json(&[]);
     let lines = || lines_of(&scene.log());
-    // In the middle of an answer.
+    // In the middle of a response.
     let mut client = scene.serve.client();
     client.send(get("/bytes/1000000000"));
-    client.answer_head();
+    client.response_head();
     client.pass_over(2_000_000);
     drop(client);
     wait_until("the first line", || (lines().len() == 1).then_some(()));
-    // A stream of HTTP/2, before its answer.
+    // A stream of HTTP/2, before its response.
     let url = scene.serve.url("/sleep/100000");
     let ended = run("curl", &["--silent", "--http2-prior-knowledge", "--max-time", "0.5", &url]);
     assert_eq!(ended.code, Some(28), "curl gives up: {ended:?}");
@@ -272,13 +273,13 @@ fn standard_output_takes_it_too() {
     let address = line.split("http://").nth(1).and_then(|rest| rest.split(' ').next()).expect("it says where");
     let mut client = Client::connect(address.to_owned());
     client.send(get("/json"));
-    client.answer();
+    client.response();
     let mut noted = String::new();
     BufReader::new(child.0.stdout.take().expect("it was piped")).read_line(&mut noted).expect("it can be read");
     assert_eq!(short(&serde_json::from_str(&noted).expect("it is JSON")), "GET /json HTTP/1.1 200 27");
 }
 
-/// As `logrotate` does it: the file gets another name, then the server is told to begin a new one.
+/// As `logrotate` does it: the file gets another name, then the server is signalled to open a new one.
 #[test]
 fn after_sighup_a_new_file_is_begun_and_no_line_is_lost() {
     let scene = Scene::json(&["--workers", "2"]);
@@ -310,13 +311,24 @@ impl Drop for Ends {
 }
 
 #[test]
+fn a_full_disk_costs_lines_of_the_log_and_no_request() {
+    let mut server = Supervised::start(&["--workers", "1", "--access-log", "/dev/full"]);
+    let result = torr_json(&[&server.url(), "-n", "3000", "-c", "4", "-q"]);
+    assert_eq!((&result["requests"], &result["status"]["200"]), (&3000.into(), &3000.into()), "{result}");
+    server.signal("TERM");
+    assert_eq!(server.wait().code(), Some(0));
+    let line = server.says("3000 lines are lost");
+    assert!(line.contains("No space left"), "{line}");
+}
+
+#[test]
 fn a_log_that_cannot_be_opened_is_one_line() {
     let mut command = Command::new(torr_path());
     command.args(["serve", "--listen", "127.0.0.1:0", "--access-log", "/no/such/folder/log"]).stderr(Stdio::piped());
     let mut child = Ends(command.spawn().expect("torr starts"));
-    let mut told = String::new();
-    child.0.stderr.take().expect("it was piped").read_to_string(&mut told).expect("it can be read");
+    let mut shown = String::new();
+    child.0.stderr.take().expect("it was piped").read_to_string(&mut shown).expect("it can be read");
     assert_eq!(child.0.wait().expect("it ends").code(), Some(2));
-    assert!(told.lines().count() == 1 && told.contains("/no/such/folder/log"), "{told}");
+    assert!(shown.lines().count() == 1 && shown.contains("/no/such/folder/log"), "{shown}");
     std::io::stdout().flush().expect("standard output is there");
 }

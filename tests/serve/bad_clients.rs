@@ -11,20 +11,20 @@ use torr_test_support::wait_until;
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/// Sends a request and reads one answer that has a length. `None` if the server ended the connection instead.
+/// Sends a request and reads one response that has a length. `None` if the server ended the connection instead.
 fn ask(stream: &mut TcpStream) -> Option<String> {
     go_on(stream, GET)
 }
 
-/// The same with the rest of a request.
+/// Sends the rest of a request and reads the response.
 fn go_on(stream: &mut TcpStream, rest: &[u8]) -> Option<String> {
     stream.write_all(rest).ok()?;
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     let mut bytes = [0; 4096];
     loop {
         let n = stream.read(&mut bytes).ok().filter(|&n| n > 0)?;
-        answer.extend_from_slice(&bytes[..n]);
-        let text = String::from_utf8_lossy(&answer);
+        response.extend_from_slice(&bytes[..n]);
+        let text = String::from_utf8_lossy(&response);
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
             let length: usize = head.lines().find_map(|l| l.strip_prefix("Content-Length: ")?.parse().ok())?;
             if body.len() >= length {
@@ -84,7 +84,7 @@ fn two_thousand_slow_clients_leave_others_served() {
         stream.write_all(b"y").expect("the server waits");
     }
     let busy = others_are_served(&server);
-    // No timed test: only that nobody is starved, whatever else the machine does.
+    // No timed test: only that no client is starved, on a busy machine too.
     assert!(busy > quiet / 10.0, "{quiet:.0}/s without them, {busy:.0}/s with them");
 }
 
@@ -94,12 +94,12 @@ fn a_client_that_sends_its_head_forever_is_timed_out() {
     let mut stream = server.connect();
     stream.set_read_timeout(Some(Duration::from_millis(200))).expect("a socket takes options");
     stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n").expect("the server takes it");
-    let (start, mut answer) = (Instant::now(), Vec::new());
+    let (start, mut response) = (Instant::now(), Vec::new());
     loop {
         let mut bytes = [0; 1024];
         match stream.read(&mut bytes) {
             Ok(0) => break,
-            Ok(n) => answer.extend_from_slice(&bytes[..n]),
+            Ok(n) => response.extend_from_slice(&bytes[..n]),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 // Each line puts its own end off, but not that of the head.
                 if stream.write_all(b"X: y\r\n").is_err() {
@@ -110,7 +110,7 @@ fn a_client_that_sends_its_head_forever_is_timed_out() {
         }
         assert!(start.elapsed() < Duration::from_secs(30), "it is still waited for");
     }
-    assert!(String::from_utf8_lossy(&answer).starts_with("HTTP/1.1 408 "), "{answer:?}");
+    assert!(String::from_utf8_lossy(&response).starts_with("HTTP/1.1 408 "), "{response:?}");
 }
 
 /// A connection of HTTP/2 whose bodies come in frames of one byte each, which are ten on the wire.
@@ -124,7 +124,7 @@ fn a_body_takes_the_memory_of_its_bytes_whatever_its_frames_are() {
         let length = u32::try_from(length).expect("it fits").to_be_bytes();
         [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
     };
-    // Waits until the server has read everything so far: it answers a PING.
+    // Waits until the server has read everything so far: it acknowledges a PING.
     let settle = |stream: &mut TcpStream| {
         stream.write_all(&frame(8, 6, 0, 0, b"resident")).expect("the server takes it");
         loop {
@@ -154,7 +154,7 @@ fn a_body_takes_the_memory_of_its_bytes_whatever_its_frames_are() {
 }
 
 #[test]
-fn ten_thousand_idle_connections_cost_little_and_keep_nobody_out() {
+fn ten_thousand_idle_connections_cost_little_and_block_no_others() {
     let room = torr_net::file_limit::raise_for_connections(15_000);
     assert_eq!(room, 15_000, "this test needs a hard limit of open files (ulimit -Hn) of 16,000");
     let server = Serve::start(&["--workers", "2"]);
@@ -178,23 +178,28 @@ fn a_flood_beyond_the_limit_is_refused_and_the_rest_is_served() {
     let mut inside: Vec<_> = (0..50)
         .map(|_| {
             let mut stream = server.connect();
-            assert!(ask(&mut stream).is_some_and(|answer| answer.starts_with("HTTP/1.1 200 ")));
+            assert!(ask(&mut stream).is_some_and(|response| response.starts_with("HTTP/1.1 200 ")));
             stream
         })
         .collect();
     for _ in 0..500 {
         let mut stream = server.connect();
-        // Refused with an answer, or, where the request overtakes the refusal, with a reset.
-        let answer = ask(&mut stream);
-        assert!(answer.as_deref().is_none_or(|answer| answer.starts_with("HTTP/1.1 503 ")), "{answer:?}");
+        // Refused with a response, or, where the request overtakes the refusal, with a reset.
+        let response = ask(&mut stream);
+        assert!(response.as_deref().is_none_or(|response| response.starts_with("HTTP/1.1 503 ")), "{response:?}");
     }
     let refusal = torr_json(&["-n", "20", "-c", "2", "-t", "1", &server.url("/")]);
     assert_eq!(refusal["status"]["200"], Value::Null, "{refusal}");
     for stream in &mut inside {
-        assert!(ask(stream).is_some_and(|answer| answer.starts_with("HTTP/1.1 200 ")), "those inside are served on");
+        assert!(
+            ask(stream).is_some_and(|response| response.starts_with("HTTP/1.1 200 ")),
+            "those inside are served on"
+        );
     }
     drop(inside);
-    wait_until("a seat to be free", || ask(&mut server.connect()).filter(|answer| answer.starts_with("HTTP/1.1 200 ")));
+    wait_until("a seat to be free", || {
+        ask(&mut server.connect()).filter(|response| response.starts_with("HTTP/1.1 200 "))
+    });
 }
 
 #[test]
@@ -229,7 +234,7 @@ fn a_reader_that_never_reads_costs_bounded_memory() {
         .map(|_| {
             let mut stream = server.connect();
             stream.write_all(b"GET /bytes/1000000000 HTTP/1.1\r\nHost: x\r\n\r\n").expect("the server takes it");
-            // Many small answers, none of which is read.
+            // Many small responses, none of which is read.
             let mut pipeline = server.connect();
             pipeline.set_nonblocking(true).expect("a socket takes options");
             let _ = pipeline.write(&GET.repeat(20_000));
@@ -244,14 +249,14 @@ fn a_reader_that_never_reads_costs_bounded_memory() {
 #[test]
 fn leaving_under_load_fails_no_request() {
     let mut server = Serve::start(&["--workers", "2"]);
-    let (answered, failed, told) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+    let (answered, failed, noticed) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
         for _ in 0..32 {
             scope.spawn(|| {
                 let mut stream = server.connect();
-                while let Some(answer) = ask(&mut stream) {
+                while let Some(response) = ask(&mut stream) {
                     answered.fetch_add(1, Ordering::SeqCst);
-                    if answer.contains("\r\nConnection: close\r\n") {
+                    if response.contains("\r\nConnection: close\r\n") {
                         return;
                     }
                 }
@@ -260,9 +265,9 @@ fn leaving_under_load_fails_no_request() {
         }
         wait_until("the load", || (answered.load(Ordering::SeqCst) > 2000).then_some(()));
         server.terminate();
-        told.store(true, Ordering::SeqCst);
+        noticed.store(true, Ordering::SeqCst);
     });
-    assert!(told.load(Ordering::SeqCst), "nobody was sent away before");
+    assert!(noticed.load(Ordering::SeqCst), "nobody was sent away before");
     assert_eq!(failed.load(Ordering::SeqCst), 0, "of {} requests", answered.load(Ordering::SeqCst));
     assert_eq!(server.wait(), Some(0));
     assert_eq!(torr(&["-n", "1", "-c", "1", &server.url("/")]).code, Some(3), "it no longer listens");

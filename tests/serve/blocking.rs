@@ -21,7 +21,7 @@ const ONE: f64 = 21.0;
 /// Eight do at least four times what one can, and no more than eight times that. Whatever else the machine does can only make it
 /// less: so the best of three counts.
 fn eight_do_as_eight(args: &[&str], path: &str) {
-    // Each on a server of its own: what one press has asked for in vain would be done while the next one waits.
+    // Each on a server of its own: calls of one press without a response would delay those of the next.
     let mut rates = Vec::new();
     while rates.len() < 3 && rates.iter().all(|rate| *rate < 4.0 * ONE) {
         rates.push(throughput(&Serve::start(args), path));
@@ -75,9 +75,9 @@ fn threads_and_queue_are_as_many_as_is_set() {
     // None of those that wait has come later than this.
     let late = start.elapsed();
     let mut refused = ask(7, "/pool/1");
-    refused.iter_mut().for_each(|client| assert_eq!(client.answer().status, 503));
+    refused.iter_mut().for_each(|client| assert_eq!(client.response().status, 503));
     assert!(start.elapsed() < HOLD, "the machine stood still for seconds");
-    held.iter_mut().chain(&mut queued).for_each(|client| assert_eq!(client.answer().status, 200));
+    held.iter_mut().chain(&mut queued).for_each(|client| assert_eq!(client.response().status, 200));
     let took = start.elapsed();
     assert!(took >= HOLD, "{took:?}");
     let metrics = calls(0.0);

@@ -2,20 +2,20 @@
 
 use serde_json::Value;
 use std::collections::BTreeMap;
-use torr_test_support::client::{Answer, Client};
+use torr_test_support::client::{Client, ClientResponse};
 use torr_test_support::databases::{Make, Outside, PASSWORD, Server, shared};
 use torr_test_support::program::torr;
 use torr_test_support::servers::{Serve, free_port};
 use torr_test_support::wait_until;
 
-fn json(answer: &Answer) -> Value {
-    assert_eq!((answer.status, answer.field("Content-Type")), (200, Some("application/json")), "{answer:?}");
-    serde_json::from_slice(&answer.body).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
+fn json(response: &ClientResponse) -> Value {
+    assert_eq!((response.status, response.field("Content-Type")), (200, Some("application/json")), "{response:?}");
+    serde_json::from_slice(&response.body).unwrap_or_else(|error| panic!("{error}: {response:?}"))
 }
 
-fn worlds(answer: &Answer) -> Vec<(i64, i64)> {
+fn worlds(response: &ClientResponse) -> Vec<(i64, i64)> {
     let world = |value: &Value| Some((value["id"].as_i64()?, value["randomNumber"].as_i64()?));
-    let rows = json(answer);
+    let rows = json(response);
     rows.as_array().and_then(|rows| rows.iter().map(world).collect()).unwrap_or_else(|| panic!("{rows}"))
 }
 
@@ -69,41 +69,41 @@ fn rows_come_from_the_cache_once_they_are_there(cache: &str) {
     }
 }
 
-/// The cookie that an answer sets.
-fn cookie(answer: &Answer) -> Option<String> {
-    let value = answer.field("Set-Cookie")?;
+/// The cookie that a response sets.
+fn cookie(response: &ClientResponse) -> Option<String> {
+    let value = response.field("Set-Cookie")?;
     assert!(value.ends_with("; Path=/; HttpOnly; SameSite=Lax"), "{value}");
     Some(value.split(';').next().expect("there is always a first part").to_owned())
 }
 
-fn ask(client: &mut Client, method: &str, cookie: &str) -> Answer {
+fn ask(client: &mut Client, method: &str, cookie: &str) -> ClientResponse {
     client.send(format!("{method} /session HTTP/1.1\r\nHost: x\r\nCookie: theme=dark; {cookie}\r\n\r\n"));
-    client.answer()
+    client.response()
 }
 
 fn a_session_counts_its_own_visits(cache: &str) {
     let serve = Serve::start(&["--workers", "2", "--cache", cache]);
     let (mut one, mut other) = (serve.client(), serve.client());
-    let visits = |answer: &Answer| json(answer)["visits"].as_u64();
+    let visits = |response: &ClientResponse| json(response)["visits"].as_u64();
     let (first, second) = (one.get("/session"), other.get("/session"));
-    let names = [&first, &second].map(|answer| cookie(answer).expect("a new client gets a name"));
+    let names = [&first, &second].map(|response| cookie(response).expect("a new client gets a name"));
     assert_ne!(names[0], names[1]);
     assert_eq!(first.field("Cache-Control"), Some("no-store"));
     for n in 2..5 {
         // Whichever worker a connection is with.
-        let answer = ask(&mut serve.client(), "GET", &names[0]);
-        assert_eq!((visits(&answer), cookie(&answer)), (Some(n), None));
+        let response = ask(&mut serve.client(), "GET", &names[0]);
+        assert_eq!((visits(&response), cookie(&response)), (Some(n), None));
     }
     assert_eq!(visits(&ask(&mut other, "GET", &names[1])), Some(2));
     for made_up in ["torr_session=00000000000000000000000000000007", "torr_session=", "torr_session=../../x"] {
-        let answer = ask(&mut one, "GET", made_up);
-        assert_eq!(visits(&answer), Some(1));
-        assert!(cookie(&answer).is_some_and(|name| name != made_up), "nobody chooses his own: {answer:?}");
+        let response = ask(&mut one, "GET", made_up);
+        assert_eq!(visits(&response), Some(1));
+        assert!(cookie(&response).is_some_and(|name| name != made_up), "nobody chooses his own: {response:?}");
     }
     assert_eq!(ask(&mut one, "DELETE", &names[0]).status, 204);
-    let answer = ask(&mut one, "GET", &names[0]);
-    assert_eq!(visits(&answer), Some(1));
-    assert!(cookie(&answer).is_some_and(|name| name != names[0]));
+    let response = ask(&mut one, "GET", &names[0]);
+    assert_eq!(visits(&response), Some(1));
+    assert!(cookie(&response).is_some_and(|name| name != names[0]));
 }
 
 fn visits_at_the_same_time_are_all_counted(cache: &str) {
@@ -132,8 +132,8 @@ fn sessions_in_redis_outlive_the_server_and_are_of_all_processes() {
     let serve = start();
     let name = cookie(&serve.client().get("/session")).expect("a new client gets a name");
     for n in 2..12 {
-        let answer = ask(&mut serve.client(), "GET", &name);
-        assert_eq!(json(&answer)["visits"], n);
+        let response = ask(&mut serve.client(), "GET", &name);
+        assert_eq!(json(&response)["visits"], n);
     }
     drop(serve);
     assert_eq!(json(&ask(&mut start().client(), "GET", &name))["visits"], 12);
@@ -147,9 +147,9 @@ fn redis_goes_and_comes_back() {
     assert_eq!(client.get("/session").status, 200);
     server.kill();
     for path in ["/session", "/cached-worlds?count=3"] {
-        let answer = client.get(path);
-        assert_eq!((answer.status, answer.field("Retry-After")), (503, Some("1")), "{answer:?}");
-        assert!(!answer.text().to_lowercase().contains("redis"), "{answer:?}");
+        let response = client.get(path);
+        assert_eq!((response.status, response.field("Retry-After")), (503, Some("1")), "{response:?}");
+        assert!(!response.text().to_lowercase().contains("redis"), "{response:?}");
     }
     assert_eq!(client.get("/db/raw").status, 200, "all else goes on");
     server.start_again();
@@ -163,7 +163,7 @@ fn redis_goes_and_comes_back() {
 }
 
 #[test]
-fn a_cache_that_cannot_be_used_is_told_in_one_line() {
+fn an_unusable_cache_is_reported_in_one_line() {
     let wrong = shared(Make::Redis).url_with("secret", "0");
     let nowhere = format!("redis://:{}@127.0.0.1:{}/0", PASSWORD.replace(' ', "%20"), free_port());
     for (url, code) in [("memcached://x", 2), (&*wrong, 2), (&*nowhere, 3)] {

@@ -10,7 +10,7 @@ use scene::{Line, OTHER, Scene, bare, flag, line, other_file, same_text, variabl
 use std::fs;
 
 #[test]
-fn every_setting_can_be_set_in_each_place() {
+fn every_setting_can_be_set_in_each_source() {
     let by_file = Scene::new(other_file()).printed(&["--config", "torr.toml"]);
     let scene = OTHER.iter().fold(Scene::new(""), |scene, (key, value)| scene.variable(&variable(key), &bare(value)));
     let by_variable = scene.printed(&[]);

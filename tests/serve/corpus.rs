@@ -1,5 +1,5 @@
 //! Malformed and smuggling requests: each case of `tests/serve/corpus` is put to Torr, whole and in pieces, and to nginx and
-//! hyper, and every deviation from what the case says is told.
+//! hyper, and every deviation from the case is reported.
 
 mod case;
 mod exchange;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use subjects::{Torr, hyper, nginx};
 
-/// Cases under way at a time: most of a case is waiting for the other side.
+/// Cases in flight at a time: most of a case is waiting for the other side.
 const AT_A_TIME: usize = 8;
 /// From how many bytes on the middle of a case is not taken apart.
 const LONG: usize = 600;
@@ -90,7 +90,7 @@ fn as_written(case: &Case) -> Vec<Vec<Vec<u8>>> {
     vec![case.send.clone()]
 }
 
-/// A write per byte, but for the middle of long cases. What waits for an interim answer goes on waiting.
+/// A write per byte, but for the middle of long cases. What waits for an interim response goes on waiting.
 fn bytewise(writes: &[Vec<u8>]) -> Vec<Vec<u8>> {
     if writes.len() > 1 {
         return writes.to_vec();
@@ -105,11 +105,11 @@ fn bytewise(writes: &[Vec<u8>]) -> Vec<Vec<u8>> {
     pieces
 }
 
-/// The case in two pieces, once for each place where it can be cut.
+/// The case in two pieces, once for each position.
 fn cut_in_two(case: &Case) -> Vec<Vec<Vec<u8>>> {
     let [whole] = &case.send[..] else { return Vec::new() };
-    let places = (1..whole.len()).filter(|at| is_cut(*at, whole.len()));
-    places.map(|at| vec![whole[..at].to_vec(), whole[at..].to_vec()]).collect()
+    let cuts = (1..whole.len()).filter(|at| is_cut(*at, whole.len()));
+    cuts.map(|at| vec![whole[..at].to_vec(), whole[at..].to_vec()]).collect()
 }
 
 /// Whether so many bytes may be taken apart here.
@@ -163,7 +163,7 @@ fn deviation(case: &Case, before: Before, subject: Subject, address: SocketAddr,
         Subject::Torr if observed.words.iter().any(|word| word.contains(SMUGGLED)) => "a smuggled request is answered",
         // RFC 9112, section 2.3: it tells the server's version, not the request's.
         Subject::Torr if !observed.http_1_1 => "an answer in another version than HTTP/1.1",
-        Subject::Torr if !tells_its_last_answer(&observed, expected.end) => "Connection: close in the wrong place",
+        Subject::Torr if !announces_the_end(&observed, expected.end) => "Connection: close in the wrong place",
         _ => return None,
     };
     let sent: Vec<_> = writes.iter().map(|write| write.escape_ascii().to_string()).collect();
@@ -174,8 +174,8 @@ fn deviation(case: &Case, before: Before, subject: Subject, address: SocketAddr,
     ))
 }
 
-/// RFC 9112, section 9.6: a server that will close says so in its last answer, and in no other.
-fn tells_its_last_answer(observed: &Observed, end: End) -> bool {
+/// RFC 9112, section 9.6: a server that will close says so in its last response, and in no other.
+fn announces_the_end(observed: &Observed, end: End) -> bool {
     let closes = observed.closes.iter().filter(|closes| **closes).count();
     match end {
         End::Open => closes == 0,

@@ -1,10 +1,10 @@
-//! `torr serve` with a database that fails: what clients are told, what the log is, and that it recovers by itself.
+//! `torr serve` with a database that fails: responses, log lines, and recovery.
 
 use regex::Regex;
 use serde_json::Value;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
-use torr_test_support::client::{Answer, Client};
+use torr_test_support::client::{Client, ClientResponse};
 use torr_test_support::databases::{Make, Outside, PASSWORD, Server, shared};
 use torr_test_support::metrics::Metrics;
 use torr_test_support::program::{Running, torr, torr_command, torr_json};
@@ -20,16 +20,17 @@ fn serve(url: &str, args: &[&str]) -> Serve {
 }
 
 /// A failure as clients may see it: JSON with an id, and nothing of what is inside.
-fn failure(answer: &Answer, status: u16) -> String {
-    assert_eq!((answer.status, answer.field("Content-Type")), (status, Some("application/json")), "{answer:?}");
-    assert_eq!(answer.field("Retry-After"), (status == 503).then_some("1"), "{answer:?}");
-    let body: Value = serde_json::from_slice(&answer.body).unwrap_or_else(|error| panic!("{error}: {answer:?}"));
+fn failure(response: &ClientResponse, status: u16) -> String {
+    assert_eq!((response.status, response.field("Content-Type")), (status, Some("application/json")), "{response:?}");
+    assert_eq!(response.field("Retry-After"), (status == 503).then_some("1"), "{response:?}");
+    let body: Value = serde_json::from_slice(&response.body).unwrap_or_else(|error| panic!("{error}: {response:?}"));
     let id = body["request_id"].as_str().expect("it has an id");
-    assert_eq!(answer.field("X-Request-Id"), Some(id));
+    assert_eq!(response.field("X-Request-Id"), Some(id));
     let inside = Regex::new("(?i)sql|postgres|maria|127\\.0|torr|refused|world|item|timeout").expect("it is a pattern");
-    let told = |(name, _): &&(String, String)| !["Server", "Date", "X-Request-Id"].contains(&name.as_str());
-    let fields: String = answer.fields.iter().filter(told).map(|(name, value)| format!("{name}: {value}\n")).collect();
-    let all = format!("{fields}{}", answer.text().replace(id, ""));
+    let kept = |(name, _): &&(String, String)| !["Server", "Date", "X-Request-Id"].contains(&name.as_str());
+    let fields: String =
+        response.fields.iter().filter(kept).map(|(name, value)| format!("{name}: {value}\n")).collect();
+    let all = format!("{fields}{}", response.text().replace(id, ""));
     assert!(!inside.is_match(&all), "{all}");
     id.to_owned()
 }
@@ -117,7 +118,7 @@ fn a_query_that_takes_too_long(make: Make, args: &[&str]) {
 }
 
 #[test]
-fn a_pool_that_is_used_up_is_told_and_counted_over_all_processes() {
+fn an_exhausted_pool_is_reported_and_counted_over_all_processes() {
     for make in [Make::MariaDb, Make::Postgres] {
         let url = shared(make).new_database();
         let settings = ["--db-pool-size", "1", "--db-acquire-timeout", "3s", "--db-statement-timeout", "30s"];
@@ -132,10 +133,10 @@ fn a_pool_that_is_used_up_is_told_and_counted_over_all_processes() {
         wait_until("somebody waits", || (waiting(&metrics(&serve)) > 0.0).then_some(()));
         wait_until("nobody waits", || (waiting(&metrics(&serve)) == 0.0).then_some(()));
         outside.unlock();
-        let answers: Vec<_> = clients.iter_mut().map(Client::answer).collect();
-        let refused: Vec<_> = answers.iter().filter(|answer| answer.status != 200).collect();
-        assert!((6..8).contains(&refused.len()), "one for each process that took part is served: {answers:?}");
-        refused.iter().for_each(|answer| drop(failure(answer, 503)));
+        let responses: Vec<_> = clients.iter_mut().map(Client::response).collect();
+        let refused: Vec<_> = responses.iter().filter(|response| response.status != 200).collect();
+        assert!((6..8).contains(&refused.len()), "one for each process that took part is served: {responses:?}");
+        refused.iter().for_each(|response| drop(failure(response, 503)));
         let metrics = metrics(&serve);
         let of = |name: &str| metrics.of(&format!("torr_database_{name}"));
         assert_eq!(of("pool_exhausted_total"), refused.len() as f64);
@@ -146,14 +147,14 @@ fn a_pool_that_is_used_up_is_told_and_counted_over_all_processes() {
 }
 
 #[test]
-fn an_id_that_a_request_has_is_the_one_that_is_told() {
+fn the_id_of_a_request_is_the_one_in_the_log_and_the_response() {
     let mut server = Server::start(Make::Postgres);
     let ids = ["--request-ids", "true", "--trusted-proxies", "loopback", "--db-connect-timeout", "1s"];
     let serve = serve(&server.new_database(), &ids);
     server.kill();
     let mut client = serve.client();
     client.send("GET /db/raw HTTP/1.1\r\nHost: x\r\nX-Request-Id: tea-7\r\n\r\n");
-    assert_eq!(failure(&client.answer(), 503), "tea-7");
+    assert_eq!(failure(&client.response(), 503), "tea-7");
 }
 
 #[test]
@@ -216,7 +217,7 @@ fn a_table_that_goes_is_a_500() {
 }
 
 #[test]
-fn what_cannot_be_used_is_told_in_one_line_before_it_serves() {
+fn invalid_databases_are_reported_in_one_line_before_serving() {
     let (postgres, mariadb) = (shared(Make::Postgres), shared(Make::MariaDb));
     let (foreign, nowhere) = (postgres.new_database(), format!("mysql://torr:secret@127.0.0.1:{}/x", free_port()));
     Outside::new(&foreign).run("CREATE TABLE world (mine INTEGER)");

@@ -66,8 +66,8 @@ fn the_demo_shows_its_tables_and_writes_its_figures() {
     assert!(row.any(|row| row.contains(factor)), "no {factor} in {rows_of_screen:#?}");
     let because: Vec<_> =
         demo["verdict"]["because"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let yardstick = because.iter().find_map(|told| told.strip_prefix("a service that does nothing reaches "));
-    if let Some((null, target)) = yardstick.and_then(|told| told.split_once(" here, this one ")) {
+    let yardstick = because.iter().find_map(|text| text.strip_prefix("a service that does nothing reaches "));
+    if let Some((null, target)) = yardstick.and_then(|text| text.split_once(" here, this one ")) {
         let per_second = |text: &str| match text.trim_end_matches("/s").split_once('k') {
             Some((thousands, _)) => thousands.parse::<f64>().map(|thousands| thousands * 1000.0),
             None => text.trim_end_matches("/s").parse(),
@@ -90,14 +90,14 @@ fn the_demo_asks_a_database_of_ones_own() {
 }
 
 #[test]
-fn a_database_that_cannot_be_asked_is_told_in_one_line() {
-    for (url, code, told) in [
+fn an_unusable_database_is_reported_in_one_line() {
+    for (url, code, text) in [
         ("oracle://u:hidden@h/d".to_owned(), 2, "no known database"),
         (format!("mysql://u:hidden@127.0.0.1:{}/d", free_port()), 3, "cannot use the database"),
     ] {
         let ended = torr(&["demo", "--quick", "--database", &url]);
         assert_eq!((ended.code, ended.stderr.lines().count()), (Some(code), 1), "{url}: {ended:?}");
-        assert!(ended.stderr.starts_with("torr: cannot use the database") && ended.stderr.contains(told), "{ended:?}");
+        assert!(ended.stderr.starts_with("torr: cannot use the database") && ended.stderr.contains(text), "{ended:?}");
         assert!(ended.stdout.is_empty() && !ended.stderr.contains("hidden"), "{ended:?}");
     }
 }
@@ -130,7 +130,7 @@ fn a_demo_that_is_ended_at_once_takes_its_server_along() {
     wait_until("the server to be gone", || is_gone(server).then_some(()));
 }
 
-/// Whether a process has ended, though perhaps nobody has waited for it yet.
+/// Whether a process has ended, even if its parent has not waited for it.
 fn is_gone(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('Z'))

@@ -23,7 +23,7 @@ fn h2spec() -> String {
     program.to_str().expect("the tests' folders have plain names").to_owned()
 }
 
-/// Runs all cases against a path. `tls` is what h2spec is to be told besides: nothing, or `-t -k`.
+/// Runs all cases against a path. `tls` are further arguments of h2spec: none, or `-t -k`.
 fn passes(address: &str, path: &str, tls: &[&str], excepted: &[&str]) {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let report = folder.path().join("report.xml");

@@ -9,16 +9,16 @@ use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
-use torr_test_support::client::{Answer, Client, get, post};
+use torr_test_support::client::{Client, ClientResponse, get, post};
 use torr_test_support::program::{run, torr};
 use torr_test_support::servers::Serve;
 
 const HELLO: &str = "<p>Hello, world!</p>";
 const ONE_WORKER: &[&str] = &["--workers", "1"];
 
-/// `Content-Type` and text of an answer.
-fn content(answer: &Answer) -> (&str, &str) {
-    (answer.field("Content-Type").unwrap_or_default(), answer.text())
+/// `Content-Type` and text of a response.
+fn content(response: &ClientResponse) -> (&str, &str) {
+    (response.field("Content-Type").unwrap_or_default(), response.text())
 }
 
 /// A chunked POST to `/echo` with these chunks.
@@ -27,17 +27,29 @@ fn chunked(chunks: &[&str]) -> String {
     format!("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}0\r\n\r\n")
 }
 
-/// Checks an answer after which the server ends the connection.
+/// Checks a response after which the server ends the connection.
 fn ends_with(client: &mut Client, status: u16, shown: &str) {
-    let answer = client.answer();
-    assert_eq!((answer.status, answer.field("Connection")), (status, Some("close")), "{shown}: {answer:?}");
+    let response = client.response();
+    assert_eq!((response.status, response.field("Connection")), (status, Some("close")), "{shown}: {response:?}");
     client.ends();
 }
 
 // The demo's paths.
 
 #[test]
-fn every_path_has_its_answer() {
+fn a_router_has_the_same_pages() {
+    let (controllers, router) = (Serve::start(&[]), Serve::start(&["--router", "true"]));
+    let (mut by_controllers, mut by_router) = (controllers.client(), router.client());
+    for path in ["/", "/plaintext", "/json", "/benchmark", "/bytes/5", "/no/such/path"] {
+        let (left, right) = (by_controllers.get(path), by_router.get(path));
+        let kind = |response: &ClientResponse| content(response).0.split(';').next().unwrap_or_default().to_owned();
+        assert_eq!((left.status, kind(&left), left.text()), (right.status, kind(&right), right.text()), "{path}");
+        assert!(right.field("Server").is_some() && right.field("Date").is_some(), "{path}: {right:?}");
+    }
+}
+
+#[test]
+fn every_path_has_its_response() {
     let server = Serve::start(&[]);
     let mut client = server.client();
     let long = "x".repeat(100_000);
@@ -71,9 +83,9 @@ fn every_path_has_its_answer() {
         ("/nowhere", 404, "text/plain", "Not found\n"),
     ];
     for (path, status, content_type, text) in cases {
-        let answer = client.get(path);
-        assert_eq!((answer.status, content(&answer)), (status, (content_type, text)), "{path}: {answer:?}");
-        assert_eq!(answer.field("Connection"), None, "{path}: {answer:?}");
+        let response = client.get(path);
+        assert_eq!((response.status, content(&response)), (status, (content_type, text)), "{path}: {response:?}");
+        assert_eq!(response.field("Connection"), None, "{path}: {response:?}");
     }
 }
 
@@ -82,9 +94,9 @@ fn head_has_the_fields_of_get_and_no_body() {
     let server = Serve::start(&[]);
     let mut client = server.client();
     for path in ["/", "/plaintext", "/json", "/gzip", "/bytes/5", "/bytes/100000", "/sleep/1", "/bytes/x", "/nowhere"] {
-        // The next answer stands at once where a body would.
+        // The next response stands at once where a body would.
         client.send(format!("HEAD {path} HTTP/1.1\r\nHost: x\r\n\r\n{}", get(path)));
-        let (head, whole) = (client.answer_head(), client.answer());
+        let (head, whole) = (client.response_head(), client.response());
         assert_eq!(head.head(), whole.head(), "{path}");
     }
 }
@@ -92,10 +104,10 @@ fn head_has_the_fields_of_get_and_no_body() {
 #[test]
 fn the_gzip_page_decodes_to_the_plain_one() {
     let server = Serve::start(&[]);
-    let answer = server.client().get("/gzip");
-    assert_eq!(answer.field("Content-Encoding"), Some("gzip"), "{answer:?}");
+    let response = server.client().get("/gzip");
+    assert_eq!(response.field("Content-Encoding"), Some("gzip"), "{response:?}");
     let mut text = String::new();
-    GzDecoder::new(&*answer.body).read_to_string(&mut text).unwrap_or_else(|error| panic!("{error}: {answer:?}"));
+    GzDecoder::new(&*response.body).read_to_string(&mut text).unwrap_or_else(|error| panic!("{error}: {response:?}"));
     assert_eq!(text, HELLO);
 }
 
@@ -104,9 +116,9 @@ fn a_hundred_megabytes_arrive_to_the_byte() {
     let server = Serve::start(&[]);
     let mut client = server.client();
     client.send(get("/bytes/100000000") + &get("/healthz"));
-    assert_eq!(client.answer_head().field("Content-Length"), Some("100000000"));
+    assert_eq!(client.response_head().field("Content-Length"), Some("100000000"));
     client.pass_over(100_000_000);
-    assert_eq!(client.answer().text(), "ok\n");
+    assert_eq!(client.response().text(), "ok\n");
 }
 
 #[test]
@@ -126,19 +138,19 @@ fn echo_returns_bodies_of_either_framing() {
     ];
     for (request, body) in &cases {
         client.send(request);
-        let answer = client.answer();
-        assert_eq!((answer.status, answer.text()), (200, *body), "{request:?}: {answer:?}");
+        let response = client.response();
+        assert_eq!((response.status, response.text()), (200, *body), "{request:?}: {response:?}");
     }
     for (request, body) in &cases {
         client.send_bytewise(request);
-        let answer = client.answer();
-        assert_eq!((answer.status, answer.text()), (200, *body), "bytewise {request:?}: {answer:?}");
+        let response = client.response();
+        assert_eq!((response.status, response.text()), (200, *body), "bytewise {request:?}: {response:?}");
     }
 }
 
 // Requests in any pieces, and their order.
 
-/// Requests of every kind, each with an answer of its own.
+/// Requests of every kind, each with a response of its own.
 fn mixed(count: usize) -> (String, Vec<String>) {
     let request = |n: usize| match n % 6 {
         0 => (post("/echo", &format!("body {n}")), format!("body {n}")),
@@ -146,16 +158,16 @@ fn mixed(count: usize) -> (String, Vec<String>) {
         2 => (chunked(&["chunk ", &n.to_string()]), format!("chunk {n}")),
         3 => (get(&format!("/bytes/{}", 90_000 + n)), "x".repeat(90_000 + n)),
         4 => (get("/plaintext"), "Hello, World!".to_owned()),
-        // The later, the shorter: only the order of requests can be the order of their answers.
+        // The later, the shorter: only the order of requests can be the order of their responses.
         _ => (get(&format!("/sleep/{}", count - n)), "slept\n".to_owned()),
     };
     (0..count).map(request).unzip()
 }
 
-fn answers_in_order(client: &mut Client, expected: &[String]) {
+fn responses_in_order(client: &mut Client, expected: &[String]) {
     for (n, expected) in expected.iter().enumerate() {
-        let answer = client.answer();
-        assert!(answer.text() == expected, "answer {n} should be {} bytes: {answer:?}", expected.len());
+        let response = client.response();
+        assert!(response.text() == expected, "answer {n} should be {} bytes: {response:?}", expected.len());
     }
 }
 
@@ -165,7 +177,7 @@ fn pipelined_requests_are_answered_in_order() {
     let (requests, expected) = mixed(50);
     let mut client = server.client();
     client.send(requests);
-    answers_in_order(&mut client, &expected);
+    responses_in_order(&mut client, &expected);
     client.has_nothing();
 }
 
@@ -174,14 +186,14 @@ fn requests_that_stream_in_are_answered_in_order() {
     let server = Serve::start(ONE_WORKER);
     let (mut requests, mut expected) = (String::new(), Vec::new());
     for _ in 0..20 {
-        let (more, answers) = mixed(12);
+        let (more, responses) = mixed(12);
         requests += &more;
-        expected.extend(answers);
+        expected.extend(responses);
     }
     let mut client = server.client();
     let mut sender = client.sender();
     let sending = thread::spawn(move || requests.as_bytes().chunks(37).try_for_each(|piece| sender.write_all(piece)));
-    answers_in_order(&mut client, &expected);
+    responses_in_order(&mut client, &expected);
     sending.join().expect("it does not panic").expect("the server takes all requests");
 }
 
@@ -195,12 +207,12 @@ fn requests_may_be_cut_at_every_byte() {
     let expected = ["Hello, World!", "sized", "chunk", "slept\n"].map(str::to_owned);
     let mut client = server.client();
     client.send_bytewise(&requests);
-    answers_in_order(&mut client, &expected);
+    responses_in_order(&mut client, &expected);
     for at in 0..requests.len() {
         let (first, second) = requests.split_at(at);
         client.send(first);
         client.send(second);
-        answers_in_order(&mut client, &expected);
+        responses_in_order(&mut client, &expected);
     }
 }
 
@@ -224,8 +236,8 @@ fn persistence_follows_version_and_option() {
     ] {
         let mut client = server.client();
         client.send(format!("{head}\r\n"));
-        let answer = client.answer();
-        assert_eq!((answer.status, answer.field("Connection")), (200, option), "{head:?}: {answer:?}");
+        let response = client.response();
+        assert_eq!((response.status, response.field("Connection")), (200, option), "{head:?}: {response:?}");
         match option {
             Some("close") => client.ends(),
             _ => assert_eq!(client.get("/").text(), HELLO, "after {head:?}"),

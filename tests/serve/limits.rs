@@ -15,28 +15,28 @@ use torr_test_support::result::{adds_up, count};
 use torr_test_support::servers::{Serve, free_port};
 use torr_test_support::wait_until;
 
-/// What a client may wait for an answer while others do their worst: no time of its own, only not theirs.
+/// What a client may wait for a response while others do their worst: no time of its own, only not theirs.
 const PROMPT: Duration = Duration::from_secs(10);
 
 fn metrics(server: &Serve) -> Metrics {
     Metrics::parse(server.client().get("/metrics").text())
 }
 
-/// Asks until told to stop, on one connection and on fresh ones. Gives how often, and the longest that it took.
+/// Sends requests until stopped, on one connection and on fresh ones. Returns their number and the longest response time.
 fn ask_meanwhile(server: &Serve, stop: &AtomicBool) -> (usize, Duration) {
-    let (mut kept, mut asked, mut longest) = (server.client(), 0, Duration::ZERO);
+    let (mut kept, mut sent, mut longest) = (server.client(), 0, Duration::ZERO);
     while !stop.load(Ordering::SeqCst) {
         let start = Instant::now();
         assert_eq!(kept.get("/").status, 200);
         assert_eq!(server.client().get("/json").status, 200);
         longest = longest.max(start.elapsed());
-        asked += 2;
+        sent += 2;
     }
-    (asked, longest)
+    (sent, longest)
 }
 
 #[test]
-fn heads_that_come_byte_by_byte_hold_nobody_up_and_come_to_their_end() {
+fn heads_that_come_byte_by_byte_delay_no_others_and_time_out() {
     let server = Serve::start(&["--workers", "1", "--head-timeout", "2s", "--idle-timeout", "10m"]);
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -45,17 +45,17 @@ fn heads_that_come_byte_by_byte_hold_nobody_up_and_come_to_their_end() {
         let start = Instant::now();
         // A byte each, again and again, until the server has ended all of them.
         for byte in b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ".iter().chain(std::iter::repeat(&b'y')) {
-            for place in &mut slow {
-                let Some(stream) = place else { continue };
+            for slot in &mut slow {
+                let Some(stream) = slot else { continue };
                 stream.set_nonblocking(true).expect("a socket takes options");
                 let answered = !matches!(stream.peek(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock);
                 if answered || stream.write_all(&[*byte]).is_err() {
                     stream.set_nonblocking(false).expect("a socket takes options");
-                    let mut answer = Vec::new();
+                    let mut response = Vec::new();
                     // It may have been reset while it went on to send.
-                    let _ = stream.read_to_end(&mut answer);
-                    assert!(answer.starts_with(b"HTTP/1.1 408 "), "{}", answer.escape_ascii());
-                    *place = None;
+                    let _ = stream.read_to_end(&mut response);
+                    assert!(response.starts_with(b"HTTP/1.1 408 "), "{}", response.escape_ascii());
+                    *slot = None;
                 }
             }
             if slow.iter().all(Option::is_none) {
@@ -65,14 +65,14 @@ fn heads_that_come_byte_by_byte_hold_nobody_up_and_come_to_their_end() {
             thread::sleep(Duration::from_millis(10));
         }
         stop.store(true, Ordering::SeqCst);
-        let (asked, longest) = normal.join().expect("it is served");
-        assert!(asked > 20 && longest < PROMPT, "{asked} answers, one after {longest:?}");
+        let (sent, longest) = normal.join().expect("it is served");
+        assert!(sent > 20 && longest < PROMPT, "{sent} answers, one after {longest:?}");
     });
     assert_eq!(metrics(&server).of("torr_connections_timed_out_total"), 500.0);
 }
 
 #[test]
-fn readers_that_never_read_hold_nobody_up_and_come_to_their_end() {
+fn readers_that_never_read_delay_no_others_and_are_closed() {
     let server = Serve::start(&["--workers", "1", "--write-timeout", "2s"]);
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -80,7 +80,7 @@ fn readers_that_never_read_hold_nobody_up_and_come_to_their_end() {
         let slow: Vec<_> = (0..300)
             .map(|n| {
                 let mut stream = server.connect();
-                // Large answers, and many small ones.
+                // Large responses, and many small ones.
                 let requests = if n % 2 == 0 { get("/bytes/100000000") } else { get("/bytes/10000").repeat(1000) };
                 stream.write_all(requests.as_bytes()).expect("the server takes it");
                 stream
@@ -91,8 +91,8 @@ fn readers_that_never_read_hold_nobody_up_and_come_to_their_end() {
         });
         drop(slow);
         stop.store(true, Ordering::SeqCst);
-        let (asked, longest) = normal.join().expect("it is served");
-        assert!(asked > 20 && longest < PROMPT, "{asked} answers, one after {longest:?}");
+        let (sent, longest) = normal.join().expect("it is served");
+        assert!(sent > 20 && longest < PROMPT, "{sent} answers, one after {longest:?}");
     });
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).expect("it runs");
     let peak =
@@ -112,7 +112,7 @@ fn connect_from(from: [u8; 4], server: &Serve) -> TcpStream {
     stream
 }
 
-/// The status of an answer, if there is one, with the connection.
+/// The status of a response, if there is one, with the connection.
 fn status_of(mut stream: TcpStream) -> (Option<u16>, TcpStream) {
     let mut first = [0; 12];
     let status = stream.write_all(get("/").as_bytes()).and_then(|()| stream.read_exact(&mut first)).ok();
@@ -134,7 +134,7 @@ fn an_address_has_no_more_connections_than_it_may() {
     // Each that ends lets another in. The first three are of the first address.
     for _ in 0..20 {
         drop(held.remove(0));
-        let next = wait_until("a free place", || {
+        let next = wait_until("a free slot", || {
             let (status, stream) = status_of(connect_from([127, 0, 0, 2], &server));
             (status == Some(200)).then_some(stream)
         });
@@ -174,9 +174,9 @@ fn a_small_limit_of_open_files_turns_clients_away_instead_of_letting_them_wait()
     // A handler that opens files finds room for them.
     first.write_all(get("/db/raw").as_bytes()).expect("it is connected");
     first.set_read_timeout(Some(PROMPT)).expect("a socket takes options");
-    let mut answer = [0; 12];
-    first.read_exact(&mut answer).expect("it answers");
-    assert_eq!(&answer, b"HTTP/1.1 200");
+    let mut response = [0; 12];
+    first.read_exact(&mut response).expect("it answers");
+    assert_eq!(&response, b"HTTP/1.1 200");
     drop((first, held));
     signal(server.pid(), "TERM");
     let ended = server.wait();
@@ -216,7 +216,7 @@ fn over_tls_who_is_too_many_gets_no_plain_text() {
     for stream in &both {
         stream.set_read_timeout(Some(Duration::from_millis(20))).expect("a socket takes options");
     }
-    // Which of the two has the place is the workers' affair.
+    // Either of the two may have the slot.
     let came = wait_until("one to be turned away", || {
         both.iter_mut().find_map(|stream| match stream.read(&mut [0; 100]) {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => None,
@@ -240,8 +240,8 @@ fn the_last_request_of_a_connection_says_so_and_none_is_lost() {
             _ => get("/bytes/200000"),
         };
         client.send(request);
-        let answer = client.answer();
-        assert_eq!(answer.field("Connection"), (n == 10).then_some("close"), "{n}: {answer:?}");
+        let response = client.response();
+        assert_eq!(response.field("Connection"), (n == 10).then_some("close"), "{n}: {response:?}");
     }
     client.ends();
     // Pipelined, with many more behind it, all of which have arrived or are on their way.
@@ -249,28 +249,28 @@ fn the_last_request_of_a_connection_says_so_and_none_is_lost() {
         let mut client = server.client();
         client.send_what_goes(get(path).repeat(2000).as_bytes());
         for n in 1..=10 {
-            let answer = client.answer();
-            assert_eq!(answer.field("Connection"), (n == 10).then_some("close"), "{path} {n}: {answer:?}");
+            let response = client.response();
+            assert_eq!(response.field("Connection"), (n == 10).then_some("close"), "{path} {n}: {response:?}");
         }
         client.ends();
     }
-    // HTTP/1.0 asks to be kept, and is told.
+    // HTTP/1.0 with keep-alive, which the response confirms.
     let mut client = server.client();
     for n in 1..=10 {
         client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
-        let answer = client.answer();
-        assert_eq!(answer.field("Connection"), Some(if n == 10 { "close" } else { "keep-alive" }), "{n}");
+        let response = client.response();
+        assert_eq!(response.field("Connection"), Some(if n == 10 { "close" } else { "keep-alive" }), "{n}");
     }
     client.ends();
     // The press opens as many connections as that takes, and fails nowhere.
     let result = torr_json(&["-n", "1000", "-c", "5", "-t", "1", &server.url("/")]);
     adds_up(&result);
     assert_eq!(count(&result, "/status/200"), 1000, "{result}");
-    // At the end each place may have opened one more that brought less.
+    // At the end each slot may have opened one more connection with fewer requests.
     assert!((100..=105).contains(&count(&result, "/connections/opened")), "{result}");
 }
 
-/// Over HTTP/2 the server says GOAWAY, and answers what came before the client has read that.
+/// Over HTTP/2 the server says GOAWAY, and handles what came before the client has read that.
 #[test]
 fn a_connection_of_http_2_brings_no_more_requests_than_it_may() {
     let server = Serve::start(&["--workers", "1", "--requests-per-connection", "10"]);

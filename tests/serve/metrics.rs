@@ -13,11 +13,11 @@ use torr_test_support::wait_until;
 const REQUESTS: &str = "torr_http_requests_total";
 const LATENCY: &str = "torr_http_request_duration_seconds";
 
-/// Somebody who asks for the metrics on one connection. An answer counts from the next one on.
+/// A scraper with one connection. A response is counted from the next one on.
 struct Scraper {
     address: String,
     client: Client,
-    asked: f64,
+    scraped: f64,
 }
 
 impl Scraper {
@@ -26,25 +26,25 @@ impl Scraper {
     }
 
     fn at(address: &str) -> Self {
-        Self { address: address.to_owned(), client: Client::connect(address), asked: 0.0 }
+        Self { address: address.to_owned(), client: Client::connect(address), scraped: 0.0 }
     }
 
     fn scrape(&mut self) -> Metrics {
-        let answer = self.client.get("/metrics");
-        self.asked += 1.0;
-        assert_eq!(answer.field("Content-Type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+        let response = self.client.get("/metrics");
+        self.scraped += 1.0;
+        assert_eq!(response.field("Content-Type"), Some("text/plain; version=0.0.4; charset=utf-8"));
         // A worker that leaves says so.
-        if answer.field("Connection") == Some("close") {
+        if response.field("Connection") == Some("close") {
             self.client = Client::connect(&self.address);
         }
-        Metrics::parse(answer.text())
+        Metrics::parse(response.text())
     }
 
-    /// Scrapes until something holds: a worker adds to its counts after its answers are on their way.
+    /// Scrapes until something holds: a worker adds to its counts after its responses are on their way.
     fn until(&mut self, what: &str, holds: impl Fn(&Metrics, f64) -> bool) -> Metrics {
         let start = Instant::now();
         loop {
-            let before = self.asked;
+            let before = self.scraped;
             let metrics = self.scrape();
             if holds(&metrics, before) {
                 return metrics;
@@ -70,16 +70,16 @@ fn a_new_server_has_all_its_numbers() {
     assert_eq!(metrics.of("torr_connections{by=\"hyper\"}"), 0.0);
     let mut client = server.client();
     client.send("HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_eq!(client.answer_head().status, 200);
+    assert_eq!(client.response_head().status, 200);
     client.send(post("/metrics", ""));
-    assert_eq!(client.answer().status, 405);
+    assert_eq!(client.response().status, 405);
 }
 
 #[test]
 fn counts_are_those_that_clients_have_seen() {
     let server = Serve::start(&["--workers", "2", "--max-body", "10", "--head-timeout", "300ms"]);
     let mut scraper = Scraper::of(&server);
-    let (mut answers, mut ok, mut opened, mut sent, mut received) = (0, 0, 1, 0, 0);
+    let (mut responses, mut ok, mut opened, mut sent, mut received) = (0, 0, 1, 0, 0);
     let mut handed_over = 0;
     for (flags, path) in [
         (&["-n", "700", "-c", "5", "--pipeline", "4"][..], "/"),
@@ -115,13 +115,13 @@ fn counts_are_those_that_clients_have_seen() {
     ] {
         let mut client = server.client();
         client.send(request);
-        assert_eq!(client.answer().status, status);
+        assert_eq!(client.response().status, status);
         expected.push((status, 1));
         opened += 1;
     }
-    answers += expected.iter().map(|(_, n)| n).sum::<u64>();
-    let metrics = scraper.until("everything", |metrics, asked| {
-        let total = answers as f64 + asked;
+    responses += expected.iter().map(|(_, n)| n).sum::<u64>();
+    let metrics = scraper.until("everything", |metrics, scraped| {
+        let total = responses as f64 + scraped;
         metrics.sum(REQUESTS) == total
             && metrics.of(&format!("{LATENCY}_count")) == total
             && metrics.of("torr_connections{by=\"engine\"}") == 1.0
@@ -129,8 +129,8 @@ fn counts_are_those_that_clients_have_seen() {
             && metrics.of("torr_sent_bytes_total") >= received as f64
     });
     for (status, n) in expected {
-        let asked = if status == 200 { scraper.asked - 1.0 } else { 0.0 };
-        assert_eq!(metrics.of(&format!("{REQUESTS}{{code=\"{status}\"}}")), n as f64 + asked, "{status}");
+        let scraped = if status == 200 { scraper.scraped - 1.0 } else { 0.0 };
+        assert_eq!(metrics.of(&format!("{REQUESTS}{{code=\"{status}\"}}")), n as f64 + scraped, "{status}");
     }
     assert_eq!(metrics.of("torr_connections_accepted_total"), opened as f64);
     assert_eq!(metrics.sum("torr_worker_accepted_total"), opened as f64);
@@ -143,7 +143,7 @@ fn counts_are_those_that_clients_have_seen() {
     assert_eq!(metrics.of("torr_handler_waits_total"), 100.0);
     // Neither side counts what the other does not, but for the scrapes, and what clients sent before they went.
     let (got, gave) = (metrics.of("torr_received_bytes_total"), metrics.of("torr_sent_bytes_total"));
-    let scrapes = scraper.asked * 20_000.0 + 10_000.0;
+    let scrapes = scraper.scraped * 20_000.0 + 10_000.0;
     assert!(got >= sent as f64 && got <= sent as f64 + scrapes, "received {got}, sent by clients {sent}");
     assert!(
         gave >= received as f64 && gave <= received as f64 + scrapes,
@@ -163,7 +163,7 @@ fn connections_beyond_a_limit_are_counted() {
     for _ in 0..5 {
         let mut client = server.client();
         client.send(get("/"));
-        assert_eq!(client.answer().status, 503);
+        assert_eq!(client.response().status, 503);
     }
     let metrics = scraper.until("refusals", |metrics, _| metrics.of("torr_connections_refused_total") == 5.0);
     assert_eq!(metrics.of("torr_connections_accepted_total"), 8.0);
@@ -183,7 +183,7 @@ fn a_connection_times_out_at_most_once() {
             client
         })
         .collect();
-    held.iter_mut().for_each(|client| assert_eq!(client.answer().field("Connection"), Some("close")));
+    held.iter_mut().for_each(|client| assert_eq!(client.response().field("Connection"), Some("close")));
     held.iter_mut().for_each(Client::ends);
     let metrics = scraper.until("both to be gone", |metrics, _| metrics.of("torr_connections{by=\"engine\"}") == 1.0);
     assert_eq!(metrics.of("torr_connections_timed_out_total"), 1.0);
@@ -199,19 +199,19 @@ struct Sums<'s> {
 }
 
 impl Sums<'_> {
-    /// Presses, and waits until everything is counted that was ever asked.
+    /// Presses, and waits until all requests are counted.
     fn add_up(&mut self) {
         let result = torr_json(&["-n", "400", "-c", "8", "-t", "1", &self.server.url()]);
         adds_up(&result);
         assert_eq!(count(&result, "/status/200"), 400, "{result}");
         self.pressed += 400.0;
         let (pressed, last) = (self.pressed, std::cell::Cell::new(self.last));
-        self.scraper.until("all of them", |metrics, asked| {
+        self.scraper.until("all of them", |metrics, scraped| {
             let sum = metrics.sum(REQUESTS);
             let former = last.replace(sum);
             assert!(sum >= former, "it went back from {former} to {sum}");
-            assert!(sum <= pressed + asked, "{sum} of {pressed} and {asked}");
-            sum == pressed + asked && metrics.of(&format!("{LATENCY}_count")) == sum
+            assert!(sum <= pressed + scraped, "{sum} of {pressed} and {scraped}");
+            sum == pressed + scraped && metrics.of(&format!("{LATENCY}_count")) == sum
         });
         self.last = last.get();
     }
@@ -226,7 +226,7 @@ fn counts_of_processes_add_up_and_outlive_them() {
     let mut scraper = Scraper::at(&server.address);
     scraper.scrape();
     let mut sums = Sums { server: &server, scraper, pressed: 0.0, last: 0.0 };
-    // Who does not answer the scrapes dies: the last one may not be counted yet.
+    // Who does not respond to the scrapes dies: the last one may not be counted yet.
     let after = sockets_of(&workers);
     let victim = before.iter().find(|worker| after.contains(worker)).expect("one has no connection").0;
     sums.add_up();
@@ -237,7 +237,7 @@ fn counts_of_processes_add_up_and_outlive_them() {
         (now.len() == 2 && !now.contains(&victim)).then_some(now)
     });
     sums.add_up();
-    // The places of a worker and of the one that follows it are used in turns.
+    // The rows of a worker and of its successor are used in turns.
     let mut old = workers;
     for times in 1..=3 {
         server.signal("HUP");
@@ -274,7 +274,7 @@ fn a_worker_is_busy_when_it_blocks_and_not_when_it_waits() {
     for path in ["/block/200", "/cpu/200000"] {
         let (busy, took) = busy_while(&mut scraper, || five(path));
         assert!(busy >= 1.0 && busy <= took + 0.1, "{path}: busy for {busy} s of {took}");
-        // The same where hyper serves the connection.
+        // A connection that hyper serves.
         let (busy, took) = busy_while(&mut scraper, || by_http_2(path));
         assert!(busy >= 1.0 && busy <= took + 0.1, "{path} over HTTP/2: busy for {busy} s of {took}");
     }

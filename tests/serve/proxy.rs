@@ -97,8 +97,8 @@ fn ids_that_nginx_gives_are_kept() {
     let proxy = scene.proxy("proxy_set_header X-Request-Id $request_id; add_header X-Nginx-Id $request_id;");
     let ended = run("curl", &["--silent", "--include", &proxy.url()]);
     let field = |name: &str| ended.stdout.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
-    let (given, told) = (field("X-Nginx-Id: "), field("X-Request-Id: "));
-    assert!(given.is_some() && given == told, "{ended:?}");
+    let (given, reported) = (field("X-Nginx-Id: "), field("X-Request-Id: "));
+    assert!(given.is_some() && given == reported, "{ended:?}");
     assert_eq!(scene.noted(1)[0]["request_id"].as_str(), given.as_deref());
 }
 
@@ -121,7 +121,7 @@ fn curl_speaks_the_proxy_protocol_over_each_protocol() {
         run("curl", &[&always[..], args, &[&url]].concat())
     };
     for (protocol, version) in [("--http1.1", "1.1"), ("--http2", "2")] {
-        // It tells its own address, as if it were somebody's proxy.
+        // The header has the client's own address, as a proxy's would.
         let ended = ask(&["--haproxy-protocol", "--interface", "127.0.0.5", protocol]);
         assert_eq!((ended.code, ended.stdout), (Some(0), format!("ok\n{version}")), "{protocol}: {}", ended.stderr);
     }
@@ -138,7 +138,7 @@ fn curl_speaks_the_proxy_protocol_over_each_protocol() {
 }
 
 #[test]
-fn a_proxy_protocol_that_lets_nobody_in_is_one_line() {
+fn a_proxy_protocol_without_trusted_proxies_is_one_line() {
     let ended = run(torr_path(), &["serve", "--listen", "127.0.0.1:0", "--proxy-protocol", "required"]);
     assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{ended:?}");
     assert!(ended.stderr.contains("trusted_proxies"), "{}", ended.stderr);

@@ -10,13 +10,15 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use torr_test_support::client::{Client, get};
 use torr_test_support::program::{Running, signal, torr_command, torr_path};
 use torr_test_support::servers::{Serve, free_port};
 use torr_test_support::supervised::{Supervised, lives, sockets, switches};
-use torr_test_support::wait_until;
+use torr_test_support::{PATIENCE, wait_until};
 
 const TWO: &[&str] = &["--processes", "2", "--workers", "1"];
 
@@ -49,7 +51,7 @@ fn a_worker_that_is_killed_is_started_anew_while_the_other_serves_on() {
     assert!(line.contains(&format!("(process {victim}) was ended by SIGKILL: it is started anew in 10 ms")), "{line}");
     let goes_on = |client: &mut Client| {
         client.send_what_goes(get("/").as_bytes());
-        client.is_answered()
+        client.responds()
     };
     let alive = clients.iter_mut().map(goes_on).filter(|alive| *alive).count();
     assert!(alive > 0 && alive < 32, "{alive} of 32 connections go on, of {shares:?} sockets");
@@ -71,13 +73,44 @@ fn a_supervisor_makes_room_for_the_listeners_of_many_workers() {
 }
 
 #[test]
-fn a_worker_that_is_told_to_leave_by_somebody_else_is_replaced() {
+fn a_worker_that_is_stopped_by_a_signal_is_replaced() {
     let server = Supervised::start(&["--processes", "1", "--workers", "2"]);
     let old = server.new_workers(1, &BTreeSet::new());
     signal(*old.first().expect("there is one"), "TERM");
     server.says("ended with exit code 0: it is started anew in 10 ms");
     server.new_workers(1, &old);
     assert_eq!(server.client().get("/").status, 200);
+    server.leaves();
+}
+
+#[test]
+fn a_worker_that_stands_still_holds_up_its_own_connections_only() {
+    const CLIENTS: usize = 32;
+    let server = two(&[]);
+    let workers = server.new_workers(2, &BTreeSet::new());
+    let still = *workers.first().expect("there are two");
+    let before = sockets(still);
+    // Spread by the kernel: all on one worker once in a billion runs.
+    let mut clients: Vec<_> = (0..CLIENTS).map(|_| server.client()).collect();
+    clients.iter_mut().for_each(|client| assert_eq!(client.get("/").status, 200));
+    let others = CLIENTS - (sockets(still) - before);
+    assert!(others > 0 && others < CLIENTS, "{others} of {CLIENTS} connections are the other worker's");
+    signal(still, "STOP");
+    let (tell, answered) = channel();
+    let waiting: Vec<_> = clients
+        .into_iter()
+        .map(|mut client| {
+            let tell = tell.clone();
+            thread::spawn(move || tell.send(client.get("/").status))
+        })
+        .collect();
+    let next = || answered.recv_timeout(PATIENCE).expect("a response comes");
+    (0..others).for_each(|_| assert_eq!(next(), 200));
+    assert!(answered.try_recv().is_err(), "a worker that stands still has responded");
+    signal(still, "CONT");
+    (others..CLIENTS).for_each(|_| assert_eq!(next(), 200, "no request is lost"));
+    waiting.into_iter().for_each(|client| client.join().expect("it does not panic").expect("somebody listens"));
+    assert_eq!(server.workers(), workers, "nobody was replaced");
     server.leaves();
 }
 
@@ -105,7 +138,7 @@ fn workers_share_the_limit_of_connections() {
     let mut clients: Vec<_> = (0..40).map(|_| server.client()).collect();
     let served = |client: &mut Client| {
         client.send_what_goes(get("/").as_bytes());
-        client.is_answered()
+        client.responds()
     };
     // Each worker has far more than its two, but once in a billion runs.
     assert_eq!(clients.iter_mut().filter_map(|client| served(client).then_some(())).count(), 4);
@@ -135,7 +168,7 @@ fn a_signal_during_the_start_ends_it() {
     let args = ["serve", "--listen", &address, "--processes", "2", "--stop-timeout", "50ms", "--config", config];
     let mut server = Supervised::spawn(torr_command(&args));
     fs::write(config, "workers = 1\n").expect("the supervisor reads it");
-    // The worker waits for a configuration that nobody writes.
+    // The worker waits for a configuration that is never written.
     let worker = wait_until("a worker", || server.workers().first().copied());
     server.signal("TERM");
     server.says(&format!("worker 1 (process {worker}) did not leave within stop_timeout: it is killed"));
@@ -177,7 +210,7 @@ fn reload_under_load(signal: &str, connections: usize, args: &[&str]) -> Value {
     serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
 }
 
-/// Checks that every request had its answer.
+/// Checks that every request had its response.
 fn none_failed(result: &Value) {
     let errors = result["errors"].as_object().expect("it has errors");
     assert!(errors.values().all(|count| count == 0), "{result:#}");
@@ -238,8 +271,8 @@ fn an_idle_connection_outlives_the_reload_where_a_process_has_several_workers() 
         // So long the clients have nothing to ask.
         std::thread::sleep(Duration::from_secs(1));
         for client in &mut clients {
-            let answer = client.get("/");
-            assert_eq!((answer.status, answer.field("Connection")), (200, Some("close")));
+            let response = client.get("/");
+            assert_eq!((response.status, response.field("Connection")), (200, Some("close")));
             client.ends();
         }
         server.leaves();
@@ -250,9 +283,9 @@ fn an_idle_connection_outlives_the_reload_where_a_process_has_several_workers() 
 fn name(server: &Supervised) -> String {
     let mut stream = TcpStream::connect(&server.address).expect("it listens");
     stream.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("it takes a request");
-    let answer = std::io::read_to_string(stream).expect("it answers");
-    let line = answer.lines().find_map(|line| line.strip_prefix("Server: "));
-    line.unwrap_or_else(|| panic!("{answer}")).to_owned()
+    let response = std::io::read_to_string(stream).expect("it answers");
+    let line = response.lines().find_map(|line| line.strip_prefix("Server: "));
+    line.unwrap_or_else(|| panic!("{response}")).to_owned()
 }
 
 #[test]
@@ -285,13 +318,13 @@ fn a_reload_reads_the_configuration_anew_and_is_given_up_if_it_is_wrong() {
 }
 
 #[test]
-fn a_worker_that_is_not_ready_in_time_ends_the_reload_and_one_asked_for_meanwhile_follows() {
+fn a_worker_that_is_not_ready_in_time_ends_the_reload_and_a_later_one_follows() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let file = folder.path().join("torr.toml");
     fs::write(&file, "").expect("a file can be written");
     let server = two(&["--config", file.to_str().expect("it is UTF-8"), "--start-timeout", "3s"]);
     let old = server.new_workers(2, &BTreeSet::new());
-    // Nobody writes to the pipe, so that who reads it waits.
+    // The pipe has no writer, so that its reader waits.
     fs::remove_file(&file).expect("it is there");
     fifo(&file);
     server.signal("HUP");
@@ -300,7 +333,7 @@ fn a_worker_that_is_not_ready_in_time_ends_the_reload_and_one_asked_for_meanwhil
     let open = || File::options().write(true).custom_flags(nonblocking).open(&file).ok();
     let _writer = wait_until("it to read the pipe", open);
     server.signal("HUP");
-    server.says("another reload is asked for");
+    server.says("a reload was requested during another one");
     // The second one finds a file again.
     fs::remove_file(&file).expect("it is there");
     fs::write(&file, "").expect("a file can be written");
@@ -324,8 +357,12 @@ fn signals_let_slow_requests_end_and_then_the_server() {
         // Answered after it, by the same worker or another, so both have it.
         assert_eq!(idle.get("/sleep/100").status, 200);
         server.signal(signal);
-        let answer = slow.answer();
-        assert_eq!((answer.text(), answer.field("Connection")), ("slept\n", Some("close")), "{signal}: {answer:?}");
+        let response = slow.response();
+        assert_eq!(
+            (response.text(), response.field("Connection")),
+            ("slept\n", Some("close")),
+            "{signal}: {response:?}"
+        );
         slow.ends();
         idle.ends();
         drop((slow, idle));
@@ -385,8 +422,8 @@ fn workers_whose_supervisor_is_killed_finish_what_they_have() {
     client.send(get("/sleep/500"));
     assert_eq!(server.client().get("/sleep/50").status, 200);
     server.signal("KILL");
-    let answer = client.answer();
-    assert_eq!((answer.text(), answer.field("Connection")), ("slept\n", Some("close")), "{answer:?}");
+    let response = client.response();
+    assert_eq!((response.text(), response.field("Connection")), ("slept\n", Some("close")), "{response:?}");
     wait_until("the workers to end", || workers.iter().all(|worker| !lives(*worker)).then_some(()));
     TcpStream::connect(&server.address).expect_err("nobody listens any more");
 }
@@ -412,8 +449,8 @@ fn a_server_without_workers_survives_signals_to_reload() {
         assert_eq!(client.get("/").status, 200);
         signal(server.pid(), name);
     }
-    let answer = client.get("/");
-    assert_eq!((answer.status, answer.field("Connection")), (200, None), "{answer:?}");
+    let response = client.get("/");
+    assert_eq!((response.status, response.field("Connection")), (200, None), "{response:?}");
 }
 
 /// A program that a worker starts has its variables, but is no worker.

@@ -1,9 +1,10 @@
 //! `torr serve` as a service: what it tells systemd, sockets that it is handed, and its pid file.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixDatagram;
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::process::{Command, Stdio, id};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -14,7 +15,7 @@ use torr_test_support::{PATIENCE, wait_until};
 
 const WAYS: [&[&str]; 2] = [&["--workers", "2"], &["--workers", "1", "--processes", "2"]];
 
-// What is told.
+// The received notifications.
 
 /// The socket that systemd would listen on.
 struct Manager {
@@ -45,7 +46,7 @@ impl Manager {
 }
 
 #[test]
-fn systemd_is_told_of_start_reload_and_end() {
+fn systemd_is_notified_of_start_reload_and_end() {
     for args in WAYS {
         let manager = Manager::new();
         let mut server = Supervised::start_as(manager.command(args));
@@ -65,7 +66,7 @@ fn systemd_is_told_of_start_reload_and_end() {
         assert_eq!(manager.hears(), ready);
 
         server.signal("TERM");
-        assert_eq!(manager.hears(), ["STOPPING=1", "STATUS=answering what is under way"]);
+        assert_eq!(manager.hears(), ["STOPPING=1", "STATUS=finishing requests in flight"]);
         assert_eq!(server.wait().code(), Some(0));
         manager.socket.set_nonblocking(true).expect("a socket takes options");
         manager.socket.recv(&mut [0]).expect_err("nothing more is told, and nothing by workers");
@@ -73,7 +74,7 @@ fn systemd_is_told_of_start_reload_and_end() {
 }
 
 #[test]
-fn a_reload_that_fails_is_told_too() {
+fn a_reload_that_fails_is_notified_too() {
     let manager = Manager::new();
     let file = manager.folder.path().join("torr.toml");
     fs::write(&file, "").expect("a file can be written");
@@ -83,13 +84,13 @@ fn a_reload_that_fails_is_told_too() {
     fs::write(&file, "workers = 0").expect("a file can be written");
     server.signal("USR2");
     assert_eq!(manager.hears()[0], "RELOADING=1");
-    let told = manager.hears();
-    assert!(told[0] == "READY=1" && told[2].ends_with("; the last reload failed"), "{told:?}");
+    let reported = manager.hears();
+    assert!(reported[0] == "READY=1" && reported[2].ends_with("; the last reload failed"), "{reported:?}");
     server.leaves();
 }
 
 #[test]
-fn a_watchdog_is_told_that_the_server_lives() {
+fn a_watchdog_is_notified_that_the_server_lives() {
     for args in WAYS {
         let manager = Manager::new();
         let mut command = manager.command(args);
@@ -142,8 +143,26 @@ fn a_socket_that_is_handed_over_is_served_by_all_workers() {
         let mut early = Client::connect(address);
         early.send(get("/"));
         let next = Supervised::start_as(activated(socket.into(), 1, args));
-        assert_eq!(early.answer().status, 200);
+        assert_eq!(early.response().status, 200);
         next.leaves();
+    }
+}
+
+#[test]
+fn a_unix_socket_that_is_handed_over_is_served() {
+    for args in WAYS {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let path = folder.path().join("socket");
+        let socket = UnixListener::bind(&path).expect("a socket can be made");
+        let server = Supervised::start_as(activated(socket.into(), 1, args));
+        assert_eq!(server.address, format!("unix:{}", path.display()));
+        let mut client = UnixStream::connect(&path).expect("the server listens");
+        client.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
+        client.write_all(b"GET /plaintext HTTP/1.0\r\n\r\n").expect("the server reads");
+        let mut response = String::new();
+        client.read_to_string(&mut response).expect("the server responds in ASCII");
+        assert!(response.starts_with("HTTP/1.1 200 OK\r\n") && response.ends_with("Hello, World!"), "{response}");
+        server.leaves();
     }
 }
 
@@ -161,7 +180,7 @@ fn a_worker_that_leaves_does_not_watch_a_socket_that_stays_open() {
     let mut early = Client::connect(address);
     early.send(get("/"));
     let before = cpu(server.pid());
-    assert_eq!(slow.answer().text(), "slept\n");
+    assert_eq!(slow.response().text(), "slept\n");
     let used = cpu(server.pid()) - before;
     assert!(used < Duration::from_millis(500), "it used {used:?} in two seconds in which it had nothing to do");
     early.has_nothing();
@@ -179,14 +198,11 @@ fn cpu(pid: u32) -> Duration {
 fn what_cannot_be_served_is_refused_in_one_line() {
     let udp = || OwnedFd::from(UdpSocket::bind("127.0.0.1:0").expect("a port is free"));
     let tcp = || OwnedFd::from(listener().0);
-    let unix = || {
-        let folder = tempfile::tempdir().expect("there is room for temporary files");
-        OwnedFd::from(std::os::unix::net::UnixListener::bind(folder.path().join("s")).expect("a socket can be made"))
-    };
-    let no_listener = "cannot serve the sockets that were handed over: not a TCP socket that listens";
+    let datagrams = || OwnedFd::from(UnixDatagram::unbound().expect("a socket can be made"));
+    let no_listener = "cannot serve the sockets that were handed over: not a TCP or Unix socket that listens";
     for (socket, count, args, line) in [
         (udp(), 1, WAYS[0], no_listener),
-        (unix(), 1, WAYS[1], no_listener),
+        (datagrams(), 1, WAYS[1], no_listener),
         (
             tcp(),
             2,

@@ -4,7 +4,7 @@ use regex::Regex;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use tempfile::TempDir;
-use torr_test_support::client::Answer;
+use torr_test_support::client::ClientResponse;
 use torr_test_support::databases::{Make, Outside, shared};
 use torr_test_support::metrics::Metrics;
 use torr_test_support::program::torr_json;
@@ -14,13 +14,13 @@ use torr_test_support::servers::Serve;
 /// The page, with each character that HTML gives a meaning written as another entity would be.
 const FORTUNES: &str = include_str!("fortunes.html");
 
-struct Place {
+struct Source {
     url: String,
     args: &'static [&'static str],
     _folder: Option<TempDir>,
 }
 
-impl Place {
+impl Source {
     fn memory() -> Self {
         Self { url: "sqlite::memory:".into(), args: &[], _folder: None }
     }
@@ -39,23 +39,23 @@ impl Place {
     }
 }
 
-/// The same tests on every database.
+/// Runs all tests on every database.
 macro_rules! everywhere {
     ($($test:ident),* $(,)?) => {
-        everywhere!(in_memory, Place::memory(), $($test),*);
-        everywhere!(in_file, Place::file(), $($test),*);
-        everywhere!(mariadb, Place::at(Make::MariaDb, &[]), $($test),*);
-        everywhere!(postgres, Place::at(Make::Postgres, &[]), $($test),*);
-        everywhere!(postgres_pipelined, Place::at(Make::Postgres, &["--db-pipelined", "true"]), $($test),*);
-        everywhere!(mariadb_blocking, Place::at(Make::MariaDb, &["--db-mode", "blocking"]), $($test),*);
+        everywhere!(in_memory, Source::memory(), $($test),*);
+        everywhere!(in_file, Source::file(), $($test),*);
+        everywhere!(mariadb, Source::at(Make::MariaDb, &[]), $($test),*);
+        everywhere!(postgres, Source::at(Make::Postgres, &[]), $($test),*);
+        everywhere!(postgres_pipelined, Source::at(Make::Postgres, &["--db-pipelined", "true"]), $($test),*);
+        everywhere!(mariadb_blocking, Source::at(Make::MariaDb, &["--db-mode", "blocking"]), $($test),*);
     };
-    ($module:ident, $place:expr, $($test:ident),*) => {
+    ($module:ident, $source:expr, $($test:ident),*) => {
         mod $module {
             use super::*;
 
             $(#[test]
             fn $test() {
-                super::$test($place);
+                super::$test($source);
             })*
         }
     };
@@ -63,27 +63,27 @@ macro_rules! everywhere {
 
 everywhere!(one_row, rows, fortunes, updates, the_documents_row);
 
-/// The answers of a path by each way, and by the path without one.
-fn by_each_way(serve: &Serve, path: &str) -> Vec<Answer> {
+/// The responses of a path by each way, and by the path without one.
+fn by_each_way(serve: &Serve, path: &str) -> Vec<ClientResponse> {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let mut client = serve.client();
     let mut ask = |path: String| client.get(&format!("{path}?{query}"));
     ["", "/raw", "/builder", "/model"].map(|way| ask(format!("{path}{way}"))).into()
 }
 
-/// What every answer must have.
-fn sound(answer: &Answer, content_type: &str) {
-    assert_eq!(answer.status, 200, "{answer:?}");
-    assert_eq!(answer.field("Content-Type"), Some(content_type), "{answer:?}");
-    let date = answer.field("Date").expect("it has a date");
-    assert!(date.ends_with(" GMT") && answer.field("Server").is_some(), "{answer:?}");
-    assert_eq!(answer.field("Content-Length"), Some(&*answer.body.len().to_string()), "{answer:?}");
-    assert_eq!(answer.field("Content-Encoding"), None, "{answer:?}");
+/// What every response must have.
+fn sound(response: &ClientResponse, content_type: &str) {
+    assert_eq!(response.status, 200, "{response:?}");
+    assert_eq!(response.field("Content-Type"), Some(content_type), "{response:?}");
+    let date = response.field("Date").expect("it has a date");
+    assert!(date.ends_with(" GMT") && response.field("Server").is_some(), "{response:?}");
+    assert_eq!(response.field("Content-Length"), Some(&*response.body.len().to_string()), "{response:?}");
+    assert_eq!(response.field("Content-Encoding"), None, "{response:?}");
 }
 
-fn json(answer: &Answer) -> Value {
-    sound(answer, "application/json");
-    serde_json::from_slice(&answer.body).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
+fn json(response: &ClientResponse) -> Value {
+    sound(response, "application/json");
+    serde_json::from_slice(&response.body).unwrap_or_else(|error| panic!("{error}: {response:?}"))
 }
 
 /// A World's id and number.
@@ -96,19 +96,19 @@ fn world(value: &Value) -> (i64, i64) {
     (id, number)
 }
 
-fn worlds(answer: &Answer) -> Vec<(i64, i64)> {
-    json(answer).as_array().expect("it is a list").iter().map(world).collect()
+fn worlds(response: &ClientResponse) -> Vec<(i64, i64)> {
+    json(response).as_array().expect("it is a list").iter().map(world).collect()
 }
 
-fn one_row(place: Place) {
-    let serve = place.serve();
+fn one_row(source: Source) {
+    let serve = source.serve();
     let mut client = serve.client();
     let ids: BTreeSet<_> = (0..20).map(|_| world(&json(&client.get("/db"))).0).collect();
     assert!(ids.len() > 10, "rows are random: {ids:?}");
 }
 
-fn rows(place: Place) {
-    let serve = place.serve();
+fn rows(source: Source) {
+    let serve = source.serve();
     for (query, rows) in
         [("", 1), ("queries=", 1), ("queries=foo", 1), ("queries=0", 1), ("queries=-3", 1), ("queries=2", 2)]
             .into_iter()
@@ -119,8 +119,8 @@ fn rows(place: Place) {
                 ("queries=2x", 1),
             ])
     {
-        for answer in by_each_way(&serve, &format!("/queries?{query}")) {
-            let worlds = worlds(&answer);
+        for response in by_each_way(&serve, &format!("/queries?{query}")) {
+            let worlds = worlds(&response);
             assert_eq!(worlds.len(), rows, "{query}");
             let different: BTreeSet<_> = worlds.iter().map(|(id, _)| id).collect();
             assert!(different.len() * 10 > rows * 8, "{query}: rows are random, not the same one again: {worlds:?}");
@@ -129,13 +129,13 @@ fn rows(place: Place) {
     assert_eq!(worlds(&serve.client().get("/queries/?queries=5")).len(), 5, "as the rules write it");
 }
 
-fn fortunes(place: Place) {
-    let serve = place.serve();
+fn fortunes(source: Source) {
+    let serve = source.serve();
     // Some write the entities by names, some by numbers.
     let entity = Regex::new("&#(x?)([0-9a-f]+);").expect("it is a pattern");
-    for answer in by_each_way(&serve, "/fortunes") {
-        sound(&answer, "text/html; charset=utf-8");
-        let same = entity.replace_all(answer.text(), |number: &regex::Captures<'_>| {
+    for response in by_each_way(&serve, "/fortunes") {
+        sound(&response, "text/html; charset=utf-8");
+        let same = entity.replace_all(response.text(), |number: &regex::Captures<'_>| {
             let radix = if number[1].is_empty() { 10 } else { 16 };
             match u32::from_str_radix(&number[2], radix) {
                 Ok(34) => "&quot;",
@@ -150,10 +150,10 @@ fn fortunes(place: Place) {
     }
 }
 
-fn updates(place: Place) {
-    let serve = place.serve();
-    let in_memory = place.url == "sqlite::memory:";
-    let mut outside = (!in_memory).then(|| Outside::new(&place.url));
+fn updates(source: Source) {
+    let serve = source.serve();
+    let in_memory = source.url == "sqlite::memory:";
+    let mut outside = (!in_memory).then(|| Outside::new(&source.url));
     for path in ["/updates", "/updates/raw", "/updates/builder", "/updates/model"] {
         for (query, rows) in [("queries=", 1), ("queries=20", 20), ("queries=0", 1), ("queries=501", 500)] {
             let worlds = worlds(&serve.client().get(&format!("{path}?{query}")));
@@ -178,8 +178,8 @@ fn updates(place: Place) {
     }
 }
 
-fn the_documents_row(place: Place) {
-    let serve = place.serve();
+fn the_documents_row(source: Source) {
+    let serve = source.serve();
     let mut client = serve.client();
     for way in ["raw", "builder", "model"] {
         let row = json(&client.get(&format!("/db/{way}")));
@@ -191,7 +191,7 @@ fn the_documents_row(place: Place) {
     }
 }
 
-/// Under the load of the rules: each row that is answered has been asked for by a SELECT of its own.
+/// Under the load of the rules: each row of a response has its own SELECT.
 #[test]
 fn each_row_is_a_query_of_its_own() {
     const ROWS: u64 = 20;
@@ -208,7 +208,7 @@ fn each_row_is_a_query_of_its_own() {
         ) as u64
     };
     for path in ["raw", "builder", "model"].map(|way| serve.url(&format!("/queries/{way}?queries={ROWS}"))) {
-        // A new connection is told a few things: so once in a run that opens none.
+        // A new connection has statements of its own: so once in a run that opens none.
         let once = || {
             let (before, opened_before) = (executed(), opened());
             let run = torr_json(&[&path, "-c", "512", "-n", "512", "-q"]);

@@ -59,9 +59,9 @@ fn curl_is_served_over_each_protocol_and_version() {
         // What curl and the server agree on by themselves.
         (&[], "2"),
     ] {
-        let told =
+        let shown =
             scene.curl(&[flags, &["--write-out", " %{http_version} %{http_code} %{num_connects}"]].concat(), "/");
-        assert_eq!(told, format!("<p>Hello, world!</p> {protocol} 200 1"), "{flags:?}");
+        assert_eq!(shown, format!("<p>Hello, world!</p> {protocol} 200 1"), "{flags:?}");
         let length = scene
             .curl(&[flags, &["--output", "/dev/null", "--write-out", "%{size_download}"]].concat(), "/bytes/12345678");
         assert_eq!(length, "12345678", "{flags:?}");
@@ -92,7 +92,7 @@ fn curl_is_served_over_each_protocol_and_version() {
 }
 
 #[test]
-fn the_press_finds_every_answer_right() {
+fn the_press_finds_every_response_right() {
     let scene = Scene::set(&["--workers", "2"]);
     let trust = ["--cacert", text(&scene.certificate)];
     for (flags, path, body) in [
@@ -135,15 +135,15 @@ fn openssl_sees_the_right_certificate_and_an_end_that_is_said() {
             // Its input stays open, so that only the server's end ends it.
             let ended = child.wait_with_output().expect("it ends");
             drop(stdin);
-            let told = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
-            assert!(ended.status.success(), "{name} {version}: {told}");
+            let shown = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
+            assert!(ended.status.success(), "{name} {version}: {shown}");
             for part in
                 ["HTTP/1.1 200 OK", "<p>Hello, world!</p>", "ALPN protocol: http/1.1", "Verify return code: 0 (ok)"]
             {
-                assert!(told.contains(part), "{name} {version}: no {part} in {told}");
+                assert!(shown.contains(part), "{name} {version}: no {part} in {shown}");
             }
             // OpenSSL 3 says so where an end comes that was not announced.
-            assert!(!told.contains("unexpected eof"), "{name} {version}: {told}");
+            assert!(!shown.contains("unexpected eof"), "{name} {version}: {shown}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! `torr watch`, asked from far: what it tells of a real server and its peers, and whom it tells nothing.
+//! `torr watch`: signals of a real server and its peers, and the requests that it refuses.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use torr_doctor::remote::{RemoteError, RemoteWatch, Source};
 use torr_gauge::signals::{PeerUse, Reading, Role, Signals};
-use torr_test_support::client::{Answer, Client};
+use torr_test_support::client::{Client, ClientResponse};
 use torr_test_support::databases::{Make, shared};
 use torr_test_support::metrics::Metrics;
 use torr_test_support::program::{torr, torr_command, torr_json};
@@ -21,10 +21,10 @@ fn watch(args: &[&str]) -> Serve {
 }
 
 /// Asks the watcher at an address for a path, with this `Host` and these further field lines.
-fn ask(address: &str, path: &str, host: &str, fields: &str) -> Answer {
+fn ask(address: &str, path: &str, host: &str, fields: &str) -> ClientResponse {
     let mut client = Client::connect(address);
     client.send(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n"));
-    client.answer()
+    client.response()
 }
 
 fn port(address: &str) -> u16 {
@@ -78,7 +78,7 @@ fn new_worker_processes_are_found() {
     });
 }
 
-/// A server with the database or cache of these settings, its peer, and what the server was asked for meanwhile.
+/// A server with the database or cache of these settings, its peer, and the server's requests meanwhile.
 fn peer(settings: &[&str], path: &str, role: Role) -> PeerUse {
     let (server, watch) = (Serve::start(settings), watch(&[]));
     let remote = RemoteWatch::connect(&watch.address, None, port(&server.address)).expect("it answers");
@@ -134,9 +134,9 @@ fn connections_for_one_exchange_each_are_seen_and_known_for_that() {
 #[test]
 fn metrics_are_for_prometheus() {
     let (server, watch) = (Serve::start(&[]), watch(&[]));
-    let answer = ask(&watch.address, &format!("/metrics?port={}", port(&server.address)), &watch.address, "");
-    assert_eq!(answer.field("Content-Type"), Some("text/plain; version=0.0.4; charset=utf-8"));
-    let metrics = Metrics::of_anybody(answer.text());
+    let response = ask(&watch.address, &format!("/metrics?port={}", port(&server.address)), &watch.address, "");
+    assert_eq!(response.field("Content-Type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+    let metrics = Metrics::of_any(response.text());
     assert!(metrics.sum("torr_watch_cpu_seconds_total") > 0.0);
     let service = format!("service=\"port {}\"", port(&server.address));
     let limit = metrics.of(&format!("torr_watch_accept_queue_limit{{{service},listener=\"{}\"}}", server.address));
@@ -144,13 +144,13 @@ fn metrics_are_for_prometheus() {
     assert!(metrics.of(&format!("torr_watch_samples_total{{{service}}}")) > 0.0);
     assert!(metrics.sum("torr_watch_process_threads") >= 1.0);
     // Without a service, only the machine.
-    let metrics = Metrics::of_anybody(ask(&watch.address, "/metrics", &watch.address, "").text());
+    let metrics = Metrics::of_any(ask(&watch.address, "/metrics", &watch.address, "").text());
     assert!(metrics.sum("torr_watch_cpu_seconds_total") > 0.0);
     assert_eq!(metrics.sum("torr_watch_samples_total"), 0.0);
 }
 
 #[test]
-fn only_who_has_the_token_is_told() {
+fn requests_without_the_token_are_refused() {
     let server = Serve::start(&[]);
     let mut command = torr_command(&["watch", "--listen", "127.0.0.1:0"]);
     command.env("TORR_WATCH_TOKEN", "a-secret");
@@ -182,21 +182,24 @@ fn without_a_token_no_web_page_is_answered() {
         ["evil.test", &format!("evil.test:{port}"), "localhost.evil.test", "127.0.0.1.evil.test", "10.0.0.5", ""]
     {
         for path in ["/signals", "/metrics"] {
-            let answer = ask(&watch.address, path, host, "");
-            assert_eq!(answer.status, 421, "{host}: {answer:?}");
-            assert!(answer.text().contains("TORR_WATCH_TOKEN") && answer.text().lines().count() == 1, "{answer:?}");
+            let response = ask(&watch.address, path, host, "");
+            assert_eq!(response.status, 421, "{host}: {response:?}");
+            assert!(
+                response.text().contains("TORR_WATCH_TOKEN") && response.text().lines().count() == 1,
+                "{response:?}"
+            );
         }
     }
     for origin in ["http://evil.test", "null", "https://localhost.evil.test", "file://", ""] {
-        let answer = of("localhost", &format!("Origin: {origin}\r\n"));
-        assert_eq!(answer.status, 403, "{origin:?}: {answer:?}");
+        let response = of("localhost", &format!("Origin: {origin}\r\n"));
+        assert_eq!(response.status, 403, "{origin:?}: {response:?}");
     }
     let two = of("localhost", "Origin: http://localhost\r\nOrigin: http://evil.test\r\n");
     assert_eq!(two.status, 403, "{two:?}");
     // HTTP/1.0 knows requests without a Host; no browser sends them.
     let mut client = Client::connect(&watch.address);
     client.send("GET /signals HTTP/1.0\r\n\r\n");
-    assert_eq!(client.answer().status, 421);
+    assert_eq!(client.response().status, 421);
 }
 
 /// A response that a terminal would act on: the doctor shows its text, and nothing else happens.
@@ -275,23 +278,23 @@ fn nothing_is_offered_to_other_machines_without_a_token() {
 
 #[test]
 fn what_cannot_be_watched_is_said_in_a_line() {
-    let (server, nobody) = (Serve::start(&[]), free_port());
+    let (server, unused) = (Serve::start(&[]), free_port());
     let only = port(&server.address).to_string();
     let (open, narrow) = (watch(&[]), watch(&["--port", &only]));
     let refused = |address: &str, port| match RemoteWatch::connect(address, None, port) {
         Err(RemoteError::Refused(_, why)) => why,
         other => panic!("{other:?}"),
     };
-    assert!(refused(&open.address, nobody).contains(&format!("nothing listens on port {nobody}")));
-    assert!(refused(&narrow.address, nobody).contains(&format!("port {nobody} is none")));
+    assert!(refused(&open.address, unused).contains(&format!("nothing listens on port {unused}")));
+    assert!(refused(&narrow.address, unused).contains(&format!("port {unused} is none")));
     assert!(RemoteWatch::connect(&narrow.address, None, port(&server.address)).is_ok());
     for query in ["port=0", "port=http", "address=127.0.0.1", "ports=1", "port=1&port=2"] {
-        let answer = ask(&open.address, &format!("/signals?{query}"), &open.address, "");
-        assert_eq!((answer.status, answer.text().lines().count()), (400, 1), "{query}: {answer:?}");
+        let response = ask(&open.address, &format!("/signals?{query}"), &open.address, "");
+        assert_eq!((response.status, response.text().lines().count()), (400, 1), "{query}: {response:?}");
     }
     let stranger = RemoteWatch::connect(&server.address, None, 80).expect_err("it is an HTTP server, but another one");
     assert!(matches!(stranger, RemoteError::Stranger(_)), "{stranger}");
-    let nowhere = RemoteWatch::connect(&format!("127.0.0.1:{nobody}"), None, 80).expect_err("nobody is there");
+    let nowhere = RemoteWatch::connect(&format!("127.0.0.1:{unused}"), None, 80).expect_err("nobody is there");
     assert!(matches!(nowhere, RemoteError::Unreachable(..)), "{nowhere}");
     for wrong in ["", "localhost", "https://localhost:1", ":80", "a b:80"] {
         let wrong = RemoteWatch::connect(wrong, None, 80).expect_err("it is no such address");
@@ -299,8 +302,8 @@ fn what_cannot_be_watched_is_said_in_a_line() {
     }
 }
 
-/// Answers as a node_exporter does, with counts that rise: `GET /metrics`, and 404 for all else. It ends with the test, since
-/// nobody asks it any more.
+/// Responds as a node_exporter does, with counts that rise: `GET /metrics`, and 404 for all else. It ends with the test,
+/// which sends the last request.
 fn node_exporter() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("it is bound").to_string();
@@ -324,9 +327,9 @@ fn node_exporter() -> String {
             } else {
                 ("404 Not Found", "404 page not found\n".into())
             };
-            let answer =
+            let response =
                 format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
-            if stream.write_all(answer.as_bytes()).is_err() {
+            if stream.write_all(response.as_bytes()).is_err() {
                 return;
             }
         }

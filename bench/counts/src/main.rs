@@ -9,10 +9,10 @@ use torr_wire::request::{self, Limits};
 use torr_wire::response::{HeadCache, ResponseReader};
 use torr_wire::{WireError, encode};
 
-/// What `torr` sends to a service, and what `torr serve` answers.
+/// What `torr` sends to a service, and the responses of `torr serve`.
 const REQUEST: &[u8] =
     b"GET /benchmark HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nUser-Agent: torr/0.1.0\r\nAccept: */*\r\n\r\n";
-const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\nContent-Type: text/html\r\nServer: torr\r\n\
+const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\nContent-Type: text/html\r\nServer: torr\r\n\
     Date: Thu, 01 Jan 2026 00:00:00 GMT\r\n\r\n<p>Hello, world!</p>";
 /// The server has these ready, made once a second.
 const STAMP: &[u8] = b"Server: torr\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\n";
@@ -47,7 +47,7 @@ fn parse_request(times: u64) -> Result<(), WireError> {
 fn parse_response(times: u64) -> Result<(), WireError> {
     let mut reader = ResponseReader::default();
     for _ in 0..times {
-        black_box(reader.read(black_box(ANSWER), black_box(false))?);
+        black_box(reader.read(black_box(RESPONSE), black_box(false))?);
     }
     Ok(())
 }
@@ -85,12 +85,12 @@ fn encode_response_head(times: u64) -> Result<(), WireError> {
     Ok(())
 }
 
-/// What the load engine asks of its protocol for one exchange.
+/// The calls of the load engine to its protocol for one exchange.
 fn session(times: u64) -> Result<(), WireError> {
     let target = Target::parse("http://127.0.0.1:8080/benchmark").expect("it is a URL");
     let request = Requests::get(&target, true).expect("it is a request");
     let (mut session, mut cursor) = (Http1::<()>::default(), Source::Requests(request.cursor(0, 1)));
-    let (mut out, mut answer) = (Vec::with_capacity(1024), ANSWER.to_vec());
+    let (mut out, mut response) = (Vec::with_capacity(1024), RESPONSE.to_vec());
     let (mut memory, mut gathered) = (HeadCache::default(), FailedResponseBuffer::default());
     session.open(&mut out);
     for _ in 0..times {
@@ -98,9 +98,9 @@ fn session(times: u64) -> Result<(), WireError> {
         let to_head = session.start(&mut memory, 0, &mut cursor, black_box(&mut out));
         // As in a run in which nothing has failed yet.
         let in_flight = InFlight { count: 1, oldest_is_head: to_head, failed_response: Some(&mut gathered) };
-        let told = session.receive(&mut memory, black_box(&mut answer), black_box(1), in_flight, &mut out);
-        black_box(&told);
-        assert!(told.is_ok_and(|(_, told)| told.is_some()), "the answer is whole");
+        let outcome = session.receive(&mut memory, black_box(&mut response), black_box(1), in_flight, &mut out);
+        black_box(&outcome);
+        assert!(outcome.is_ok_and(|(_, outcome)| outcome.is_some()), "the answer is whole");
     }
     Ok(())
 }

@@ -1,8 +1,10 @@
 //! The application of the routers' scenarios on one thread: `torr-bench-router HOST ADDRESS [CERTIFICATE KEY]`.
 //!
-//! HOST says who serves it: `torr` and `axum` the same router, `async` two handlers of `App::get_async`.
+//! HOST says who serves it: `torr` and `axum` the same router, `async` two handlers of `App::get_async`. `line` and `axum-line`
+//! serve a router with a handler that computes, on all CPUs.
 #![forbid(unsafe_code)]
 
+mod computing;
 mod pages;
 
 use std::error::Error;
@@ -23,7 +25,12 @@ fn main() -> Done {
         }
         ["async", address] => torr(waiting(), address, None),
         ["axum", address] => axum(address.parse()?),
-        _ => Err("usage: torr-bench-router torr|async|axum ADDRESS, or torr ADDRESS CERTIFICATE KEY".into()),
+        ["line", address] => computing::serve(address, true),
+        ["axum-line", address] => computing::serve(address, false),
+        _ => {
+            Err("usage: torr-bench-router torr|async|axum|line|axum-line ADDRESS, or torr ADDRESS CERTIFICATE KEY"
+                .into())
+        }
     }
 }
 

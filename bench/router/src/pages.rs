@@ -8,7 +8,7 @@ use axum::{Json, Router};
 use serde::Serialize;
 use tower_http::set_header::SetResponseHeaderLayer;
 
-/// The page that every measured server answers with.
+/// The page that every measured server responds with.
 pub const HELLO: &str = "<p>Hello, world!</p>";
 
 #[derive(Serialize)]

@@ -1,4 +1,4 @@
-//! The load generators' command lines: how each is told what to do.
+//! The load generators' command lines.
 
 use std::fs;
 use std::io;
@@ -36,7 +36,7 @@ pub fn torr(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
         Style::Http2 => format!("--http2 --streams {STREAMS}"),
         Style::H2c => format!("--http2-prior-knowledge --streams {STREAMS}"),
         Style::Pipelined => format!("--pipeline {PIPELINE_DEPTH}"),
-        Style::OpenLoop => format!("--rate {}", load.rate),
+        style if style.open_loop() => format!("--rate {}", load.rate),
         _ => String::new(),
     };
     let insecure = if load.style.tls() { "--insecure" } else { "" }; // as the others, of which none checks the certificate
@@ -49,10 +49,10 @@ pub fn torr(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
     )))
 }
 
-/// `torr` with a single request, whose answer must have status 200 and this page: it fails otherwise.
+/// `torr` with a single request, whose response must have status 200 and this page: it fails otherwise.
 pub fn torr_probe(load: &LoadSettings<'_>, page: &str) -> io::Result<Vec<String>> {
     let mut arguments = torr(&LoadSettings { connections: 1, ..*load })?;
-    let length = arguments.iter().position(|word| word == "-d").expect("it is told how long");
+    let length = arguments.iter().position(|word| word == "-d").expect("it has a duration");
     arguments
         .splice(length..length + 2, ["-n", "1", "--expect-status", "200", "--expect-body", page].map(str::to_owned));
     Ok(arguments)
@@ -63,7 +63,14 @@ pub fn torr_closed_loop(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
     torr(&LoadSettings { style: Style::KeepAlive, ..*load })
 }
 
-/// wrk. It reads one script, in which it is told to pipeline.
+/// `torr`'s open loop without the kernel's time stamps and with each request at its own moment.
+pub fn torr_user_clock(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
+    let mut arguments = torr(load)?;
+    arguments.splice(0..0, ["--timestamps", "user", "--coalesce", "0s"].map(str::to_owned));
+    Ok(arguments)
+}
+
+/// wrk. It reads one script, which pipelines.
 pub fn wrk(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
     let mut arguments = words(&format!("-t1 -c{} -d{}s {}", load.connections, load.seconds, load.url()));
     if load.style.close() {
@@ -98,8 +105,9 @@ pub fn oha(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
     let close = load.if_close("--disable-keepalive");
     let insecure = if load.style.tls() { "--insecure" } else { "" };
     let http2 = if load.style.http2() { format!("--http2 -p {STREAMS}") } else { String::new() };
+    let rate = if load.style.open_loop() { format!("-q {} --latency-correction", load.rate) } else { String::new() };
     Ok(words(&format!(
-        "--no-tui --output-format json {close} {insecure} {http2} -c {} -z {}s {}",
+        "--no-tui --output-format json {close} {insecure} {http2} {rate} -c {} -z {}s {}",
         load.connections,
         load.seconds,
         load.url()
@@ -124,14 +132,26 @@ pub fn hey(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
     Ok(words(&format!("-cpus 1 {close} -c {} -z {}s {}", load.connections, load.seconds, load.url())))
 }
 
+/// gcannon, one thread. It knows whole seconds only.
+pub fn gcannon(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
+    let close = load.if_close("-r 1");
+    let depth = if load.style == Style::Pipelined { PIPELINE_DEPTH } else { 1 };
+    Ok(words(&format!(
+        "{} -t 1 -c {} -d {}s -p {depth} {close} --json",
+        load.url(),
+        load.connections,
+        load.seconds.ceil()
+    )))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::candidates::loads::load;
-    use crate::candidates::{CLOSED_LOOP, H2LOAD, OHA, TORR, WRK};
+    use crate::candidates::{CLOSED_LOOP, GCANNON, H2LOAD, OHA, TORR, USER_CLOCK, WRK};
 
     /// The tail of a command line, in front of which every tool has its connections and seconds.
-    fn told(name: &str, style: Style) -> String {
+    fn command_line(name: &str, style: Style) -> String {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let settings = LoadSettings {
             port: 9,
@@ -148,27 +168,36 @@ mod tests {
     }
 
     #[test]
-    fn each_is_told_the_same_in_its_own_words() {
-        assert_eq!(told(TORR, Style::Tls), "-t 1 -c 100 -d 2s --insecure --json - https://127.0.0.1:9/");
+    fn each_has_the_same_load_in_its_own_arguments() {
+        assert_eq!(command_line(TORR, Style::Tls), "-t 1 -c 100 -d 2s --insecure --json - https://127.0.0.1:9/");
         assert_eq!(
-            told(TORR, Style::TlsHandshakes),
+            command_line(TORR, Style::TlsHandshakes),
             "-t 1 -c 100 -d 2s --no-keepalive --insecure --tls-resumption full --json - https://127.0.0.1:9/"
         );
         assert_eq!(
-            told(TORR, Style::H2c),
+            command_line(TORR, Style::H2c),
             "-t 1 -c 100 -d 2s --http2-prior-knowledge --streams 10 --json - http://127.0.0.1:9/"
         );
-        assert_eq!(told(TORR, Style::OpenLoop), "-t 1 -c 100 -d 2s --rate 5000 --json - http://127.0.0.1:9/");
-        assert_eq!(told(CLOSED_LOOP, Style::OpenLoop), "-t 1 -c 100 -d 2s --json - http://127.0.0.1:9/");
-        assert_eq!(told(WRK, Style::TlsHandshakes), "-t1 -c100 -d2s https://127.0.0.1:9/ -H Connection: close");
-        assert_eq!(told(WRK, Style::Pipelined), "-t1 -c100 -d2s http://127.0.0.1:9/ -s FOLDER/pipeline.lua");
+        assert_eq!(command_line(TORR, Style::OpenLoop), "-t 1 -c 100 -d 2s --rate 5000 --json - http://127.0.0.1:9/");
         assert_eq!(
-            told(H2LOAD, Style::Http2),
+            command_line(USER_CLOCK, Style::OpenLoop20k),
+            "--timestamps user --coalesce 0s -t 1 -c 100 -d 2s --rate 5000 --json - http://127.0.0.1:9/"
+        );
+        assert_eq!(
+            command_line(OHA, Style::OpenLoop20k),
+            "--no-tui --output-format json -q 5000 --latency-correction -c 100 -z 2s http://127.0.0.1:9/"
+        );
+        assert_eq!(command_line(GCANNON, Style::Close), "http://127.0.0.1:9/ -t 1 -c 100 -d 2s -p 1 -r 1 --json");
+        assert_eq!(command_line(CLOSED_LOOP, Style::OpenLoop), "-t 1 -c 100 -d 2s --json - http://127.0.0.1:9/");
+        assert_eq!(command_line(WRK, Style::TlsHandshakes), "-t1 -c100 -d2s https://127.0.0.1:9/ -H Connection: close");
+        assert_eq!(command_line(WRK, Style::Pipelined), "-t1 -c100 -d2s http://127.0.0.1:9/ -s FOLDER/pipeline.lua");
+        assert_eq!(
+            command_line(H2LOAD, Style::Http2),
             "-m 10 --tls13-ciphers=TLS_AES_256_GCM_SHA384 -t1 -c 100 -D 2 https://127.0.0.1:9/"
         );
-        assert_eq!(told(H2LOAD, Style::Pipelined), "--h1 -m 16 -t1 -c 100 -D 2 http://127.0.0.1:9/");
+        assert_eq!(command_line(H2LOAD, Style::Pipelined), "--h1 -m 16 -t1 -c 100 -D 2 http://127.0.0.1:9/");
         assert_eq!(
-            told(OHA, Style::Http2),
+            command_line(OHA, Style::Http2),
             "--no-tui --output-format json --insecure --http2 -p 10 -c 100 -z 2s https://127.0.0.1:9/"
         );
     }

@@ -5,7 +5,7 @@ use std::io;
 use super::arguments;
 use super::load_settings::LoadSettings;
 use super::tally::{self, Tally};
-use super::{CLOSED_LOOP, FLOOR, H2LOAD, OHA, TORR, WRK};
+use super::{CLOSED_LOOP, FLOOR, GCANNON, H2LOAD, OHA, TORR, USER_CLOCK, WRK};
 use crate::scenario::{Scenario, Side, Style};
 
 /// A load generator.
@@ -16,7 +16,7 @@ pub struct Load {
     pub tool: &'static str,
     /// What it can do.
     pub styles: &'static [Style],
-    /// It believes in keep-alive only where the answer announces it.
+    /// It believes in keep-alive only where the response announces it.
     pub http10: bool,
     /// Its arguments; files that it needs are written.
     pub arguments: fn(&LoadSettings<'_>) -> io::Result<Vec<String>>,
@@ -34,8 +34,11 @@ impl Load {
 /// Styles that every load generator supports.
 const PLAIN: &[Style] = &[Style::KeepAlive, Style::Close];
 
+/// Requests on a schedule.
+const OPEN_LOOPS: &[Style] = &[Style::OpenLoop, Style::OpenLoop20k, Style::OpenLoop60k];
+
 /// The load generators, in the order of the first round.
-pub static LOADS: [Load; 8] = [
+pub static LOADS: [Load; 10] = [
     Load {
         name: FLOOR,
         tool: FLOOR,
@@ -56,6 +59,8 @@ pub static LOADS: [Load; 8] = [
             Style::Http2,
             Style::H2c,
             Style::OpenLoop,
+            Style::OpenLoop20k,
+            Style::OpenLoop60k,
         ],
         http10: false,
         arguments: arguments::torr,
@@ -64,9 +69,17 @@ pub static LOADS: [Load; 8] = [
     Load {
         name: CLOSED_LOOP,
         tool: TORR,
-        styles: &[Style::OpenLoop],
+        styles: OPEN_LOOPS,
         http10: false,
         arguments: arguments::torr_closed_loop,
+        tally: tally::torr,
+    },
+    Load {
+        name: USER_CLOCK,
+        tool: TORR,
+        styles: OPEN_LOOPS,
+        http10: false,
+        arguments: arguments::torr_user_clock,
         tally: tally::torr,
     },
     Load {
@@ -81,7 +94,17 @@ pub static LOADS: [Load; 8] = [
     Load {
         name: OHA,
         tool: OHA,
-        styles: &[Style::KeepAlive, Style::Close, Style::Tls, Style::TlsHandshakes, Style::Http2, Style::H2c],
+        styles: &[
+            Style::KeepAlive,
+            Style::Close,
+            Style::Tls,
+            Style::TlsHandshakes,
+            Style::Http2,
+            Style::H2c,
+            Style::OpenLoop,
+            Style::OpenLoop20k,
+            Style::OpenLoop60k,
+        ],
         http10: false,
         arguments: arguments::oha,
         tally: tally::oha,
@@ -95,6 +118,14 @@ pub static LOADS: [Load; 8] = [
         tally: tally::h2load,
     },
     Load { name: "hey", tool: "hey", styles: PLAIN, http10: false, arguments: arguments::hey, tally: tally::hey },
+    Load {
+        name: GCANNON,
+        tool: GCANNON,
+        styles: &[Style::KeepAlive, Style::Close, Style::Pipelined],
+        http10: false,
+        arguments: arguments::gcannon,
+        tally: tally::gcannon,
+    },
 ];
 
 /// The load generator of this name.

@@ -1,4 +1,4 @@
-//! nginx: how it is told what to serve, with or without TLS and HTTP/2.
+//! nginx: its configuration, with or without TLS and HTTP/2.
 
 use std::fs;
 use std::io;
@@ -85,16 +85,16 @@ mod tests {
 
     #[test]
     fn it_listens_as_the_scenario_wants_and_refuses_what_comes_otherwise() {
-        let told = |style| configuration(&server(style, Path::new(".")));
-        let plain = told(Style::KeepAlive);
+        let configured = |style| configuration(&server(style, Path::new(".")));
+        let plain = configured(Style::KeepAlive);
         assert!(plain.contains("listen 127.0.0.1:9 backlog=4096;") && !plain.contains("ssl") && !plain.contains("421"));
-        let handshakes = told(Style::TlsHandshakes);
+        let handshakes = configured(Style::TlsHandshakes);
         assert!(handshakes.contains("listen 127.0.0.1:9 ssl backlog=4096;"));
         assert!(handshakes.contains("if ($ssl_session_reused = r) { return 421; }"));
-        let http2 = told(Style::Http2);
+        let http2 = configured(Style::Http2);
         assert!(http2.contains("listen 127.0.0.1:9 ssl http2 backlog=4096;"));
         assert!(http2.contains("if ($server_protocol != HTTP/2.0) { return 421; }"));
-        assert!(told(Style::H2c).contains("listen 127.0.0.1:9 http2 backlog=4096;"));
+        assert!(configured(Style::H2c).contains("listen 127.0.0.1:9 http2 backlog=4096;"));
     }
 
     #[test]
@@ -103,8 +103,8 @@ mod tests {
             let folder = tempfile::tempdir().expect("a temporary folder");
             arguments(&server(style, folder.path())).expect("files can be written there");
             assert_eq!(folder.path().join("certificate.pem").exists(), certified);
-            let told = fs::read_to_string(folder.path().join("nginx/nginx.conf")).expect("it is written");
-            assert!(told.starts_with("daemon off;"));
+            let configured = fs::read_to_string(folder.path().join("nginx/nginx.conf")).expect("it is written");
+            assert!(configured.starts_with("daemon off;"));
         }
     }
 }

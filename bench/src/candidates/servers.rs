@@ -17,7 +17,7 @@ pub struct Service {
     pub name: &'static str,
     /// Name of its tool.
     pub tool: &'static str,
-    /// Name of the server that gives it: services of the same server are asked of one process.
+    /// The name of its server: services of one server share a process.
     pub server: &'static str,
     /// What it takes part in.
     pub styles: &'static [Style],
@@ -51,8 +51,8 @@ impl Service {
         self.styles.contains(&scenario.style)
     }
 
-    /// Path and page in this scenario. The floor has one page only, whatever it is asked for.
-    pub fn asked(&self, style: Style) -> (&'static str, &'static str) {
+    /// Path and page in this scenario. The floor has one page for all paths.
+    pub fn page_request(&self, style: Style) -> (&'static str, &'static str) {
         match style {
             Style::Api if self.name != FLOOR => ("/api/users/7", r#"{"id":7,"name":"user 7"}"#),
             _ => (self.path, self.page),
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn only_tls_has_a_certificate() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let told = |name: &str, style| {
+        let command_line = |name: &str, style| {
             let scenario = Scenario { side: Side::Serve, style, connections: 100 };
             let arguments = (service(name).arguments)(&ServerSettings { port: 9, scenario, folder: folder.path() });
             arguments
@@ -177,17 +177,17 @@ mod tests {
                 .join(" ")
                 .replace(&*folder.path().to_string_lossy(), "FOLDER")
         };
-        assert_eq!(told(TORR, Style::KeepAlive), "serve --workers 1 --listen 127.0.0.1:9");
+        assert_eq!(command_line(TORR, Style::KeepAlive), "serve --workers 1 --listen 127.0.0.1:9");
         assert_eq!(
-            told(TORR, Style::Tls),
+            command_line(TORR, Style::Tls),
             "serve --workers 1 --listen 127.0.0.1:9 --tls-cert FOLDER/certificate.pem --tls-key FOLDER/key.pem"
         );
-        assert_eq!(told(ROUTER, Style::Http2), "torr 127.0.0.1:9 FOLDER/certificate.pem FOLDER/key.pem");
-        assert_eq!(told(ROUTER, Style::H2c), "torr 127.0.0.1:9");
+        assert_eq!(command_line(ROUTER, Style::Http2), "torr 127.0.0.1:9 FOLDER/certificate.pem FOLDER/key.pem");
+        assert_eq!(command_line(ROUTER, Style::H2c), "torr 127.0.0.1:9");
     }
 
     #[test]
-    fn pages_of_one_server_are_asked_of_it() {
+    fn pages_of_one_server_share_a_process() {
         for service in &SERVICES {
             let server = super::service(service.server);
             assert_eq!(server.tool, service.tool, "{}", service.name);

@@ -12,6 +12,8 @@ pub struct Tally {
     pub failed: u64,
     /// What only the floor tells.
     pub floor: Option<FloorTally>,
+    /// 99th percentile of the time by which requests were sent after they were due, in microseconds, where the tool tells.
+    pub send_lag_p99_us: Option<f64>,
 }
 
 /// What the floor's client tells beside its count.
@@ -42,6 +44,7 @@ pub fn floor(out: &str) -> Option<Tally> {
             bytes: number_before(out, " bytes")?,
             cpu_us_per_request: number_before(out, " CPU us/request")?,
         }),
+        send_lag_p99_us: None,
     })
 }
 
@@ -49,7 +52,8 @@ pub fn floor(out: &str) -> Option<Tally> {
 pub fn torr(out: &str) -> Option<Tally> {
     let result: Value = serde_json::from_str(out).ok()?;
     let failed = result["errors"].as_object()?.values().filter_map(Value::as_u64).sum();
-    Some(Tally { requests: result["requests"].as_u64()?, failed, floor: None })
+    let send_lag_p99_us = result["generator"]["send_lag_p99_us"].as_f64();
+    Some(Tally { requests: result["requests"].as_u64()?, failed, floor: None, send_lag_p99_us })
 }
 
 /// Reads the output of wrk.
@@ -58,13 +62,18 @@ pub fn wrk(out: &str) -> Option<Tally> {
     let status = number_after(out, "Non-2xx or 3xx responses:").unwrap_or(0);
     let socket = out.lines().find_map(|line| line.trim().strip_prefix("Socket errors:")).unwrap_or_default();
     let socket: u64 = socket.split([' ', ',']).filter_map(|word| word.parse::<u64>().ok()).sum();
-    Some(Tally { requests: number_before(out, " requests in ")?, failed: status + socket, floor: None })
+    Some(Tally {
+        requests: number_before(out, " requests in ")?,
+        failed: status + socket,
+        floor: None,
+        send_lag_p99_us: None,
+    })
 }
 
 /// Reads the output of ab.
 pub fn ab(out: &str) -> Option<Tally> {
     let failed = number_after::<u64>(out, "Failed requests:")? + number_after(out, "Non-2xx responses:").unwrap_or(0);
-    Some(Tally { requests: number_after(out, "Complete requests:")?, failed, floor: None })
+    Some(Tally { requests: number_after(out, "Complete requests:")?, failed, floor: None, send_lag_p99_us: None })
 }
 
 /// Reads the JSON output of oha.
@@ -77,21 +86,26 @@ pub fn oha(out: &str) -> Option<Tally> {
     // Requests cut off by the end of the run are in the error distribution, but are no failures.
     let errors = sum("errorDistribution", |error| !error.contains("deadline"))?;
     let requests = sum("statusCodeDistribution", |_| true)?;
-    Some(Tally { requests, failed: errors + requests - sum("statusCodeDistribution", |s| s == "200")?, floor: None })
+    Some(Tally {
+        requests,
+        failed: errors + requests - sum("statusCodeDistribution", |s| s == "200")?,
+        floor: None,
+        send_lag_p99_us: None,
+    })
 }
 
 /// Reads the output of h2load, of HTTP/1.1 and HTTP/2 alike.
 pub fn h2load(out: &str) -> Option<Tally> {
     let line = out.lines().find(|line| line.starts_with("requests:"))?;
-    // Errored are those without an answer; they are among the done and the failed, beside answers with a bad status.
+    // Errored are those without a response; they are among the done and the failed, beside responses with a bad status.
     let (done, errored): (u64, u64) = (number_before(line, " done")?, number_before(line, " errored")?);
     let failed = number_before::<u64>(line, " failed")? + number_before::<u64>(line, " timeout")?;
-    Some(Tally { requests: done.checked_sub(errored)?, failed, floor: None })
+    Some(Tally { requests: done.checked_sub(errored)?, failed, floor: None, send_lag_p99_us: None })
 }
 
 /// Reads the output of hey.
 pub fn hey(out: &str) -> Option<Tally> {
-    // "  [200]<tab>12345 responses", one line per status; errors are told as "  [7]<tab>what happened".
+    // "  [200]<tab>12345 responses", one line per status; errors are shown as "  [7]<tab>what happened".
     let (mut requests, mut failed) = (0, 0);
     for line in out.lines().filter_map(|line| line.trim().strip_prefix('[')) {
         let (key, rest) = line.split_once(']')?;
@@ -100,7 +114,16 @@ pub fn hey(out: &str) -> Option<Tally> {
             None => failed += key.parse().unwrap_or(0),
         }
     }
-    (requests > 0).then_some(Tally { requests, failed, floor: None })
+    (requests > 0).then_some(Tally { requests, failed, floor: None, send_lag_p99_us: None })
+}
+
+/// Reads the JSON output of gcannon.
+pub fn gcannon(out: &str) -> Option<Tally> {
+    let result: Value = serde_json::from_str(out).ok()?;
+    let requests = result["responses"].as_u64()?;
+    let errors: u64 = result["errors"].as_object()?.values().filter_map(Value::as_u64).sum();
+    let failed = errors + requests.checked_sub(result["status"]["2xx"].as_u64()?)?;
+    Some(Tally { requests, failed, floor: None, send_lag_p99_us: None })
 }
 
 #[cfg(test)]
@@ -139,7 +162,7 @@ mod tests {
 
     /// A server that ends its connections after 1,000 requests each, which h2load does not open again.
     #[test]
-    fn h2load_counts_streams_without_an_answer_as_done() {
+    fn h2load_counts_streams_without_a_response_as_done() {
         let out = "progress: 100% of clients started\nTLS Protocol: TLSv1.3\nCipher: TLS_AES_256_GCM_SHA384\n\
                    Server Temp Key: X25519 253 bits\nApplication protocol: h2\nProcess Request Failure:2\n\
                    Stopped all clients for thread #0\n\nfinished in 1.00s, 5000.00 req/s, 332.35KB/s\n\

@@ -32,10 +32,10 @@ pub struct Candidate {
     pub name: &'static str,
     /// Name of its tool.
     pub tool: &'static str,
-    /// Name of the server that answers: candidates of the same server are asked of one process.
+    /// The name of the server: candidates of one server share a process.
     pub server: &'static str,
-    /// What the server is told beside address and database.
-    pub told: &'static str,
+    /// The server's arguments beside address and database.
+    pub own_arguments: &'static str,
     /// Its way in the path of an operation; none is the page that needs no database.
     pub way: Option<&'static str>,
     /// The groups that it takes part in.
@@ -52,20 +52,20 @@ const SHARED: &[Group] = &[Group::SqliteFile, Group::Mariadb, Group::Postgres];
 const SERVED: &[Group] = &[Group::Mariadb, Group::Postgres];
 
 const fn torr(name: &'static str, way: Option<&'static str>, groups: &'static [Group]) -> Candidate {
-    Candidate { name, tool: TORR, server: TORR, told: "--workers 1", way, groups }
+    Candidate { name, tool: TORR, server: TORR, own_arguments: "--workers 1", way, groups }
 }
 
 const fn pipelined(name: &'static str, way: &'static str) -> Candidate {
-    let told = "--workers 1 --db-pipelined true";
-    Candidate { server: "torr pipelined", told, ..torr(name, Some(way), PIPELINED) }
+    let own_arguments = "--workers 1 --db-pipelined true";
+    Candidate { server: "torr pipelined", own_arguments, ..torr(name, Some(way), PIPELINED) }
 }
 
-const fn workers(name: &'static str, told: &'static str) -> Candidate {
-    Candidate { server: name, told, ..torr(name, Some("raw"), WORKERS) }
+const fn workers(name: &'static str, own_arguments: &'static str) -> Candidate {
+    Candidate { server: name, own_arguments, ..torr(name, Some("raw"), WORKERS) }
 }
 
 const fn peer(name: &'static str, tool: &'static str, way: &'static str, groups: &'static [Group]) -> Candidate {
-    Candidate { name, tool, server: tool, told: "", way: Some(way), groups }
+    Candidate { name, tool, server: tool, own_arguments: "", way: Some(way), groups }
 }
 
 /// The candidates, in the order of the first round. The first of a group makes the tables.
@@ -94,15 +94,15 @@ pub static CANDIDATES: [Candidate; 19] = [
 impl Candidate {
     /// Takes part in this scenario, if it is here. Peers have no pages, and the page without a database is there for one row.
     pub fn takes_part(&self, scenario: Scenario) -> bool {
-        let asked = match scenario.operation {
+        let selected = match scenario.operation {
             Operation::Item => true,
             Operation::Fortunes => self.tool == TORR && self.way.is_some(),
             Operation::Queries20 | Operation::Updates20 => self.way.is_some(),
         };
-        asked && self.groups.contains(&scenario.group)
+        selected && self.groups.contains(&scenario.group)
     }
 
-    /// What it is asked for.
+    /// The requested path.
     pub fn path(&self, operation: Operation) -> String {
         self.way.map_or("/".into(), |way| operation.path(way))
     }
@@ -111,8 +111,8 @@ impl Candidate {
     pub fn arguments(&self, port: u16, url: &str, peers: &str) -> Vec<String> {
         let address = format!("127.0.0.1:{port}");
         match self.tool {
-            TORR => words(&format!("serve --listen {address} {} --db-pool-size {POOL} --database", self.told)),
-            // On the command line, PHP keeps and compiles nothing unless it is told to.
+            TORR => words(&format!("serve --listen {address} {} --db-pool-size {POOL} --database", self.own_arguments)),
+            // On the command line, PHP keeps and compiles nothing by default.
             PHP => words(&format!(
                 "-d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing {peers}/php/server.php \
                  {address}"
@@ -136,14 +136,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_are_told_the_same_database_and_pool() {
-        let told = |name| candidate(name).arguments(9, "postgres://u@h/d", "peers").join(" ");
+    fn all_have_the_same_database_and_pool() {
+        let own_arguments = |name| candidate(name).arguments(9, "postgres://u@h/d", "peers").join(" ");
         assert_eq!(
-            told(RAW_PIPELINED),
+            own_arguments(RAW_PIPELINED),
             "serve --listen 127.0.0.1:9 --workers 1 --db-pipelined true --db-pool-size 8 --database postgres://u@h/d"
         );
-        assert_eq!(told(SEAORM), "127.0.0.1:9 postgres://u@h/d 8");
-        assert!(told(PHP).ends_with(" peers/php/server.php 127.0.0.1:9 postgres://u@h/d 8"));
+        assert_eq!(own_arguments(SEAORM), "127.0.0.1:9 postgres://u@h/d 8");
+        assert!(own_arguments(PHP).ends_with(" peers/php/server.php 127.0.0.1:9 postgres://u@h/d 8"));
     }
 
     #[test]
@@ -151,7 +151,13 @@ mod tests {
         for (n, one) in CANDIDATES.iter().enumerate() {
             assert!(CANDIDATES[n + 1..].iter().all(|other| one.name != other.name), "{}", one.name);
             for other in CANDIDATES.iter().filter(|other| other.server == one.server) {
-                assert_eq!((one.tool, one.told), (other.tool, other.told), "{} and {}", one.name, other.name);
+                assert_eq!(
+                    (one.tool, one.own_arguments),
+                    (other.tool, other.own_arguments),
+                    "{} and {}",
+                    one.name,
+                    other.name
+                );
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A candidate's answers, before it is measured: right in form and content, random, and updates are in the database.
+//! A candidate's responses, before it is measured: right in form and content, random, and updates are in the database.
 
 use std::collections::BTreeSet;
 
@@ -22,21 +22,21 @@ struct Item {
     number: i32,
 }
 
-/// How often one row is asked for: it is not the same each time.
-const ASKED: usize = 5;
-/// How much of a wrong answer is told, in characters.
-const TOLD: usize = 200;
+/// The number of requests for one row, which differs each time.
+const REQUESTS: usize = 5;
+/// The most characters of a wrong response that are shown.
+const SHOWN: usize = 200;
 
-/// Asks a candidate that is up for what it will be asked under load; an error if an answer is not as it should be.
+/// Sends a running candidate the requests of its load; an error if a response is wrong.
 pub fn check(candidate: &Candidate, port: u16, operation: Operation, database: &Database) -> Result<(), Error> {
     let path = candidate.path(operation);
-    let wrong = |page: &str| Error::failed(format!("GET {path} gave {}", page.chars().take(TOLD).collect::<String>()));
+    let wrong = |page: &str| Error::failed(format!("GET {path} gave {}", page.chars().take(SHOWN).collect::<String>()));
     if candidate.way.is_none() {
         let page = probe::page(port, &path)?;
         return if page == PAGE { Ok(()) } else { Err(wrong(&page)) };
     }
     let mut seen = BTreeSet::new();
-    for _ in 0..ASKED {
+    for _ in 0..REQUESTS {
         let page = probe::page(port, &path)?;
         let ids = read(operation, &page).ok_or_else(|| wrong(&page))?;
         seen.extend(ids);
@@ -46,11 +46,11 @@ pub fn check(candidate: &Candidate, port: u16, operation: Operation, database: &
     }
     match operation == Operation::Fortunes || seen.len() > 1 {
         true => Ok(()),
-        false => Err(Error::failed(format!("GET {path} gave the same row {ASKED} times"))),
+        false => Err(Error::failed(format!("GET {path} gave the same row {REQUESTS} times"))),
     }
 }
 
-/// The ids of the rows in an answer; none if it is not as it should be.
+/// The ids of the rows in a response; none if it is not as it should be.
 fn read(operation: Operation, page: &str) -> Option<Vec<i32>> {
     match operation {
         Operation::Item => {
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_right_answers_are_read() {
+    fn only_right_responses_are_read() {
         let item = r#"{"id":7,"name":"Item 000007","number":9}"#;
         assert_eq!(read(Operation::Item, item), Some(vec![7]));
         for wrong in [&item.replace("000007", "000008"), &item.replace(":9", ":0"), &item[1..], "{}"] {

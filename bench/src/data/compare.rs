@@ -8,7 +8,7 @@ use super::figures::{Figure, figures};
 use super::scenario::Scenario;
 use crate::rounds::{Ratio, Row, Skipped, Taken, median, turns};
 
-/// What one candidate did in one turn, and what that took of whom.
+/// A candidate's requests in one turn, and the CPU time that each program used.
 #[derive(Clone, Copy, Serialize)]
 pub struct Turn {
     /// Requests answered.

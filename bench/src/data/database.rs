@@ -60,13 +60,14 @@ impl Database {
         }
         let mut outside = Outside::new(&self.url);
         for world in worlds {
-            let told = worlds.iter().filter(|other| other.id == world.id).map(|other| other.random_number.to_string());
-            let (id, told) = (world.id, told.collect::<Vec<_>>().join(", "));
+            let written =
+                worlds.iter().filter(|other| other.id == world.id).map(|other| other.random_number.to_string());
+            let (id, written) = (world.id, written.collect::<Vec<_>>().join(", "));
             // A count has the same type in all databases.
-            let sql = format!("SELECT COUNT(*) FROM world WHERE id = {id} AND randomnumber IN ({told})");
+            let sql = format!("SELECT COUNT(*) FROM world WHERE id = {id} AND randomnumber IN ({written})");
             if outside.number(&sql) != 1 {
                 return Err(Error::failed(format!(
-                    "it says that it wrote {told} into row {id}, but that is not there"
+                    "it says that it wrote {written} into row {id}, but that is not there"
                 )));
             }
         }

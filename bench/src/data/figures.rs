@@ -29,7 +29,7 @@ impl Figure {
 /// What is compared in a scenario. To be ahead of another candidate is to reach 1.
 pub fn figures(scenario: Scenario) -> Vec<Figure> {
     let Scenario { group, operation } = scenario;
-    // With 20 queries a request, HTTP hardly counts: that is told, not judged.
+    // With 20 queries a request, HTTP hardly counts: that is shown, not judged.
     let of_one_row = |at_least: f64| (operation == Operation::Item).then_some(at_least);
     let ahead = (operation != Operation::Fortunes).then_some(1.0);
     let figures: &[(&str, &str, Option<f64>)] = match group {

@@ -179,13 +179,13 @@ mod tests {
     #[test]
     fn a_cell_says_whether_a_figure_is_met_and_by_which_measure() {
         let ratio = |median| Ratio { median, min: median, max: median };
-        let told = |at_least, reached, reached_per_cpu| {
+        let text = |at_least, reached, reached_per_cpu| {
             let figure = Figure { of: "a", against: "b", at_least };
             cell(&Comparison { figure, throughput: ratio(0.97), per_cpu: ratio(0.9), reached, reached_per_cpu })
         };
-        assert_eq!(told(None, None, None), "0.97 (0.90)");
-        assert_eq!(told(Some(0.95), Some(true), Some(false)), "0.97 (0.90) met (missed)");
-        assert_eq!(told(Some(0.9), Some(true), Some(true)), "0.97 (0.90) met");
-        assert_eq!(told(Some(1.8), Some(false), Some(false)), "0.97 (0.90) missed");
+        assert_eq!(text(None, None, None), "0.97 (0.90)");
+        assert_eq!(text(Some(0.95), Some(true), Some(false)), "0.97 (0.90) met (missed)");
+        assert_eq!(text(Some(0.9), Some(true), Some(true)), "0.97 (0.90) met");
+        assert_eq!(text(Some(1.8), Some(false), Some(false)), "0.97 (0.90) missed");
     }
 }

@@ -1,4 +1,4 @@
-//! What is measured of the ways to a database: on which of them, and what is asked.
+//! The measured ways to a database, and the requests.
 
 use std::fmt;
 
@@ -47,7 +47,7 @@ impl Group {
     }
 }
 
-/// What one request asks for.
+/// The operation of one request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
@@ -88,7 +88,7 @@ impl Operation {
 pub struct Scenario {
     /// The database.
     pub group: Group,
-    /// What is asked.
+    /// The operation.
     pub operation: Operation,
 }
 
@@ -102,11 +102,11 @@ impl fmt::Display for Scenario {
 pub fn all(groups: &[Group], operations: &[Operation]) -> Vec<Scenario> {
     let wanted = |group: &&Group| groups.is_empty() || groups.contains(group);
     let of = |&group: &Group| {
-        let asked = move |operation: &&Operation| {
+        let selected = move |operation: &&Operation| {
             (operations.is_empty() || operations.contains(operation))
                 && (group != Group::Workers || **operation == Operation::Item)
         };
-        Operation::value_variants().iter().filter(asked).map(move |&operation| Scenario { group, operation })
+        Operation::value_variants().iter().filter(selected).map(move |&operation| Scenario { group, operation })
     };
     Group::value_variants().iter().filter(wanted).flat_map(|group| of(group).collect::<Vec<_>>()).collect()
 }

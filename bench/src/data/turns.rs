@@ -21,7 +21,7 @@ use crate::scenario::Style;
 use crate::turn::{self, Generator};
 use torr_test_support::error::Error;
 
-/// A candidate of whose requests more than one in so many fail is not measured: an error costs less than an answer.
+/// A candidate of whose requests more than one in so many fail is not measured: an error costs less than a response.
 pub const FAILED_ONE_IN: u64 = 100;
 
 /// Measures these operations on one database.
@@ -52,7 +52,7 @@ pub fn measure(
     Ok(())
 }
 
-/// Those candidates with whom something can be done; the others are noted, with the reason.
+/// The candidates that can be measured; the others are noted, with the reason.
 fn sift(
     candidates: Vec<&'static Candidate>,
     scenario: Scenario,
@@ -97,7 +97,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Has the candidate up, and its answers checked.
+    /// Starts the candidate and checks its responses.
     fn prepare(&mut self, candidate: &'static Candidate, scenario: Scenario) -> Result<(), Error> {
         self.up(candidate)?;
         let port = self.server(candidate)?.port();
@@ -106,7 +106,7 @@ impl Bench<'_> {
 
     fn start(&self, candidate: &Candidate) -> Result<Server, Error> {
         let (port, program) = (free_port()?, self.roster.program(candidate.tool));
-        let peers = workspace().join("bench/peers").canonicalize()?;
+        let peers = workspace().join("crates/torr-lab/shipped/subjects").canonicalize()?;
         let arguments = candidate.arguments(port, self.database.url(), &peers.to_string_lossy());
         Server::start(candidate.server, port, program, &arguments, self.folder)
     }

@@ -1,7 +1,7 @@
-//! The floor of HTTP load: one thread, epoll, a closed loop; whatever is received counts as one answer.
+//! The floor of HTTP load: one thread, epoll, a closed loop; whatever is received counts as one response.
 //!
 //! That the count is right cannot be seen here, since nothing is parsed. It prints the bytes received as well, and the
-//! driver refuses a run in which they are not the answers' number times one answer's length.
+//! driver refuses a run in which they are not the responses' number times one response's length.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -20,10 +20,10 @@ use crate::cli;
 struct Connection {
     socket: OwnedFd,
     /// The one request of a short connection is sent, or the connection is a lasting one.
-    asked: bool,
+    sent: bool,
 }
 
-/// The load: who is asked what over which connections.
+/// The load: the server, the request and the connections.
 struct Load {
     server: SocketAddr,
     request: String,
@@ -35,7 +35,7 @@ struct Load {
 }
 
 impl Load {
-    /// Opens one connection. A lasting one is connected and asked at once, a short one when it can be written.
+    /// Opens one connection. A lasting one is connected and sends at once, a short one when it is writable.
     fn open(&mut self) -> io::Result<()> {
         let flags = if self.close { SocketFlags::NONBLOCK } else { SocketFlags::empty() };
         let socket = rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
@@ -53,7 +53,7 @@ impl Load {
         if id >= self.connections.len() {
             self.connections.resize_with((id + 1).next_power_of_two(), || None);
         }
-        self.connections[id] = Some(Connection { socket, asked: !self.close });
+        self.connections[id] = Some(Connection { socket, sent: !self.close });
         Ok(())
     }
 }
@@ -75,7 +75,7 @@ pub fn run(args: &cli::FloorClient) -> io::Result<()> {
     let mut events = Vec::with_capacity(512);
     let patience = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
     let length = Duration::try_from_secs_f64(args.seconds).map_err(io::Error::other)?;
-    let (mut answers, mut failed, mut bytes) = (0u64, 0u64, 0u64);
+    let (mut responses, mut failed, mut bytes) = (0u64, 0u64, 0u64);
     let begin = Instant::now();
     while begin.elapsed() < length {
         events.clear();
@@ -83,8 +83,8 @@ pub fn run(args: &cli::FloorClient) -> io::Result<()> {
         for event in &events {
             let (id, flags) = (event.data.u64() as usize, event.flags);
             let Some(connection) = &mut load.connections[id] else { continue };
-            if !connection.asked && flags.contains(EventFlags::OUT) {
-                connection.asked =
+            if !connection.sent && flags.contains(EventFlags::OUT) {
+                connection.sent =
                     rustix::net::send(&connection.socket, load.request.as_bytes(), SendFlags::NOSIGNAL).is_ok();
             }
             if !flags.contains(EventFlags::IN) {
@@ -93,7 +93,7 @@ pub fn run(args: &cli::FloorClient) -> io::Result<()> {
             let lost = match rustix::net::recv(&connection.socket, &mut buffer[..], RecvFlags::DONTWAIT) {
                 Err(Errno::AGAIN) => continue,
                 Ok((got, _)) if got > 0 => {
-                    answers += 1;
+                    responses += 1;
                     bytes += got as u64;
                     false
                 }
@@ -112,9 +112,9 @@ pub fn run(args: &cli::FloorClient) -> io::Result<()> {
     let cpu = clock_gettime(ClockId::ProcessCPUTime);
     let cpu = cpu.tv_sec as f64 + cpu.tv_nsec as f64 * 1e-9;
     println!(
-        "{:.0} requests/s, {:.3} CPU us/request, {:.2} of a CPU, {answers} requests, {failed} failed, {bytes} bytes",
-        answers as f64 / wall,
-        cpu / answers as f64 * 1e6,
+        "{:.0} requests/s, {:.3} CPU us/request, {:.2} of a CPU, {responses} requests, {failed} failed, {bytes} bytes",
+        responses as f64 / wall,
+        cpu / responses as f64 * 1e6,
         cpu / wall
     );
     Ok(())

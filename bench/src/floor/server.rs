@@ -1,7 +1,7 @@
-//! The floor of HTTP service: one thread, epoll, and a fixed answer to every blank line that arrives.
+//! The floor of HTTP service: one thread, epoll, and a fixed response to every blank line that arrives.
 //!
 //! It holds back nothing that a real server could do better, except batching: one receive and one send per request, one
-//! accept per listener event, and no epoll registration for a connection that its first answer ends.
+//! accept per listener event, and no epoll registration for a connection that its first response ends.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,7 +21,7 @@ const LISTENER: u64 = u64::MAX;
 
 /// What a connection gets, and what becomes of it then.
 struct Service {
-    answer: Vec<u8>,
+    response: Vec<u8>,
     close: bool,
     blank_line: Finder<'static>,
     buffer: Box<[u8]>,
@@ -34,27 +34,27 @@ impl Service {
             Some(_) => "Connection: keep-alive\r\n",
             None => "",
         };
-        let answer = format!(
+        let response = format!(
             "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nContent-Type: text/html\r\nServer: floor\r\n\
              Date: Fri, 20 Nov 2026 08:00:00 GMT\r\n{connection}\r\n{PAGE}",
             PAGE.len()
         );
         Service {
-            answer: answer.into_bytes(),
+            response: response.into_bytes(),
             close: mode == Some("close"),
             blank_line: Finder::new(b"\r\n\r\n"),
             buffer: vec![0; 1 << 16].into(),
         }
     }
 
-    /// Answers what has arrived on a connection; false where that ended it.
+    /// Responds to what has arrived on a connection; false where that ended it.
     fn serve(&mut self, connection: BorrowedFd<'_>) -> bool {
         let got = match rustix::net::recv(connection, &mut self.buffer[..], RecvFlags::empty()) {
             Ok((got, _)) => got,
             Err(e) => return e == Errno::AGAIN,
         };
         for _ in self.blank_line.find_iter(&self.buffer[..got]) {
-            let _ = rustix::net::send(connection, &self.answer, SendFlags::NOSIGNAL); // a lost peer shows at the next receive
+            let _ = rustix::net::send(connection, &self.response, SendFlags::NOSIGNAL); // a lost peer shows at the next receive
         }
         got > 0 && !self.close
     }

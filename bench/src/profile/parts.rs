@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// Reading requests, finding their handlers, writing answers, counting them.
+    /// Reading requests, finding their handlers, writing responses, counting them.
     Http,
     /// The event loop. It serves HTTP and the driver alike, so it is a part of its own.
     Tokio,
@@ -47,7 +47,7 @@ const fn row(part: Part, name: &'static str, colour: [u8; 3], paths: &'static [&
 }
 
 /// All parts; the kernel is the last, since it is the largest: so the others stand below each other in the plot. Those whose functions are not Rust's have their rules in `naming`. The colours are after Paul Tol's "muted" ones, which
-/// are told apart by people who see fewer colours; its indigo is lighter here, for dark pages.
+/// can be distinguished by people who see fewer colours; its indigo is lighter here, for dark pages.
 pub static PARTS: [Row; 11] = [
     row(
         Part::Http,

@@ -35,7 +35,7 @@ pub struct Profile {
 /// The turns in which a way was sampled, taken together.
 #[derive(Serialize)]
 pub struct Sampling {
-    /// What told perf when to look.
+    /// The event that perf samples.
     pub event: String,
     /// Requests answered.
     pub requests: u64,

@@ -100,8 +100,8 @@ mod tests {
     #[test]
     fn another_form_is_refused() {
         for wrong in [REPORT.replace("1200", "12%"), REPORT.replace("[k] ", ""), REPORT.replace("\ttorr", "")] {
-            let told = parse(&wrong).err().expect("it is refused").to_string();
-            assert!(told.starts_with("perf report has a line of another form: "), "{told}");
+            let message = parse(&wrong).err().expect("it is refused").to_string();
+            assert!(message.starts_with("perf report has a line of another form: "), "{message}");
         }
         assert!(parse("#\n").is_err());
     }

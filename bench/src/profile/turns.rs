@@ -41,7 +41,7 @@ pub fn measure(roster: &Roster, options: &WhereOptions, group: Group) -> Result<
     let ways: Vec<&'static Candidate> = CANDIDATES.iter().filter(taking_part).collect();
 
     let port = free_port()?;
-    let arguments = ways[0].arguments(port, database.url(), ""); // of `torr`, which all of them are asked of
+    let arguments = ways[0].arguments(port, database.url(), ""); // of `torr`, which serves all of them
     let service = Server::start(TORR, port, roster.program(TORR), &arguments, folder.path())?;
     let mut bench = Bench { roster, connections: options.connections, folder: folder.path(), service };
     for way in &ways {

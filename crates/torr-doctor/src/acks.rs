@@ -1,4 +1,4 @@
-//! Whether answers wait for acknowledgements, by Nagle's algorithm: a server that writes an answer in small pieces waits for the
+//! Whether responses wait for acknowledgements, by Nagle's algorithm: a server that writes a response in small pieces waits for the
 //! acknowledgement of the first, which the client holds back for 40 ms (RFC 896; RFC 1122, section 4.2.3.2).
 //!
 //! Every further figure would be one of that delay, whatever else limits the service. So this is looked at right after the first
@@ -46,13 +46,13 @@ fn ways(evidence: &Evidence) -> [Experiment; 2] {
     [way("acknowledging as usual", false), way("acknowledging at once", true)]
 }
 
-/// The share of answers that took as long as an acknowledgement is held back.
+/// Returns the share of responses that took as long as a delayed acknowledgement.
 fn delayed(seen: &Observation) -> f64 {
     let answered = seen.times.answered.map_or(0, |answered| answered.count);
     seen.times.ack_delayed as f64 / answered.max(1) as f64
 }
 
-/// Whether answers take longer than a delay, and the kernel counted one for each.
+/// Returns whether responses take longer than a delay, and the kernel counted a delayed acknowledgement for each.
 fn held_back(seen: &Observation) -> bool {
     let long = seen.times.answered.is_some_and(|answered| answered.mean_us / 1e6 > ACK_DELAYS_S[0].0);
     long && acks_held_back(seen.signals.as_ref(), seen.run.requests).is_some_and(|each| each > ACKS_HELD_BACK)

@@ -10,11 +10,11 @@ use torr_press::request::Options;
 pub struct Assignment {
     /// A closed loop as the user means to load the service. Its length does not matter.
     pub plan: Plan,
-    /// What its requests were made of, so that others can be made.
+    /// The options of its requests, from which variations are made.
     pub options: Options,
-    /// What the user gave, for the commands that are printed.
+    /// The user's command line, for the commands that are printed.
     pub again: Invocation,
-    /// How long all may take.
+    /// The budget.
     pub budget: Duration,
     /// Requests per second that are never exceeded.
     pub max_rate: Option<f64>,

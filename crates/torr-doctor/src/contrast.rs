@@ -7,9 +7,9 @@ use std::fmt;
 /// The throughput of B as a ratio of A's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contrast {
-    /// How many times as much, with its interval.
+    /// The ratio with its interval.
     pub of: Ratio,
-    /// The medians of both in good answers per second.
+    /// The medians of both in good responses per second.
     pub rates: (f64, f64),
 }
 

@@ -20,7 +20,7 @@ use torr_press::Plan;
 /// The version of [`Diagnosis`].
 pub const SCHEMA: &str = "torr.doctor/1";
 
-/// What limits a service, and all that shows it.
+/// The diagnosis of a service: a verdict and its evidence.
 #[derive(Debug, Serialize)]
 pub struct Diagnosis {
     /// [`SCHEMA`].
@@ -29,19 +29,19 @@ pub struct Diagnosis {
     pub torr: &'static str,
     /// The URL.
     pub target: String,
-    /// How long it took.
+    /// The time that the diagnosis took, in seconds.
     pub seconds: f64,
-    /// How long it might have taken.
+    /// The time that it was allowed to take, in seconds.
     pub budget_s: f64,
-    /// What limits.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What was noticed beside it.
+    /// Observations that are not the limit.
     pub remarks: Vec<String>,
-    /// The load that was meant, and what could be varied.
+    /// The user's load, and what could be varied.
     pub setting: Setting,
-    /// What is known, as figures.
+    /// The figures from the experiments.
     pub figures: Figures,
-    /// What keep-alive depends on.
+    /// The conditions of keep-alive.
     pub keep_alive: Option<KeepAlive>,
     /// Name and reason of each experiment in which not one connection came about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -50,17 +50,17 @@ pub struct Diagnosis {
     pub trail: Vec<Observation>,
 }
 
-/// What helps a doctor, beside the assignment.
+/// The optional instruments of a diagnosis.
 #[derive(Default)]
 pub struct Instruments<'i> {
-    /// The server's machine.
+    /// The observer of the server's machine.
     pub observer: Option<&'i dyn Observer>,
-    /// A service that does nothing but answer with a body of so many bytes.
+    /// The plan of a null service, which does nothing but respond with content of a number of bytes.
     pub null: Option<&'i dyn Fn(u64) -> Result<Plan, Halt>>,
 }
 
-/// Diagnoses a service: varies the load until one factor is named, with a witness and an experiment that agree, or nothing more would
-/// tell. `tell` is told each experiment before it begins.
+/// Diagnoses a service: varies the load until one factor is identified, with a witness and an experiment that agree, or no further
+/// experiment would help. `tell` is called before each experiment.
 ///
 /// # Errors
 /// [`Halt`]: an interruption, or that the service cannot be reached.
@@ -91,7 +91,7 @@ impl Diagnosis {
             None => verdict.verify(commands.doctor(&[("-c", &evidence.setting.connections)])),
         };
         let verdict = match commands.before_running() {
-            Some(told) => verdict.advice(told),
+            Some(named) => verdict.advice(named),
             None => verdict,
         };
         let keep_alive = keep_alive::found(&evidence);
@@ -143,7 +143,7 @@ fn unknown(evidence: &Evidence, is_out_of_time: bool) -> Verdict {
     }
 }
 
-/// What was noticed, but is not the limit.
+/// Returns observations that are not the limit.
 fn remarks(evidence: &Evidence, keep_alive: Option<&KeepAlive>, verdict: &Verdict) -> Vec<String> {
     let mut remarks = vec![];
     if let Some(found) = keep_alive {
@@ -161,7 +161,7 @@ fn remarks(evidence: &Evidence, keep_alive: Option<&KeepAlive>, verdict: &Verdic
     }
     if let Some(acks) = evidence.acks.filter(|_| verdict.factor != Factor::DelayedAck) {
         remarks.push(format!(
-            "a single answer takes {} instead of {} since it waits for an acknowledgement, as without TCP_NODELAY; the experiments \
+            "a single response takes {} instead of {} since it waits for an acknowledgement, as without TCP_NODELAY; the experiments \
              acknowledged at once",
             time(acks.medians_s.0),
             time(acks.medians_s.1)

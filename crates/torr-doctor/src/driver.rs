@@ -1,4 +1,4 @@
-//! The procedure of a diagnosis: asks the rules in their order, carries out what they ask for, adds what is observed and asks again.
+//! The procedure of a diagnosis: applies the rules in their order, runs the experiments that they request, and applies them again.
 //!
 //! Budget, permission, interruption and the trail are the driver's alone.
 
@@ -21,36 +21,36 @@ use std::time::Duration;
 use torr_gauge::{FailureKind, Verdict};
 use torr_press::RunError;
 
-/// The shortest experiment that means anything, and what it is where there is time.
+/// The shortest experiment.
 const SHORTEST: Duration = Duration::from_millis(120);
 const SHORT: Duration = Duration::from_millis(400);
-/// The experiments that are planned as if they took a second each fit a budget of this many seconds.
+/// The budget in seconds for which the lengths of experiments are given.
 const PLANNED_S: f64 = 60.0;
-/// At least so many experiments fit into what is left of the budget.
+/// The divisor of the remaining budget that bounds an experiment.
 const SHARED_BY: u32 = 6;
-/// How many responses a slow experiment lasts.
+/// The number of response times that a slow experiment lasts.
 const RESPONSES: u32 = 8;
-/// The longest experiment as a share of the budget.
+/// The divisor of the budget that bounds an experiment.
 const LONGEST: u32 = 8;
-/// How long connections are opened before it counts, unless responses take so long that it hardly matters.
+/// The length of a short warm-up, in which connections are opened.
 const WARMUP: Duration = Duration::from_millis(100);
-/// When all but a few connections that found an accept queue full have come about.
+/// The length of a warm-up in which a SYN that met a full accept queue is retransmitted.
 const SYN_AGAIN: Duration = Duration::from_millis(1300);
-/// The parts of the highest rate that two loads at the same time share.
+/// The shares of the highest rate for two loads at the same time.
 const RATE_PARTS: [f64; 2] = [0.9, 0.1];
 
-/// What a diagnosis ends with.
+/// The outcome of a diagnosis.
 #[derive(Debug)]
 pub struct Finding {
-    /// What limits. `None` if no rule told.
+    /// The verdict. `None` if no rule gave one.
     pub verdict: Option<Verdict>,
-    /// All that is known.
+    /// The evidence.
     pub evidence: Evidence,
     /// Whether there was no time for further experiments.
     pub is_out_of_time: bool,
 }
 
-/// Carries out a diagnosis in a lab. `tell` is told each experiment before it begins; `stop` ends the diagnosis.
+/// Carries out a diagnosis in a lab. `tell` is called before each experiment; `stop` ends the diagnosis.
 ///
 /// # Errors
 /// [`Halt`]: an interruption, or that the service cannot be reached.
@@ -64,7 +64,7 @@ pub fn diagnose(
     driver.conclude();
     let verdict = match driver.ask_all() {
         Ok(verdict) => verdict,
-        // Not even one connection came about, after others had taken all ports.
+        // No connection could be opened, as earlier ones had used all ports.
         Err(Halt::Run(RunError::Unreachable { failure, .. }))
             if failure.kind == FailureKind::Ports && !driver.evidence.observations().is_empty() =>
         {
@@ -74,7 +74,7 @@ pub fn diagnose(
     };
     let is_out_of_time = !driver.has_time_for(Duration::ZERO);
     match driver.look_at_idle() {
-        // What is known by now is not to be lost.
+        // The evidence so far is kept.
         Ok(()) | Err(Halt::Interrupted) => {}
         Err(halt) => return Err(halt),
     }
@@ -103,11 +103,11 @@ impl Driver<'_> {
                 return Ok(Some(verdict));
             }
         }
-        // What fails needs no further experiment to be told, however little time there was.
+        // Failures need no further experiment, and so no time.
         self.ask(rules::errors)
     }
 
-    /// Asks a rule until it gives a verdict or passes.
+    /// Applies a rule until it gives a verdict or passes.
     fn ask(&mut self, rule: Rule) -> Result<Option<Verdict>, Halt> {
         loop {
             match rule(&self.evidence) {
@@ -143,7 +143,7 @@ impl Driver<'_> {
         self.add(outcome?)
     }
 
-    /// Runs A B A B ... until their difference is told from noise, or hardly any of the budget is left.
+    /// Runs A B A B ... until the interval of their ratio is narrow, or little of the budget is left.
     fn run_in_turns(&mut self, ways: [Experiment; 2]) -> Result<(), Halt> {
         for round in 1.. {
             for way in &ways {
@@ -181,7 +181,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Looks how long the server keeps an idle connection, if there is time to wait for it.
+    /// Measures how long the server keeps an idle connection, if there is time.
     fn look_at_idle(&mut self) -> Result<(), Halt> {
         let is_kept =
             keep_alive::found(&self.evidence).is_some_and(|found| found.kept && found.most_requests != Some(1));
@@ -207,7 +207,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Brings up to date what follows from the observations.
+    /// Updates the figures that follow from the observations.
     fn conclude(&mut self) {
         let evidence = &mut self.evidence;
         evidence.acks = acks::found(evidence);
@@ -257,7 +257,7 @@ impl Driver<'_> {
     fn warmup(&self, experiment: &Experiment) -> Duration {
         let figures = &self.evidence.figures;
         let queued = experiment.load.connections as f64 / figures.ladder.most().max(1e-3);
-        // What is begun while warming up does not count, and where requests queue for long that would be nearly all.
+        // Requests sent in the warm-up do not count; with long queues that would be nearly all.
         let is_slow = figures.alone_mean_s.max(queued.min(60.0)) > LONG_RESPONSE_S;
         let unless_slow = if is_slow { Duration::ZERO } else { WARMUP };
         match experiment.warmup {

@@ -1,4 +1,4 @@
-//! All that is known during a diagnosis: the load that the user means, and the observations so far.
+//! The evidence of a diagnosis: the user's load, and the observations so far.
 
 use crate::contrast::Contrast;
 use crate::experiment::{Ask, Experiment};
@@ -8,16 +8,16 @@ use crate::observation::Observation;
 use crate::setting::Setting;
 use std::rc::Rc;
 
-/// What acknowledging at once brought.
+/// The effect of acknowledgements that are sent at once.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Acks {
     /// The medians of single requests' response times in seconds, before and after.
     pub medians_s: (f64, f64),
-    /// What it brought one connection.
+    /// The ratio of throughput of one connection.
     pub alone: Contrast,
 }
 
-/// Where observations stand that many rules read.
+/// The positions of observations that many rules read.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Positions {
     /// One request at a time.
@@ -26,20 +26,19 @@ pub struct Positions {
     pub full: Option<usize>,
 }
 
-/// What a rule reads. The figures, what acknowledging brought and the positions follow from the observations: the driver brings them up
-/// to date with each.
+/// The input of rules. Figures, acknowledgements and positions follow from the observations: the driver updates them after each one.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
     /// The load of the user, and what may be varied.
     pub setting: Setting,
     /// The figures that follow from the observations.
     pub figures: Figures,
-    /// What acknowledging at once brought, if responses wait for acknowledgements.
+    /// The effect of acknowledgements that are sent at once, if responses wait for acknowledgements.
     pub acks: Option<Acks>,
     /// The positions of the observations of one request at a time and of the load of the user among all.
     pub positions: Positions,
     observations: Rc<Vec<Observation>>,
-    /// Name and reason of each experiment in which not one connection came about.
+    /// Name and reason of each experiment in which no connection could be opened.
     unreached: Vec<(String, String)>,
     contrasts: Vec<[Experiment; 2]>,
 }
@@ -50,12 +49,12 @@ impl Evidence {
         Self { setting, ..Self::default() }
     }
 
-    /// Adds what came of an experiment.
+    /// Adds an observation.
     pub fn add(&mut self, observation: Observation) {
         Rc::make_mut(&mut self.observations).push(observation);
     }
 
-    /// Adds that not one connection came about.
+    /// Adds an experiment in which no connection could be opened.
     pub fn add_unreached(&mut self, experiment: &Experiment) {
         self.unreached.push((experiment.name.clone(), experiment.why.to_owned()));
     }

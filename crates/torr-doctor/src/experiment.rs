@@ -1,21 +1,21 @@
-//! Experiments as values: what a rule asks for, without a socket or a clock.
+//! Experiments as values, which rules request, without a socket or a clock.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 use torr_gauge::Verdict;
 
-/// An experiment that would tell something. Its name and its reason together identify it within one diagnosis.
+/// An experiment. Its name and its reason together identify it within a diagnosis and in recordings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experiment {
-    /// What is done.
+    /// The name of the experiment.
     pub name: String,
-    /// What it is to tell.
+    /// The question that the experiment is to settle.
     pub why: &'static str,
-    /// How the load of the user is changed.
+    /// The load.
     pub load: Load,
-    /// How long it takes.
+    /// The length.
     pub length: Length,
-    /// How long connections are opened before anything counts.
+    /// The warm-up.
     pub warmup: Warmup,
     /// The time in which nothing is sent before the experiment begins.
     pub rest: Option<Duration>,
@@ -30,7 +30,7 @@ pub struct Load {
     pub single: bool,
     /// Threads of the generator.
     pub threads: usize,
-    /// What is requested.
+    /// The request.
     pub request: Request,
     /// Whether connections are used again.
     pub keep_alive: bool,
@@ -50,7 +50,7 @@ pub struct Load {
     pub direct: Vec<SocketAddr>,
 }
 
-/// What a load requests.
+/// The request of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
     /// The request of the user.
@@ -76,9 +76,9 @@ pub enum Request {
 /// The length of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Length {
-    /// So many seconds of a budget of a minute.
+    /// Seconds, for a budget of a minute.
     Seconds(f64),
-    /// So many seconds of a budget of a minute, and longer where single requests are slow.
+    /// Seconds, for a budget of a minute, and more where single requests are slow.
     Responses(f64),
     /// A share of the budget.
     Share(f64),
@@ -97,7 +97,7 @@ pub enum Warmup {
     Connected,
 }
 
-/// What a rule asks for.
+/// The experiment that a rule requests.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ask {
     /// One experiment. The diagnosis ends if it `must_connect` and not one connection comes about.
@@ -107,7 +107,7 @@ pub enum Ask {
         /// Whether the diagnosis means nothing without it.
         must_connect: bool,
     },
-    /// Two experiments in turns: A B A B ..., as often as their difference needs to be told from noise.
+    /// Two experiments in turns, A B A B ..., until the interval of their ratio is narrow.
     InTurns([Experiment; 2]),
     /// A load with a second, light one at the same time.
     Beside {
@@ -118,8 +118,8 @@ pub enum Ask {
     },
 }
 
-/// What a rule answers: a verdict, nothing if it passes, or as an error the experiment that would tell. A rule that asks is called again
-/// with the observation among the evidence.
+/// The result of a rule: a verdict, `None` if the rule passes, or as an error the experiment that it needs. The rule is then called
+/// again with the observation among the evidence.
 pub type Step = Result<Option<Verdict>, Box<Ask>>;
 
 impl Experiment {

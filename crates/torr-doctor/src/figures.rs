@@ -1,4 +1,4 @@
-//! What is known of an assignment after the experiments that are always made, as figures that the rules read.
+//! The figures that rules read, from the experiments that every diagnosis makes.
 
 use crate::ladder::Ladder;
 use crate::thresholds::{
@@ -12,132 +12,132 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use torr_gauge::signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse};
 
-/// The kernel's names for waiting that a lock may be the reason of: of threads, of files, of System V.
+/// The parts of the kernel's wait channels that may mean a lock: of threads, of files, of System V.
 const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
 
-/// The same for waiting for something to do.
+/// The parts of the kernel's wait channels of idle threads.
 const IDLE: [&str; 6] = ["epoll", "ep_poll", "accept", "poll_schedule", "select", "sigsuspend"];
 
-/// Whether it is the server rather than the load generator that fills a machine which they share, by the CPU of each in cores. The
-/// verdict of a single run and that of the doctor both ask here, so that they agree on one load.
+/// Returns whether the server, rather than the load generator, saturates the machine that they share, by the CPU of each in cores. Used
+/// by active and passive rules, so that they agree.
 pub fn server_fills(server: f64, generator: f64) -> bool {
     server >= SERVERS_PART * generator
 }
 
-/// What is known.
+/// The figures of a diagnosis.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Figures {
-    /// The connections that the user means to load the service with.
+    /// The connections of the user's load.
     pub connections: usize,
-    /// The requests that are under way at a time with those.
+    /// The most requests in flight of the user's load.
     pub in_flight: usize,
-    /// What a service that does nothing reaches here with as many connections, per second.
+    /// The throughput of a null service with as many connections, in responses per second.
     pub null_rps: Option<f64>,
-    /// The same with a connection for each request.
+    /// The throughput of a null service with a connection for each request, in responses per second.
     pub null_rps_connecting: Option<f64>,
-    /// One request at a time, with pauses: the least and the mean response time in seconds.
+    /// The least response time of single requests in seconds.
     pub alone_least_s: f64,
-    /// The mean, without the hypervisor's pauses.
+    /// The mean response time of single requests in seconds, without the hypervisor's pauses.
     pub alone_mean_s: f64,
-    /// The median.
+    /// The median response time of single requests in seconds.
     pub alone_median_s: f64,
-    /// The least round trip time that TCP has seen, in seconds.
+    /// The least round-trip time of TCP in seconds.
     pub round_trip_s: Option<f64>,
-    /// A path that costs the server little, as far as one was found.
+    /// A request that costs the server little, if one was found.
     pub cheap: Option<Cheap>,
-    /// Throughput over connections.
+    /// Throughput by connections.
     pub ladder: Ladder,
-    /// What came of a light load on the cheap path while the target was just saturated.
+    /// A light load of cheap requests while the target was just saturated.
     pub beside: Option<Beside>,
-    /// What the server's machine saw under the user's load, with the CPU that was wanted where the hypervisor took some.
+    /// The signals of the server's machine under the user's load. CPU includes what the hypervisor took.
     pub signals: Option<Signals>,
-    /// What the generator's busiest thread had to do under the user's load, 0 to 1.
+    /// The utilisation of the generator's busiest thread under the user's load, 0 to 1.
     pub generator_busy: f64,
     /// CPU that the generator used, in cores.
     pub generator_cores: f64,
-    /// Whether the server's machine is looked at, and is the generator's.
+    /// Whether the server's machine is observed, and is the generator's.
     pub same_machine: bool,
     /// Threads of the generator.
     pub generator_threads: usize,
-    /// The CPU quota that the generator is under, if it is under one.
+    /// The generator's CPU quota, if it has one.
     pub own_quota: Option<QuotaUse>,
-    /// Workers that idled under the user's load while another was full, though they worked under other loads.
+    /// The number of workers that idled under the user's load while another was saturated, but worked under other loads.
     pub idle_workers: usize,
-    /// The user's throughput when workers idled so and, with other connections, did not again; per second.
+    /// The throughput of the user's load when workers idled, if they did not with other connections; in responses per second.
     pub uneven_rps: Option<f64>,
-    /// The proxy that requests go through, where it takes CPU that what is behind it could use.
+    /// The proxy that requests pass through, if it takes CPU that the service behind it could use.
     pub before: Option<Before>,
-    /// To whom the server hands its requests on, where it is those that are looked at as the server.
+    /// The services behind the proxy, if these are examined as the server.
     pub behind: Vec<String>,
 }
 
-/// A proxy and what is behind it, on a machine whose CPU is used up.
+/// A proxy and the service behind it on a saturated machine.
 #[derive(Debug, Clone, Serialize)]
 pub struct Before {
-    /// The proxy's processes, for people.
+    /// The names of the proxy's processes.
     pub proxy: String,
     /// CPU that the proxy used, in cores.
     pub proxy_cores: f64,
-    /// What is behind it, for people.
+    /// The names of the service behind it.
     pub behind: String,
-    /// CPU that what is behind it used, in cores.
+    /// CPU that the service used, in cores.
     pub behind_cores: f64,
-    /// How many times as many requests are answered without the proxy, in words.
+    /// The ratio of throughput without the proxy, in words.
     pub contrast: String,
 }
 
-/// A request that the server answers without the work that the target makes.
+/// A request that the server handles without the target's work.
 #[derive(Debug, Clone, Serialize)]
 pub struct Cheap {
-    /// What is asked for, for people.
+    /// The request, for the report.
     pub what: String,
-    /// Its median response time when nothing else is asked for, in seconds, with its connecting.
+    /// The median response time of single requests in seconds, with connecting.
     pub alone_s: f64,
-    /// Of that, connecting.
+    /// The part of that time for connecting, in seconds.
     pub connect_s: f64,
 }
 
-/// What a light load met beside the target's.
+/// The times of a light load beside the target's load.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Beside {
-    /// The target's connections meanwhile.
+    /// The connections of the target's load.
     pub connections: usize,
-    /// The median time to connect, in seconds.
+    /// The light load's median time to connect, in seconds.
     pub connect_s: f64,
-    /// The median time from connecting to the answer, in seconds; nothing if there was no answer at all.
+    /// The light load's median time from connecting to the response, in seconds; `None` if there was no response.
     pub response_s: Option<f64>,
 }
 
 impl Figures {
-    /// How long a request takes on its own without its way, in seconds. Where the way is most of it, what is left is too
-    /// little to be told exactly, and rather too much is said.
+    /// Returns the service time of a single request in seconds, without the network. Where the network takes most of the response time,
+    /// the remainder is uncertain, and an upper bound is returned.
     pub fn service_s(&self) -> f64 {
         let way = self.round_trip_s.unwrap_or(0.0);
         (self.alone_mean_s - way).max(self.alone_mean_s * LEAST_WORK).max(1e-6)
     }
 
-    /// How many requests the service works on at a time when it does its most.
+    /// Returns the number of requests in service at the highest throughput.
     pub fn parallelism(&self) -> f64 {
         self.ladder.parallelism(Duration::from_secs_f64(self.service_s()))
     }
 
-    /// The user's throughput.
+    /// Returns the throughput of the user's load.
     pub fn rps(&self) -> f64 {
         self.ladder.at(self.connections).unwrap_or_else(|| self.ladder.most())
     }
 
-    /// The share of the user's connections that are at work rather than in a queue: 1 where each answer takes as long as one
-    /// on its own.
+    /// Returns the share of the user's requests that are in service rather than in a queue: 1 where each response takes as long as that
+    /// of a single request.
     pub fn utilisation(&self) -> f64 {
         self.rps() * self.alone_mean_s / self.in_flight.max(1) as f64
     }
 
-    /// Messages to a peer for each request.
+    /// Returns the messages to a peer for each request.
     pub fn trips_per_request(&self, peer: &PeerUse) -> Option<f64> {
         Some(peer.sends_per_s? / self.rps().max(1e-9))
     }
 
-    /// From here on the server is what is behind the proxy.
+    /// Makes the services behind the proxy the server of these figures.
     pub fn look_behind(&mut self, behind: &[PeerUse]) {
         self.behind = behind.iter().map(PeerUse::label).collect();
         if let Some(signals) = &mut self.signals {
@@ -146,12 +146,11 @@ impl Figures {
             signals.peers.retain(|other| behind.iter().all(|peer| peer.address != other.address));
             signals.clients = None;
         }
-        // Those were the proxy's answers, and its workers.
+        // These figures were the proxy's.
         (self.cheap, self.beside, self.idle_workers) = (None, None, 0);
     }
 
-    /// Whether a light load is held up while the target is just saturated: then both share what is scarce. `None` if it
-    /// cannot be told.
+    /// Returns whether the target's load delays a light load, so that both share the limited resource. `None` if that is unknown.
     pub fn others_wait(&self) -> Option<bool> {
         let (cheap, beside) = (self.cheap.as_ref()?, self.beside?);
         if cheap.alone_s > CHEAP * self.alone_median_s {
@@ -166,24 +165,24 @@ impl Figures {
         }
     }
 
-    /// How much longer connecting takes while the target is saturated, in seconds. A full link delays it; a busy application
-    /// does not, since the kernel answers.
+    /// Returns the increase of the time to connect while the target is saturated, in seconds. A saturated link delays connecting; a busy
+    /// application does not, since the kernel accepts.
     pub fn connect_delay_s(&self) -> Option<f64> {
         Some((self.beside?.connect_s - self.cheap.as_ref()?.connect_s).max(0.0))
     }
 
-    /// The server's CPU in cores, if its processes can be seen.
+    /// Returns the server's CPU in cores, if its processes are visible.
     pub fn server_cores(&self) -> Option<f64> {
         self.signals.as_ref().filter(|signals| !signals.processes.is_empty()).map(Signals::server_cores)
     }
 
-    /// CPU in cores that the generator took from the server's machine.
+    /// Returns the generator's CPU in cores on the server's machine.
     pub fn generator_there(&self) -> f64 {
         if self.same_machine { self.generator_cores } else { 0.0 }
     }
 
-    /// How many times the throughput the machine has CPU for, if the server can use all that is left, and what it talks to and
-    /// the generator grow with it where they run there too. At least 1. `None` if the machine cannot be seen.
+    /// Returns the factor of throughput for which the machine has CPU, at least 1, if the server can use all that is free, and its peers
+    /// and the generator on the same machine grow in proportion. `None` if the machine is not visible.
     pub fn room(&self) -> Option<f64> {
         let cores = self.cores()? as f64;
         let machine = self.signals.as_ref()?.machine?;
@@ -192,12 +191,12 @@ impl Figures {
         Some(((cores - foreign).max(0.0) / used.max(0.01)).max(1.0))
     }
 
-    /// CPU in cores of what the server talks to, as far as it is on the same machine.
+    /// Returns the CPU in cores of the server's peers on the same machine.
     pub fn peer_cores(&self) -> f64 {
         self.signals.as_ref().map_or(0.0, Signals::peer_cores)
     }
 
-    /// CPUs of the server's machine, or fewer where the server may not use all.
+    /// Returns the number of CPUs that the server may use.
     pub fn cores(&self) -> Option<usize> {
         let signals = self.signals.as_ref()?;
         let machine = signals.machine?.cores;
@@ -205,36 +204,35 @@ impl Figures {
         Some(allowed.map_or(machine, |allowed| allowed.min(machine)))
     }
 
-    /// The share of the server's machine's CPU that is used, by anybody.
+    /// Returns the share of the server's machine's CPU that all programs use.
     pub fn machine_share(&self) -> Option<f64> {
         self.signals.as_ref()?.machine.map(|machine| machine.cpu_share)
     }
 
-    /// The other programs that used most of the server's machine's CPU, by name, as evidence.
+    /// Returns in words which other programs used most of the server's machine's CPU.
     pub fn busiest_others(&self) -> Option<String> {
-        let told = self.signals.as_ref()?.busiest_others(WORTH_TELLING)?;
-        Some(format!("the busiest other programs there: {told}"))
+        let others = self.signals.as_ref()?.busiest_others(WORTH_TELLING)?;
+        Some(format!("the busiest other programs there: {others}"))
     }
 
-    /// The share of the server's machine's CPU that the hypervisor gave to others.
+    /// Returns the share of the server's machine's CPU that the hypervisor gave to others.
     pub fn stolen_share(&self) -> f64 {
         self.signals.as_ref().map_or(0.0, Signals::stolen_share)
     }
 
-    /// The least CPU in cores that the server used: what it got, and not what the hypervisor took from it.
+    /// Returns the CPU in cores that the server got, without what the hypervisor took.
     pub fn least_server_cores(&self) -> Option<f64> {
         Some(self.server_cores()? / self.signals.as_ref().map_or(1.0, Signals::steal_factor))
     }
 
-    /// The share of the time in which a thread of the server that does its work was ready to run but had no CPU: the thread to which
-    /// that happened most.
+    /// Returns the largest share of the time in which a working thread of the server was ready but had no CPU.
     pub fn server_waits_for_cpu(&self) -> Option<f64> {
         let busiest = self.busiest_thread()?.queued?;
         let workers = self.threads().filter(|thread| thread.cores >= WORKING_THREAD);
         Some(workers.filter_map(|thread| thread.queued).fold(busiest, f64::max))
     }
 
-    /// Whether a thread of the server that does its work as well as the busiest one was starved of CPU.
+    /// Returns whether a working thread of the server other than the busiest one was starved of CPU.
     pub fn another_starves(&self) -> bool {
         let busiest = self.busiest_thread().map(|thread| thread.tid);
         self.threads()
@@ -242,19 +240,18 @@ impl Figures {
             .any(|thread| thread.queued.is_some_and(|queued| queued >= STARVED_THREAD))
     }
 
-    /// Whether the server wants more CPU than it gets: the machine is full, and its threads wait for a CPU. Where others use the
-    /// machine but the server gets what it asks for, they do not matter to it.
+    /// Returns whether the server needs more CPU than it gets: the machine is saturated, and the server's threads wait for a CPU.
     pub fn wants_cpu(&self) -> bool {
         self.machine_share().is_some_and(|share| share >= MACHINE_FULL)
             && self.server_waits_for_cpu().is_none_or(|share| share >= SERVED)
     }
 
-    /// How many of the server's threads were full.
+    /// Returns the number of the server's saturated threads.
     pub fn full_threads(&self) -> usize {
         self.threads().filter(|thread| thread.demand() >= FULL_THREAD && thread.cores >= FULL_THREAD_USES).count()
     }
 
-    /// The server's thread that used most CPU.
+    /// Returns the server's thread that used most CPU.
     pub fn busiest_thread(&self) -> Option<&ThreadUse> {
         self.threads().max_by(|a, b| a.cores.total_cmp(&b.cores))
     }
@@ -263,14 +260,13 @@ impl Figures {
         self.signals.iter().flat_map(Signals::threads)
     }
 
-    /// The server's processes.
+    /// Returns the server's processes.
     pub fn processes(&self) -> impl Iterator<Item = &ProcessUse> {
         self.signals.iter().flat_map(|signals| &signals.processes)
     }
 
-    /// Threads of one kind, by their names, that take turns: they wait for something like a lock most of the time, and yet each
-    /// gets on now and then. Idle threads of a pool wait alike, but for all of the time; and what wakes by the clock, as a
-    /// runtime's housekeeping does, is alone of its kind.
+    /// Returns the number of threads of one kind, by their names, that contend for a lock: they wait for it most of the time, but run now
+    /// and then. Idle threads of a pool do not run; a thread that a timer wakes is the only one of its kind.
     pub fn taking_turns(&self) -> usize {
         let turns = |thread: &&ThreadUse| self.mostly_waits(thread, |name| is_one_of(name, &LOCKS));
         let mut kinds = BTreeMap::<_, usize>::new();
@@ -283,23 +279,23 @@ impl Figures {
         kinds.into_values().max().unwrap_or(0)
     }
 
-    /// Threads that have a request each in their hands most of the time, and block meanwhile: in a sleep, in a call, for an answer.
+    /// Returns the number of threads that block most of the time with a request: in a sleep, or in a call to a peer.
     pub fn holding(&self) -> usize {
         let blocks = |name: &str| !is_one_of(name, &LOCKS) && !is_one_of(name, &IDLE);
         self.threads().filter(|thread| self.mostly_waits(thread, blocks)).count()
     }
 
-    /// Whether a thread spends most of its time on such waits, and yet gets on often enough to have a part in the requests.
+    /// Returns whether a thread spends most of its time in such waits, but runs often enough to work on requests.
     fn mostly_waits(&self, thread: &ThreadUse, is_such: impl Fn(&str) -> bool) -> bool {
         let such: f64 = thread.waiting.iter().filter(|(name, _)| is_such(name)).map(|(_, share)| share).sum();
         such > MOSTLY_WAITS && thread.waits_per_s.is_some_and(|waits| waits > self.rps() / REQUESTS_PER_WAIT)
     }
 
-    /// A database that is asked many times for each request, and how often.
+    /// Returns a database with many messages for each request, and their number.
     pub fn many_trips(&self) -> Option<(&PeerUse, f64)> {
         let databases = self.databases().filter(|peer| peer.role == Role::Database);
-        let asked = databases.filter_map(|peer| Some((peer, self.trips_per_request(peer)?)));
-        asked.max_by(|(_, a), (_, b)| a.total_cmp(b)).filter(|(_, trips)| *trips >= MANY_TRIPS)
+        let queried = databases.filter_map(|peer| Some((peer, self.trips_per_request(peer)?)));
+        queried.max_by(|(_, a), (_, b)| a.total_cmp(b)).filter(|(_, trips)| *trips >= MANY_TRIPS)
     }
 
     /// A database from which far more comes for each request than goes to the client, while it is the server that computes; and how
@@ -321,20 +317,20 @@ impl Figures {
         self.signals.iter().flat_map(|signals| &signals.peers)
     }
 
-    /// How many of the user's requests were in the application's hands at a time, as a mean. The others waited in the kernel
+    /// Returns the mean number of the user's requests in the application. The others waited in the kernel
     /// to be accepted or read. `None` if the kernel does not tell.
     pub fn in_service(&self) -> Option<f64> {
         self.signals.as_ref()?.in_service()
     }
 
-    /// What a service that does nothing reaches here, per second. `None` if it was not measured, or if it was slower than the target:
+    /// Returns the throughput of a null service, per second. `None` if it was not measured, or if it was slower than the target:
     /// what is slower than the thing that it is to measure is no yardstick.
     pub fn yardstick(&self) -> Option<f64> {
         self.null_rps.filter(|&null| null >= self.rps())
     }
 
     /// Tells as evidence what a service that does nothing reaches beside the target, if it is a yardstick.
-    pub fn yardstick_told(&self) -> Option<String> {
+    pub fn yardstick_text(&self) -> Option<String> {
         let null = self.yardstick()?;
         Some(format!("a service that does nothing reaches {} here, this one {}", rate(null), rate(self.rps())))
     }
@@ -402,13 +398,13 @@ mod tests {
         {
             assert_eq!(Figures { beside: beside(response), ..figures(4.0) }.others_wait(), expected, "{response:?}");
         }
-        assert_eq!(figures(4.0).others_wait(), None, "nobody was asked");
+        assert_eq!(figures(4.0).others_wait(), None, "nothing was measured");
         let dear = Cheap { what: "no less work".into(), alone_s: 0.005, connect_s: 0.0001 };
         assert_eq!(Figures { cheap: Some(dear), beside: beside(Some(0.02)), ..figures(4.0) }.others_wait(), None);
     }
 
     #[test]
-    fn threads_that_take_turns_are_told_from_idle_ones_and_from_workers() {
+    fn threads_that_take_turns_differ_from_idle_ones_and_from_workers() {
         let thread = |name: &str, wait: &str, share, waits_per_s| ThreadUse {
             name: name.into(),
             waiting: [(wait.to_owned(), share)].into(),
@@ -439,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_gets_no_cpu_is_told_from_a_helper() {
+    fn a_worker_without_cpu_differs_from_a_helper() {
         let figures = |others: &[(f64, f64)]| {
             let threads = [(0.96, 0.02)].iter().chain(others).zip(1..);
             let thread = |(&(cores, queued), tid): (&(f64, f64), i32)| ThreadUse {
@@ -451,15 +447,16 @@ mod tests {
             let processes = vec![ProcessUse { threads: threads.map(thread).collect(), ..ProcessUse::default() }];
             Figures { signals: Some(Signals { processes, ..Signals::default() }), ..figures(1.0) }
         };
-        let told = |others: &[(f64, f64)]| (figures(others).another_starves(), figures(others).server_waits_for_cpu());
-        assert_eq!(told(&[]), (false, Some(0.02)));
-        assert_eq!(told(&[(0.03, 0.9)]), (false, Some(0.02)), "it has next to nothing to do");
-        assert_eq!(told(&[(0.17, 0.81)]), (true, Some(0.81)));
-        assert_eq!(told(&[(0.5, 0.05)]), (false, Some(0.05)));
+        let starved =
+            |others: &[(f64, f64)]| (figures(others).another_starves(), figures(others).server_waits_for_cpu());
+        assert_eq!(starved(&[]), (false, Some(0.02)));
+        assert_eq!(starved(&[(0.03, 0.9)]), (false, Some(0.02)), "it has next to nothing to do");
+        assert_eq!(starved(&[(0.17, 0.81)]), (true, Some(0.81)));
+        assert_eq!(starved(&[(0.5, 0.05)]), (false, Some(0.05)));
     }
 
     #[test]
-    fn what_connections_cost_is_told_by_a_service_that_does_nothing() {
+    fn the_cost_of_connections_is_that_of_a_service_that_does_nothing() {
         let figures = Figures { null_rps: Some(100_000.0), null_rps_connecting: Some(25_000.0), ..figures(1.0) };
         // 30 us for a connection, 200 of them a second.
         let share = figures.connecting_share(1.0).expect("both were measured");
@@ -477,9 +474,9 @@ mod tests {
     fn what_is_slower_than_the_thing_it_measures_is_no_yardstick() {
         let with = |null_rps| Figures { null_rps, ..figures(4.0) };
         assert_eq!(with(Some(1_000.0)).yardstick(), Some(1_000.0), "the target reaches 800/s");
-        let told = "a service that does nothing reaches 1000/s here, this one 800/s";
-        assert_eq!(with(Some(1_000.0)).yardstick_told().as_deref(), Some(told));
-        assert_eq!((with(Some(799.0)).yardstick(), with(Some(799.0)).yardstick_told()), (None, None));
+        let text = "a service that does nothing reaches 1000/s here, this one 800/s";
+        assert_eq!(with(Some(1_000.0)).yardstick_text().as_deref(), Some(text));
+        assert_eq!((with(Some(799.0)).yardstick(), with(Some(799.0)).yardstick_text()), (None, None));
         assert_eq!(with(None).yardstick(), None);
     }
 

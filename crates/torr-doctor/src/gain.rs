@@ -12,7 +12,7 @@ use crate::thresholds::{
 use crate::turns::Ratio;
 use torr_gauge::Gain;
 
-/// What keeps throughput from growing without end once the present limit is lifted, each as a factor of the present throughput.
+/// The bounds of throughput once the present limit is lifted, as factors of the present throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     /// All connections of the load at work, each response in the time that it takes alone.
@@ -28,7 +28,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Returns the bounds of an examined service. `alone_s` is the time of a response when nothing else is asked for.
+    /// Returns the bounds of an examined service. `alone_s` is the response time of a single request.
     pub fn of(figures: &Figures, alone_s: f64) -> Self {
         let rps = figures.rps().max(1e-9);
         let null = figures.yardstick();
@@ -115,14 +115,14 @@ pub fn in_proportion(most: f64) -> (f64, f64) {
 /// Returns the gain of more workers, up to `most` times the throughput where nothing else needs the CPU.
 pub fn by_workers(figures: &Figures, most: f64) -> Gain {
     let room = figures.room().unwrap_or(f64::INFINITY);
-    let (here, told) = match room < most {
+    let (here, reason) = match room < most {
         true => (room, "here, by the CPU that is free"),
         false => (most, "with as many workers"),
     };
     let elsewhere = room < most && figures.generator_there() > GENERATOR_MATTERS;
     let elsewhere = elsewhere.then(|| format!("; up to {most:.1} times with the generator on another machine"));
     let (low, high) = in_proportion(here);
-    promised(low, high, &format!("{told}{}", elsewhere.unwrap_or_default()))
+    promised(low, high, &format!("{reason}{}", elsewhere.unwrap_or_default()))
 }
 
 /// Returns the gain of `workers` that wait, if there are as many as advised for each CPU, or twice as many where there are many.
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn more_workers_need_free_cpu() {
-        for (what, figures, low, high, told) in [
+        for (what, figures, low, high, reason) in [
             (
                 "the generator has the other CPU",
                 figures(1.0, 0.95, 0.98),
@@ -239,7 +239,7 @@ mod tests {
         ] {
             let gain = by_workers(&figures, 2.0);
             assert_eq!(ends(&gain), (Some(low), Some(high)), "{what}");
-            assert!(gain.summary.contains(told), "{what}: {gain}");
+            assert!(gain.summary.contains(reason), "{what}: {gain}");
         }
     }
 

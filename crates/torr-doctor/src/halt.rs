@@ -1,47 +1,47 @@
-//! What ends a diagnosis or a comparison without a result.
+//! The errors that end a diagnosis or a comparison.
 
 use std::time::Duration;
 use thiserror::Error;
 use torr_press::request::RequestError;
 use torr_press::{RunError, TargetError};
 
-/// Why there is no diagnosis.
+/// An error that ends a diagnosis or a comparison.
 #[derive(Debug, Error)]
 pub enum Halt {
-    /// Somebody ended it.
+    /// The user has interrupted it.
     #[error("interrupted")]
     Interrupted,
-    /// A run could not be made.
+    /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A variation of the request cannot be made.
+    /// A variation of the request is not valid.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// A URL of our own is none.
+    /// A URL that was built is not valid.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// There is not enough time for what is to be compared.
+    /// The budget is too small for a comparison.
     #[error("a budget of {given:?} is too short to measure {ways} ways in turns: give at least {least:?}")]
     Budget {
-        /// What there is.
+        /// The given budget.
         given: Duration,
-        /// What there should be.
+        /// The least budget.
         least: Duration,
-        /// What is compared.
+        /// The number of variants.
         ways: usize,
     },
-    /// The server that was to be started cannot be.
+    /// The server could not be started.
     #[error("{0}")]
     Command(String),
     /// A recording has no observation of this experiment.
-    #[error("'{experiment}' was not recorded, which would tell {why}")]
+    #[error("'{experiment}' ({why}) was not recorded")]
     NotRecorded {
-        /// Its name.
+        /// The experiment's name.
         experiment: String,
-        /// What it would tell.
+        /// The experiment's reason.
         why: &'static str,
     },
-    /// It was started, but does not answer.
+    /// The server was started, but does not respond.
     #[error("{0}")]
     Silent(String),
 }

@@ -1,63 +1,63 @@
-//! The commands that a report prints. Each is built from what the user gave, so that it can be run as it stands and sends the same
-//! requests on the same way.
+//! The commands that a report prints. Each is built from the user's command line, so that it can be run unchanged and sends the
+//! user's requests.
 
 use std::fmt::Write;
 
-/// What the user gave on the command line, as far as further commands need it. All texts but URLs are words of a shell already.
+/// The parts of the user's command line that other commands need. All texts except URLs are quoted for a shell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Invocation {
-    /// A command that stands for all others, where the service is there only while that command runs.
+    /// The only command to print, where the service exists only while that command runs.
     pub instead: Option<String>,
-    /// Where to, without user and password; nothing where the request's flags say it.
+    /// The URL without user and password; `None` if flags of the request have it.
     pub url: Option<String>,
-    /// The requests of a session, where hurl files are loaded: `-r` counts sessions then.
+    /// The requests of a session, if hurl files are loaded: `-r` then counts sessions.
     pub requests_each: usize,
-    /// What is sent and the way there, which all commands take.
+    /// The flags of the request and its route, which all commands take.
     pub request: Vec<String>,
-    /// Requests in flight on each connection of HTTP/2, as flags: they exclude a connection for each request.
+    /// The flags of streams per HTTP/2 connection, which exclude a connection for each request.
     pub streams: Vec<String>,
-    /// How the load is made, of what `torr URL` and `torr doctor` both take: each flag's name, and its value as a word.
+    /// The flags of the load that `torr URL` and `torr doctor` share: names, and values as words.
     pub load: Vec<(String, Option<String>)>,
-    /// What `torr doctor` alone takes, in the same form.
+    /// The flags of `torr doctor` alone: names, and values as words.
     pub doctor: Vec<(String, Option<String>)>,
-    /// The variables that stand for secrets, each with the flag or field that it is the value of.
+    /// The shell variables that replace secrets, each with its flag or field.
     pub variables: Vec<(String, String)>,
 }
 
-/// A flag of a command that is built, with its value.
+/// A flag of a command with its value.
 pub type Flag<'f> = (&'f str, &'f dyn std::fmt::Display);
 
 impl Invocation {
-    /// `torr URL` with these flags, each of which replaces what the user gave for it.
+    /// Returns `torr URL` with these flags, which replace the user's.
     pub fn press(&self, flags: &[Flag<'_>]) -> String {
         self.press_at(self.url.as_deref(), flags, &[])
     }
 
-    /// The same with connections that are kept alive, whatever the user gave.
+    /// Returns `torr URL` with these flags and keep-alive, even if the user's command has none.
     pub fn press_kept_alive(&self, flags: &[Flag<'_>]) -> String {
         self.press_at(self.url.as_deref(), flags, &["--no-keepalive"])
     }
 
-    /// `torr URL` for another URL, with a connection for each request.
+    /// Returns `torr URL` for another URL, with a connection for each request.
     pub fn press_once_each(&self, url: &str, flags: &[Flag<'_>]) -> String {
         let one_each = Self { streams: vec![], ..self.clone() };
         one_each.press_at(Some(url), flags, &["--no-keepalive"])
             + if self.instead.is_none() { " --no-keepalive" } else { "" }
     }
 
-    /// `torr URL` for another URL of the same service.
+    /// Returns `torr URL` for another URL of the service.
     pub fn press_other(&self, url: &str, flags: &[Flag<'_>]) -> String {
         self.press_at(Some(url), flags, &[])
     }
 
     fn press_at(&self, url: Option<&str>, flags: &[Flag<'_>], without: &[&str]) -> String {
-        // A closed loop's highest rate is none of an open loop's.
+        // `--max-rate` bounds closed loops only.
         let is_open = flags.iter().any(|(name, _)| *name == "-r");
         let without = |name: &str| without.contains(&name) || is_open && name == "--max-rate";
         self.command("torr", url, flags, &without, &[])
     }
 
-    /// `torr doctor URL` with these flags.
+    /// Returns `torr doctor URL` with these flags.
     pub fn doctor(&self, flags: &[Flag<'_>]) -> String {
         self.command("torr doctor", self.url.as_deref(), flags, &|_| false, &self.doctor)
     }
@@ -67,15 +67,15 @@ impl Invocation {
         self.command("torr doctor", url, flags, &|_| false, &self.doctor)
     }
 
-    /// What to do before a command with secrets can be run. `None` if there are none.
+    /// Returns what to do before a command with secrets can be run. `None` if there are no secrets.
     pub fn before_running(&self) -> Option<String> {
         if self.variables.is_empty() || self.instead.is_some() {
             return None;
         }
-        let told: Vec<_> = self.variables.iter().map(|(name, what)| format!("${name} ({what})")).collect();
+        let text: Vec<_> = self.variables.iter().map(|(name, what)| format!("${name} ({what})")).collect();
         Some(format!(
             "secrets are not printed: before you run the command below, export what you gave as {}",
-            told.join(", ")
+            text.join(", ")
         ))
     }
 
@@ -184,9 +184,9 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_asked_for() {
+    fn secrets_are_requested() {
         assert_eq!(given().before_running(), None);
         let secret = Invocation { variables: vec![("TORR_USER".into(), "--user".into())], ..given() };
-        assert!(secret.before_running().is_some_and(|told| told.contains("$TORR_USER (--user)")));
+        assert!(secret.before_running().is_some_and(|text| text.contains("$TORR_USER (--user)")));
     }
 }

@@ -1,5 +1,5 @@
-//! Whether connections are kept alive, and what that depends on: compression, the version, a field, a number of requests, how
-//! long nothing is asked.
+//! Whether connections are kept alive, and what that depends on: compression, the version, a field, a number of requests, idle
+//! time.
 
 use crate::evidence::Evidence;
 use crate::experiment::{Experiment, Length, Request, Step};
@@ -18,7 +18,7 @@ const LEAST_IDLE: Duration = Duration::from_secs(1);
 const DEPENDS_ON: &str = "what keep-alive depends on";
 const HTTP_1_0: &str = "HTTP/1.0 with keep-alive";
 
-/// What was found.
+/// The conditions of keep-alive that were found.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct KeepAlive {
     /// Whether connections are kept for requests as the user sends them.

@@ -8,11 +8,11 @@ use std::time::Duration;
 /// An experiment with all that the driver decides: times, limits and what earlier experiments made necessary.
 #[derive(Debug, Clone, Copy)]
 pub struct Order<'e> {
-    /// What is done.
+    /// The experiment's name.
     pub experiment: &'e Experiment,
     /// The longest that it takes.
     pub duration: Duration,
-    /// How long the load runs before anything counts.
+    /// The length of the warm-up.
     pub warmup: Duration,
     /// Whether acknowledgements are sent at once.
     pub quick_ack: bool,

@@ -1,4 +1,4 @@
-//! Where experiments are real: load on the service, never beyond what is allowed, with the server's machine watched.
+//! The lab of real experiments: load on the service, within the permitted limits, with the server's machine observed.
 
 mod orders;
 
@@ -16,13 +16,13 @@ use torr_gauge::signals::{QuotaUse, own_quota};
 use torr_press::Plan;
 use torr_press::request::Options;
 
-/// At most this part of the budget is waited for a service to be done with what was left unanswered.
+/// The divisor of the budget that bounds the wait for a service to finish requests without a response.
 const LONGEST_DRAIN: u32 = 30;
 
-/// A service that does nothing but answer with content of so many bytes.
+/// The plan of a null service, which does nothing but respond with content of a number of bytes.
 pub type Null<'n> = dyn Fn(u64) -> Result<Plan, Halt> + 'n;
 
-/// Presses the real service, and keeps what was observed.
+/// A lab that loads the real service, and keeps the observations.
 pub struct Laboratory<'l> {
     /// The service.
     pub assignment: &'l Assignment,
@@ -32,13 +32,13 @@ pub struct Laboratory<'l> {
     started: Instant,
     /// All experiments so far, in their order.
     pub trail: Vec<Observation>,
-    /// How long the service may need to be done with what the last experiment left unanswered.
+    /// The time that the service may need to finish requests of the last experiment without a response.
     drain: Duration,
     null: Option<&'l Null<'l>>,
 }
 
 impl<'l> Laboratory<'l> {
-    /// Opens for one assignment. `tell` is told each experiment before it is made; `stop` ends all.
+    /// Returns a lab for an assignment. `tell` is called before each experiment; `stop` ends the current one.
     pub fn open(
         assignment: &'l Assignment,
         observer: Option<&'l dyn Observer>,
@@ -111,7 +111,7 @@ impl<'l> Laboratory<'l> {
         self.run_seen_by(self.observer, experiment, why, plan)
     }
 
-    /// The same where another server is meant, which somebody else watches.
+    /// Makes an experiment with another server, which `observer` observes.
     ///
     /// # Errors
     /// [`Halt`].
@@ -167,7 +167,7 @@ impl<'l> Laboratory<'l> {
     fn keep(&mut self, experiment: &str, why: &str, measured: Measurement, seen: Seen) -> Result<&Observation, Halt> {
         self.go_on()?;
         let run = &measured.result;
-        // All connections may have had a request in flight, answered or not, that nobody waits for any more.
+        // Each connection may have left a request that the service still works on.
         self.drain = Duration::from_secs_f64(run.plan.connections as f64 / run.rps.max(1.0));
         self.trail.push(Observation::new(experiment, why, measured, seen));
         Ok(self.trail.last().expect("it was just kept"))

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub struct Rung {
     /// Connections.
     pub connections: usize,
-    /// Good answers per second.
+    /// Good responses per second.
     pub rps: f64,
     /// The median response time in seconds.
     pub median_s: f64,

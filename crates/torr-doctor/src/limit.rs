@@ -1,7 +1,7 @@
-//! The most that a service sustains, how it behaves on the way there, and what happens above.
+//! The search for the highest rate that a service sustains, and its behaviour below and above.
 //!
-//! The order is gentle first: a few requests, a ladder of connections in a closed loop, which tells about where its
-//! ceiling is, rates in an open loop from an eighth of that on, and at last a little more than what was found.
+//! Light loads come first: a few requests, a ladder of connections in a closed loop, which shows about where the maximum is, rates
+//! in an open loop from an eighth of that, and at last a little more than the sustained rate.
 
 mod ask;
 mod disturbance;
@@ -27,7 +27,7 @@ pub use ask::{Ask, Bench, Load, Purpose};
 pub use disturbance::Disturbance;
 pub use found::Spread;
 pub use ladder::Rung;
-pub use outcome::{Answer, Connections, Outcome, SCHEMA, Sustained};
+pub use outcome::{Connections, Outcome, ResultKind, SCHEMA, Sustained};
 pub use overload::{ABOVE, Course, Overload};
 pub use press::Press;
 pub use reading::Reading;
@@ -40,28 +40,28 @@ use found::{Concluded, Found};
 use torr_press::RunError;
 use trials::Trials;
 
-/// A limit is told as one if the rate above it that failed is no further from it than this; otherwise as "at least".
-const TOLD: f64 = 1.25;
+/// The largest ratio of the lowest failed rate to the sustained one for a limit; above it the result is "at least".
+const LIMIT_RATIO: f64 = 1.25;
 
-/// The part of a closed loop's throughput from which an open loop may fail for want of connections.
+/// The share of a closed loop's throughput from which an open loop may fail for lack of connections.
 const WANTING: f64 = 0.6;
 
-/// What is searched, for the outcome.
+/// The facts of a search that are copied into its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
     /// The URL.
     pub target: String,
     /// When the search began (RFC 3339, UTC).
     pub started_at: String,
-    /// How requests are spread over time.
+    /// The distribution of arrivals.
     pub arrivals: String,
 }
 
 /// Finds the limit.
 ///
 /// # Errors
-/// [`RunError`], if the service cannot be reached in the beginning or the system refuses. A service that is gone later
-/// has failed at that step.
+/// [`RunError`], if the service cannot be reached in the first step, or a system call fails. A service that is unreachable
+/// later has failed at that step.
 pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result<Outcome, RunError> {
     let mut trials = Trials::new(bench, settings);
     let base_failed = search::base(&mut trials)?;
@@ -81,7 +81,7 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
         _ => None,
     };
     let interrupted = trials.bench.stopped();
-    let answer = answer(&found, &rungs, settings, interrupted);
+    let kind = result_kind(&found, &rungs, settings, interrupted);
     let sustained = found.kept.as_ref().and_then(|reading| {
         Some(Sustained {
             rate: reading.rate()?,
@@ -96,7 +96,7 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
         rungs.iter().filter(|rung| rung.counts()).map(|rung| (rung.connections as f64, rung.good_per_s)).collect();
     let connections = sustained.as_ref().and_then(|s| Some(Connections::at(s.rate, s.latency_us?.mean)));
     let failed = found.failed.as_ref();
-    let reason = words::reason(answer, failed, interrupted);
+    let reason = words::reason(kind, failed, interrupted);
     Ok(Outcome {
         schema: SCHEMA.into(),
         torr: env!("CARGO_PKG_VERSION").into(),
@@ -109,8 +109,8 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
         max_rate: settings.max_rate,
         max_connections: settings.max_connections,
         interrupted,
-        answer,
-        summary: words::summary(answer, sustained.as_ref(), &settings.slo, &reason),
+        kind,
+        summary: words::summary(kind, sustained.as_ref(), &settings.slo, &reason),
         reason,
         fails_at: failed.and_then(|reading| reading.rate()),
         failure: failed.and_then(|reading| reading.failure.clone()),
@@ -128,28 +128,28 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
     })
 }
 
-/// What kind of answer was found.
-fn answer(found: &Concluded, rungs: &[Rung], settings: &Settings, interrupted: bool) -> Answer {
+/// Returns the kind of the result.
+fn result_kind(found: &Concluded, rungs: &[Rung], settings: &Settings, interrupted: bool) -> ResultKind {
     let Some(kept) = &found.kept else {
         let never = found.failed.as_ref().is_some_and(search::is_least) && !interrupted;
-        return if never { Answer::Never } else { Answer::Unknown };
+        return if never { ResultKind::Never } else { ResultKind::Unknown };
     };
     let Some(failed) = &found.failed else {
         let is_most = kept.rate().zip(settings.max_rate).is_some_and(|(kept, most)| kept >= most);
-        return if is_most { Answer::AtLeastMaxRate } else { Answer::AtLeastTime };
+        return if is_most { ResultKind::AtLeastMaxRate } else { ResultKind::AtLeastTime };
     };
     let all_connections = failed.connections >= settings.max_connections as u64;
     let climbed = rungs.last().filter(|rung| rung.connections == settings.max_connections);
-    // What fails far below what the same connections bring in a closed loop does not fail for want of them.
+    // A failure far below the closed loop's throughput with these connections is not one of connections.
     let wanting = failed.rate().zip(climbed).is_some_and(|(rate, rung)| rate >= WANTING * rung.good_per_s);
-    let apart = failed.rate().zip(kept.rate()).is_some_and(|(failed, kept)| failed / kept > TOLD);
+    let apart = failed.rate().zip(kept.rate()).is_some_and(|(failed, kept)| failed / kept > LIMIT_RATIO);
     if failed.generator.is_some() {
-        Answer::AtLeastGenerator
+        ResultKind::AtLeastGenerator
     } else if all_connections && wanting && ladder::still_grows(rungs) {
-        Answer::AtLeastConnections
+        ResultKind::AtLeastConnections
     } else if apart {
-        Answer::AtLeastTime
+        ResultKind::AtLeastTime
     } else {
-        Answer::Limit
+        ResultKind::Limit
     }
 }

@@ -9,55 +9,57 @@ use torr_gauge::collector::Measurement;
 use torr_gauge::signals::QuotaUse;
 use torr_gauge::{RunResult, Sample, Signals};
 
-/// An experiment that is about to be made, for who watches.
+/// An experiment that is about to be made, for the display of progress.
 #[derive(Debug, Clone, Copy)]
 pub struct ExperimentStart<'s> {
-    /// What is done.
+    /// The experiment's name.
     pub experiment: &'s str,
-    /// What it is to tell.
+    /// The experiment's reason.
     pub why: &'s str,
     /// The part of the budget that is spent, 0 to 1.
     pub spent: f64,
 }
 
-/// What was seen beside an experiment's own result.
+/// The signals beside an experiment's own result.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// By the server's machine.
+    /// The signals of the server's machine.
     pub server: Option<Signals>,
-    /// Of the CPU quota that the generator is under.
+    /// The use of the generator's CPU quota.
     pub own_quota: Option<QuotaUse>,
 }
 
-/// One experiment and what came of it.
+/// An experiment and its observation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Observation {
-    /// What was done.
+    /// The experiment's name.
     pub experiment: String,
-    /// What it was to tell.
+    /// The experiment's reason.
     pub why: String,
-    /// What was measured.
+    /// The result of the run.
     pub run: RunResult,
-    /// What the server's machine saw meanwhile.
+    /// The signals of the server's machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signals: Option<Signals>,
-    /// The CPU quota that the generator was under.
+    /// The use of the generator's CPU quota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_quota: Option<QuotaUse>,
     /// Times of responses and connections that the rules read beside the run's own.
     pub times: Times,
-    /// When the experiment ended, in seconds since the diagnosis began; 0 in a comparison.
+    /// The time of the experiment's end, in seconds since the diagnosis began; 0 in a comparison.
     #[serde(default)]
     pub ended_s: f64,
-    /// What the run was made from. Empty in an observation that was read from a recording.
+    /// The sample of the run. Empty in an observation from a recording.
     #[serde(skip)]
     pub sample: Arc<Sample>,
 }
 
 impl Observation {
-    /// Keeps what was measured.
+    /// Returns the observation of a measured experiment.
     pub fn new(experiment: &str, why: &str, measured: Measurement, seen: Seen) -> Self {
-        let Measurement { result, total, .. } = measured;
+        let Measurement { mut result, total, .. } = measured;
+        // A diagnosis has dozens of runs, whose samples would be most of its JSON.
+        result.latency_histogram = Default::default();
         Self {
             experiment: experiment.into(),
             why: why.into(),
@@ -70,46 +72,46 @@ impl Observation {
         }
     }
 
-    /// Answers per second that were no refusals.
+    /// Returns the good responses per second, those that were not refusals.
     pub fn good_rps(&self) -> f64 {
         self.run.good_rps()
     }
 
-    /// Requests that ended badly, as a share of those that ended.
+    /// Returns the share of failed requests among those that ended.
     pub fn failed_share(&self) -> f64 {
         let ended = self.run.requests + self.run.errors.unanswered();
         self.run.errors.total() as f64 / ended.max(1) as f64
     }
 
-    /// The share of answers with one of these statuses.
+    /// Returns the share of responses with one of these statuses.
     pub fn status_share(&self, statuses: &[u16]) -> f64 {
         let count: u64 = statuses.iter().filter_map(|status| self.run.status.get(status)).sum();
         count as f64 / self.run.requests.max(1) as f64
     }
 
-    /// CPU that the generator used, in cores.
+    /// Returns the generator's CPU in cores.
     pub fn generator_cores(&self) -> f64 {
         self.run.generator.cpu_share * self.run.plan.threads as f64
     }
 
-    /// CPU time in seconds that the hypervisor gave to others, on the server's machine.
+    /// Returns the CPU time of the server's machine in seconds that the hypervisor gave to others.
     pub fn stolen_s(&self) -> f64 {
         let stolen = |signals: &Signals| Some(signals.seconds * signals.machine?.cores as f64 * signals.stolen_share());
         self.signals.as_ref().and_then(stolen).unwrap_or(0.0)
     }
 
-    /// Connections opened for each answer, beside those that are there at the end.
+    /// Returns the connections opened for each response, beyond those of the plan.
     pub fn opened_per_request(&self) -> f64 {
         let again = self.run.connections.opened.saturating_sub(self.run.plan.connections as u64);
         again as f64 / self.run.requests.max(1) as f64
     }
 
-    /// Answers, those included that came before anything counted: all that the server's machine saw.
-    pub fn answers(&self) -> u64 {
+    /// Returns the number of responses with those of the warm-up, as signals of the server's machine include it.
+    pub fn responses(&self) -> u64 {
         self.run.requests + self.run.warmup.map_or(0, |warmup| warmup.requests)
     }
 
-    /// Connections that were opened on the server's machine by others than the generator.
+    /// Returns the connections opened on the server's machine by programs other than the generator.
     pub fn opened_by_others(&self) -> Option<u64> {
         let opened = self.signals.as_ref()?.network?.active_opens?;
         let connections = &self.run.connections;
@@ -118,26 +120,25 @@ impl Observation {
         Some(opened.saturating_sub(connections.opened + connections.carried + while_warming_up))
     }
 
-    /// Connections that the server opened for each request, as far as two loads tell: what is opened more under this load than
-    /// under a `gentle` one is the server's doing, and what is opened all the time is that of other programs. `None` if the kernel does
-    /// not tell, or if the loads are too much alike.
+    /// Returns the connections that the server opened for each request: those opened in addition to the ones under a `gentle` load, which
+    /// are those of other programs. `None` if the kernel does not report them, or if the loads are too similar.
     pub fn upstream_opens(&self, gentle: &Self) -> Option<f64> {
         let per_second = |observation: &Self| {
             let seconds = observation.signals.as_ref()?.seconds;
             let opened = observation.opened_by_others()?;
-            (seconds > 0.0).then(|| (opened as f64 / seconds, observation.answers() as f64 / seconds))
+            (seconds > 0.0).then(|| (opened as f64 / seconds, observation.responses() as f64 / seconds))
         };
         let ((opened, answered), (less_opened, less_answered)) = (per_second(self)?, per_second(gentle)?);
         let apart = answered >= LOADS_APART * less_answered;
         apart.then(|| ((opened - less_opened) / (answered - less_answered)).max(0.0))
     }
 
-    /// Bytes received for each answer.
+    /// Returns the bytes received for each response.
     pub fn bytes_per_request(&self) -> f64 {
         self.run.bytes.received as f64 / self.run.requests.max(1) as f64
     }
 
-    /// Returns the median response time in seconds of the requests that were answered.
+    /// Returns the median response time in seconds.
     pub fn median_s(&self) -> Option<f64> {
         Some(self.times.answered?.median_us / 1e6)
     }
@@ -148,7 +149,7 @@ impl Observation {
     }
 }
 
-/// A quantile that is told however few samples there are.
+/// Returns a quantile of any number of samples but zero.
 pub fn quantile(latency: &torr_gauge::Latency, share: f64) -> Option<Duration> {
     (latency.count() > 0).then(|| Duration::from_micros(latency.histogram().value_at_quantile(share)))
 }

@@ -5,7 +5,7 @@ use torr_gauge::signals::{Reading, Watcher};
 
 /// Something that tells what the server's machine sees.
 pub trait Observer {
-    /// All counts at this moment. `None` if it does not answer.
+    /// Returns all counters at this moment. `None` if the machine does not respond.
     fn reading(&self) -> Option<Reading>;
 
     /// Whether it is this machine that it tells of.

@@ -1,6 +1,6 @@
 //! The verdict of a plain run: what its signals alone point to. Nothing was varied, so it is never more than likely.
 //!
-//! The order matters: a run that kept the rate it was asked for has no limit to be found; a run that fails, or runs out of ports,
+//! The order matters: a run that kept its scheduled rate has no limit to be found; a run that fails, or runs out of ports,
 //! says nothing of the server's speed; and a generator that could not keep up says nothing of anything else.
 
 mod behind;

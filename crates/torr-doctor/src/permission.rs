@@ -1,4 +1,4 @@
-//! Whom a series of experiments may be done to without asking: machines that can only be one's own or the neighbours'.
+//! The services that may be examined without a flag: those on loopback and private addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

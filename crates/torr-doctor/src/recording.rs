@@ -1,4 +1,4 @@
-//! Recordings: the observations of a diagnosis in a file, and a lab that answers experiments from them.
+//! Recordings: the observations of a diagnosis in a file, and a lab that replays experiments from them.
 //!
 //! A recording is JSON, `torr.recording/1`: the `expected` factor, the `setting` of the diagnosis and its `trail`, both as in
 //! `torr.doctor/1`, and the names and reasons of experiments in which not one connection came about (`unreached`). A diagnosis as JSON
@@ -86,7 +86,7 @@ impl Recording {
     /// Writes the recording into a file.
     ///
     /// # Errors
-    /// Those of the file.
+    /// The errors of the file.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let mut file = GzEncoder::new(File::create(path)?, Compression::best());
         serde_json::to_writer(&mut file, self)?;
@@ -96,7 +96,7 @@ impl Recording {
     /// Reads a recording from a file.
     ///
     /// # Errors
-    /// Those of the file, and of what is no recording.
+    /// The errors of the file, and an error for a file that is not a recording.
     pub fn read(path: &Path) -> io::Result<Self> {
         Ok(serde_json::from_reader(BufReader::new(GzDecoder::new(File::open(path)?)))?)
     }
@@ -104,7 +104,7 @@ impl Recording {
     /// Diagnoses the service again from what was observed of it.
     ///
     /// # Errors
-    /// [`Halt::NotRecorded`] if a rule asks for an experiment that was not carried out then.
+    /// [`Halt::NotRecorded`] if a rule requests an experiment that was not recorded.
     pub fn diagnose(&self) -> Result<Diagnosis, Halt> {
         let mut lab =
             Replay { left: self.trail.iter().cloned().collect(), unreached: &self.unreached, elapsed: Duration::ZERO };

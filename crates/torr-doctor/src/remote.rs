@@ -6,13 +6,13 @@ mod node_exporter;
 
 pub use error::RemoteError;
 
-use exchange::{Answer, Exchange};
+use exchange::{Exchange, Reply};
 use serde_json::Value;
 use std::time::Instant;
 use torr_gauge::redact;
 use torr_gauge::signals::Reading;
 
-/// Somebody on the server's machine who tells what can be seen there.
+/// A program on the server's machine that reports its signals.
 #[derive(Debug)]
 pub struct RemoteWatch {
     exchange: Exchange,
@@ -22,20 +22,21 @@ pub struct RemoteWatch {
     connected: Instant,
 }
 
-/// Who tells.
+/// The kind of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// `torr watch`: everything.
+    /// `torr watch`, with all signals.
     TorrWatch,
-    /// A node_exporter: the machine and the kernel's TCP, nothing of the service.
+    /// A node_exporter, with the signals of the machine and the kernel's TCP, but none of the service.
     NodeExporter,
 }
 
 impl RemoteWatch {
-    /// Asks at an address, such as `10.0.0.5:9300`, what can be seen of the service that listens on a port there.
+    /// Connects to the program at an address, such as `10.0.0.5:9300`, for signals of the service that listens on a port there. Makes a
+    /// first request.
     ///
     /// # Errors
-    /// Each [`RemoteError`]; the answer to a first question has been looked at.
+    /// [`RemoteError`].
     pub fn connect(address: &str, token: Option<&str>, service_port: u16) -> Result<Self, RemoteError> {
         let exchange = Exchange::new(address, token)?;
         let signals = format!("/signals?port={service_port}");
@@ -44,7 +45,7 @@ impl RemoteWatch {
             Source::TorrWatch
         } else if first.status == 401 {
             return Err(RemoteError::Token(exchange.address));
-        } else if exchange.get("/metrics").is_ok_and(|answer| node_exporter::reading(&answer.text, 0).is_some()) {
+        } else if exchange.get("/metrics").is_ok_and(|reply| node_exporter::reading(&reply.text, 0).is_some()) {
             Source::NodeExporter
         } else {
             return Err(exchange.refused(&first));
@@ -52,41 +53,41 @@ impl RemoteWatch {
         Ok(Self { exchange, source, signals, connected: Instant::now() })
     }
 
-    /// Who it is that tells.
+    /// Returns the kind of the program.
     pub fn source(&self) -> Source {
         self.source
     }
 
-    /// What has been counted up to now.
+    /// Returns a reading of all counters.
     ///
     /// # Errors
-    /// Each [`RemoteError`].
+    /// [`RemoteError`].
     pub fn reading(&self) -> Result<Reading, RemoteError> {
-        let (answer, reading) = match self.source {
+        let (reply, reading) = match self.source {
             Source::TorrWatch => {
-                let answer = self.exchange.get(&self.signals)?;
-                let reading = reading(&answer);
-                (answer, reading)
+                let reply = self.exchange.get(&self.signals)?;
+                let reading = reading(&reply);
+                (reply, reading)
             }
             Source::NodeExporter => {
-                let answer = self.exchange.get("/metrics")?;
-                let reading = node_exporter::reading(&answer.text, self.connected.elapsed().as_micros() as u64);
-                (answer, reading)
+                let reply = self.exchange.get("/metrics")?;
+                let reading = node_exporter::reading(&reply.text, self.connected.elapsed().as_micros() as u64);
+                (reply, reading)
             }
         };
-        reading.ok_or_else(|| self.exchange.refused(&answer))
+        reading.ok_or_else(|| self.exchange.refused(&reply))
     }
 }
 
-fn reading(answer: &Answer) -> Option<Reading> {
-    let mut reading: Value = serde_json::from_str(&answer.text).ok().filter(|_| answer.status == 200)?;
+fn reading(reply: &Reply) -> Option<Reading> {
+    let mut reading: Value = serde_json::from_str(&reply.text).ok().filter(|_| reply.status == 200)?;
     make_printable(&mut reading);
     let reading: Reading = serde_json::from_value(reading).ok()?;
-    // Later versions may have more in them; what is told here keeps its meaning within a version.
+    // Later versions may have more fields; those read here keep their meaning within a version.
     (reading.schema == torr_gauge::signals::READING_SCHEMA).then_some(reading)
 }
 
-/// Writes out what a terminal would act on in all texts: names of processes and addresses are what another machine says.
+/// Escapes control characters in all texts, since the other machine is not trusted.
 fn make_printable(value: &mut Value) {
     match value {
         Value::String(text) => *text = redact::printable(text).into_owned(),

@@ -1,9 +1,8 @@
-//! The rules, in the order in which they are asked. Each is a pure function of the evidence: it looks for witnesses of one group of
-//! factors, asks for the experiment that would tell them from what looks alike, and gives a verdict or passes.
+//! The rules in their order. Each is a pure function of the evidence: it looks for witnesses of one group of factors, requests the
+//! experiment that distinguishes these from look-alikes, and gives a verdict or passes.
 //!
-//! The order matters: requests that fail say nothing of a server's speed, a generator that cannot keep up says nothing of
-//! anything else, and what holds all requests back for a time (a quota, a limiter, a link) has to be known before it can be
-//! asked what a server is busy with.
+//! The order matters: failed requests are no measure of a server's speed, a saturated generator is no measure of anything, and what
+//! delays all requests (a quota, a limiter, a link) has to be known before the server's own work is examined.
 
 mod addresses;
 mod allowed;
@@ -29,7 +28,7 @@ use torr_gauge::{Confidence, Factor, Verdict};
 /// A rule. It sees no socket, no clock and no other rule's state.
 pub type Rule = fn(&Evidence) -> Step;
 
-/// The rules that are asked however little time there is: those that only look, and what the user forbids.
+/// The rules that are applied without regard to the time left: those that only observe, and the user's limits.
 pub const SURVEY: [Rule; 9] = [
     survey::alone_rule,
     acks::rule,
@@ -42,7 +41,7 @@ pub const SURVEY: [Rule; 9] = [
     allowed::rule,
 ];
 
-/// The rules that are asked while there is time.
+/// The rules that are applied while there is time.
 pub const RULES: [Rule; 12] = [
     failing::ports,
     delayed_ack::rule,
@@ -82,8 +81,8 @@ fn busy(evidence: &Evidence) -> Step {
     };
     let verdict = verdict.map(|verdict| with_proxy(verdict, evidence.figures.before.as_ref()));
     let behind = &evidence.figures.behind;
-    let told = || format!("this is said of {}, to which the server hands requests on", behind.join(", "));
-    let verdict = verdict.map(|verdict| verdict.because_if((!behind.is_empty()).then(told)));
+    let because = || format!("this verdict is about {}, to which the server forwards requests", behind.join(", "));
+    let verdict = verdict.map(|verdict| verdict.because_if((!behind.is_empty()).then(because)));
     Ok(verdict.map(|verdict| doubted(verdict, evidence.figures.stolen_share())))
 }
 
@@ -97,7 +96,7 @@ fn with_proxy(verdict: Verdict, before: Option<&Before>) -> Verdict {
             "the proxy, {}, used {:.2} CPUs, and {} behind it {:.2}",
             before.proxy, before.proxy_cores, before.behind, before.behind_cores
         ))
-        .because(format!("asked directly, without the proxy, {}", before.contrast));
+        .because(format!("directly, without the proxy, {}", before.contrast));
     if verdict.factor == Factor::ServerCpu {
         verdict.summary = whose_cpu(&before.proxy, before.proxy_cores, &before.behind, before.behind_cores);
         verdict = verdict.advice(PROXY_CPU);
@@ -105,7 +104,7 @@ fn with_proxy(verdict: Verdict, before: Option<&Before>) -> Verdict {
     verdict
 }
 
-/// What to do about the CPU that a proxy takes.
+/// The advice for a proxy that takes much CPU.
 pub const PROXY_CPU: &str = "make the proxy's part cheaper: compression, rules and a log line for each request, as far as these are on, \
                              and fewer copies of bodies; or give it CPU of its own";
 
@@ -119,7 +118,7 @@ pub fn whose_cpu(proxy: &str, proxy_cores: f64, behind: &str, behind_cores: f64)
     }
 }
 
-/// Where the CPU comes and goes, nobody can be sure who was busy, nor what grew with the load.
+/// Lowers the confidence of a verdict if the hypervisor took much CPU, so that the use of CPU is uncertain.
 fn doubted(verdict: Verdict, stolen: f64) -> Verdict {
     if stolen <= STOLEN_DOUBTFUL {
         return verdict;
@@ -148,14 +147,15 @@ mod tests {
             contrast: "100/s became 360/s".into(),
         };
         let verdict = || Verdict::new(Factor::ServerCpu, Confidence::Likely, "The server uses all CPU.");
-        let told = with_proxy(verdict(), Some(&before(1.2, 0.3)));
-        assert!(told.summary.contains("the proxy, nginx, takes the most"), "{}", told.summary);
+        let shared = with_proxy(verdict(), Some(&before(1.2, 0.3)));
+        assert!(shared.summary.contains("the proxy, nginx, takes the most"), "{}", shared.summary);
         assert!(
-            told.because
+            shared
+                .because
                 .iter()
-                .any(|told| told.contains("nginx, used 1.20 CPUs, and torr at 127.0.0.1:8080 behind it 0.30"))
+                .any(|because| because.contains("nginx, used 1.20 CPUs, and torr at 127.0.0.1:8080 behind it 0.30"))
         );
-        assert!(told.because.iter().any(|told| told.contains("100/s became 360/s")));
+        assert!(shared.because.iter().any(|because| because.contains("100/s became 360/s")));
         assert!(with_proxy(verdict(), Some(&before(0.3, 1.2))).summary.contains("torr at 127.0.0.1:8080, behind"));
         let lock = Verdict::new(Factor::Lock, Confidence::Likely, "a lock");
         assert_eq!(with_proxy(lock.clone(), Some(&before(1.0, 1.0))), lock);
@@ -173,7 +173,7 @@ mod tests {
             assert_eq!(doubted(verdict(), 0.02).confidence, before);
             let doubted = doubted(verdict(), 0.25);
             assert_eq!(doubted.confidence, after);
-            assert!(doubted.because.iter().any(|told| told.contains("25%")), "{:?}", doubted.because);
+            assert!(doubted.because.iter().any(|because| because.contains("25%")), "{:?}", doubted.because);
         }
     }
 }

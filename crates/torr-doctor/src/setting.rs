@@ -45,7 +45,7 @@ pub struct Setting {
     pub has_null: bool,
     /// Requests per second that are never exceeded.
     pub max_rate: Option<f64>,
-    /// How long the diagnosis may take, in seconds.
+    /// The budget of the diagnosis in seconds.
     pub budget_s: f64,
     /// After how many seconds a request of the user has failed.
     pub timeout_s: f64,
@@ -53,7 +53,7 @@ pub struct Setting {
     pub url: String,
     /// The path of the URL.
     pub path: String,
-    /// What the user gave, for the commands that are printed. Not recorded.
+    /// The user's command line, for the commands that are printed. Not recorded.
     #[serde(skip)]
     pub commands: Invocation,
 }

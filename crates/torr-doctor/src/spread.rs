@@ -4,7 +4,7 @@
 use crate::thresholds::{FULL_THREAD, IDLE_WORKER, WORKED_BEFORE};
 use torr_gauge::Signals;
 
-/// How many workers had little to do while another was full, though they did work in other experiments.
+/// Returns the number of workers that idled while another was saturated, although they worked in other experiments.
 pub fn idle_workers<'s>(seen: &Signals, others: impl Iterator<Item = &'s Signals> + Clone) -> usize {
     if !seen.threads().any(|thread| thread.demand() >= FULL_THREAD) {
         return 0;
@@ -40,7 +40,7 @@ mod tests {
             (seen(&[(1, 0.0, 0.0), (2, 0.7, 0.2), (3, 0.2, 0.0)]), 1),
             // It has as much to do, but gets no CPU.
             (seen(&[(1, 0.95, 0.0), (2, 0.1, 0.8), (3, 0.0, 0.0)]), 0),
-            // Nobody is full: they wait for something else.
+            // No worker is saturated: they wait for something else.
             (seen(&[(1, 0.4, 0.0), (2, 0.0, 0.0), (3, 0.0, 0.0)]), 0),
             // Another process has replaced it.
             (seen(&[(1, 0.95, 0.0), (4, 0.0, 0.0)]), 0),

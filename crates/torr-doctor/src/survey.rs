@@ -14,7 +14,7 @@ use torr_gauge::Signals;
 
 /// Pauses between requests that are to meet an idle server, unless those take longer.
 const PAUSE: Duration = Duration::from_millis(12);
-/// How often a cheap request is tried.
+/// The number of requests that show whether a path is cheap.
 const TRIES: u64 = 12;
 /// The share of the budget for which a disturbed machine is left alone: other programs may have something to do for a moment only.
 const REST: f64 = 1.0 / 30.0;
@@ -79,7 +79,7 @@ pub fn alone(evidence: &Evidence) -> Option<usize> {
     tried.iter().find_map(|(name, why)| evidence.position(name, why))
 }
 
-/// Requests that the server may answer without the target's work.
+/// Requests that the server may handle without the target's work.
 pub fn cheap_rule(evidence: &Evidence) -> Step {
     for experiment in cheap_experiments(evidence) {
         let seen = evidence.observe_if_reached(experiment)?;
@@ -90,7 +90,7 @@ pub fn cheap_rule(evidence: &Evidence) -> Step {
     Ok(None)
 }
 
-/// What may be cheap: a path that is not there, and a request that a server refuses before it looks at the path.
+/// The candidates for cheap requests: a path that does not exist, and a request that a server refuses before it reads the path.
 fn cheap_experiments(evidence: &Evidence) -> Vec<Experiment> {
     let setting = &evidence.setting;
     let light = |name, request| {
@@ -114,12 +114,12 @@ fn cheap(seen: &Observation) -> Option<Cheap> {
 
 /// Ever more connections, up to twice as many as the user means.
 pub fn ladder_rule(evidence: &Evidence) -> Step {
-    let (setting, asked) = (&evidence.setting, evidence.setting.connections);
+    let (setting, planned) = (&evidence.setting, evidence.setting.connections);
     let climb = |connections, why, seconds| {
         setting.with_connections(connections, counted(connections, "connection"), why, seconds)
     };
     let mut rates = vec![];
-    for connections in rungs(asked).into_iter().filter(|&connections| connections != asked) {
+    for connections in rungs(planned).into_iter().filter(|&connections| connections != planned) {
         rates.push(evidence.observe(climb(connections, GROWS, 0.7))?.good_rps());
         if let [.., before, _, last] = rates[..]
             && last < FLAT_LADDER * before
@@ -127,17 +127,17 @@ pub fn ladder_rule(evidence: &Evidence) -> Step {
             break;
         }
     }
-    let full = evidence.observe(climb(asked, YOUR_LOAD, 2.5))?;
+    let full = evidence.observe(climb(planned, YOUR_LOAD, 2.5))?;
     if setting.same_machine && disturbance(full) > RUN_DISTURBED {
         let rest = Some(Duration::from_secs_f64(setting.budget_s * REST));
-        evidence.observe(Experiment { rest, ..climb(asked, DISTURBED, 2.5) })?;
+        evidence.observe(Experiment { rest, ..climb(planned, DISTURBED, 2.5) })?;
     }
     if first_full(evidence).is_some_and(|at| idle_workers(evidence, at) > 0) {
         // Other connections may fall to other workers.
-        evidence.observe(climb(asked, UNEVEN, 2.5))?;
+        evidence.observe(climb(planned, UNEVEN, 2.5))?;
     }
-    let double = (2 * asked).min(setting.max_connections);
-    if double > asked {
+    let double = (2 * planned).min(setting.max_connections);
+    if double > planned {
         let came = evidence.observe(climb(double, MORE, 1.0))?.run.connections.peak;
         if (came as f64) < MOST_CONNECTED * double as f64 {
             // A full accept queue drops connections, and those come again after a second: this was not the load that was meant.

@@ -4,105 +4,105 @@
 //! of the clinic, whose faults are known, as the widest gap between those that have a fault and those that look alike.
 
 // Witnesses.
-/// A thread that used so much of a CPU was full: the scheduler and sampling take the rest.
+/// The CPU in cores from which a thread was saturated: the scheduler and sampling take the rest.
 pub const FULL_THREAD: f64 = 0.85;
-/// A request counts as cheap at this share of what the target takes.
+/// The share of the target's service time up to which a request counts as cheap.
 pub const CHEAP: f64 = 0.6;
-/// The share of its periods from which a quota holds a process back.
+/// The share of its periods from which a quota throttles a process.
 pub const THROTTLED: f64 = 0.15;
-/// Nothing that requests hold, be it a thread, a lock or a connection, is limited below so many at a time.
+/// The least number in use of a limited resource that requests hold: a thread, a lock or a connection.
 pub const LEAST_HELD: f64 = 0.7;
-/// Below this parallelism there is one at a time.
+/// The parallelism below which one request is worked on at a time.
 pub const ONE: f64 = 1.7;
-/// Messages to a database for each request from which they are an ORM's doing, which loads rows one by one.
+/// Messages to a database for each request from which an ORM loads rows one by one.
 pub const MANY_TRIPS: f64 = 10.0;
-/// Bytes from a database for each request from which it may be asked what becomes of them.
+/// Bytes from a database for each request from which they are compared with the bytes of the response.
 pub const MUCH_FETCHED: f64 = 2048.0;
-/// The kernel sends a SYN again after a second (RFC 6298, section 2).
+/// The time in microseconds after which a SYN was retransmitted: the kernel waits a second (RFC 6298, section 2).
 pub const SYN_TIMEOUT_US: u64 = 950_000;
-/// The least share of a request's time that is taken for the service's own.
+/// The least share of a request's time that counts as the service's own.
 pub const LEAST_WORK: f64 = 0.15;
-/// The share of the time without a CPU below which a server gets the CPU that it asks for.
+/// The share of the time spent ready but without a CPU below which a server gets the CPU that it needs.
 pub const SERVED: f64 = 0.12;
-/// CPU in cores of a thread that has a part in the work, and is no mere helper.
+/// CPU in cores from which a thread does a part of the work and is not just a helper.
 pub const WORKING_THREAD: f64 = 0.15;
 /// The share of the time without a CPU from which a thread is starved.
 pub const STARVED_THREAD: f64 = 0.3;
-/// CPU in cores from which another program on the server's machine is named.
+/// CPU in cores from which a report names another program on the server's machine.
 pub const WORTH_TELLING: f64 = 0.05;
 /// The server's CPU as a share of the generator's from which it is the server's work that fills the machine they share.
 pub const SERVERS_PART: f64 = 0.8;
-/// How much longer a light load must take, as a share of the target's time of work, to be held up by the target's load.
+/// The increase of a light load's response time, as a share of the target's service time, from which the target's load delays it.
 pub const HELD_UP: f64 = 0.25;
-/// The same share up to which a light load is not held up.
+/// The increase, as such a share, up to which the target's load does not delay a light load.
 pub const NOT_HELD_UP: f64 = 0.12;
-/// CPU in cores that a full thread uses at least, however long it waits for a CPU.
+/// CPU in cores that a saturated thread uses at least, even if it waits for a CPU.
 pub const FULL_THREAD_USES: f64 = 0.4;
-/// The share of the time that a thread must spend on one kind of wait.
+/// The share of the time that a thread must spend in one kind of wait.
 pub const MOSTLY_WAITS: f64 = 0.5;
-/// Of so many requests a thread that has a part in them waits at least once.
+/// The number of requests in which a thread that works on them waits at least once.
 pub const REQUESTS_PER_WAIT: f64 = 200.0;
 /// The ratio of the server's CPU to its database's from which it is the server that computes.
 pub const SERVER_COMPUTES: f64 = 2.0;
-/// The ratio of bytes from the database to bytes to the client from which rows are fetched for little.
+/// The ratio of bytes from the database to bytes to the client from which too many rows are fetched.
 pub const FETCHED_FOR_LITTLE: f64 = 4.0;
-/// Messages to a database for each request from which each request asks it.
-pub const ASKED_BY_EACH: f64 = 0.5;
+/// Messages to a database for each request from which each request queries it.
+pub const QUERIED_BY_EACH: f64 = 0.5;
 /// The share of the CPUs below which a server idles.
 pub const IDLE_SERVER: f64 = 0.3;
 
 // What the user allows.
-/// The share of the highest rate that is allowed from which it is what limits.
+/// The share of the highest permitted rate from which that rate is the limit.
 pub const MAX_RATE_REACHED: f64 = 0.85;
 
 // Acknowledgements.
-/// Linux holds an acknowledgement back for 40 ms, and at most for 200.
+/// The ranges in seconds of response times that a delayed acknowledgement causes: Linux delays it by 40 ms, and by 200 at most.
 pub const ACK_DELAYS_S: [(f64, f64); 2] = [(0.036, 0.052), (0.19, 0.215)];
-/// The share of answers that must take as long as such a delay.
+/// The share of responses that must take as long as such a delay.
 pub const ACK_DELAYED: f64 = 0.2;
-/// Acknowledgements that were held back, for each answer, where answers take longer than that.
+/// Delayed acknowledgements for each response, where responses take longer than a delay.
 pub const ACKS_HELD_BACK: f64 = 0.5;
-/// How many times as many answers acknowledging at once must bring.
+/// The ratio of throughput that acknowledging at once must bring.
 pub const ACKED_FASTER: f64 = 1.2;
 /// The ratio by which the share of delayed responses must fall once acknowledgements are sent at once.
 pub const DELAYS_GONE: f64 = 4.0;
-/// How far the median may fall beside a delay's bounds, as ratios of these.
+/// The interval, as ratios of a delay's bounds, in which the fall of the median must lie.
 pub const FELL_BY_DELAY: (f64, f64) = (0.8, 1.1);
 
 // Experiments in turns.
-/// Pairs of runs; as many as the difference needs to be told from noise.
+/// The least number of pairs of runs.
 pub const LEAST_PAIRS: usize = 5;
-/// The most pairs of runs.
+/// The largest number of pairs of runs.
 pub const MOST_PAIRS: usize = 7;
-/// Where hardly any of the budget is left.
+/// The number of pairs of runs once little of the budget is left.
 pub const FEW_PAIRS: usize = 3;
-/// The half width of the interval, as a factor, below which more pairs would tell nothing new.
+/// The half width of the interval, as a factor, below which no more pairs are run.
 pub const NARROW_PAIRS: f64 = 1.1;
 
-/// The ends of an interval are at most so far apart if it is to tell something.
+/// The largest ratio of an interval's ends at which the interval is evidence.
 pub const VAGUE: f64 = 1.5;
 
 // Workers.
 /// CPU in cores of a thread that does a worker's work.
 pub const WORKED_BEFORE: f64 = 0.3;
-/// What a thread wants of a CPU if it has far less to do than one that is full.
+/// The CPU in cores below which a thread has far less to do than a saturated one.
 pub const IDLE_WORKER: f64 = 0.5;
 
 // Keep-alive.
-/// Connections per answer below which they are kept.
+/// Connections per response below which they are kept alive.
 pub const KEPT_ALIVE: f64 = 0.5;
 
 // The ladder of connections.
-/// The part of the best throughput from which the service counts as saturated.
+/// The share of the highest throughput from which the service counts as saturated.
 pub const SATURATED_FROM: f64 = 0.9;
 
 /// The response time in seconds from which a warm-up would exclude nearly all requests.
 pub const LONG_RESPONSE_S: f64 = 0.02;
-/// Once throughput has not grown by more than this over two doublings, the ladder goes on with the user's connections.
+/// The growth of throughput over two doublings up to which the ladder skips to the user's connections.
 pub const FLAT_LADDER: f64 = 1.08;
-/// The share of the machine that others may use before the decisive experiment is made again.
+/// The share of the machine's CPU that other programs may use before the decisive experiment is repeated.
 pub const RUN_DISTURBED: f64 = 0.2;
-/// The share of the connections that must have come about for a load to be the one that was meant.
+/// The share of the connections that must be established for an experiment to be valid.
 pub const MOST_CONNECTED: f64 = 0.9;
 
 // Gains.
@@ -119,14 +119,14 @@ pub const NULL_EXCEEDED: f64 = 1.5;
 /// The factor by which a response written in one piece may bring more than acknowledgements sent at once, which cost a system call each
 /// and leave the server its second write. The clinic measured 1.2 to 1.4.
 pub const ACKNOWLEDGED_COSTS: f64 = 1.6;
-/// The CPU time of requests that a service answers without any work, which a request may cost more under a light load than under a
-/// full one: wake-ups, and system calls that serve one request instead of many.
+/// The CPU time that a request may cost more under a light load than under a heavy one, in requests of a null service: for wake-ups, and
+/// for system calls that serve one request instead of many.
 pub const LIGHT_LOAD_COST: f64 = 9.0;
 /// The factor by which CPU time for each request may fall under a full load, where no service that does nothing was measured.
 pub const CHEAPER_UNDER_LOAD: f64 = 2.0;
 /// The share of what adding CPU, threads or processes brings in proportion that is promised at least.
 pub const SCALES_AT_LEAST: f64 = 0.8;
-/// CPU in cores from which the generator's share of the server's machine is told.
+/// CPU in cores from which a report has the generator's share of the server's machine.
 pub const GENERATOR_MATTERS: f64 = 0.05;
 /// Workers for each CPU that are advised where they wait.
 pub const WAITING_WORKERS: (f64, f64) = (4.0, 8.0);
@@ -142,32 +142,32 @@ pub const SOURCES_APART: f64 = 1.6;
 pub const SOURCES_TOGETHER: f64 = 1.25;
 
 // Connecting.
-/// Connections per answer from which they are not kept.
+/// Connections per response from which they are not kept alive.
 pub const NOT_KEPT: f64 = 0.15;
 /// The share of connections that the server must have closed.
 pub const CLOSED_BY_SERVER: f64 = 0.5;
-/// The share of what a request takes from which connecting is what limits.
+/// The share of a request's time from which connecting is the limit.
 pub const CONNECTING_LIMITS: f64 = 0.1;
-/// The same, from which there is no doubt: what a connection costs a service that does nothing is the least that it may cost.
+/// The share from which connecting is certainly the limit: a service that does nothing shows the least cost of a connection.
 pub const CONNECTING_CERTAIN: f64 = 0.25;
-/// How many times apart an estimate and a measurement may be to stand beside each other.
+/// The largest ratio between an estimate and a measurement that agree.
 pub const ESTIMATE_AGREES: f64 = 2.0;
-/// The share of a single request's time from which TLS handshakes, and not connecting, limit.
+/// The share of a single request's time from which TLS handshakes, rather than connecting, are the limit.
 pub const HANDSHAKES_LIMIT: f64 = 0.4;
-/// The same, from which there is no doubt.
+/// The share from which TLS handshakes are certainly the limit.
 pub const HANDSHAKES_CERTAIN: f64 = 0.6;
-/// The ratio that connections which are kept must bring where the user asks for one for each request.
+/// The ratio of throughput that keep-alive must bring where the user's load has a connection for each request.
 pub const KEPT_BETTER: f64 = 1.2;
-/// The ratio that a condition for keep-alive must bring.
+/// The ratio of throughput that a condition for keep-alive must bring.
 pub const CONDITION_BETTER: f64 = 1.1;
-/// The interval of the ratio within which it makes no difference to offer keep-alive.
+/// The interval of the ratio of throughput within which keep-alive makes no difference.
 pub const NO_DIFFERENCE: (f64, f64) = (0.7, 1.3);
 
 // The ladder.
-/// The share of the ladder's most throughput that every rung must have for a limiter to be certain. Runs of one load differ by up to 6% in
+/// The share of the ladder's highest throughput that every rung must have for a limiter to be certain. Runs of one load differ by up to 6% in
 /// the simulation, and a rise by a third over two rungs was taken for none below this.
 pub const SAME_THROUGHPUT: f64 = 0.8;
-/// How many times the first rung's connections the last must have for a limiter to be certain.
+/// The ratio of the last rung's connections to the first's that a limiter needs to be certain.
 pub const WIDE_LADDER: usize = 4;
 
 // CPU.
@@ -183,49 +183,49 @@ pub const NEARLY_ALL_CPU: f64 = 0.85;
 pub const ONE_CORE: (f64, f64) = (0.85, 1.15);
 /// The share of the server's CPU that a thread must use to be the one that does the work: others only help it.
 pub const MOSTLY_ONE_THREAD: f64 = 0.65;
-/// The factor by which one query that does the work of many may bring less than a query that does its own.
+/// The factor by which a query that does the work of many may bring less than a query that does its own.
 pub const QUERY_VARIES: f64 = 3.0;
-/// CPU in cores that a server uses of which one thread does all the work: at least the one on a full machine, at most the other.
+/// CPU in cores of a server whose work one thread does: the least on a saturated machine, and the most.
 pub const ONE_THREADS_SERVER: (f64, f64) = (0.9, 1.4);
-/// The generator's share of the CPUs from which it takes from the server what it could use.
+/// The generator's share of the CPUs from which it takes CPU that the server could use.
 pub const GENERATOR_TAKES: f64 = 0.15;
-/// The share of the throughput of a service that does nothing from which the server's own work is hardly seen.
+/// The share of the throughput of a service that does nothing from which the server's own work is negligible.
 pub const NEAR_NULL: f64 = 0.6;
 /// The share of the target's time below which another request shows that it is the handler's work.
 pub const HANDLERS_WORK: f64 = 0.5;
 /// The ratio of the last rung's throughput to that of the user's load within which throughput is flat.
 pub const FLAT: (f64, f64) = (0.6, 1.15);
-/// The share of its connections on which a database has not answered from which it keeps its clients waiting.
+/// The share of its connections with a request in flight from which a database delays its clients.
 pub const MOST_WAIT: f64 = 0.5;
 /// The share of its quota that a throttled database uses.
 pub const QUOTA_USED: f64 = 0.5;
 
 // Acknowledgements under load.
-/// The ratio that acknowledging at once must bring under the user's load for delayed acknowledgements to limit it.
+/// The ratio of throughput that acknowledging at once must bring under the user's load for delayed acknowledgements to be the limit.
 pub const ACKS_BIND: f64 = 1.1;
 /// The ratio from which delayed acknowledgements matter most under the user's load.
 pub const ACKS_MATTER: f64 = 1.3;
 
 // Other programs.
-/// The share that others may use before experiments mean nothing.
+/// The share of the machine's CPU that other programs may use before experiments are invalid.
 pub const OTHERS_DISTURB: f64 = 0.25;
-/// The share that the hypervisor may give to others.
+/// The share of the machine's CPU that the hypervisor may give to others before experiments are invalid.
 pub const STOLEN_DISTURBS: f64 = 0.2;
 
 // Failures.
-/// An answer of so many bytes, head and body, is a packet: no smaller one would pass more easily.
+/// The size in bytes of a response, header section included, that fits one packet: a smaller one would load a link as much.
 pub const ONE_PACKET_BYTES: f64 = 1500.0;
-/// Overflows of the accept queue from which they are no accident.
+/// Overflows of the accept queue from which they are evidence.
 pub const OVERFLOWS: u64 = 10;
-/// The share of failed requests from which a run is about its failures.
+/// The share of failed requests from which failures are examined first.
 pub const MANY_FAILED: f64 = 0.01;
 /// The share of connections that are late, or fail, from which an accept queue may be the reason.
 pub const LATE_CONNECTS: f64 = 0.01;
-/// The part of the most throughput below which a load is kept from what the service does.
+/// The share of the highest throughput below which failures reduce a load's throughput.
 pub const KEPT_FROM: f64 = 0.7;
 /// The ratio by which the share of late connections must fall for a change to have been the reason.
 pub const FEWER_LATE: f64 = 4.0;
-/// The share of failures with a status at which a service responds so however gently it is asked.
+/// The share of failures with a status from which a service fails under any load.
 pub const ALWAYS: f64 = 0.5;
 /// The rate that is offered to a limiter, as a ratio to the accepted one.
 pub const OFFERED: f64 = 1.5;
@@ -235,117 +235,118 @@ pub const REFUSES: f64 = 0.1;
 pub const ACCEPTS_NO_MORE: f64 = 1.25;
 /// The share of the CPUs below which a server that refuses is not full.
 pub const NOT_FULL: f64 = 0.8;
-/// The ratio of failures under load to those of single requests up to which load is not the reason.
+/// The ratio of failures under load to those of single requests up to which load is not their cause.
 pub const FAILS_ALONE: f64 = 3.0;
 
 // The generator.
-/// The share of the time without a CPU from which the generator was kept from its work.
+/// The share of the time spent ready but without a CPU from which the generator was starved.
 pub const GENERATOR_STARVED: f64 = 0.25;
-/// A service that does nothing and reaches no more than this times the target shows what the generator can do.
+/// The ratio of a null service's throughput to the target's up to which the generator is the limit.
 pub const NULL_NO_BETTER: f64 = 1.25;
-/// A service that does nothing and reaches less than this times the target was slower than it, and so was its own limit: throughput
-/// varies by as much from run to run.
+/// The ratio of a null service's throughput to the target's below which the null service was its own limit: throughput varies by as
+/// much from run to run.
 pub const NULL_AS_GOOD: f64 = 0.9;
 
 // Links.
-/// By how much connecting must be delayed for the link to be full: the kernel answers it, not the service.
+/// The delay of connecting in seconds from which the link is saturated: connections are accepted by the kernel, not the service.
 pub const LINK_DELAY_S: f64 = 0.001;
-/// The same, as a multiple of what it takes otherwise.
+/// The delay of connecting from which the link is saturated, as a multiple of the time without load.
 pub const LINK_DELAY: f64 = 9.0;
-/// A link carries one thing at a time, so that no more requests than this can be said to be on it.
+/// The most requests that are being transmitted at a time: a link transmits packets one by one.
 pub const ON_A_LINK: f64 = 1.5;
-/// The ratio of the usual round-trip time to the least one from which packets wait on the way.
+/// The ratio of the usual round-trip time to the least one from which packets queue in the network.
 pub const RTT_GREW: f64 = 4.0;
-/// The round-trip time in seconds below which an acknowledgement that waits for its response explains it.
+/// The round-trip time in seconds below which an acknowledgement that is sent with the response explains it.
 pub const RTT_LONG_S: f64 = 0.06;
 /// The ratio that responses without content must bring on a full link.
 pub const SMALLER_BETTER: f64 = 1.3;
-/// The offered rate at which a quota should not matter, as a share of the user's throughput.
+/// The offered rate at which a quota should not throttle, as a share of the user's throughput.
 pub const GENTLE: f64 = 0.4;
 /// The ratio by which throttling must fall at that rate.
 pub const RELIEVED: f64 = 2.0;
 /// The share of the ladder's most throughput that every rung must have for throughput to be the same with any number of connections.
 pub const EVEN: f64 = 0.6;
-/// How many times the usual responses the first tenth of a second must bring after a pause, and how many responses more, to be a burst.
+/// The responses of the first tenth of a second after a pause that are a burst: a multiple of the usual ones, and a number beyond them.
 pub const BURST: (f64, f64) = (2.0, 3.0);
 
 // Proxies.
-/// The share of connections that must be kept between two looks, for them to be kept alive.
+/// The share of a proxy's upstream connections that must be open in two successive samples for them to be kept alive.
 pub const UPSTREAM_KEPT: f64 = 0.6;
-/// Answers directly for each through the proxy, from which the proxy is what limits.
+/// The ratio of throughput without the proxy to that through it from which the proxy is the limit.
 pub const DIRECT_BETTER: f64 = 1.25;
-/// CPU in cores from which somebody behind the server does the work rather than it, if the server does not use half as much.
+/// CPU in cores from which a process behind the server does the work, if the server uses less than half as much.
 pub const WORKS_BEHIND: f64 = 0.5;
-/// The ratio of CPU from which what is behind a server, rather than the server, does the work.
+/// The ratio of CPU from which a process behind the server does the work rather than the server.
 pub const WORKS_MORE: f64 = 2.0;
 
 // Throughput that grows.
 /// The share of connections that must be at work rather than in a queue.
 pub const ALL_AT_WORK: f64 = 0.7;
-/// By what factor a doubling of connections must raise throughput to be one more piece of evidence.
+/// The factor of throughput that a doubling of connections must bring to be evidence of growth.
 pub const STILL_GROWS: f64 = 1.4;
-/// The share of a request's time that makes it the network's.
+/// The share of a request's time from which most of it is the network's.
 pub const MOSTLY_NETWORK: f64 = 0.5;
-/// The share of the time between the first byte and the last that makes an answer one that is held back while it is sent.
+/// The share of a response's time between its first and its last byte from which its sending is paced.
 pub const PACED: f64 = 0.7;
-/// The least share of a response's time that is left without the network.
+/// The least share of a response's time that remains without the network.
 pub const LEAST_REST: f64 = 0.02;
-/// The share of a response's time from which what is left without the network can be told.
+/// The share of a response's time from which the remainder without the network is known.
 pub const UNSURE_REST: f64 = 0.1;
-/// The share of a single request's time that the way may take for a pace to be the server's.
+/// The share of a single request's time that the network may take for a pace to be the server's.
 pub const HARDLY_NETWORK: f64 = 0.1;
 
 // Requests that wait.
-/// CPUs that are used for each request that goes on, from which it computes rather than waits.
+/// CPU in cores for each request in service from which requests compute rather than wait.
 pub const COMPUTES: f64 = 0.5;
-/// Workers for each CPU that are many already, for work that waits.
+/// Workers for each CPU that are many for work that waits.
 pub const MANY_WAITING_WORKERS: f64 = 8.0;
-/// The share of a pool's connections on which an answer must be waited for, for all of it to be in use.
+/// The share of a pool's connections that must have a request in flight for the pool to be exhausted.
 pub const POOL_IN_USE: f64 = 0.8;
-/// Threads that hold a request are as many as requests that go on: the least and the most of these, as a ratio, and threads beside.
+/// The bounds within which the threads that hold a request are as many as requests in service: the least and the greatest ratio, and
+/// a number of threads beyond it.
 pub const AS_MANY_THREADS: (f64, f64, f64) = (0.75, 1.35, 0.3);
-/// Requests in the server's hands that are more than those that go on: a ratio, and requests beside.
+/// The least requests in the server that are more than those in service: a ratio, and a number of requests beyond it.
 pub const MORE_IN_HAND: (f64, f64) = (2.0, 2.0);
-/// Requests in the server's hands that are no more than those that go on: a ratio, and requests beside.
+/// The most requests in the server that are no more than those in service: a ratio, and a number of requests beyond it.
 pub const NO_MORE_IN_HAND: (f64, f64) = (1.4, 1.0);
-/// The connections of a pool that are as many as requests that go on: the ratio that they may differ by, and connections beside.
+/// The difference within which a pool has as many connections as there are requests in service: a ratio, and a number beyond it.
 pub const AS_MANY_CONNECTIONS: (f64, f64) = (0.25, 0.3);
 
 // A single run.
-/// The share of the machine's CPU below which server and generator were not kept from more by want of it.
+/// The share of the machine's CPU below which CPU did not limit server and generator.
 pub const LITTLE_CPU: f64 = 0.5;
 /// The share of connections that must be at work rather than wait.
 pub const PASSIVE_AT_WORK: f64 = 0.5;
-/// Connections per second from which opening them is a good part of what a CPU can do.
+/// Connections per second from which opening them takes much of a CPU.
 pub const MANY_CONNECTIONS_PER_S: f64 = 3000.0;
-/// Connections that the server closes for each answer from which opening new ones costs more than the answers.
+/// Connections that the server closes for each response from which opening new ones costs more than the responses.
 pub const OFTEN_CLOSED: f64 = 0.3;
-/// A median within this factor of the least response time, plus the jitter of a wake-up, means that nothing queues.
+/// The factor of the least response time, plus the jitter of a wake-up, up to which the median shows that no requests queue.
 pub const UNQUEUED: f64 = 2.0;
 /// The jitter of a wake-up in microseconds.
 pub const JITTER_US: f64 = 50.0;
 
-/// The share of the connections that must have a request under way on average, for requests to wait for each other.
+/// The share of the connections that must have a request in flight on average for requests to wait for each other.
 pub const MOST_IN_FLIGHT: f64 = 0.5;
 /// The mean response time as a multiple of the least, from which requests wait.
 pub const WAITED: f64 = 2.0;
 /// The mean response time as a multiple of the least, from which a limiter may hold requests back.
 pub const HELD_BACK: f64 = 10.0;
-/// Connections per second from which they are a server's under load rather than other programs' on its machine.
+/// Connections per second from which they are the server's rather than those of other programs on its machine.
 pub const MANY_OPENED_PER_S: f64 = 200.0;
-/// The database's share of the machine's CPU from which it does a good part of the work.
+/// The database's share of the machine's CPU from which it does much of the work.
 pub const DATABASE_WORKS: f64 = 0.25;
-/// The share of the machine's CPU below which it has some to spare.
+/// The share of the machine's CPU below which CPU is spare.
 pub const SPARE_CPU: f64 = 0.8;
-/// The share of a pool's connections on which an answer is waited for.
+/// The share of a pool's connections that must have a request in flight for the pool to be exhausted, in a single run.
 pub const PASSIVE_POOL_IN_USE: f64 = 0.6;
-/// Requests that go on at a time below which a limiter may hold them back.
+/// The number of requests in service below which a limiter may delay them.
 pub const HARDLY_ONE: f64 = 0.4;
-/// Threads that hold a request are no more than those that go on: a ratio, and threads beside.
+/// The most threads that hold a request if they are no more than requests in service: a ratio, and a number of threads beyond it.
 pub const PASSIVE_THREADS: (f64, f64) = (1.5, 0.5);
-/// The share of the connections with a request in the server's hands below which the others have not been read.
+/// The share of the connections with a request in the server below which the others were not read.
 pub const FEW_IN_HAND: f64 = 0.4;
-/// The share of the generator's connections below which a pool is smaller than what is asked of it.
+/// The share of the generator's connections below which a pool is smaller than the demand.
 pub const SMALL_POOL: f64 = 0.5;
 
 // Schedules that were kept.
@@ -361,12 +362,12 @@ pub const BACKLOG_DEVIATIONS: f64 = 3.0;
 pub const FEW_IN_FLIGHT: f64 = 2.0;
 /// The share of all requests that bounds a steady backlog, where response times show that it had grown for a while.
 pub const BACKLOG_SHARE: f64 = 0.01;
-/// The requests of so many seconds bound a steady backlog as well, however long the run.
+/// The seconds whose requests bound a steady backlog in a run of any length.
 pub const BACKLOG_S: f64 = 1.0;
-/// The share of all requests that bounds a backlog however fast the others were answered: beyond it the service has stalled.
+/// The share of all requests above which a backlog shows that the service has stalled.
 pub const STALLED: f64 = 0.05;
-/// The requests of so many seconds, or of such a share of a shorter run, are no backlog: the machine paused, as it does while other
-/// programs use its CPU.
+/// The seconds, or the share of a shorter run, whose requests are not a backlog but a pause of the machine, as when other programs
+/// use its CPU.
 pub const MACHINE_PAUSE: (f64, f64) = (0.2, 0.2);
 /// The 90th percentile of response times as a share of the time by which responses are behind, from which a backlog has grown for a
 /// while.
@@ -377,35 +378,35 @@ pub const AT_THE_CAP: f64 = 0.95;
 pub const ALL_IN_USE: f64 = 0.95;
 
 // The network in a single run.
-/// A delayed acknowledgement takes 40 ms, and what it delays hardly more.
+/// The range in microseconds of response times that a delayed acknowledgement of 40 ms causes.
 pub const PASSIVE_ACK_DELAY_US: std::ops::RangeInclusive<u64> = 38_000..=50_000;
-/// The share of segments that were sent again from which a way loses packets.
+/// The share of retransmitted segments from which the network loses packets.
 pub const LOSSY: f64 = 0.001;
-/// Bytes that must wait on a full link: two packets of Ethernet.
+/// The bytes that must queue on a saturated link: two packets of Ethernet.
 pub const LINK_QUEUE_BYTES: f64 = 3000.0;
-/// The share of the time that TLS handshakes must take.
+/// The share of the time that TLS handshakes must take to be the limit.
 pub const MOSTLY_TLS: f64 = 0.3;
-/// The round-trip time in microseconds above which a way may be long.
+/// The round-trip time in microseconds above which the network may be the limit.
 pub const LONG_WAY_US: u64 = 500;
-/// The round-trip time in microseconds below which a delayed acknowledgement is told from the way.
+/// The round-trip time in microseconds below which a delayed acknowledgement can be distinguished from the network's delay.
 pub const SHORT_WAY_US: u64 = 10_000;
-/// The time in milliseconds that an acknowledgement adds which waits for its response.
+/// The time in milliseconds that an acknowledgement adds if it is sent with the response.
 pub const LATE_ACK_MS: f64 = 50.0;
 
 // The procedure.
-/// The share of the budget that a single request may take before it has failed.
+/// The time-out of a request as a share of the budget.
 pub const TIMEOUT_SHARE: f64 = 1.0 / 6.0;
-/// The share of the budget after which no further rule is asked.
+/// The share of the budget after which no further rule is applied.
 pub const LAST_RULE: f64 = 0.9;
-/// The share of the budget after which fewer pairs must do.
+/// The share of the budget after which fewer pairs are run.
 pub const LITTLE_BUDGET: f64 = 0.6;
-/// The share of the budget after which the fewest pairs must do, however they vary.
+/// The share of the budget after which the fewest pairs are run, even if they vary.
 pub const NO_BUDGET: f64 = 0.8;
-/// The share of its periods in which the generator's own quota throttles it.
+/// The share of its periods from which the generator's own quota throttles it.
 pub const GENERATOR_THROTTLED: f64 = 0.2;
-/// The ratio that another thread of the generator must bring.
+/// The ratio of throughput that another thread of the generator must bring.
 pub const MORE_THREADS_BETTER: f64 = 1.05;
-/// Connections that a proxy opens for each request, from which it keeps none.
+/// Connections that a proxy opens for each request from which it has no keep-alive.
 pub const UPSTREAM_OPENS: f64 = 0.3;
-/// The ratio of requests that two loads must have, for what differs between them to be put down to requests.
+/// The ratio of requests of two loads from which their difference is attributed to requests.
 pub const LOADS_APART: f64 = 2.0;

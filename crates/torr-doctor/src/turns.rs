@@ -26,7 +26,7 @@ pub fn in_turns<'l, T>(
     }
 }
 
-/// How many times as much one is as another, with its 95% confidence interval.
+/// A ratio with its 95% confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratio {
     /// The geometric mean of the pairs' ratios.
@@ -40,7 +40,7 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// How many times as much the second of each pair is; at least one pair.
+    /// Returns the ratio of the second of each pair to the first; needs at least one pair.
     pub fn over(pairs: &[(f64, f64)]) -> Self {
         let logs: Vec<f64> = pairs.iter().map(|(a, b)| (b.max(0.01) / a.max(0.01)).ln()).collect();
         let n = logs.len() as f64;
@@ -50,8 +50,8 @@ impl Ratio {
         Self { ratio: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp(), pairs: logs.len() }
     }
 
-    /// How many times, and the interval, as text.
-    pub fn told(&self) -> String {
+    /// Returns the ratio and its interval in words.
+    pub fn in_words(&self) -> String {
         let Self { ratio, low, high, .. } = self;
         let digits = if *ratio < 0.1 { 3 } else { 2 };
         format!("{ratio:.digits$} times ({low:.digits$} to {high:.digits$})")

@@ -26,7 +26,7 @@ pub fn refusals(run: &RunResult) -> Option<Refusals> {
 pub fn failures(run: &RunResult) -> impl Iterator<Item = String> {
     let causes = run.causes.iter().take(3).map(|cause| format!("{} x {}: {}", cause.count, cause.kind, cause.what));
     let statuses = run.status.iter().filter(|(status, _)| **status >= 400);
-    causes.chain(statuses.map(|(status, count)| format!("{count} answers with status {status}")))
+    causes.chain(statuses.map(|(status, count)| format!("{count} responses with status {status}")))
 }
 
 /// Returns the CPU quota that held the server back.

@@ -256,8 +256,8 @@ impl Args {
             let what = "Cannot use concurrency level greater than total number of requests: -c is more than -n";
             return Err(UsageError::usage(what));
         }
-        let place = self.url.split_once("://").map_or(self.url.as_str(), |(_, place)| place);
-        if !place.contains('/') || place.starts_with('/') {
+        let location = self.url.split_once("://").map_or(self.url.as_str(), |(_, location)| location);
+        if !location.contains('/') || location.starts_with('/') {
             return Err(UsageError::usage(format!(
                 "invalid URL '{}': it needs a host and a path, if only '/'",
                 self.url

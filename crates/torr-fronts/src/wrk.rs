@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn options_in_every_form_and_place() {
+    fn options_in_every_form_and_position() {
         let defaults = args("http://example.com");
         let Args { connections, duration, threads, timeout, latency, rate, .. } = defaults;
         assert_eq!((connections, duration, threads, timeout, latency, rate), (10, 10, 2, 2, false, None));

@@ -1,17 +1,19 @@
 //! The merge of all threads' samples into one result.
 
+use crate::buckets::Buckets;
 use crate::failed_response::FailedResponse;
 use crate::failure::FailureKind;
-use crate::generator::{Generator, ThreadCost, round3};
+use crate::generator::{Generator, ThreadCost, TimestampSource, round3};
 use crate::host::Host;
 use crate::latency::Summary;
 use crate::result::{Bytes, Cause, Check, Connections, Errors, Phases, PlanSummary, RunResult, SCHEMA, Tls, Warmup};
-use crate::series::Series;
+use crate::series::{IntervalCounts, Series};
 use crate::sessions::{SessionCounts, SessionFacts, SessionsEnded};
 use crate::signals::Signals;
 use crate::steal::StealMeter;
+use crate::steering::SteeringEvent;
 use crate::validity::{self, UnreportedFacts};
-use crate::{Latency, Sample};
+use crate::{CpuUse, Latency, Sample};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -30,8 +32,20 @@ pub struct Collector {
     total: Sample,
     warmup: Option<Sample>,
     series: Series,
-    /// The incomplete intervals: the number of threads that have reported, and their merged samples.
-    open: BTreeMap<u64, (usize, Sample)>,
+    open: BTreeMap<u64, OpenInterval>,
+}
+
+/// An interval that not all threads have reported.
+#[derive(Debug, Default)]
+struct OpenInterval {
+    /// The number of threads that have reported the whole interval.
+    reported: usize,
+    /// Their merged samples, and those of threads that ended within the interval.
+    merged: Sample,
+    /// The shortest time in nanoseconds in which a thread waited for events.
+    least_idle: Option<u64>,
+    /// The CPU time used, if it is known.
+    cpu: Option<CpuUse>,
 }
 
 /// The measurement of a run: the result, and the data that it was made from.
@@ -87,6 +101,8 @@ pub struct ThreadTotals {
     pub received: u64,
     /// The number of bytes received that are content.
     pub body: u64,
+    /// The time in nanoseconds in which the thread waited for events.
+    pub idle: u64,
 }
 
 impl ThreadTotals {
@@ -97,6 +113,7 @@ impl ThreadTotals {
         self.failed += sample.failures.total();
         self.received += sample.received;
         self.body += sample.body;
+        self.idle += sample.idle;
     }
 }
 
@@ -115,6 +132,12 @@ pub struct Progress {
     pub rps: f64,
     /// The 99th percentile in the last interval, in microseconds.
     pub p99_us: Option<u64>,
+    /// The number of open connections at the end of the last interval.
+    pub connections: u64,
+    /// The share of the last interval in which the generator's busiest thread was not idle, 0 to 1.
+    pub busy_share: f64,
+    /// The CPU time used in the last interval, if it is known.
+    pub cpu: Option<CpuUse>,
     /// The response times since the progress before: of the last interval, or of several that were completed at once.
     pub latency: Latency,
 }
@@ -141,13 +164,15 @@ pub struct RunFacts {
     /// The duration of the measured time.
     pub duration: Duration,
     /// The number of requests started, counted independently of the samples.
-    pub asked: u64,
+    pub started: u64,
     /// The number of connections that were open when the warm-up ended.
     pub carried: u64,
     /// The maximum number of concurrent connections.
     pub peak: u64,
     /// The maximum number of source addresses of a thread.
     pub sources: u64,
+    /// Where the times of responses come from.
+    pub timestamps: TimestampSource,
     /// The resource use of each thread.
     pub threads: Vec<ThreadCost>,
     /// The parameters of TLS, if used, without the counts.
@@ -160,6 +185,8 @@ pub struct RunFacts {
     pub failed_response: Option<FailedResponse>,
     /// The names of the checks of each response.
     pub checks: Vec<String>,
+    /// What the operator did to the run while it went on.
+    pub steering: Vec<SteeringEvent>,
     /// The sessions of virtual users, in a run with sessions.
     pub sessions: Option<SessionFacts>,
 }
@@ -187,20 +214,25 @@ impl Collector {
         if !last {
             self.thread_rates.record_number((sample.completed() as f64 / self.interval.as_secs_f64()) as u64);
         }
-        let (reported, merged) = self.open.entry(interval).or_default();
-        merged.add(sample);
+        let open = self.open.entry(interval).or_default();
+        open.merged.add(sample);
         if last {
             self.ended.push(interval);
         } else {
-            *reported += 1;
+            open.reported += 1;
+            open.least_idle = Some(open.least_idle.unwrap_or(sample.idle).min(sample.idle));
         }
         // A thread that ended within or before an interval does not report it as a full one.
         let whole = |interval: u64| self.threads.len() - self.ended.iter().filter(|&&ended| ended <= interval).count();
-        let complete =
-            self.open.iter().filter(|(interval, (reported, _))| (1..=*reported).contains(&whole(**interval)));
+        let complete = self.open.iter().filter(|(interval, open)| (1..=open.reported).contains(&whole(**interval)));
         let complete: Vec<_> = complete.map(|(&interval, _)| interval).collect();
         let close = |interval| self.close(interval, self.interval.as_secs_f64() * (interval + 1) as f64);
         complete.into_iter().filter_map(close).reduce(|earlier, later| later.after(&earlier))
+    }
+
+    /// Notes the CPU time used in an interval, before its last sample is added.
+    pub fn cpu(&mut self, interval: u64, cpu: CpuUse) {
+        self.open.entry(interval).or_default().cpu = Some(cpu);
     }
 
     /// Adds a thread's sample of its warm-up.
@@ -210,20 +242,30 @@ impl Collector {
 
     /// Adds an interval that ended at `end_s` to the total and the series.
     fn close(&mut self, interval: u64, end_s: f64) -> Option<Progress> {
-        let (_, sample) = self.open.remove(&interval)?;
+        let OpenInterval { merged: sample, least_idle, cpu, .. } = self.open.remove(&interval)?;
         self.total.add(&sample);
         let (requests, errors) = (sample.completed(), sample.failed());
         let latency = sample.latency();
-        self.series.push(round6(end_s), requests, errors, sample.sessions, &latency);
+        let counts = IntervalCounts { requests, errors, sessions: sample.sessions, cpu };
+        self.series.push(round6(end_s), counts, &latency);
+        let interval_s = self.interval.as_secs_f64();
         Some(Progress {
             elapsed_s: end_s,
             requests: self.total.completed(),
             errors: self.total.failed(),
             sessions: self.total.sessions,
-            rps: requests as f64 / self.interval.as_secs_f64(),
+            rps: requests as f64 / interval_s,
             p99_us: latency.quantile(0.99),
+            connections: sample.open,
+            busy_share: least_idle.map_or(0.0, |idle| (1.0 - idle as f64 / 1e9 / interval_s).clamp(0.0, 1.0)),
+            cpu,
             latency,
         })
+    }
+
+    /// Returns the time that an interval lasts.
+    pub fn interval(&self) -> Duration {
+        self.interval
     }
 
     /// Returns the measurement, after the last samples of all threads.
@@ -237,7 +279,32 @@ impl Collector {
         };
         let rest = open.into_iter().filter_map(close).reduce(|earlier, later| later.after(&earlier));
         self.series.merge_short_last(MIN_LAST_INTERVAL * self.interval.as_secs_f64());
-        let total = self.total;
+        let result = self.so_far(&facts);
+        Measurement {
+            result,
+            total: self.total,
+            threads: self.threads,
+            rest,
+            thread_rates: self.thread_rates,
+            first: facts.first,
+            sessions: facts.sessions.map(|sessions| sessions.counts),
+        }
+    }
+
+    /// Returns the generator's threads as far as their samples tell: the time waited for events. Their CPU time is taken to
+    /// be all of the other.
+    pub fn threads_so_far(&self, elapsed: Duration) -> Vec<ThreadCost> {
+        let cost = |thread: &ThreadTotals| {
+            let idle = Duration::from_nanos(thread.idle).min(elapsed);
+            ThreadCost { wall: elapsed, cpu: elapsed - idle, queued: None, idle }
+        };
+        self.threads.iter().map(cost).collect()
+    }
+
+    /// Returns the result of the intervals that are complete so far. `facts` are those that are known.
+    pub fn so_far(&self, facts: &RunFacts) -> RunResult {
+        let duration_s = facts.duration.as_secs_f64();
+        let total = &self.total;
         let (requests, completed) = (total.answered.count(), total.completed());
         let mut first_byte = total.answered.clone();
         first_byte.subtract(&total.last_apart);
@@ -252,11 +319,11 @@ impl Collector {
         let mut result = RunResult {
             schema: SCHEMA.into(),
             torr: env!("CARGO_PKG_VERSION").into(),
-            target: facts.target,
-            plan: facts.plan,
-            started_at: facts.started_at,
+            target: facts.target.clone(),
+            plan: facts.plan.clone(),
+            started_at: facts.started_at.clone(),
             interrupted: facts.interrupted,
-            asked: facts.asked,
+            started: facts.started,
             requests,
             rps: round3(completed as f64 / duration_s.max(f64::MIN_POSITIVE)),
             duration_s: round6(duration_s),
@@ -274,9 +341,10 @@ impl Collector {
             },
             causes: causes(&total.failures),
             error_times: total.error_times.spans(),
-            failed_response: facts.failed_response,
+            failed_response: facts.failed_response.clone(),
             unfinished: total.unfinished,
             latency_us,
+            latency_histogram: Buckets::of(&latency),
             phases_us: Phases {
                 connect: total.connect.summary(),
                 tls: total.tls.summary(),
@@ -291,9 +359,17 @@ impl Collector {
                 requests_per_connection: round3(completed as f64 / (total.opened + facts.carried).max(1) as f64),
             },
             sockets: total.sockets.summary(),
-            tls: facts.tls.map(|tls| Tls { full: total.full_handshakes, resumed: total.resumed_handshakes, ..tls }),
-            generator: Generator::of(&facts.threads, all_answered, &total.lag),
-            warmup: self.warmup.map(|warmup| Warmup {
+            tls: facts.tls.clone().map(|tls| Tls {
+                full: total.full_handshakes,
+                resumed: total.resumed_handshakes,
+                ..tls
+            }),
+            steering: facts.steering.clone(),
+            generator: Generator {
+                timestamps: facts.timestamps,
+                ..Generator::of(&facts.threads, all_answered, &total.lag)
+            },
+            warmup: self.warmup.as_ref().map(|warmup| Warmup {
                 requests: warmup.answered.count(),
                 errors: warmup.failures.total() + warmup.status_errors(),
                 p50: warmup.answered.quantile(0.5),
@@ -303,26 +379,19 @@ impl Collector {
             }),
             series: self.series.points(),
             host: facts.signals.as_ref().and_then(Host::of),
-            signals: facts.signals,
+            signals: facts.signals.clone(),
             redirects_followed: total.redirects,
-            checks: checks(facts.checks, &total),
+            checks: checks(&facts.checks, total),
             sessions: facts.sessions.as_ref().map(|sessions| sessions.summary(duration_s)),
             entries: facts.sessions.as_ref().map_or_else(Vec::new, |sessions| sessions.entries(duration_s)),
+            fleet: None,
             thresholds: Vec::new(),
             validity: None,
             verdict: None,
         };
         let unreported = UnreportedFacts { sent: total.lag.count(), gaps: &total.gaps, steal: self.steal.read() };
         result.validity = Some(validity::judge(&result, &unreported));
-        Measurement {
-            result,
-            total,
-            threads: self.threads,
-            rest,
-            thread_rates: self.thread_rates,
-            first: facts.first,
-            sessions: facts.sessions.map(|sessions| sessions.counts),
-        }
+        result
     }
 }
 
@@ -330,11 +399,12 @@ fn round6(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-fn checks(names: Vec<String>, total: &Sample) -> Vec<Check> {
+fn checks(names: &[String], total: &Sample) -> Vec<Check> {
     let answered = total.answered.count();
     let failed = |at: usize| total.failed_checks.get(at).copied().unwrap_or(0);
-    let check = |(at, name)| Check { name, passed: answered - failed(at), failed: failed(at) };
-    names.into_iter().enumerate().map(check).collect()
+    let check =
+        |(at, name): (usize, &String)| Check { name: name.clone(), passed: answered - failed(at), failed: failed(at) };
+    names.iter().enumerate().map(check).collect()
 }
 
 fn causes(failures: &crate::sample::Failures) -> Vec<Cause> {
@@ -378,7 +448,7 @@ mod tests {
         };
         assert_eq!(finished(1.000_05), [(1.000_05, 136)]);
         assert_eq!(finished(1.3), [(1.0, 100), (1.3, 36)]);
-        // A run that is shorter than a sliver is all that there is, and its length is told.
+        // A run that is shorter than a sliver is kept whole, with its length.
         let mut collector = Collector::new(1, Duration::from_secs(1));
         collector.take(0, 0, &sample(3), true);
         let run = collector.finish(RunFacts { duration: Duration::from_micros(40), ..RunFacts::default() }).result;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The class of an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ErrorClass {
     /// A request without a complete response, by the step that failed.
     Kind(FailureKind),
@@ -14,11 +14,11 @@ pub enum ErrorClass {
 }
 
 /// The first time, last time and number of the errors of each class. The size is bounded: a status has three digits.
-#[derive(Debug, Default)]
-pub struct ErrorTimes(BTreeMap<ErrorClass, Span>);
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct ErrorTimes(#[serde(with = "crate::pairs")] BTreeMap<ErrorClass, Span>);
 
 /// The errors of one class, with times in nanoseconds since the measurement began.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Span {
     first: u64,
     last: u64,

@@ -65,7 +65,7 @@ pub enum FailureSide {
 }
 
 /// The failure of one request.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Failure {
     /// The step that failed.
     pub kind: FailureKind,

@@ -17,7 +17,7 @@ pub struct ThreadMeter {
 }
 
 /// The resource use of one thread of the generator.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct ThreadCost {
     /// The elapsed time.
     pub wall: Duration,
@@ -47,8 +47,17 @@ impl ThreadMeter {
     }
 }
 
+/// Returns the CPU time that this process has used so far.
+pub fn process_cpu() -> Duration {
+    cpu_of(ClockId::ProcessCPUTime)
+}
+
 fn thread_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
+    cpu_of(ClockId::ThreadCPUTime)
+}
+
+fn cpu_of(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
@@ -75,6 +84,20 @@ pub struct Generator {
     pub send_lag_p99_us: Option<u64>,
     /// Whether a thread of the generator was saturated.
     pub saturated: bool,
+    /// Where the times of responses come from.
+    #[serde(default)]
+    pub timestamps: TimestampSource,
+}
+
+/// Where the times of responses come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TimestampSource {
+    /// The kernel's time stamps of arriving packets, whenever they were read.
+    Kernel,
+    /// The generator's clock when it read them.
+    #[default]
+    User,
 }
 
 impl Generator {
@@ -92,6 +115,7 @@ impl Generator {
             queued_share: queued.map(|queued| round3(queued.as_secs_f64() / wall)),
             send_lag_p99_us: lag.summary().map(|lag| lag.p99.unwrap_or(lag.max)),
             saturated: busy_share >= SATURATED,
+            timestamps: TimestampSource::default(),
         }
     }
 }

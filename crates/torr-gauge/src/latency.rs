@@ -25,6 +25,11 @@ impl Latency {
         self.0.saturating_record(((nanos + 500) / 1000).max(1));
     }
 
+    /// Records a duration in microseconds, at least 1, several times.
+    pub fn record_many(&mut self, us: u64, count: u64) {
+        self.0.saturating_record_n(us.max(1), count);
+    }
+
     /// Records a number that is not a duration, at least 1.
     pub fn record_number(&mut self, number: u64) {
         self.0.saturating_record(number.max(1));

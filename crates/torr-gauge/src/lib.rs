@@ -4,16 +4,20 @@
 //! one [`RunResult`].
 #![forbid(unsafe_code)]
 
+pub mod buckets;
 pub mod collector;
+pub mod cpu_use;
 pub mod error_times;
 pub mod failed_response;
 pub mod failure;
+pub mod fleet;
 pub mod gain;
 pub mod generator;
 pub mod host;
 pub mod latency;
 pub mod machine;
 pub mod number;
+mod pairs;
 pub mod redact;
 pub mod result;
 pub mod sample;
@@ -24,13 +28,16 @@ pub mod signals;
 pub mod sockets;
 pub mod statuses;
 pub mod steal;
+pub mod steering;
 pub mod threshold;
 pub mod validity;
 pub mod verdict;
 
 pub use collector::Collector;
+pub use cpu_use::CpuUse;
 pub use failure::{Failure, FailureKind, FailureSide};
 pub use gain::Gain;
+pub use host::Host;
 pub use latency::Latency;
 pub use machine::Machine;
 pub use result::RunResult;

@@ -4,17 +4,17 @@
 
 use std::borrow::Cow;
 
-/// What stands for a secret.
+/// The replacement of a secret.
 pub const HIDDEN: &str = "***";
 
-/// What this program's own hints have instead of user and password.
+/// The placeholder for user and password in this program's own hints.
 const EXAMPLES: [&str; 4] = ["USER", "USER:PASSWORD", "NAME:PASSWORD", ":PASSWORD"];
 
 /// Parameters of a URL's query whose values are secrets, in lower case.
 const SECRET_PARAMETERS: [&str; 9] =
     ["password", "passwd", "pwd", "sslpassword", "secret", "token", "access_token", "api_key", "apikey"];
 
-/// What the names of header fields have in them whose values are secrets, in lower case.
+/// Parts of the names of secret header fields, in lower case.
 const SECRET_FIELDS: [&str; 7] = ["auth", "cookie", "token", "secret", "password", "session", "key"];
 
 /// Returns whether a header field of this name has a value that is not to be shown.

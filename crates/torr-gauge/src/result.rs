@@ -1,8 +1,10 @@
 //! The result of a run: one versioned type that every output is made from.
 
+use crate::buckets::Buckets;
 use crate::error_times::ErrorSpan;
 use crate::failed_response::FailedResponse;
 use crate::failure::{FailureKind, FailureSide};
+use crate::fleet::Fleet;
 use crate::generator::Generator;
 use crate::host::Host;
 use crate::latency::Summary;
@@ -10,6 +12,7 @@ use crate::series::Point;
 use crate::sessions::{EntryResult, SessionSummary};
 use crate::signals::Signals;
 use crate::sockets::Sockets;
+use crate::steering::SteeringEvent;
 use crate::validity::Validity;
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
@@ -18,7 +21,7 @@ use std::collections::BTreeMap;
 /// The version of [`RunResult`]. Fields may be added to it; what one means does not change.
 pub const SCHEMA: &str = "torr.run/1";
 
-/// The result of one run. `asked` = `requests` + [`Errors::unanswered`] + `unfinished`, always.
+/// The result of one run. `started` = `requests` + [`Errors::unanswered`] + `unfinished`, always.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     /// [`SCHEMA`].
@@ -35,7 +38,8 @@ pub struct RunResult {
     #[serde(default)]
     pub interrupted: bool,
     /// The number of requests started.
-    pub asked: u64,
+    #[serde(rename = "asked")]
+    pub started: u64,
     /// The number of complete responses, whatever the status.
     pub requests: u64,
     /// [`RunResult::completed`] per second of `duration_s`: the throughput.
@@ -62,6 +66,9 @@ pub struct RunResult {
     /// The response times, from the scheduled time to the last byte. Requests that timed out or are unfinished count with
     /// their ages.
     pub latency_us: Option<Summary>,
+    /// The samples of `latency_us`.
+    #[serde(default, skip_serializing_if = "Buckets::is_empty")]
+    pub latency_histogram: Buckets,
     /// Parts of it.
     pub phases_us: Phases,
     /// Connections.
@@ -77,6 +84,9 @@ pub struct RunResult {
     pub warmup: Option<Warmup>,
     /// The run over time.
     pub series: Vec<Point>,
+    /// What the operator did to the run while it went on, in the order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steering: Vec<SteeringEvent>,
     /// The resource use of the load generator.
     pub generator: Generator,
     /// The utilisation of the server's machine, where visible.
@@ -97,6 +107,9 @@ pub struct RunResult {
     /// The entries of the sessions, in the order of the files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<EntryResult>,
+    /// The agents of a run over a fleet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<Fleet>,
     /// The results of the thresholds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<Threshold>,
@@ -113,6 +126,11 @@ impl RunResult {
     /// warming up included: what throughput is made of. Without a warm-up these are all of `requests`.
     pub fn completed(&self) -> u64 {
         self.requests + self.warmup.map_or(0, |warmup| warmup.carried)
+    }
+
+    /// Sets the number of requests started to that of the known ends, where requests were begun whose ends are not known.
+    pub fn recount_started(&mut self) {
+        self.started = self.requests + self.errors.unanswered() + self.unfinished;
     }
 
     /// Returns the responses per second with a status below 400: the goodput, of the same responses as `rps`.
@@ -150,9 +168,12 @@ pub struct PlanSummary {
     /// The least and the longest pause between a response and the next request of its slot in seconds, in closed loop.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub think_s: Option<[f64; 2]>,
-    /// How requests are spread, in open loop.
+    /// The distribution of arrivals, in an open loop.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub arrivals: Option<Arrivals>,
+    /// The length in seconds of the windows within which requests leave together, in open loop with constant arrivals.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub coalesce_s: Option<f64>,
     /// Whether connections are used again.
     pub keep_alive: bool,
     /// The protocol, such as `http/1.1`.
@@ -170,7 +191,10 @@ pub struct PlanSummary {
     /// The length of the warm-up in seconds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub warmup_s: Option<f64>,
-    /// How many requests a connection carried before it was closed.
+    /// The servers of a run with several.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub origins: Vec<String>,
+    /// The number of requests that a connection carried before it was closed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub requests_per_connection: Option<u64>,
 }
@@ -232,7 +256,7 @@ pub struct Tls {
 }
 
 impl PlanSummary {
-    /// Whether the same is asked for all the time: a closed loop, or an open one without stages.
+    /// Returns whether the load is constant: a closed loop, or an open one without stages.
     pub fn is_steady(&self) -> bool {
         !self.staged
     }
@@ -248,7 +272,7 @@ impl PlanSummary {
     }
 }
 
-/// How the requests of an open loop are spread.
+/// The distribution of the arrivals of an open loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Arrivals {
@@ -265,7 +289,7 @@ pub struct Bytes {
     pub sent: u64,
     /// Received, heads and framing included.
     pub received: u64,
-    /// Of those, content of bodies.
+    /// The received bytes of content.
     pub body: u64,
 }
 
@@ -350,7 +374,7 @@ pub struct Connections {
     pub carried: u64,
     /// The maximum number of concurrent connections.
     pub peak: u64,
-    /// Source addresses used. More than were asked for if one ran out of ports.
+    /// The number of source addresses used, more than requested if one ran out of ports.
     #[serde(default)]
     pub sources: u64,
     /// The number of reusable connections that the server closed.
@@ -375,7 +399,7 @@ pub struct Check {
 pub struct Threshold {
     /// The threshold as given, such as `p99>50ms`.
     pub rule: String,
-    /// What was measured, in the unit of the rule, as text; `None` if not measurable, which is a failure too.
+    /// The measured value as text in the unit of the rule; `None` if not measurable, which is a failure too.
     pub measured: Option<String>,
     /// Whether the threshold fails the run.
     pub failed: bool,

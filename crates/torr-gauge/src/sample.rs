@@ -5,6 +5,7 @@ use crate::sessions::SessionsEnded;
 use crate::sockets::SocketTally;
 use crate::statuses::Statuses;
 use crate::{Failure, FailureKind, Latency};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The limit of distinct causes of failures; further ones are counted by their kind only.
@@ -12,8 +13,9 @@ const MAX_DISTINCT: usize = 32;
 /// The limit of recorded gaps between requests, enough for a test of their distribution.
 pub const MAX_GAPS: usize = 2000;
 
-/// The counts and histograms of one interval, in bounded memory.
-#[derive(Debug, Default)]
+/// The counts and histograms of one interval, in bounded memory. Serialised, it is what an agent of a fleet sends.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Sample {
     /// The response times of complete responses, from the scheduled time to the last byte.
     pub answered: Latency,
@@ -72,6 +74,10 @@ pub struct Sample {
     pub ended_idle: Option<u64>,
     /// The kernel's statistics of sampled connections.
     pub sockets: SocketTally,
+    /// The time in nanoseconds in which the thread waited for events.
+    pub idle: u64,
+    /// The number of connections that were open at the interval's end. It adds up over threads, not over intervals.
+    pub open: u64,
 }
 
 impl Sample {
@@ -136,6 +142,8 @@ impl Sample {
         self.closed_by_server += other.closed_by_server;
         self.ended_idle = self.ended_idle.into_iter().chain(other.ended_idle).min();
         self.sockets.add(&other.sockets);
+        self.idle += other.idle;
+        self.open += other.open;
     }
 
     /// Returns an empty sample with this one's memory, for another interval. The page faults of a new sample would stall a
@@ -172,6 +180,8 @@ impl Sample {
             closed_by_server: _,
             ended_idle: _,
             sockets: _,
+            idle: _,
+            open: _,
         } = self;
         let phases = [&mut processing, &mut waiting, &mut connect, &mut tls, &mut lag];
         let all = [&mut answered, &mut unanswered, &mut first_apart, &mut last_apart].into_iter().chain(phases);
@@ -208,6 +218,8 @@ impl Sample {
             closed_by_server: 0,
             ended_idle: None,
             sockets: SocketTally::default(),
+            idle: 0,
+            open: 0,
         }
     }
 
@@ -221,7 +233,7 @@ impl Sample {
 }
 
 /// The outcomes within an interval of requests that began in the warm-up.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Carried {
     /// The number of complete responses.
     pub answered: u64,
@@ -243,9 +255,10 @@ impl Carried {
 }
 
 /// Failed requests by kind, and by cause up to a limit of distinct causes.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Failures {
     kinds: BTreeMap<FailureKind, u64>,
+    #[serde(with = "crate::pairs")]
     causes: BTreeMap<Failure, u64>,
 }
 
@@ -312,6 +325,7 @@ mod tests {
         used.carried = Carried { answered: 1, status_errors: 2, failed: 3, received: 4 };
         (used.full_handshakes, used.resumed_handshakes, used.redirects) = (1, 2, 3);
         used.sessions = SessionsEnded { finished: 1, failed: 2 };
+        (used.idle, used.open) = (1, 2);
         assert_eq!(format!("{:?}", used.cleared()), format!("{:?}", Sample::default()));
     }
 

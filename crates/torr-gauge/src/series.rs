@@ -1,14 +1,15 @@
 //! The time series of a run, in bounded memory.
 
-use crate::Latency;
+use crate::buckets::Buckets;
 use crate::sessions::SessionsEnded;
+use crate::{CpuUse, Latency};
 use serde::{Deserialize, Serialize};
 
 /// The limit of points, above which neighbours merge and the interval doubles.
 const MAX_POINTS: usize = 1024;
 
 /// One interval of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// The interval's end in seconds since the run began.
     pub t: f64,
@@ -26,6 +27,19 @@ pub struct Point {
     /// The number of sessions that ended early in the interval.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sessions_failed: u64,
+    /// The response times in ten steps a decade: each is rounded down to 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3 or 8 times a
+    /// power of ten.
+    #[serde(default, skip_serializing_if = "Buckets::is_empty")]
+    pub latency_histogram: Buckets,
+    /// The CPU time of the generator's process in cores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_cores: Option<f64>,
+    /// The CPU time of the server's processes in cores, where they are visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_cores: Option<f64>,
+    /// The used share of the CPU time of the server's machine, 0 to 1, where visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_share: Option<f64>,
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -50,12 +64,30 @@ struct Interval {
     sessions: SessionsEnded,
     /// Response times in microseconds, rounded down by at most 1%, with their counts, in ascending order.
     latencies: Vec<(u64, u64)>,
+    cpu: Option<CpuUse>,
+}
+
+/// The counts of an interval.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct IntervalCounts {
+    /// The number of responses completed in the interval.
+    pub requests: u64,
+    /// The number of failed requests.
+    pub errors: u64,
+    /// The sessions of virtual users that ended in the interval.
+    pub sessions: SessionsEnded,
+    /// The CPU time used in the interval, if it is known.
+    pub cpu: Option<CpuUse>,
 }
 
 impl Series {
     /// Appends the interval that ended at `end_s` seconds.
-    pub fn push(&mut self, end_s: f64, requests: u64, errors: u64, sessions: SessionsEnded, latency: &Latency) {
-        let interval = Interval { end_s, requests, errors, sessions, latencies: two_digits(latency) };
+    pub fn push(&mut self, end_s: f64, counts: IntervalCounts, latency: &Latency) {
+        let IntervalCounts { requests, errors, sessions, cpu } = counts;
+        self.append(Interval { end_s, requests, errors, sessions, latencies: two_digits(latency), cpu });
+    }
+
+    fn append(&mut self, interval: Interval) {
         let merged = self.merged.max(1);
         match self.intervals.last_mut() {
             Some(last) if self.in_last < merged => {
@@ -65,7 +97,7 @@ impl Series {
             _ => {
                 if self.intervals.len() == MAX_POINTS {
                     self.halve();
-                    return self.push(end_s, interval.requests, interval.errors, interval.sessions, latency);
+                    return self.append(interval);
                 }
                 self.intervals.push(interval);
                 self.in_last = 1;
@@ -106,6 +138,14 @@ impl Interval {
         self.requests += later.requests;
         self.errors += later.errors;
         self.sessions.add(later.sessions);
+        self.cpu = match (self.cpu, later.cpu) {
+            (Some(mut both), Some(later)) => {
+                both.add(&later);
+                Some(both)
+            }
+            // What is known of a part stands for the whole.
+            (known, None) | (None, known) => known,
+        };
         self.latencies.extend(later.latencies);
         self.latencies.sort_unstable();
         self.latencies.dedup_by(|next, kept| {
@@ -138,6 +178,10 @@ impl Interval {
             p99: quantile(0.99),
             sessions_finished: self.sessions.finished,
             sessions_failed: self.sessions.failed,
+            latency_histogram: Buckets::of_steps(&self.latencies),
+            generator_cores: self.cpu.and_then(|cpu| cpu.generator_cores()),
+            server_cores: self.cpu.and_then(|cpu| cpu.server_cores()),
+            cpu_share: self.cpu.and_then(|cpu| cpu.cpu_share()),
         }
     }
 }
@@ -165,13 +209,32 @@ mod tests {
     use super::*;
 
     #[test]
+    fn cpu_time_that_is_known_of_a_part_stands_for_the_whole() {
+        let known = |generator_s| Some(CpuUse { seconds: 1.0, generator_s, server: None });
+        for (earlier, later, expected) in [
+            (known(0.5), None, Some(0.5)),
+            (None, known(0.5), Some(0.5)),
+            (known(0.5), known(0.1), Some(0.3)),
+            (None, None, None),
+        ] {
+            let mut series = Series::default();
+            series.push(1.0, IntervalCounts { cpu: earlier, ..IntervalCounts::default() }, &Latency::default());
+            series.push(1.01, IntervalCounts { cpu: later, ..IntervalCounts::default() }, &Latency::default());
+            series.merge_short_last(0.1);
+            let points = series.points();
+            assert_eq!((points.len(), points[0].generator_cores), (1, expected), "{earlier:?} and {later:?}");
+        }
+    }
+
+    #[test]
     fn a_long_run_keeps_its_counts_in_fewer_points() {
         let mut series = Series::default();
         for second in 1..=5000u64 {
             let mut latency = Latency::default();
             (0..10).for_each(|_| latency.record(second * 1000));
             let sessions = SessionsEnded { finished: 2, failed: 3 };
-            series.push(second as f64, 10, 1, sessions, &latency);
+            let cpu = Some(CpuUse { seconds: 1.0, generator_s: 0.25, server: None });
+            series.push(second as f64, IntervalCounts { requests: 10, errors: 1, sessions, cpu }, &latency);
         }
         let points = series.points();
         assert!(points.len() <= MAX_POINTS && points.len() > MAX_POINTS / 2, "{}", points.len());
@@ -182,6 +245,10 @@ mod tests {
         assert_eq!(points.last().unwrap().t, 5000.0);
         assert_eq!(points[0].t, 8.0, "5,000 seconds in at most 1,024 points are 8 seconds a point");
         assert_eq!((points[0].p50, points[0].p99), (Some(4), Some(8)));
+        assert!(points.iter().all(|point| point.generator_cores == Some(0.25) && point.server_cores.is_none()));
+        // Eight seconds of 4,801 to 4,808 us fall into one step.
+        let text = serde_json::to_value(&points[600].latency_histogram).unwrap();
+        assert_eq!(text, "4000:80", "{:?}", points[600]);
         let (p50, truth) = (points[600].p50.unwrap() as f64, 4804.0);
         assert!((p50 - truth).abs() / truth < 0.01, "{p50} is not within 1% of {truth}");
     }

@@ -50,7 +50,7 @@ pub struct SocketReading {
 }
 
 /// The counters of a connection, times in microseconds. `None` if the kernel does not report a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SocketCounters {
     /// The number of segments retransmitted.
     pub retransmits: Option<u64>,
@@ -86,8 +86,8 @@ impl SocketCounters {
     }
 }
 
-/// What several looks make together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// The sum of several samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SocketTally {
     readings: u64,
     min_rtt: Option<u64>,
@@ -138,7 +138,7 @@ impl SocketTally {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Mean {
     sum: u64,
     count: u64,

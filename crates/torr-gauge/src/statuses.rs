@@ -1,5 +1,7 @@
 //! Counts of responses by status code.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// The number of responses by status code.
 #[derive(Debug, Clone)]
 pub struct Statuses(Box<[u64; 1000]>);
@@ -40,5 +42,22 @@ impl Statuses {
     /// Adds the responses of another thread or interval.
     pub(crate) fn add(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0.iter()).for_each(|(mine, theirs)| *mine += theirs);
+    }
+}
+
+impl Serialize for Statuses {
+    /// As pairs of a code and its count.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Statuses {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut all = Self::default();
+        for (code, count) in Vec::<(u16, u64)>::deserialize(deserializer)? {
+            all.0[usize::from(code).min(999)] += count;
+        }
+        Ok(all)
     }
 }

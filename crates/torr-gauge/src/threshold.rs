@@ -77,7 +77,7 @@ impl ThresholdRule {
         self.scope.check(&self.text, entries)
     }
 
-    /// Whether the run failed by it. What cannot be told, such as a percentile of too few samples, counts as failed.
+    /// Judges a run. A figure that is unknown, such as a percentile of too few samples, counts as failed.
     pub fn judge(&self, run: &Measurement) -> Threshold {
         let measured = self.measure(run);
         Threshold {
@@ -87,7 +87,7 @@ impl ThresholdRule {
         }
     }
 
-    /// Whether it holds, as far as that can be told.
+    /// Returns whether the rule holds, `None` if the figure is unknown.
     fn holds(&self, run: &Measurement) -> Option<bool> {
         Some(self.comparison.holds(self.measure(run)?, self.limit))
     }

@@ -46,9 +46,9 @@ pub enum Factor {
     DelayedAck,
     /// Requests fail.
     Errors,
-    /// Nothing limits: the service kept the rate that was asked of it, and its headroom is unknown.
+    /// Nothing limits: the service kept the offered rate, and its headroom is unknown.
     None,
-    /// What was seen does not tell.
+    /// The factor is not known.
     Unknown,
 }
 
@@ -80,15 +80,15 @@ impl fmt::Display for Factor {
     }
 }
 
-/// How far to trust a verdict.
+/// The confidence of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
     /// A passive witness and an intervention agree.
     Certain,
-    /// What was seen points there, but nothing was varied to prove it.
+    /// Observations indicate the factor, but no experiment has confirmed it.
     Likely,
-    /// It cannot be told.
+    /// The factor is unknown.
     Unknown,
 }
 
@@ -105,15 +105,15 @@ impl fmt::Display for Confidence {
 /// The diagnosis of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// What limits.
+    /// The limiting factor.
     pub factor: Factor,
-    /// How sure that is.
+    /// The confidence.
     pub confidence: Confidence,
     /// In one sentence.
     pub summary: String,
     /// The evidence, in words with numbers.
     pub because: Vec<String>,
-    /// What to do.
+    /// Recommended changes.
     pub advice: Vec<String>,
     /// The gain of throughput that following the advice should bring.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -31,7 +31,7 @@ pub fn import(text: &str) -> Result<Draft, ImportError> {
         ("item", Node::List(items)),
         ("variable", Node::List(variables(&root))),
     ]);
-    let mut draft = postman::import_nodes(text, &collection, None)
+    let mut draft = postman::import_nodes(text, &collection, None, None)
         .map_err(|ImportError(line)| ImportError(line.replace("the collection", "the project")))?;
     draft.left_out.extend(project.left_out);
     Ok(draft)

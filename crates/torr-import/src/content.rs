@@ -8,8 +8,13 @@ use torr_session::hurl::ast::{Body, Expression, JsonPiece, Piece, Template, Text
 /// Returns content from text with placeholders: JSON where it is JSON once the placeholders have values, with variables for
 /// credentials.
 pub(crate) fn content(text: Template, secrets: &mut Secrets) -> Body {
-    match json(&trimmed(&text), secrets) {
+    let plain = trimmed(&text);
+    match json(&plain, secrets) {
         Some(pieces) => Body::Json(pieces),
+        // XML takes line ends of both kinds for the same.
+        None if matches!(plain.0.first(), Some(Piece::Text(first)) if first.starts_with('<')) => {
+            Body::Text { text: plain, hint: TextHint::Plain }
+        }
         None => Body::Text { text, hint: TextHint::Plain },
     }
 }

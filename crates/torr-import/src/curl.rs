@@ -1,31 +1,48 @@
 //! Command lines of curl, as people type them and as browsers copy them for bash and for cmd.
 
 mod flags;
+mod shell;
 mod words;
 
-use crate::draft::{Draft, DraftEntry, ImportError};
-use crate::parts::{NOWHERE, is_json, method, option, pair};
+use crate::content::content;
+use crate::draft::{Draft, DraftEntry, ImportError, LeftOut};
+use crate::parts::{NOWHERE, beside, is_json, method, option, pair, plain_name};
 use crate::secret::Secrets;
 use flags::{Flag, Takes};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use torr_session::hurl::ast::{Body, Entry, MultipartPart, OptionName, OptionValue, Request, Template, TextHint};
+use torr_session::hurl::ast::{Body, Entry, KeyValue, MultipartPart, OptionName, OptionValue, Request, Template};
 
 /// Imports a command line, or several one below the other.
 ///
 /// # Errors
 /// If the text is no command line of curl, or has no URL.
 pub fn import(text: &str) -> Result<Draft, ImportError> {
-    let mut secrets = Secrets::default();
-    let mut entries = Vec::new();
-    for words in words::commands(text)? {
-        for command in split_at_next(&words) {
-            entries.extend(Command::read(command)?.entries(&mut secrets)?);
+    let found = words::commands(text)?;
+    let words = || found.commands.iter().flatten();
+    let mut names: Vec<&str> = words().flat_map(|word| shell::names(word)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut secrets = Secrets::beside(names.iter().map(|name| (*name).to_owned()).collect());
+    let mut draft = Draft { left_out: found.left_out.clone(), ..Draft::default() };
+    let mut mistake = None;
+    for command in found.commands.iter().flat_map(|words| split_at_next(words)) {
+        match Command::read(command).and_then(|command| command.entries(&mut secrets)) {
+            Ok(entries) => draft.entries.extend(entries),
+            Err(error) => {
+                draft.left_out.push(LeftOut::new("commands", shell::shown(&command.join(" ")), error.0.clone()));
+                mistake.get_or_insert(error);
+            }
         }
     }
-    if entries.is_empty() {
-        return Err(ImportError("there is no curl command here: it should begin with curl".to_owned()));
+    if draft.entries.is_empty() {
+        let none = ImportError("there is no curl command here: it should begin with curl".to_owned());
+        return Err(mistake.unwrap_or(none));
     }
-    Ok(Draft { entries, secrets: secrets.finish(), ..Draft::default() })
+    let value =
+        |name: &&str| format!("variable '{name}' has no value here: --variable {name}=VALUE or HURL_VARIABLE_{name}");
+    draft.notes = names.iter().map(value).collect();
+    draft.secrets = secrets.finish();
+    Ok(draft)
 }
 
 /// Splits the words of a command at `--next`, which begins another request.
@@ -62,6 +79,8 @@ struct Command {
     urls: Vec<String>,
     method: Option<String>,
     fields: Vec<(String, String)>,
+    /// Whether the cookies among the fields are of flags, not of a field.
+    has_cookies: bool,
     data: Vec<Data>,
     is_json: bool,
     parts: Vec<Part>,
@@ -127,12 +146,18 @@ impl Command {
             Flag::Header => self.header(word, &value),
             Flag::Data => self.data.push(data(word, value)?),
             Flag::DataRaw => self.data.push(Data::Text(value)),
-            Flag::DataUrlencode => self.data.push(Data::Text(urlencoded(&value)?)),
+            Flag::DataUrlencode => {
+                let text = self.urlencoded(word, &value);
+                self.data.extend(text.map(Data::Text));
+            }
             Flag::Json => {
                 self.is_json = true;
                 self.data.push(data(word, value)?);
             }
-            Flag::Form => self.parts.push(form_part(&value)?),
+            Flag::Form => {
+                let part = form_part(&value, &mut self.left_out)?;
+                self.parts.push(part);
+            }
             Flag::FormString => {
                 let (name, text) = value
                     .split_once('=')
@@ -142,17 +167,27 @@ impl Command {
             }
             Flag::Get => self.is_get = true,
             Flag::Head => self.is_head = true,
-            Flag::UrlQuery => self.query.push(value),
+            Flag::UrlQuery => match value.strip_prefix('+') {
+                Some(encoded) => self.query.push(encoded.to_owned()),
+                None => {
+                    let text = self.urlencoded(word, &value);
+                    self.query.extend(text);
+                }
+            },
             Flag::Upload => self.upload = Some(value),
             Flag::User => self.user = Some(value),
             Flag::Bearer => self.fields.push(("Authorization".to_owned(), format!("Bearer {value}"))),
             // A value without = is a file of cookies.
-            Flag::Cookie if value.contains('=') => self.fields.push(("Cookie".to_owned(), value)),
+            Flag::Cookie if value.contains('=') => self.cookie(value),
             Flag::Cookie => self.leave_out(&format!("{word} {value}"), "a virtual user begins without cookies"),
             Flag::UserAgent => self.fields.push(("User-Agent".to_owned(), value)),
             Flag::Referer => self.fields.push(("Referer".to_owned(), value.trim_end_matches(";auto").to_owned())),
             Flag::Range => self.fields.push(("Range".to_owned(), format!("bytes={value}"))),
             Flag::Switch(name) => self.options.push((name, OptionValue::Boolean(true))),
+            // Connections are made as the file says before the run.
+            Flag::Text(_) if shell::has(&value) => {
+                self.leave_out(&format!("{word} {value}"), "only the shell knows its value");
+            }
             Flag::Text(name) => self.options.push((name, OptionValue::Text(value.as_str().into()))),
             Flag::Count(name) => {
                 let count: i64 =
@@ -171,6 +206,21 @@ impl Command {
         Ok(())
     }
 
+    /// Adds cookies to those of other flags. As in curl, a field of this name counts alone.
+    fn cookie(&mut self, value: String) {
+        match self.fields.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case("cookie")) {
+            Some((_, cookies)) if self.has_cookies => {
+                cookies.push_str("; ");
+                cookies.push_str(&value);
+            }
+            Some(_) => {}
+            None => {
+                self.has_cookies = true;
+                self.fields.push(("Cookie".to_owned(), value));
+            }
+        }
+    }
+
     fn header(&mut self, word: &str, header: &str) {
         match header.split_once(':') {
             _ if header.starts_with('@') => self.leave_out(&format!("{word} {header}"), "field lines of a file"),
@@ -179,7 +229,12 @@ impl Command {
             Some((name, _)) if name.trim().is_empty() => {
                 self.leave_out(&format!("{word} {header}"), "not a field line")
             }
-            Some((name, value)) => self.fields.push((name.trim().to_owned(), value.trim().to_owned())),
+            Some((name, value)) => {
+                if name.trim().eq_ignore_ascii_case("cookie") && std::mem::take(&mut self.has_cookies) {
+                    self.fields.retain(|(field, _)| !field.eq_ignore_ascii_case("cookie"));
+                }
+                self.fields.push((name.trim().to_owned(), value.trim().to_owned()));
+            }
             None => match header.split_once(';') {
                 Some((name, _)) if !name.trim().is_empty() => self.fields.push((name.trim().to_owned(), String::new())),
                 _ => self.leave_out(&format!("{word} {header}"), "not a field line"),
@@ -188,7 +243,25 @@ impl Command {
     }
 
     fn leave_out(&mut self, what: &str, reason: &str) {
-        self.left_out.push((what.to_owned(), reason.to_owned()));
+        self.left_out.push((shell::shown(what), reason.to_owned()));
+    }
+
+    /// Encodes the value of a flag: `CONTENT`, `=CONTENT` or `NAME=CONTENT`. What names a file is left out.
+    fn urlencoded(&mut self, word: &str, value: &str) -> Option<String> {
+        // A variable's value is encoded when it is known.
+        let encode = |text: &str| match shell::has(text) {
+            true => text.to_owned(),
+            false => utf8_percent_encode(text, NON_ALPHANUMERIC).to_string(),
+        };
+        match value.split_once('=') {
+            Some(("", content)) => Some(encode(content)),
+            Some((name, content)) => Some(format!("{name}={}", encode(content))),
+            None if value.contains('@') => {
+                self.leave_out(&format!("{word} {value}"), "the content of a file, encoded");
+                None
+            }
+            None => Some(encode(value)),
+        }
     }
 
     fn entries(mut self, secrets: &mut Secrets) -> Result<Vec<DraftEntry>, ImportError> {
@@ -220,20 +293,24 @@ impl Command {
             () => "GET",
         };
         let method = self.method.as_deref().unwrap_or(default);
-        let mut request = Request::new(method, address(url, &query)?.as_str().into(), NOWHERE);
-        request.multipart = self.parts.iter().map(|part| multipart(part, secrets)).collect();
-        request.body = self.upload.as_deref().map(|name| Body::File(name.into()));
+        let mut request = Request::new(method, shell::template(&address(url, &query)?), NOWHERE);
         let mut left_out = self.left_out.clone();
+        request.multipart = self.parts.iter().map(|part| multipart(part, secrets, &mut left_out)).collect();
+        request.body = self.upload.as_deref().map(|name| Body::File(file(name, &mut left_out)));
         if has_data {
             self.content(&mut request, &mut fields, secrets, &mut left_out);
         }
-        request.headers = fields.iter().map(|(name, value)| pair(name, secrets.field(name, value))).collect();
+        request.headers = fields.iter().map(|(name, value)| pair(name, shell::field(name, value, secrets))).collect();
         request.options = self.options.iter().map(|(name, value)| option(*name, value.clone())).collect();
         match self.user.as_deref().map(|user| user.split_once(':').unwrap_or((user, ""))) {
             Some(("", _)) => left_out.push(("-u".to_owned(), "a password without a user".to_owned())),
-            Some((user, "")) => request.basic_auth = Some(pair(user, "".into())),
             Some((user, password)) => {
-                request.basic_auth = Some(pair(user, secrets.whole("password", "the password of -u", password)));
+                let password = match password {
+                    "" => "".into(),
+                    password if shell::has(password) => shell::template(password),
+                    password => secrets.whole("password", "the password of -u", password),
+                };
+                request.basic_auth = Some(KeyValue { name: shell::template(user), value: password, at: NOWHERE });
             }
             None => {}
         }
@@ -250,7 +327,7 @@ impl Command {
     ) {
         const FORM: &str = "application/x-www-form-urlencoded";
         if let [Data::File(name)] = &self.data[..] {
-            request.body = Some(Body::File(name.as_str().into()));
+            request.body = Some(Body::File(file(name, left_out)));
         } else {
             let mut texts = Vec::new();
             for data in &self.data {
@@ -267,16 +344,15 @@ impl Command {
                 .find(|(name, _)| name.eq_ignore_ascii_case("content-type"))
                 .map(|(_, value)| value.clone());
             let is_form = media_type.as_deref().is_none_or(|media_type| media_type.starts_with(FORM));
-            let is_json = is_json(&text);
+            let is_json = is_json(&shell::filled(&text));
             match form(&text).filter(|_| is_form && !is_json) {
                 Some(pairs) => {
                     fields.retain(|(name, value)| !(name.eq_ignore_ascii_case("content-type") && value == FORM));
                     request.form =
-                        pairs.iter().map(|(name, value)| pair(name, secrets.parameter(name, value))).collect();
+                        pairs.iter().map(|(name, value)| pair(name, shell::parameter(name, value, secrets))).collect();
                     return;
                 }
-                None if is_json => request.body = Some(Body::Json(secrets.json(&text))),
-                None => request.body = Some(Body::Text { text: text.as_str().into(), hint: TextHint::Plain }),
+                None => request.body = Some(content(shell::template(&text), secrets)),
             }
         }
         if !fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
@@ -298,55 +374,62 @@ fn data(word: &str, value: String) -> Result<Data, ImportError> {
     }
 }
 
-/// Encodes the value of `--data-urlencode`: `CONTENT`, `=CONTENT` or `NAME=CONTENT`.
-fn urlencoded(value: &str) -> Result<String, ImportError> {
-    let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
-    match value.split_once('=') {
-        Some(("", content)) => Ok(encode(content)),
-        Some((name, content)) => Ok(format!("{name}={}", encode(content))),
-        None if value.contains('@') => {
-            Err(ImportError(format!("--data-urlencode '{value}': files cannot be encoded here")))
-        }
-        None => Ok(encode(value)),
-    }
-}
-
 /// Reads a part of `--form`: `NAME=TEXT`, `NAME=@FILE;type=TYPE` or `NAME=<FILE`.
-fn form_part(value: &str) -> Result<Part, ImportError> {
+fn form_part(value: &str, left_out: &mut Vec<(String, String)>) -> Result<Part, ImportError> {
+    let shown = shell::shown(value);
     let (name, content) = value
         .split_once('=')
         .filter(|(name, _)| !name.is_empty())
-        .ok_or_else(|| ImportError(format!("--form '{value}' takes NAME=VALUE")))?;
+        .ok_or_else(|| ImportError(format!("--form '{shown}' takes NAME=VALUE")))?;
     let Some(file) = content.strip_prefix('@').or_else(|| content.strip_prefix('<')) else {
-        return Ok(Part { name: name.to_owned(), value: PartValue::Text(content.to_owned()) });
+        let (text, kind) = content.split_once(";type=").map_or((content, None), |(text, kind)| (text, Some(kind)));
+        if let Some(kind) = kind {
+            left_out.push((format!("the media type {kind} of the part '{name}'"), "only files have one".to_owned()));
+        }
+        let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+        return Ok(Part { name: name.to_owned(), value: PartValue::Text(text.to_owned()) });
     };
     let mut parts = file.split(';');
     let file = parts.next().unwrap_or_default().trim_matches('"').to_owned();
     if file.is_empty() {
-        return Err(ImportError(format!("--form '{value}' names no file")));
+        return Err(ImportError(format!("--form '{shown}' names no file")));
     }
     let media_type = parts.find_map(|part| part.trim().strip_prefix("type=")).map(str::to_owned);
     Ok(Part { name: name.to_owned(), value: PartValue::File(file, media_type) })
 }
 
-fn multipart(part: &Part, secrets: &mut Secrets) -> MultipartPart {
+fn multipart(part: &Part, secrets: &mut Secrets, left_out: &mut Vec<(String, String)>) -> MultipartPart {
     let name = part.name.as_str();
     match &part.value {
-        PartValue::Text(text) => MultipartPart::Field(pair(name, secrets.parameter(name, text))),
-        PartValue::File(file, content_type) => MultipartPart::File {
+        PartValue::Text(text) => MultipartPart::Field(pair(name, shell::parameter(name, text, secrets))),
+        PartValue::File(path, content_type) => MultipartPart::File {
             name: name.into(),
-            file: file.as_str().into(),
+            file: file(path, left_out),
             content_type: content_type.as_deref().map(Template::from),
             at: NOWHERE,
         },
     }
 }
 
+/// Returns the name of a file beside the hurl file.
+fn file(path: &str, left_out: &mut Vec<(String, String)>) -> Template {
+    if path == "-" {
+        left_out.push(("standard input".to_owned(), "put its content into a file of the name stdin".to_owned()));
+        return "stdin".into();
+    }
+    let (name, moved) = beside(path);
+    let (plain, changed) = plain_name(shell::template(name), name);
+    for LeftOut { kind, reason, .. } in moved.into_iter().chain(changed) {
+        left_out.push((format!("{kind} {}", shell::shown(path)), reason));
+    }
+    plain
+}
+
 /// Returns the pairs of a form; `None` for text that is not one.
 fn form(text: &str) -> Option<Vec<(String, String)>> {
     let decode =
         |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8().ok().map(|text| text.into_owned());
-    let is_plain = text.chars().all(|c| c.is_ascii_graphic() && !"{}[]\"<>".contains(c));
+    let is_plain = shell::filled(text).chars().all(|c| c.is_ascii_graphic() && !"{}[]\"<>".contains(c));
     let pairs: Option<Vec<_>> = text
         .split('&')
         .map(|pair| {
@@ -359,14 +442,21 @@ fn form(text: &str) -> Option<Vec<(String, String)>> {
 
 /// Returns a URL as curl understands it: with http where the scheme is missing, with the query added.
 fn address(url: &str, query: &[String]) -> Result<String, ImportError> {
-    let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
-    let parsed = url::Url::parse(&url).map_err(|error| ImportError(format!("'{url}' is not a URL: {error}")))?;
-    if !matches!(parsed.scheme(), "http" | "https") {
-        return Err(ImportError(format!("'{url}' is of another protocol than http")));
+    // A variable at the beginning may have the scheme.
+    let filled = shell::filled(url);
+    let is_open = shell::has(url.get(..url.len().min(4)).unwrap_or_default());
+    let prefix = if url.contains("://") || is_open { "" } else { "http://" };
+    if !is_open {
+        let filled = format!("{prefix}{filled}");
+        let parsed = url::Url::parse(&filled)
+            .map_err(|error| ImportError(format!("'{prefix}{}' is not a URL: {error}", shell::shown(url))))?;
+        if !matches!(parsed.scheme(), "http" | "https") {
+            return Err(ImportError(format!("'{}' is of another protocol than http", shell::shown(url))));
+        }
     }
-    let url = url.split('#').next().unwrap_or_default();
+    let url = format!("{prefix}{}", url.split('#').next().unwrap_or_default());
     if query.is_empty() {
-        return Ok(url.to_owned());
+        return Ok(url);
     }
     let separator = if url.contains('?') { '&' } else { '?' };
     Ok(format!("{url}{separator}{}", query.join("&")))

@@ -1,16 +1,18 @@
 //! Recordings of browsers and proxies in the HTTP Archive format, HAR 1.2, as Chromium, Firefox and others write them.
 
 mod correlate;
+mod multipart;
 mod record;
 
 use crate::draft::{Draft, DraftEntry, ImportError, LeftOut};
 use crate::parts::{NOWHERE, drop_field, is_json, method, option, pair};
 use crate::secret::Secrets;
-use record::{Header, PostData, Record};
+use multipart::Part;
+use record::{Header, Page, Param, PostData, Record};
 use torr_session::hurl::ast::{
     Body, Entry, MultipartPart, OptionName, OptionValue, Request, Response, Template, TextHint,
 };
-use url::Url;
+use url::{Origin, Url};
 
 /// The shortest pause between two requests that is kept, in milliseconds: shorter ones are the browser's own work.
 const SHORTEST_PAUSE: u64 = 100;
@@ -33,34 +35,43 @@ const OWN_FIELDS: &[&str] = &[
 ];
 
 /// What of a recording is imported.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Whether other hosts, images, fonts, audio and video are imported too.
     pub all: bool,
+    /// Hosts that are imported beside that of the first page.
+    pub hosts: Vec<String>,
 }
 
 /// Imports a recording.
 ///
 /// # Errors
 /// If the text is no HAR file, or has no request that can be imported.
-pub fn import(text: &str, options: Options) -> Result<Draft, ImportError> {
+pub fn import(text: &str, options: &Options) -> Result<Draft, ImportError> {
     // Some programs begin the file with a byte order mark.
     let archive: record::Archive = serde_json::from_str(text.trim_start_matches('\u{feff}'))
         .map_err(|error| ImportError(format!("this is no HAR file: {error}")))?;
     let mut records = archive.log.entries;
     records.sort_by_key(|record| record.started);
     let mut draft = Draft::default();
-    let page = records.iter().find_map(|record| Url::parse(&record.request.url).ok()).map(|url| url.origin());
+    let page = origins(&archive.log.pages, &records);
     let mut kept = Vec::new();
     for record in records {
-        match unwanted(&record, page.as_ref(), options) {
+        match unwanted(&record, &page, options) {
             Some((what, reason)) => draft.left_out.push(LeftOut::new(what, "", reason)),
             None => kept.push(record),
         }
     }
+    let has_cookies =
+        |record: &&Record| record.request.headers.iter().any(|field| field.name.eq_ignore_ascii_case("cookie"));
+    let cookies = kept.iter().filter(has_cookies);
+    draft.left_out.extend(cookies.map(|_| LeftOut::new("field Cookie", "", "a virtual user has cookies of its own")));
+    let over_http3 = kept.iter().filter(|record| record.is_http3());
+    draft.left_out.extend(over_http3.map(|_| LeftOut::new("HTTP/3", "", "sent over HTTP/2 or HTTP/1.1 instead")));
     if kept.is_empty() {
         return Err(ImportError(
-            "the recording has no request of its first host: --all takes those of others".to_owned(),
+            "the recording has no request of its first page's host: --host takes those of another, --all all"
+                .to_owned(),
         ));
     }
     let correlations = correlate::find(&kept);
@@ -81,10 +92,40 @@ pub fn import(text: &str, options: Options) -> Result<Draft, ImportError> {
     Ok(draft)
 }
 
+/// Returns where the first page comes from, and where its redirects lead to. A recording may begin with requests of
+/// an earlier page, so the first page counts, not the first record; and pages may stand in any order.
+fn origins(pages: &[Page], records: &[Record]) -> Vec<Origin> {
+    let http = |url: &str| Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let of = |record: &Record| http(&record.request.url);
+    let mut pages: Vec<_> = pages.iter().filter_map(|page| Some((page.started, http(&page.title)?))).collect();
+    pages.sort_by_key(|(started, _)| *started);
+    let titled = pages.iter().find_map(|(_, title)| {
+        let is_it = |record: &Record| of(record).as_ref() == Some(title);
+        let is_beside = |record: &Record| of(record).is_some_and(|url| url.origin() == title.origin());
+        records.iter().position(is_it).or_else(|| records.iter().position(is_beside))
+    });
+    let first = titled
+        .or_else(|| records.iter().position(|record| record.is_page() && of(record).is_some()))
+        .or_else(|| records.iter().position(|record| of(record).is_some()));
+    let mut origins = Vec::new();
+    let mut rest = records[first.unwrap_or(records.len())..].iter();
+    let mut here = rest.next().and_then(|record| Some((record, http(&record.request.url)?)));
+    while let Some((record, url)) = here {
+        origins.push(url.origin());
+        let target = record.redirect().and_then(|target| url.join(target).ok());
+        here = target.and_then(|target| {
+            let record = rest.by_ref().find(|record| http(&record.request.url).as_ref() == Some(&target))?;
+            Some((record, target))
+        });
+    }
+    origins
+}
+
 /// Returns what a record is and why it is not imported; `None` for one that is.
-fn unwanted(record: &Record, page: Option<&url::Origin>, options: Options) -> Option<(String, &'static str)> {
+fn unwanted(record: &Record, page: &[Origin], options: &Options) -> Option<(String, &'static str)> {
     let Ok(url) = Url::parse(&record.request.url) else {
-        return Some((format!("requests to '{}'", record.request.url), "not a URL"));
+        let shown: String = record.request.url.chars().take(100).collect();
+        return Some((format!("requests to '{shown}'"), "not a URL"));
     };
     if record.response.status == 101 || record.web_socket_messages.is_some() || matches!(url.scheme(), "ws" | "wss") {
         return Some(("WebSocket connections".to_owned(), "not HTTP requests"));
@@ -92,15 +133,25 @@ fn unwanted(record: &Record, page: Option<&url::Origin>, options: Options) -> Op
     if !matches!(url.scheme(), "http" | "https") {
         return Some((format!("requests of the scheme {}", url.scheme()), "not HTTP requests"));
     }
+    if record.request.method.eq_ignore_ascii_case("connect") {
+        return Some(("tunnels (CONNECT)".to_owned(), "requests to a proxy"));
+    }
     if options.all {
         return None;
     }
     let host = url.host_str().unwrap_or_default();
-    if page.is_some_and(|page| *page != url.origin()) {
-        return Some((format!("requests to {host}"), "another host: --all takes them"));
+    if !page.contains(&url.origin()) && !options.hosts.iter().any(|wanted| wanted.eq_ignore_ascii_case(host)) {
+        return Some((format!("requests to {host}"), "another host: --host takes it, --all all of them"));
     }
-    let media_type = record.response.content.mime_type.split('/').next().unwrap_or_default();
+    if record.response.status == 0 {
+        return Some(("requests without a response".to_owned(), "blocked or given up: --all takes them"));
+    }
+    let content_type = record.response.content.mime_type.split(';').next().unwrap_or_default().trim();
+    let media_type = content_type.split('/').next().unwrap_or_default();
     let kind = record.resource_type.as_deref().unwrap_or(media_type);
+    if kind == "eventsource" || content_type.eq_ignore_ascii_case("text/event-stream") {
+        return Some(("event streams".to_owned(), "their responses do not end: --all takes them"));
+    }
     let kind = if matches!(media_type, "image" | "font" | "audio" | "video") { media_type } else { kind };
     matches!(kind, "image" | "font" | "audio" | "video" | "media")
         .then(|| (format!("files of the kind {kind}"), "not the service's work: --all takes them"))
@@ -121,10 +172,14 @@ impl Reader<'_> {
         let url = correlate::insert(url.into(), self.correlations, self.number);
         let mut request = Request::new(method(&record.request.method), url, NOWHERE);
         for header in &record.request.headers {
-            self.field(header, &mut request, &mut left_out);
+            self.field(header, &mut request);
         }
         if let Some(data) = &record.request.post_data {
-            self.content(data, &mut request, &mut left_out);
+            let mut data = data.clone();
+            match data.decode() {
+                Some(bytes) => request.body = Some(Body::Bytes(bytes)),
+                None => self.content(&mut data, &mut request, &mut left_out),
+            }
         }
         // Without the browser's cache the service responds with the content.
         let status = if record.response.status == 304 { 200 } else { record.response.status };
@@ -141,7 +196,7 @@ impl Reader<'_> {
         DraftEntry::new(Entry { name: None, request, response }, left_out)
     }
 
-    fn field(&mut self, header: &Header, request: &mut Request, left_out: &mut Vec<(String, String)>) {
+    fn field(&mut self, header: &Header, request: &mut Request) {
         let lower = header.name.to_ascii_lowercase();
         if lower.is_empty()
             || lower.starts_with(':')
@@ -154,10 +209,8 @@ impl Reader<'_> {
             "accept-encoding" => {
                 request.options.push(option(OptionName::Compressed, OptionValue::Boolean(true)));
             }
-            "cookie" => {
-                let reason = "a virtual user keeps the cookies that responses set; others would be the recorder's own";
-                left_out.push(("field Cookie".to_owned(), reason.to_owned()));
-            }
+            // A virtual user has the cookies that responses set; the summary says so.
+            "cookie" => {}
             _ => {
                 let value = correlate::insert(header.value.as_str().into(), self.correlations, self.number);
                 let value =
@@ -167,7 +220,20 @@ impl Reader<'_> {
         }
     }
 
-    fn content(&mut self, data: &PostData, request: &mut Request, left_out: &mut Vec<(String, String)>) {
+    fn content(&mut self, data: &mut PostData, request: &mut Request, left_out: &mut Vec<(String, String)>) {
+        let parts = data.text.as_deref().filter(|_| data.params.is_empty());
+        match parts.and_then(|text| multipart::parts(&data.mime_type, text)) {
+            Some(parts) => {
+                data.params = parts.into_iter().map(Param::from).collect();
+                data.mime_type = "multipart/form-data".to_owned();
+            }
+            None if data.text.as_deref().is_some_and(|text| text.contains(is_lost)) => {
+                let kind = format!("bytes of the content of the type {}", data.mime_type);
+                left_out.push((kind, "the recording has text, in which some may be lost".to_owned()));
+            }
+            None => {}
+        }
+        let data = &*data;
         let media_type = data.mime_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         let text = data.text.as_deref().unwrap_or_default();
         let parameter = |reader: &mut Self, name: &str, value: &str| {
@@ -232,6 +298,18 @@ impl Reader<'_> {
         }
         let text = correlate::insert(text.into(), self.correlations, self.number);
         Body::Text { text, hint: TextHint::Plain }
+    }
+}
+
+/// Whether a character of content says that the content was no text.
+fn is_lost(next: char) -> bool {
+    next == char::REPLACEMENT_CHARACTER || next.is_control() && !next.is_whitespace()
+}
+
+impl From<Part> for Param {
+    fn from(part: Part) -> Self {
+        let Part { name, value, file_name, content_type } = part;
+        Self { name, value: Some(value), file_name, content_type }
     }
 }
 

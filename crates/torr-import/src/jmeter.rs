@@ -3,6 +3,7 @@
 mod argument;
 mod assertion;
 mod controller;
+mod css;
 mod element;
 mod extractor;
 mod function;
@@ -16,13 +17,17 @@ use crate::secret::Secrets;
 use crate::variables::Variables;
 use element::Element;
 use roxmltree::{Document, ParsingOptions};
-use scope::Scope;
+use scope::{LISTENERS, OWN_REPORT, Scope};
+use std::collections::BTreeSet;
 use torr_session::hurl::ast::Template;
 
 /// The elements and texts of the largest plan that is read.
 const MOST_NODES: u32 = 4_000_000;
 /// The levels of elements that a plan may have: several times what people nest.
 const DEEPEST: usize = 256;
+
+/// Why a fragment is left out.
+const FRAGMENT: &str = "it runs only where others refer to it";
 
 /// A thread group, as a hurl file.
 #[derive(Debug, Clone)]
@@ -54,47 +59,92 @@ pub fn import(text: &str) -> Result<Vec<ThreadGroup>, ImportError> {
     let known = argument::definitions(root);
     let names = function::names(text);
     let top = root.children().find(|node| node.has_tag_name("hashTree"));
-    let (mut groups, mut left_out) = (Vec::new(), Vec::new());
-    for plan in top.map(element::of_tree).unwrap_or_default() {
-        if !plan.is("TestPlan") {
-            left_out.push(plan.left_out("it stands outside of the test plan"));
-            continue;
+    let top = top.map(element::of_tree).unwrap_or_default();
+    let mut around = Around::default();
+    let mut groups = Vec::new();
+    for plan in &top {
+        if plan.is("TestPlan") {
+            around.read(plan)
+        } else {
+            around.elsewhere(plan, "it stands outside of the test plan")
         }
+    }
+    for plan in top.iter().filter(|plan| plan.is("TestPlan")) {
         let elements = plan.children();
         let scope = Scope::default().within(&elements);
-        for element in &elements {
-            if !element.tag().ends_with("ThreadGroup") {
-                if !element.is_enabled() {
-                    left_out.push(LeftOut::new("disabled elements", element.name(), "disabled in the plan"));
-                } else if !Scope::takes(element) {
-                    left_out.push(element.left_out("it stands outside of a thread group"));
-                }
-                continue;
-            }
-            if !element.is_enabled() {
-                left_out.push(LeftOut::new("disabled thread groups", element.name(), "disabled in the plan"));
-                continue;
-            }
+        for element in elements.iter().filter(|element| is_group(element) && element.is_enabled()) {
             let mut variables = Variables::of(names.iter().map(String::as_str));
             known.iter().for_each(|(name, value)| variables.know(name, value, false));
             let reader = Reader {
                 secrets: variables.secrets(),
                 variables,
-                draft: Draft::default(),
-                pending: Vec::new(),
+                draft: Draft { left_out: around.left_out.clone(), ..Draft::default() },
+                pending: around.comments.clone(),
                 pause: 0,
             };
-            match reader.group(element, &scope) {
+            match reader.group(element, &elements, &scope) {
                 Some(group) => groups.push(group),
-                None => left_out.push(LeftOut::new("thread groups", element.name(), "without an HTTP request")),
+                None => around.empty.push(LeftOut::new("thread groups", element.name(), "without an HTTP request")),
             }
         }
     }
-    match groups.first_mut() {
-        Some(first) => first.draft.left_out.extend(left_out),
-        None => return Err(ImportError("the plan has no enabled thread group with an HTTP request".to_owned())),
+    if groups.is_empty() {
+        return Err(ImportError(format!("the plan has no enabled thread group with an HTTP request{}", others(root))));
     }
+    groups.iter_mut().for_each(|group| group.draft.left_out.extend(around.empty.clone()));
     Ok(groups)
+}
+
+/// Says which requests of other protocols a plan has.
+fn others(root: roxmltree::Node<'_, '_>) -> String {
+    let tags = root.descendants().map(|node| node.tag_name().name());
+    let others: BTreeSet<_> =
+        tags.filter(|tag| tag.trim_end_matches('2').ends_with("Sampler") && !tag.starts_with("HTTP")).collect();
+    let names: Vec<_> = others.into_iter().collect();
+    if names.is_empty() { String::new() } else { format!(", only {}", names.join(", ")) }
+}
+
+fn is_group(element: &Element<'_, '_>) -> bool {
+    element.tag().ends_with("ThreadGroup")
+}
+
+/// What a plan has around its thread groups and is left out: each file says so, because it holds for each group.
+#[derive(Default)]
+struct Around {
+    /// Elements, for the comments at the beginning of a file.
+    comments: Vec<LeftOut>,
+    /// What only the summaries count.
+    left_out: Vec<LeftOut>,
+    /// Thread groups of which no file is made.
+    empty: Vec<LeftOut>,
+}
+
+impl Around {
+    fn read(&mut self, plan: &Element<'_, '_>) {
+        for element in plan.children() {
+            match (is_group(&element), element.is_enabled()) {
+                (true, true) => {}
+                (true, false) => {
+                    self.left_out.push(LeftOut::new("disabled thread groups", element.name(), "disabled in the plan"));
+                }
+                (false, false) => {
+                    self.comments.push(LeftOut::new("disabled elements", element.name(), "disabled in the plan"));
+                }
+                // Each thread group reads these.
+                (false, true) if element.is("CSVDataSet") => {}
+                (false, true) if element.is("TestFragmentController") => self.comments.push(element.left_out(FRAGMENT)),
+                (false, true) => self.elsewhere(&element, "no counterpart"),
+            }
+        }
+    }
+
+    fn elsewhere(&mut self, element: &Element<'_, '_>, reason: &str) {
+        if LISTENERS.contains(&element.tag()) {
+            self.left_out.push(LeftOut::new("listeners", "", OWN_REPORT));
+        } else if !Scope::takes(element) {
+            self.comments.push(element.left_out(reason));
+        }
+    }
 }
 
 /// Reads a thread group.
@@ -109,8 +159,16 @@ struct Reader {
 }
 
 impl Reader {
-    fn group(mut self, group: &Element<'_, '_>, scope: &Scope<'_, '_>) -> Option<ThreadGroup> {
+    /// Reads a thread group. `beside` are the elements of the plan.
+    fn group(
+        mut self,
+        group: &Element<'_, '_>,
+        beside: &[Element<'_, '_>],
+        scope: &Scope<'_, '_>,
+    ) -> Option<ThreadGroup> {
         self.draft.notes.push(load(group));
+        let records = beside.iter().filter(|element| element.is("CSVDataSet") && element.is_enabled());
+        records.for_each(|records| self.records(records));
         self.tree(group, scope);
         if self.draft.entries.is_empty() {
             return None;

@@ -1,23 +1,24 @@
-//! Descriptions of services in the OpenAPI format, versions 3.0 and 3.1, as JSON or YAML: one entry for each operation.
+//! Descriptions of services in the OpenAPI format, versions 2.0 to 3.2, as JSON or YAML: one entry for each operation.
 
 mod document;
 mod operation;
+mod others;
 mod parameter;
 mod sample;
 mod security;
 mod server;
+mod swagger;
 
 use crate::draft::{Draft, ImportError, LeftOut};
 use crate::node::Node;
 use crate::parts::option;
 use crate::secret::Secrets;
-use document::Document;
-use operation::Operation;
+use document::{Document, METHODS};
+use operation::{Invented, Operation};
+use others::Others;
+pub use others::ReadFile;
 use server::BASE_URL;
 use torr_session::hurl::ast::{OptionName, OptionValue, Value};
-
-/// Methods of a path, as the format names them.
-const METHODS: &[&str] = &["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 /// What of a description is imported.
 #[derive(Debug, Clone, Default)]
@@ -45,33 +46,55 @@ impl Options {
     }
 }
 
-/// Imports a description.
+/// Imports a description that refers to no other file.
 ///
 /// # Errors
-/// If the text is no OpenAPI description of version 3, or no operation was chosen.
+/// If the text is no OpenAPI description, or no operation was chosen.
 pub fn import(text: &str, options: &Options) -> Result<Draft, ImportError> {
-    let root = Node::read(text, "OpenAPI description", true)?;
-    check_version(&root)?;
-    let document = Document::new(&root);
-    let mut draft = Draft::default();
+    import_with(text, options, &|_| Err("other files cannot be read from here".to_owned()))
+}
+
+/// Imports a description, with the files that it refers to.
+///
+/// # Errors
+/// If the text is no OpenAPI description, or no operation was chosen.
+pub fn import_with(text: &str, options: &Options, read: ReadFile<'_>) -> Result<Draft, ImportError> {
+    let mut root = Node::read(text, "OpenAPI description", true)?;
+    let is_swagger = is_swagger(&root)?;
+    let others = Others::load(&mut root, read);
+    if is_swagger {
+        root = swagger::converted(&Document::new(&root, &others));
+    }
+    let document = Document::new(&root, &others);
+    let (mut draft, mut invented) = (Draft::default(), Invented::default());
     let mut secrets = Secrets::beside(vec![BASE_URL.to_owned()]);
     let base = server::base(&document, options.server.as_deref(), &mut draft)?;
     for (path, item) in root.get("paths").members() {
         let item = document.resolve(item);
-        for (method, operation) in item.members().iter().filter(|(name, _)| METHODS.contains(&name.as_str())) {
+        let more = item.get("additionalOperations").members().iter();
+        let operations = item.members().iter().filter(|(name, _)| METHODS.contains(&name.as_str())).chain(more);
+        for (method, operation) in operations {
             if !options.takes(path, method, operation) {
                 draft.left_out.push(LeftOut::new("operations", "", "not chosen by --tag, --path or --method"));
                 continue;
             }
             let operation = Operation { document: &document, path, item, method, operation, base: &base };
-            draft.entries.push(operation.entry(&mut secrets));
+            let mut made = operation.entry(&mut secrets, &mut invented);
+            made.left_out.extend(document.missing());
+            draft.entries.push(made);
         }
+        draft.left_out.extend(document.missing());
     }
     if draft.entries.is_empty() {
-        let chosen = "the description has no operation that --tag, --path and --method choose";
-        let none = "the description has no operation: there is nothing below 'paths'";
-        let why = if draft.left_out.is_empty() { none } else { chosen };
-        return Err(ImportError(why.to_owned()));
+        let reference = draft.left_out.iter().find(|left_out| left_out.kind == "reference");
+        let why = match reference {
+            Some(LeftOut { which, reason, .. }) => format!("the description has no operation: '{which}': {reason}"),
+            None if draft.left_out.iter().any(|left_out| left_out.kind == "operations") => {
+                "the description has no operation that --tag, --path and --method choose".to_owned()
+            }
+            None => "the description has no operation: there is nothing below 'paths'".to_owned(),
+        };
+        return Err(ImportError(why));
     }
     for (name, _) in root.get("webhooks").members() {
         draft.left_out.push(LeftOut::new("webhooks", name, "requests that the service sends"));
@@ -80,22 +103,30 @@ pub fn import(text: &str, options: &Options) -> Result<Draft, ImportError> {
         let of = OptionValue::Definition { name: BASE_URL.to_owned(), value: Value::Text(base.as_str().into()) };
         first.entry.request.options.insert(0, option(OptionName::Variable, of));
     }
+    for ((name, value), count) in invented {
+        let times = if count == 1 { String::new() } else { format!(" in {count} operations") };
+        draft
+            .notes
+            .push(format!("path parameter '{name}' has no example{times}: '{value}' is made up, put one that exists"));
+    }
     draft.secrets = secrets.finish();
     Ok(draft)
 }
 
-fn check_version(root: &Node) -> Result<(), ImportError> {
-    let version = root.get("openapi").plain();
-    if version.starts_with("3.0") || version.starts_with("3.1") || version == "3" {
-        return Ok(());
-    }
-    Err(ImportError(match (version.as_str(), root.get("swagger").is_null()) {
-        ("", false) => "this is a description of Swagger 2.0: convert it to OpenAPI 3 first".to_owned(),
-        ("", true) => "this is no OpenAPI description: it has no 'openapi' version".to_owned(),
-        (other, _) => {
-            format!("the description is of OpenAPI {}: 3.0 and 3.1 are supported", crate::line::one_line(other))
+/// Whether a description is of version 2.0, which was called Swagger.
+fn is_swagger(root: &Node) -> Result<bool, ImportError> {
+    let (version, swagger) = (root.get("openapi").plain(), root.get("swagger").plain());
+    let is_known =
+        |version: &str| version == "3" || ["3.0", "3.1", "3.2"].iter().any(|known| version.starts_with(known));
+    match (version.as_str(), swagger.as_str()) {
+        (version, _) if is_known(version) => Ok(false),
+        ("", "2" | "2.0") => Ok(true),
+        ("", "") => Err(ImportError("this is no OpenAPI description: it has no 'openapi' version".to_owned())),
+        ("", other) | (other, _) => {
+            let other = crate::line::one_line(other);
+            Err(ImportError(format!("the description is of OpenAPI {other}: 2.0, 3.0, 3.1 and 3.2 are supported")))
         }
-    }))
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::draft::LeftOut;
 use torr_session::hurl::Position;
 use torr_session::hurl::ast::{
     Assert, Capture, Entry, EntryOption, Expression, Filter, KeyValue, MultipartPart, Number, OptionName, OptionValue,
-    Predicate, Query, Request, Response, Source, Template, Value,
+    Piece, Predicate, Query, Request, Response, Source, Template, Value,
 };
 
 /// The place of everything that an import writes: a hurl file that is written has no other.
@@ -118,15 +118,22 @@ pub(crate) fn beside(path: &str) -> (&str, Option<LeftOut>) {
     (name, Some(LeftOut::new("folder of a file", path, "put the file beside the hurl file")))
 }
 
+/// Returns the name of a file that is read before the run, so that no variable can be part of it: then what stands behind the
+/// variables, and what to say about it.
+pub(crate) fn plain_name(name: Template, shown: &str) -> (Template, Option<LeftOut>) {
+    if name.literal().is_some() {
+        return (name, None);
+    }
+    let last = if let Some(Piece::Text(text)) = name.0.last() { text.rsplit(['/', '\\']).next() } else { None };
+    let last = last.filter(|last| !last.is_empty()).unwrap_or("file");
+    let reason = "files are read before the run, so their names have no variables";
+    (last.into(), Some(LeftOut::new("name of a file", shown, reason)))
+}
+
 /// Returns a method as a request line of a hurl file has it: letters only, GET where there is none.
 pub(crate) fn method(name: &str) -> String {
     let name: String = name.chars().filter(char::is_ascii_alphabetic).collect();
     let name = name.to_ascii_uppercase();
     // A line that begins with HTTP is a status line.
     if name.is_empty() || name == "HTTP" { "GET".to_owned() } else { name }
-}
-
-/// Whether text is a JSONPath of RFC 9535, which programs of older dialects do not always write.
-pub(crate) fn is_json_path(text: &str) -> bool {
-    serde_json_path::JsonPath::parse(text).is_ok()
 }

@@ -4,6 +4,12 @@
 //! edge-triggered connections, and call `recv` without a layer between.
 #![deny(unsafe_code)]
 
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "Torr is for Linux: its event loops wait by epoll, and its evidence comes from /proc, sock_diag and TCP_INFO. \
+     On macOS and Windows run it in a Linux container or virtual machine."
+);
+
 pub mod address;
 pub mod backoff;
 pub mod clock;
@@ -19,6 +25,7 @@ pub mod socket;
 pub mod stop_signal;
 pub mod tcp_info;
 pub mod ticker;
+pub mod timestamp;
 pub mod tls;
 pub mod wake_up;
 

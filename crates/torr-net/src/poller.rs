@@ -13,6 +13,9 @@ pub enum Interest {
     /// Readable, level-triggered: an event at each wait while the descriptor is readable. For listeners, so that one accept
     /// per event is enough, and for wake-ups and tickers.
     Level,
+    /// As [`Interest::Level`], for a listener that several pollers share: an event wakes one of those that wait, or a few
+    /// (EPOLLEXCLUSIVE). The interest cannot be changed.
+    Shared,
     /// Readable, edge-triggered: one event when bytes arrive or the peer ends its side. For connections.
     Read,
     /// Readable and writable, edge-triggered: also one event when a full send buffer has room again, or a connect ends.
@@ -24,6 +27,7 @@ impl Interest {
         use epoll::EventFlags as F;
         match self {
             Self::Level => F::IN,
+            Self::Shared => F::IN | F::EXCLUSIVE,
             Self::Read => F::IN | F::RDHUP | F::ET,
             Self::ReadWrite => F::IN | F::OUT | F::RDHUP | F::ET,
         }

@@ -2,14 +2,16 @@
 
 use crate::Address;
 use crate::defer::defer_accept;
-use nix::sys::socket::setsockopt;
-use nix::sys::socket::sockopt::IpBindAddressNoPort;
+use nix::sys::socket::sockopt::{IpBindAddressNoPort, PeerCredentials};
+use nix::sys::socket::{getsockopt, setsockopt};
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, set_tcp_nodelay};
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use std::ffi::OsString;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 
 fn tcp(addr: SocketAddr) -> io::Result<OwnedFd> {
     stream(if addr.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 })
@@ -95,13 +97,17 @@ pub fn listen(addr: SocketAddr, backlog: i32, share_port: bool, deferred: bool) 
 /// Sets the options that [`listen`] sets on an inherited listener.
 ///
 /// # Errors
-/// If the descriptor is not a listening TCP socket, and as `setsockopt(2)`.
+/// If the descriptor is not a listening TCP or Unix stream socket, and as `setsockopt(2)`.
 pub fn adopt(listener: OwnedFd, deferred: bool) -> io::Result<OwnedFd> {
     let listens = sockopt::socket_type(&listener)? == SocketType::STREAM && sockopt::socket_acceptconn(&listener)?;
-    if !listens || local_addr(&listener).is_err() {
-        return Err(io::Error::other("not a TCP socket that listens"));
+    if !listens {
+        return Err(io::Error::other("not a TCP or Unix socket that listens"));
     }
+    let address = local_address(&listener)?;
     rustix::io::ioctl_fionbio(&listener, true)?;
+    if address.tcp().is_none() {
+        return Ok(listener);
+    }
     set_tcp_nodelay(&listener, true)?;
     if deferred {
         defer_accept(&listener)?;
@@ -129,6 +135,43 @@ pub fn accept(listener: impl AsFd) -> io::Result<Option<(OwnedFd, Option<SocketA
 /// As `getsockname(2)`.
 pub fn local_addr(socket: impl AsFd) -> io::Result<SocketAddr> {
     net::getsockname(socket)?.try_into().map_err(|_| io::Error::other("not an internet socket"))
+}
+
+/// Returns the address that a TCP or Unix socket is bound to. An abstract name begins with `@`; a Unix socket without a name has
+/// an empty path.
+///
+/// # Errors
+/// As `getsockname(2)`, and for sockets of other kinds.
+pub fn local_address(socket: impl AsFd) -> io::Result<Address> {
+    let address = net::getsockname(socket)?;
+    if let Ok(address) = SocketAddr::try_from(address.clone()) {
+        return Ok(Address::Tcp(address));
+    }
+    let unix = SocketAddrUnix::try_from(address).map_err(|_| io::Error::other("neither a TCP nor a Unix socket"))?;
+    let path = unix.path_bytes().map(|path| path.strip_suffix(&[0]).unwrap_or(path).to_vec());
+    let name = || unix.abstract_name().map(|name| [b"@", name].concat());
+    Ok(Address::Unix(OsString::from_vec(path.or_else(name).unwrap_or_default()).into()))
+}
+
+/// The process at the other end of a Unix socket when it connected (SO_PEERCRED, `unix(7)`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Credentials {
+    /// The process; `None` if it is in a PID namespace that this process does not see.
+    pub pid: Option<u32>,
+    /// Its effective user.
+    pub uid: u32,
+    /// Its effective group.
+    pub gid: u32,
+}
+
+/// Returns the credentials of a Unix socket's peer.
+///
+/// # Errors
+/// As `getsockopt(2)`, such as for a socket of another family.
+pub fn peer_credentials(socket: impl AsFd) -> io::Result<Credentials> {
+    let peer = getsockopt(&socket, PeerCredentials)?;
+    let pid = u32::try_from(peer.pid()).ok().filter(|pid| *pid > 0);
+    Ok(Credentials { pid, uid: peer.uid(), gid: peer.gid() })
 }
 
 /// Returns whether an error of [`accept`] means that the process or the machine is out of descriptors or memory.

@@ -5,6 +5,7 @@ use crate::limited::Limited;
 use crate::open_loop::OpenLoop;
 use crate::pacer::{Due, Pacer};
 use crate::plan::{Pace, Plan};
+use crate::steered::{SteeredClosed, SteeredOpen};
 use std::ops::Range;
 use torr_net::{Nanos, clock};
 
@@ -17,6 +18,8 @@ pub(crate) enum AnyPacer<'r> {
     Limited(Limited<ClosedLoop<'r>>),
     LimitedRamp(Limited<Ramp<'r>>),
     Open(OpenLoop),
+    SteeredClosed(Box<SteeredClosed<'r, Self>>),
+    SteeredOpen(SteeredOpen<'r>),
 }
 
 impl Pacer for AnyPacer<'_> {
@@ -28,6 +31,8 @@ impl Pacer for AnyPacer<'_> {
             Self::Limited(pacer) => pacer.next(now),
             Self::LimitedRamp(pacer) => pacer.next(now),
             Self::Open(pacer) => pacer.next(now),
+            Self::SteeredClosed(pacer) => pacer.next(now),
+            Self::SteeredOpen(pacer) => pacer.next(now),
         }
     }
 
@@ -38,6 +43,8 @@ impl Pacer for AnyPacer<'_> {
             Self::Limited(pacer) => pacer.is_exhausted(now),
             Self::LimitedRamp(pacer) => pacer.is_exhausted(now),
             Self::Open(pacer) => pacer.is_exhausted(now),
+            Self::SteeredClosed(pacer) => pacer.is_exhausted(now),
+            Self::SteeredOpen(pacer) => pacer.is_exhausted(now),
         }
     }
 
@@ -49,18 +56,20 @@ impl Pacer for AnyPacer<'_> {
             Self::Limited(pacer) => pacer.request_ended(now),
             Self::LimitedRamp(pacer) => pacer.request_ended(now),
             Self::Open(pacer) => pacer.request_ended(now),
+            Self::SteeredClosed(pacer) => pacer.request_ended(now),
+            Self::SteeredOpen(pacer) => pacer.request_ended(now),
         }
     }
 }
 
 impl<'r> AnyPacer<'r> {
-    /// Returns the pacer of thread `thread`, which has the connections of these numbers.
+    /// Returns the pacer of thread `thread`, which has the connections of these numbers among the planned ones.
     pub fn new(plan: &'r Plan, thread: usize, budget: &'r Budget, connections: &Range<usize>) -> Self {
         let (warm_until, depth) = (clock::nanos(plan.warmup), usize::from(plan.depth));
         let part = (thread as u64, plan.thread_count() as u64);
         let closed = || ClosedLoop::new(budget, &(connections.start * depth..connections.end * depth), warm_until);
         let ramp = |schedule| Ramp::new(closed(), schedule, part, plan.depth);
-        match (&plan.pace, plan.max_rate) {
+        let pacer = match (&plan.pace, plan.max_rate) {
             (Pace::Closed, None) => Self::Closed(closed()),
             (Pace::Closed, Some(rate)) => Self::Limited(Limited::new(closed(), rate, part)),
             (Pace::Connections(schedule), None) => Self::Ramp(ramp(schedule)),
@@ -68,8 +77,15 @@ impl<'r> AnyPacer<'r> {
             (Pace::Open(schedule, arrivals), _) => {
                 let schedule = schedule.after(plan.warmup);
                 let times = (warm_until, plan.deadline());
-                Self::Open(OpenLoop::new(schedule, *arrivals, plan.requests, times, part, fastrand::u64(..)))
+                let arrivals = (*arrivals, plan.coalesce);
+                let pacer = OpenLoop::new(schedule, arrivals, plan.requests, times, part, fastrand::u64(..));
+                Self::Open(pacer.later_by(plan.phase))
             }
+        };
+        match (pacer, plan.steering.as_deref()) {
+            (Self::Open(open), Some(steering)) => Self::SteeredOpen(SteeredOpen::new(open, steering)),
+            (closed, Some(steering)) => Self::SteeredClosed(Box::new(SteeredClosed::new(closed, steering, part))),
+            (pacer, None) => pacer,
         }
     }
 }

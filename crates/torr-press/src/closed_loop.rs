@@ -104,8 +104,13 @@ impl<'r> Ramp<'r> {
     fn allowed(&self, now: Nanos) -> u64 {
         // While warming up as many as the first stage begins with.
         let all = self.connections.rate_at(now.saturating_sub(self.warm_until)).round() as u64;
-        (all + self.threads - 1 - self.thread) / self.threads * self.depth
+        dealt_out(all, (self.thread, self.threads)) * self.depth
     }
+}
+
+/// Returns how many of so many connections thread `thread` of `threads` has, to which they are distributed in turn.
+pub(crate) fn dealt_out(connections: u64, (thread, threads): (u64, u64)) -> u64 {
+    (connections + threads - 1 - thread) / threads
 }
 
 impl Pacer for Ramp<'_> {

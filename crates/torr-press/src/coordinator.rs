@@ -46,7 +46,7 @@ impl RunState {
         let attempts = plan.requests.map_or(plan.connections as u64, |n| n.min(plan.connections as u64));
         Self {
             abort: AtomicBool::new(false),
-            max_failed_connects: attempts.max(plan.addresses.len() as u64),
+            max_failed_connects: attempts.max(plan.all_addresses().count() as u64),
             connected: AtomicBool::new(false),
             failed_connects: AtomicU64::new(0),
             last_failure: Mutex::new(None),

@@ -11,6 +11,7 @@ mod connection;
 mod connector;
 mod finish;
 mod in_flight;
+mod late_reading;
 mod readiness;
 mod recorder;
 mod response;
@@ -22,16 +23,19 @@ mod slots;
 mod socket_sampler;
 mod timeout;
 mod unsent;
+mod wait;
 
 use crate::coordinator::Coordinator;
 use crate::failures;
 use crate::pacer::{Due, Pacer};
 use crate::plan::Plan;
 use crate::protocol::Protocol;
+use crate::servers::Servers;
 use crate::source::Source;
 use batch::{Arrival, BATCH, Batch};
 use connection::{Connection, ConnectionState, current};
 use connector::Connector;
+use late_reading::LateReading;
 use readiness::Readiness;
 use recorder::Recorder;
 pub(crate) use recorder::ThreadResult;
@@ -41,6 +45,7 @@ use socket_sampler::SocketSampler;
 use std::io;
 use std::ops::Range;
 use torr_gauge::FailureKind;
+use torr_net::timestamp::Timestamps;
 use torr_net::{Clock, Event, Nanos, socket};
 
 /// The number of connections opened before those that are open get their turn.
@@ -61,6 +66,9 @@ pub(crate) struct Engine<'r, P: Protocol, A, C> {
     plan: &'r Plan,
     coordinator: &'r C,
     clock: Clock,
+    /// The kernel's time stamps of received bytes, if they are used.
+    timestamps: Option<Timestamps>,
+    late_reading: LateReading,
     /// When the run ends, if nothing else ends it.
     deadline: Nanos,
     next_sweep: Nanos,
@@ -70,7 +78,13 @@ pub(crate) struct Engine<'r, P: Protocol, A, C> {
     source: Source<'r>,
     sessions: Option<Box<Sessions>>,
     protocol: P::ThreadState,
+    /// The connections to the first server, each at the index of its slot or user, then those to the next one.
     connections: Vec<Connection<P>>,
+    servers: Servers<'r>,
+    /// Returns the protocol of a connection to the server with a number, for servers that are learnt of.
+    new_protocol: Box<dyn FnMut(usize) -> P + 'r>,
+    /// The numbers of the thread's connections to one server, among those of all threads.
+    numbers: Range<usize>,
     connector: Connector<'r>,
     readiness: Readiness,
     slots: Slots,
@@ -80,31 +94,41 @@ pub(crate) struct Engine<'r, P: Protocol, A, C> {
 }
 
 impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
-    /// Returns the engine of the connections of these numbers, among all of the plan.
+    /// Returns the engine of the connections of these numbers, among all of the plan. `protocol` makes the protocol of a
+    /// connection to the server with a number.
     pub fn new(
         plan: &'r Plan,
         numbers: Range<usize>,
-        protocol: impl Fn() -> P,
+        mut protocol: impl FnMut(usize) -> P + 'r,
         pacer: A,
         source: Source<'r>,
         coordinator: &'r C,
         clock: Clock,
     ) -> io::Result<Self> {
+        let servers = Servers::of(plan);
         Ok(Self {
             plan,
             coordinator,
             clock,
+            timestamps: plan.uses_kernel_timestamps().then(|| Timestamps::new(clock)),
+            late_reading: LateReading::new(plan.can_read_late()),
             deadline: plan.deadline(),
             next_sweep: 0,
             requests_per_connection: if plan.keep_alive { plan.requests_per_connection } else { Some(1) },
             pacer,
-            sessions: plan.users.as_ref().map(|users| Box::new(Sessions::new(numbers.len(), &users.entries()))),
+            sessions: plan.users.as_ref().map(|users| Box::new(Sessions::new(numbers.len(), users.as_ref()))),
             protocol: P::ThreadState::default(),
             connector: Connector::new(plan, source.address()),
             source,
             readiness: Readiness::new()?,
             slots: Slots::new(plan, numbers.len()),
-            connections: numbers.map(|number| Connection::new(number, protocol())).collect(),
+            connections: (0..servers.known())
+                .flat_map(|destination| numbers.clone().map(move |number| (destination, number)))
+                .map(|(destination, number)| Connection::new(number, protocol(destination)))
+                .collect(),
+            servers,
+            new_protocol: Box::new(protocol),
+            numbers,
             batch: Batch::new(),
             recorder: Recorder::new(plan),
             sockets: SocketSampler::new(),
@@ -144,24 +168,6 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
         now >= self.deadline || self.coordinator.is_stopped() || self.source.is_stopped() || is_done()
     }
 
-    /// Waits until sockets are ready or something is due.
-    #[inline]
-    fn wait(&mut self, now: Nanos) -> io::Result<Nanos> {
-        let timeout = if self.readiness.has_more() || self.slots.can_fill() {
-            0
-        } else {
-            let next = self.deadline.min(self.next_sweep).min(self.recorder.next_time()).min(self.slots.next_time());
-            next.saturating_sub(now)
-        };
-        let asleep_from = if timeout == 0 { now } else { self.clock.now() };
-        self.readiness.wait(timeout)?;
-        let now = self.clock.now();
-        if timeout > 0 {
-            self.recorder.idle += now - asleep_from;
-        }
-        Ok(now)
-    }
-
     /// Step 1 of a batch: one receive from each connection.
     #[inline]
     fn receive(&mut self, batch: &[Event]) {
@@ -177,12 +183,17 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             }
             let Some(connection) = current(&mut self.connections, token) else { continue };
             let Some(socket) = &connection.socket else { continue };
-            match socket::recv(socket, self.batch.room()) {
-                Ok(Some(len)) => {
+            let received = match &mut self.timestamps {
+                None => socket::recv(socket, self.batch.room()).map(|got| got.map(|len| (len, self.clock.now()))),
+                Some(timestamps) => timestamps.recv(socket, self.batch.room()),
+            };
+            match received {
+                Ok(Some((len, at))) => {
+                    self.late_reading.received(len);
                     if self.plan.quick_ack {
                         socket::acknowledge(socket);
                     }
-                    self.batch.received(token, len, ended, self.clock.now());
+                    self.batch.received(token, len, ended, at);
                 }
                 Ok(None) => {}
                 Err(error) => self.fail_connection(token.index(), failures::transfer(FailureKind::Read, &error)),
@@ -246,6 +257,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
                 NextRequest::None => break,
             };
             let together = self.requests_together(index);
+            let index = self.connection_of(index);
             self.slots.in_flight += usize::from(together);
             // A wait for a slot is no send lag.
             let lag_from = scheduled.map(|due| if self.slots.backlogged { now } else { due });

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn compressed_content_is_told_in_plain_and_a_part_of_it_not_at_all() {
+    fn compressed_content_is_shown_decoded_and_a_part_of_it_not_at_all() {
         use std::io::Write;
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         encoder.write_all(b"too many connections").unwrap();

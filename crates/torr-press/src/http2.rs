@@ -193,8 +193,8 @@ impl Protocol for Http2<'_> {
         in_flight: InFlight<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(usize, Option<ProtocolEvent>), Failure> {
-        if let Some(told) = self.events.pop_front() {
-            return Ok((0, Some(told)));
+        if let Some(event) = self.events.pop_front() {
+            return Ok((0, Some(event)));
         }
         self.gathers = in_flight.failed_response.is_some();
         let read = self.read(input, at, out).map_err(|broken| {

@@ -23,7 +23,7 @@ pub trait Inspect: Observer {
     #[inline]
     fn begun(&mut self, _info: &RequestInfo) {}
 
-    /// Takes the request of a redirect, which is to be sent in place of a new one.
+    /// Takes the request of a redirect, which is to be sent instead of a new one.
     #[inline]
     fn redirect_to_send(&mut self) -> Option<Vec<u8>> {
         None

@@ -3,7 +3,9 @@
 use crate::pacer::{Due, Pacer};
 use crate::schedule::Schedule;
 use fastrand::Rng;
+use std::time::Duration;
 use torr_net::Nanos;
+use torr_net::clock::nanos;
 
 /// How the times between requests vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,14 +32,48 @@ pub struct OpenLoop {
     number: u64,
     /// How many requests of all threads are due before it. Differs from its number if arrivals vary.
     before: f64,
+    /// By how much requests are due later, as a part of the time between two of all threads' requests.
+    phase: f64,
     random: Option<Rng>,
+    groups: Groups,
+}
+
+/// Requests that leave together, since they are due close together: at the end of one of the windows that time is cut into.
+#[derive(Debug)]
+struct Groups {
+    /// The length of a window. 0 for requests that leave one by one.
+    window: Nanos,
+    /// By how much the thread's windows begin before those of the first thread, so that threads take turns.
+    phase: Nanos,
+    /// When the latest request was due by the schedule.
+    last: Option<Nanos>,
+}
+
+impl Groups {
+    fn new(window: Duration, (thread, threads): (u64, u64)) -> Self {
+        let window = nanos(window);
+        Self { window, phase: window * thread / threads.max(1), last: None }
+    }
+
+    /// Returns when a request leaves that is due at `due` by the schedule, and the one after it at `next`. One that is alone
+    /// in its window leaves when it is due.
+    #[inline]
+    fn leaving(&self, due: Nanos, next: Option<Nanos>) -> Nanos {
+        if self.window == 0 {
+            return due;
+        }
+        let end = ((due + self.phase) / self.window + 1) * self.window - self.phase;
+        let is_alone = next.is_none_or(|next| next >= end) && self.last.is_none_or(|last| last + self.window < end);
+        if is_alone { due } else { end }
+    }
 }
 
 impl OpenLoop {
-    /// The part of thread `thread` of `threads`. `seed` decides the variation.
+    /// The part of thread `thread` of `threads`. `seed` decides the variation. Of constant arrivals, those that are due
+    /// within the same `window` leave together, at its end.
     pub fn new(
         schedule: Schedule,
-        arrivals: Arrivals,
+        (arrivals, window): (Arrivals, Duration),
         requests: Option<u64>,
         (warm_until, deadline): (Nanos, Nanos),
         (thread, threads): (u64, u64),
@@ -47,12 +83,29 @@ impl OpenLoop {
         let requests = requests.unwrap_or(u64::MAX);
         let (number, before) = (thread, thread as f64);
         let measured = thread;
-        let mut pacer = Self { schedule, requests, measured, warm_until, deadline, threads, number, before, random };
+        // What is random is to be as random as it is.
+        let groups = Groups::new(if random.is_some() { Duration::ZERO } else { window }, (thread, threads));
+        let phase = 0.0;
+        let mut pacer =
+            Self { schedule, requests, measured, warm_until, deadline, threads, number, before, phase, random, groups };
         if pacer.random.is_some() {
             pacer.before = 0.0;
             pacer.advance_randomly();
         }
         pacer
+    }
+
+    /// Returns the part with each request due later by a part of the time between two of all threads' requests. Random
+    /// arrivals need no such turns.
+    #[must_use]
+    pub fn later_by(mut self, phase: f64) -> Self {
+        self.phase = if self.random.is_some() { 0.0 } else { phase };
+        self
+    }
+
+    /// Multiplies the rate between two times by a factor, which may be 0. Both times are later than all due times so far.
+    pub(crate) fn change_rate(&mut self, from: Nanos, until: Nanos, factor: f64) {
+        self.schedule = self.schedule.scaled_within(from, until, factor);
     }
 
     /// Many independent streams of exponential gaps make one such stream of their summed rate.
@@ -67,8 +120,13 @@ impl Pacer for OpenLoop {
     fn next(&mut self, now: Nanos) -> Due {
         let counts = |due: Nanos| due >= self.warm_until;
         let is_left = |due: &Nanos| *due < self.deadline && !(counts(*due) && self.measured >= self.requests);
-        let Some(due) = self.schedule.due(self.before).filter(is_left) else { return Due::Never };
+        let Some(scheduled) = self.schedule.due(self.before + self.phase).filter(is_left) else { return Due::Never };
+        let next = || self.schedule.due((self.number + self.threads) as f64 + self.phase);
+        let leaving = self.groups.leaving(scheduled, if self.groups.window > 0 { next() } else { None });
+        // What is due before the end of the run is sent before it.
+        let due = if is_left(&leaving) { leaving } else { scheduled };
         if due <= now {
+            self.groups.last = Some(scheduled);
             self.measured += if counts(due) { self.threads } else { 0 };
             self.number += self.threads;
             match self.random {
@@ -85,15 +143,16 @@ impl Pacer for OpenLoop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     const SECOND: Nanos = 1_000_000_000;
+    const WINDOW: Duration = Duration::from_micros(150);
 
     /// All due times of all threads, in order.
     fn times(schedule: &Schedule, arrivals: Arrivals, requests: Option<u64>, deadline: Nanos) -> Vec<Nanos> {
         let mut times = Vec::new();
         for thread in 0..3 {
-            let mut pacer = OpenLoop::new(schedule.clone(), arrivals, requests, (0, deadline), (thread, 3), 7);
+            let mut pacer =
+                OpenLoop::new(schedule.clone(), (arrivals, Duration::ZERO), requests, (0, deadline), (thread, 3), 7);
             while let Due::At(due) = pacer.next(Nanos::MAX) {
                 times.push(due);
             }
@@ -113,9 +172,27 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_not_due_is_asked_for_again() {
+    fn generators_that_take_turns_send_as_many_requests_as_one() {
+        let part = Schedule::constant(1000.0).unwrap().scaled(1.0 / 3.0);
+        let mut all = Vec::new();
+        for number in 0..3 {
+            let pacer = OpenLoop::new(part.clone(), (Arrivals::Constant, Duration::ZERO), None, (0, SECOND), (0, 1), 7);
+            let mut pacer = pacer.later_by(f64::from(number) / 3.0);
+            while let Due::At(due) = pacer.next(Nanos::MAX) {
+                all.push(due);
+            }
+        }
+        all.sort_unstable();
+        assert_eq!(all.len(), 1000);
+        let late = all.iter().zip(0..).find(|&(&due, n)| due.abs_diff(n * 1_000_000) > 2);
+        assert_eq!(late, None, "a request is not due at its time");
+    }
+
+    #[test]
+    fn a_request_that_is_not_due_is_polled_again() {
         let schedule = Schedule::constant(10.0).unwrap();
-        let mut pacer = OpenLoop::new(schedule.clone(), Arrivals::Constant, None, (0, Nanos::MAX), (1, 2), 0);
+        let mut pacer =
+            OpenLoop::new(schedule.clone(), (Arrivals::Constant, Duration::ZERO), None, (0, Nanos::MAX), (1, 2), 0);
         assert_eq!((pacer.next(0), pacer.next(0)), (Due::At(SECOND / 10), Due::At(SECOND / 10)));
         assert_eq!(pacer.next(SECOND / 10), Due::At(SECOND / 10), "it is begun");
         assert_eq!(pacer.next(SECOND / 10), Due::At(SECOND * 3 / 10));
@@ -128,13 +205,45 @@ mod tests {
             let mut measured = 0;
             for thread in 0..3 {
                 let times = (SECOND, Nanos::MAX);
-                let mut pacer = OpenLoop::new(schedule.clone(), arrivals, Some(100), times, (thread, 3), 7);
+                let mut pacer = OpenLoop::new(schedule.clone(), (arrivals, WINDOW), Some(100), times, (thread, 3), 7);
                 while let Due::At(due) = pacer.next(Nanos::MAX) {
                     measured += u64::from(due >= SECOND);
                 }
             }
             assert_eq!(measured, 100, "{arrivals:?}");
         }
+    }
+
+    /// The times at which the requests of one of `threads` threads leave.
+    fn leaving(rate: f64, (thread, threads): (u64, u64), deadline: Nanos) -> Vec<Nanos> {
+        let schedule = Schedule::constant(rate).unwrap();
+        let arrivals = (Arrivals::Constant, WINDOW);
+        let mut pacer = OpenLoop::new(schedule, arrivals, None, (0, deadline), (thread, threads), 0);
+        std::iter::from_fn(|| match pacer.next(Nanos::MAX) {
+            Due::At(due) => Some(due),
+            _ => None,
+        })
+        .collect()
+    }
+
+    #[test]
+    fn requests_that_are_due_close_together_leave_together_and_never_early() {
+        // Due each 50 us, in windows of 150: three at a time.
+        let times = leaving(20_000.0, (0, 1), SECOND);
+        assert_eq!(times.len(), 20_000, "none is lost at the end");
+        assert_eq!(times[..7], [150_000, 150_000, 150_000, 300_000, 300_000, 300_000, 450_000]);
+        for (due, leaves) in times.iter().enumerate().map(|(n, leaves)| (n as Nanos * 50_000, *leaves)) {
+            assert!((due..=due + 150_000).contains(&leaves) && leaves < SECOND, "due at {due}, but sent at {leaves}");
+        }
+        // The other thread's windows end between those of the first.
+        assert_eq!(leaving(40_000.0, (1, 2), SECOND)[..4], [25_000, 225_000, 225_000, 225_000]);
+    }
+
+    #[test]
+    fn a_request_that_is_alone_in_its_window_leaves_when_it_is_due() {
+        let times = leaving(5000.0, (0, 1), SECOND);
+        assert!(times.iter().enumerate().all(|(n, leaves)| *leaves == n as Nanos * 200_000), "{:?}", &times[..9]);
+        assert_eq!(leaving(10_000.0, (0, 1), SECOND)[..5], [150_000, 150_000, 200_000, 450_000, 450_000]);
     }
 
     #[test]

@@ -1,12 +1,18 @@
 //! The plan of a run: target, requests, load model and limits.
 
+mod share;
+mod steered;
 mod summary;
 
+pub use share::Share;
+
+use crate::destination::Destination;
 use crate::inspect::Inspection;
 use crate::open_loop::Arrivals;
 use crate::request::Requests;
 use crate::schedule::Schedule;
 use crate::sources::Sources;
+use crate::steering::Steering;
 use crate::target::Target;
 use crate::users::Users;
 use std::net::IpAddr;
@@ -29,9 +35,13 @@ pub struct Plan {
     pub sources: Vec<IpAddr>,
     /// The requests.
     pub request: Requests,
-    /// The virtual users, who take the place of `request`. Each has a connection of its own; what is paced and counted by
+    /// The virtual users, which replace `request`. Each has a connection of its own; what is paced and counted by
     /// `requests` is sessions. Not with pipelining or several streams, and responses are not inspected.
     pub users: Option<Arc<dyn Users>>,
+    /// The further servers that users' requests go to, numbered from 1; the one that the plan itself describes has number
+    /// 0. Each user has a connection of its own to each. Behind them come the servers that the users learn of
+    /// ([`Users::learnt`]).
+    pub further: Vec<Destination>,
     /// The inspection of responses.
     pub inspection: Inspection,
     /// The protocol.
@@ -69,10 +79,20 @@ pub struct Plan {
     /// Whether received bytes are acknowledged at once, at the cost of a system call each time. A server that writes a
     /// response in pieces with Nagle's algorithm waits for the acknowledgement, which the kernel delays by some 40 ms.
     pub quick_ack: bool,
+    /// Requests of an open loop with constant arrivals that are due within a window of this length leave together, at its
+    /// end, from which their response times count: a wake-up for each of them would cost more CPU than the requests.
+    pub coalesce: Duration,
+    /// The clock of a response's arrival.
+    pub timestamps: Timestamps,
     /// Whether to sample the server's processes, where they are on this machine.
     pub watch_server: bool,
     /// Whether to record the times from the connection on, which only some reports show.
     pub detailed: bool,
+    /// By how much each request of an open loop with constant arrivals is due later, as a part of the time between two of
+    /// them, 0 to 1: generators that begin at one time take turns by it.
+    pub phase: f64,
+    /// The steering of an operator.
+    pub steering: Option<Arc<Steering>>,
 }
 
 /// When requests are due.
@@ -84,6 +104,19 @@ pub enum Pace {
     Connections(Schedule),
     /// An open loop: requests follow a schedule, whether responses arrive or not.
     Open(Schedule, Arrivals),
+}
+
+/// The clock of a response's arrival.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Timestamps {
+    /// That of the kernel in an open loop over TCP, which then need not be awake when responses arrive; otherwise the
+    /// user's, which costs less.
+    #[default]
+    Auto,
+    /// The kernel notes when packets arrive, however late they are read (SO_TIMESTAMPING). Not for Unix sockets.
+    Kernel,
+    /// The time at which the response was read.
+    User,
 }
 
 /// The protocol of a run.
@@ -118,6 +151,7 @@ impl Plan {
             sources: Vec::new(),
             request,
             users: None,
+            further: Vec::new(),
             inspection: Inspection::default(),
             protocol: ProtocolConfig { http2: false, tls: None },
             tunnel: None,
@@ -135,14 +169,18 @@ impl Plan {
             timeout: Duration::from_secs(10),
             interval: Duration::from_secs(1),
             quick_ack: false,
+            coalesce: COALESCE,
+            timestamps: Timestamps::Auto,
             watch_server: true,
             detailed: false,
+            phase: 0.0,
+            steering: None,
         }
     }
 
     /// Returns a watcher of the server's processes, where they are on this machine.
     pub fn watcher(&self) -> Option<Watcher> {
-        if self.tunnel.is_some() || !self.addresses.iter().all(Address::is_local) {
+        if self.tunnel.is_some() || !self.further.is_empty() || !self.addresses.iter().all(Address::is_local) {
             // The watched process would be the proxy, or one of several servers.
             return None;
         }
@@ -155,11 +193,11 @@ impl Plan {
     /// Returns how many addresses connections can come from: those that are given, or else one, and further ones on the
     /// IPv4 loopback network.
     pub fn source_addresses(&self) -> usize {
-        Sources::new(&self.sources, &self.addresses).len()
+        Sources::new(&self.sources, self.all_addresses()).len()
     }
 
     /// When the run ends, if nothing else ends it, counted from the first connect.
-    pub(crate) fn deadline(&self) -> Nanos {
+    pub fn deadline(&self) -> Nanos {
         let schedule = match &self.pace {
             Pace::Closed => None,
             Pace::Connections(schedule) | Pace::Open(schedule, _) => schedule.length(),
@@ -168,12 +206,36 @@ impl Plan {
         measured.map_or(Nanos::MAX, |measured| measured.saturating_add(clock::nanos(self.warmup)))
     }
 
-    pub(crate) fn thread_count(&self) -> usize {
+    /// Returns the number of threads that the run has.
+    pub fn thread_count(&self) -> usize {
         self.threads.clamp(1, self.connections)
+    }
+
+    /// Returns the number of connections that may be open at a time: with virtual users, one for each user
+    /// and server that is known before the run.
+    pub fn most_connections(&self) -> usize {
+        self.prepared_connections() * (1 + self.further.len())
+    }
+
+    /// Returns the number of connections to one server that the run is prepared for: more than planned where an operator may
+    /// raise them.
+    pub(crate) fn prepared_connections(&self) -> usize {
+        let steered = self.steering.as_ref().and_then(|steering| steering.most_connections());
+        steered.unwrap_or(self.connections)
+    }
+
+    /// Returns the addresses of all servers.
+    pub fn all_addresses(&self) -> impl Iterator<Item = &Address> {
+        self.addresses.iter().chain(self.further.iter().flat_map(|further| &further.addresses))
     }
 
     /// Returns the address of connections, for messages.
     pub(crate) fn reached_by(&self) -> String {
+        if !self.further.is_empty() {
+            let others = self.further.iter().map(|further| &further.target);
+            let all: Vec<_> = std::iter::once(&self.target).chain(others).map(Target::host_and_port).collect();
+            return format!("any of {}", all.join(", "));
+        }
         let target = self.target.host_and_port();
         match self.addresses.first() {
             Some(Address::Unix(path)) => format!("the Unix socket {}", path.display()),
@@ -187,10 +249,27 @@ impl Plan {
         matches!(self.pace, Pace::Open(..))
     }
 
+    /// Whether the kernel's time stamps tell when responses arrived.
+    pub(crate) fn uses_kernel_timestamps(&self) -> bool {
+        let wanted = match self.timestamps {
+            Timestamps::Auto => self.is_scheduled(),
+            Timestamps::Kernel => true,
+            Timestamps::User => false,
+        };
+        wanted && !self.all_addresses().any(|address| matches!(address, Address::Unix(_)))
+    }
+
+    /// Whether responses may be read late: each has a time stamp of its own, and only its slot waits for it.
+    pub(crate) fn can_read_late(&self) -> bool {
+        let one_at_a_time = self.depth == 1 && !self.protocol.http2 && self.users.is_none();
+        self.uses_kernel_timestamps() && self.is_scheduled() && one_at_a_time
+    }
+
     /// Whether slots of open connections are filled first.
     #[inline]
     pub(crate) fn prefers_open(&self) -> bool {
-        !matches!(self.pace, Pace::Closed)
+        let may_have_fewer = self.steering.as_ref().is_some_and(|steering| steering.has_connections());
+        !matches!(self.pace, Pace::Closed) || may_have_fewer
     }
 
     /// Whether all that a connection ever sends leaves at once in one packet.
@@ -199,6 +278,9 @@ impl Plan {
         plain && !self.keep_alive && self.users.is_none() && self.request.largest_bytes() <= ONE_PACKET
     }
 }
+
+/// The default of [`Plan::coalesce`]: with a late wake-up added, 99% of requests leave within 200 us of their time.
+const COALESCE: Duration = Duration::from_micros(150);
 
 /// A request up to this size leaves in one packet on any path.
 const ONE_PACKET: usize = 1200;

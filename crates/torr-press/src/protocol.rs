@@ -33,6 +33,11 @@ pub trait Protocol {
         None
     }
 
+    /// Returns the server's own certificate in DER, once a TLS handshake is complete.
+    fn certificate(&self) -> Option<&[u8]> {
+        None
+    }
+
     /// Whether one more request can be started now.
     #[inline]
     fn has_room(&self) -> bool {

@@ -2,19 +2,23 @@
 
 use crate::closed_loop::Budget;
 use crate::coordinator::{Report, RunState};
+use crate::host_meter::HostMeter;
 use crate::plan::Plan;
+use crate::servers::Servers;
 use crate::threads::{LoadThreads, Shared};
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
 use torr_gauge::collector::{Collector, Measurement, Progress, RunFacts};
+use torr_gauge::generator::TimestampSource;
 use torr_gauge::result::Tls;
 use torr_gauge::sessions::{SessionCounts, SessionFacts};
 use torr_gauge::signals::Watcher;
-use torr_gauge::{Failure, Signals};
-use torr_net::{Clock, file_limit};
+use torr_gauge::{CpuUse, Failure, RunResult, Sample, Signals};
+use torr_net::{Clock, clock, file_limit};
 
 /// The reason for which a run has no result.
 #[derive(Debug, Error)]
@@ -40,54 +44,209 @@ pub enum RunError {
     System(#[from] io::Error),
 }
 
+/// What a run reports while it goes on, for those that merge the samples of several runs.
+#[derive(Debug)]
+pub enum Observed<'s> {
+    /// All is prepared, and the load begins when this is taken.
+    Began,
+    /// A thread's sample of the requests that were begun during the warm-up.
+    Warmup(&'s Sample),
+    /// The CPU time used in an interval, before the first sample of it.
+    Cpu {
+        /// The number of the interval.
+        interval: u64,
+        /// The CPU time.
+        cpu: CpuUse,
+        /// The signals of the server's machine since the beginning, where the plan has a steering and they are visible.
+        signals: Option<Box<Signals>>,
+    },
+    /// A thread's sample of an interval, numbered from 0.
+    Interval {
+        /// The number of the thread.
+        thread: usize,
+        /// The number of the interval.
+        interval: u64,
+        /// The counts.
+        sample: &'s Sample,
+        /// Whether the thread ended within the interval.
+        last: bool,
+    },
+}
+
+/// What a run leaves beside its samples.
+#[derive(Debug)]
+pub struct RunEnd {
+    /// The facts that the samples do not contain.
+    pub facts: RunFacts,
+    /// Whether a thread was given up, so that the number of requests started is not known.
+    pub given_up: bool,
+}
+
 /// Runs a plan. `watch` is called with the progress about once a second; `stop` ends the run early.
 ///
 /// # Errors
 /// [`RunError`]; whatever happens to single requests is in the result instead.
 pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> Result<Measurement, RunError> {
+    run_watched(plan, stop, |progress, _| watch(progress))
+}
+
+/// Runs a plan as [`run`] does, and lets `watch` take the result of what is complete so far.
+///
+/// # Errors
+/// [`RunError`].
+pub fn run_watched(
+    plan: &Plan,
+    stop: &AtomicBool,
+    mut watch: impl FnMut(Progress, &SoFar<'_>),
+) -> Result<Measurement, RunError> {
+    let mut collector = Collector::new(plan.thread_count(), plan.interval);
+    let started_at = now_text(SystemTime::now());
+    let mut seen = None;
+    let end = observe(plan, stop, |observed| match observed {
+        Observed::Began => {}
+        Observed::Warmup(sample) => collector.warmup(sample),
+        Observed::Cpu { interval, cpu, signals } => {
+            collector.cpu(interval, cpu);
+            seen = signals;
+        }
+        Observed::Interval { thread, interval, sample, last } => {
+            if let Some(progress) = collector.take(thread, interval, sample, last) {
+                let elapsed = Duration::from_secs_f64(progress.elapsed_s);
+                let (collector, signals) = (&collector, seen.as_deref());
+                watch(progress, &SoFar { plan, collector, signals, started_at: &started_at, elapsed });
+            }
+        }
+    })?;
+    Ok(end.measured_by(collector))
+}
+
+/// A run that goes on, as far as it is complete.
+#[derive(Debug)]
+pub struct SoFar<'r> {
+    plan: &'r Plan,
+    collector: &'r Collector,
+    signals: Option<&'r Signals>,
+    started_at: &'r str,
+    elapsed: Duration,
+}
+
+impl SoFar<'_> {
+    /// Returns the result as if the run had ended with its last complete interval. What only the end of a run tells is left
+    /// out: sessions by entry, phases of TLS, and requests in flight. It takes some milliseconds.
+    pub fn result(&self) -> RunResult {
+        let servers = Servers::of(self.plan);
+        let facts = RunFacts {
+            duration: self.elapsed,
+            threads: self.collector.threads_so_far(self.elapsed),
+            signals: self.signals.filter(|_| servers.is_one()).cloned(),
+            ..known_facts(self.plan, servers, self.started_at.to_owned())
+        };
+        let mut result = self.collector.so_far(&facts);
+        result.recount_started();
+        result
+    }
+}
+
+/// Returns the facts that are known while the run goes on.
+fn known_facts(plan: &Plan, servers: Servers<'_>, started_at: String) -> RunFacts {
+    RunFacts {
+        target: plan.target.url.clone(),
+        plan: plan.summary(&servers.origins()),
+        started_at,
+        checks: plan.inspection.checks.iter().map(|check| check.name.clone()).collect(),
+        steering: plan.steering.as_ref().map(|steering| steering.events()).unwrap_or_default(),
+        ..RunFacts::default()
+    }
+}
+
+fn now_text(time: SystemTime) -> String {
+    humantime::format_rfc3339_millis(time).to_string()
+}
+
+impl RunEnd {
+    /// Returns the measurement of the samples that a collector has taken.
+    pub fn measured_by(self, collector: Collector) -> Measurement {
+        let mut measured = collector.finish(self.facts);
+        if self.given_up {
+            // What a thread began after its last sample is not known.
+            measured.result.recount_started();
+        }
+        measured
+    }
+}
+
+/// Runs a plan, and passes on each sample to `watch`. `stop` ends the run early.
+///
+/// # Errors
+/// As [`run`].
+pub fn observe(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Observed<'_>)) -> Result<RunEnd, RunError> {
     // Each thread has a poller of its own.
-    let files = (plan.connections + plan.thread_count()) as u64;
+    let files = (plan.most_connections() + plan.thread_count()) as u64;
     let fit = file_limit::raise_for_connections(files);
     if fit < files {
-        return Err(RunError::Files { wanted: plan.connections, fit });
+        return Err(RunError::Files { wanted: plan.most_connections(), fit });
     }
     // Gently, since it takes of the generator's CPU.
     let watcher = if plan.watch_server { plan.watcher().map(Watcher::low_overhead) } else { None };
-    let before = watcher.as_ref().map(Watcher::reading);
+    let meter = RefCell::new(HostMeter::start(watcher));
     let threads = plan.thread_count();
     let budget = Budget::new(plan.requests, plan.connections * usize::from(plan.depth), threads);
-    let mut collector = Collector::new(threads, plan.interval);
+    watch(Observed::Began);
     let (started_at, time) = (SystemTime::now(), Clock::start());
+    if let Some(steering) = &plan.steering {
+        steering.begin(time);
+    }
+    let is_ended = || plan.steering.as_ref().is_some_and(|steering| steering.is_ended());
     let shared = Arc::new(Shared { plan: plan.clone(), budget, state: RunState::new(plan), time });
     let threads = LoadThreads::start(&shared)?;
-    let (ended, given_up) = threads.wait(stop, |report| match report {
-        Report::Warmup(sample) => collector.warmup(&sample),
+    let warm_until = clock::nanos(plan.warmup);
+    let in_warmup = Cell::new(warm_until > 0);
+    let is_stopped = || {
+        if in_warmup.get() && time.now() >= warm_until {
+            in_warmup.set(false);
+            meter.borrow_mut().restart();
+        }
+        stop.load(Ordering::Relaxed) || is_ended()
+    };
+    let (ended, given_up) = threads.wait(is_stopped, |report| match report {
+        Report::Warmup(sample) => watch(Observed::Warmup(&sample)),
         Report::Sample { thread, interval, sample, last } => {
-            let progress = collector.take(thread, interval, &sample, last);
-            shared.state.recycle(sample);
-            if let Some(progress) = progress {
-                watch(progress);
+            let cpu = meter.borrow_mut().read(interval);
+            if let Some(mut cpu) = cpu {
+                let is_one = Servers::of(plan).is_one();
+                if !is_one {
+                    // Of several servers only one was watched.
+                    cpu.server = None;
+                }
+                let shown = plan.steering.as_ref().filter(|_| is_one);
+                let signals = shown.and_then(|_| meter.borrow().signals()).map(Box::new);
+                watch(Observed::Cpu { interval, cpu, signals });
             }
+            watch(Observed::Interval { thread, interval, sample: &sample, last });
+            shared.state.recycle(sample);
         }
     })?;
 
     if let Some(failure) = shared.state.take_connect_failure() {
         return Err(RunError::Unreachable { target: plan.reached_by(), failure });
     }
-    let after = watcher.as_ref().map(Watcher::reading);
-    let signals = before.zip(after).map(|(before, after)| Signals::between(&before, &after));
+    let servers = Servers::of(plan);
+    // Of several servers only one was watched.
+    let is_watched = servers.is_one();
+    let signals = meter.into_inner().signals().filter(|_| is_watched);
     // Without a thread that ended the run is over when it should have been.
     let duration = ended.iter().map(|(e, _)| e.at).max().unwrap_or_else(|| time.now().min(plan.deadline()));
-    let mut measured = collector.finish(RunFacts {
-        target: plan.target.url.clone(),
-        plan: plan.summary(),
-        started_at: humantime::format_rfc3339_millis(started_at).to_string(),
+    let facts = RunFacts {
         interrupted: stop.load(Ordering::Relaxed),
         duration: Duration::from_nanos(duration),
-        asked: ended.iter().map(|(e, _)| e.begun).sum(),
+        started: ended.iter().map(|(e, _)| e.begun).sum(),
         carried: ended.iter().map(|(e, _)| e.carried).sum(),
         peak: ended.iter().map(|(e, _)| e.peak).sum(),
         sources: ended.iter().map(|(e, _)| e.sources).max().unwrap_or(0) as u64,
+        timestamps: match ended.iter().all(|(e, _)| e.timestamped) {
+            true => TimestampSource::Kernel,
+            false => TimestampSource::User,
+        },
         threads: ended.iter().map(|(_, used)| *used).collect(),
         tls: ended.iter().find_map(|(e, _)| e.secured.clone()).map(|secured| Tls {
             version: secured.version,
@@ -100,7 +259,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
             let (users_at_a_time, entries) = (plan.connections as u64, users.entries());
             let mut counts = SessionCounts::new(&entries);
             ended.iter().filter_map(|(e, _)| e.sessions.as_ref()).for_each(|of_thread| counts.merge(of_thread));
-            SessionFacts { users: users_at_a_time, entries, counts }
+            SessionFacts { users: users_at_a_time, entries, origins: servers.origins(), counts }
         }),
         signals,
         first: ended.iter().find_map(|(e, _)| e.first.clone()),
@@ -108,12 +267,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
             .iter()
             .filter_map(|(e, _)| e.failed_response.clone())
             .min_by(|one, other| one.at_s.total_cmp(&other.at_s)),
-        checks: plan.inspection.checks.iter().map(|check| check.name.clone()).collect(),
-    });
-    if given_up {
-        // What a thread began after its last sample is not known.
-        let result = &mut measured.result;
-        result.asked = result.requests + result.errors.unanswered() + result.unfinished;
-    }
-    Ok(measured)
+        ..known_facts(plan, servers, now_text(started_at))
+    };
+    Ok(RunEnd { facts, given_up })
 }

@@ -21,6 +21,19 @@ struct Stage {
     before: f64,
 }
 
+/// A stretch of a schedule, in which the rate goes in a straight line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stretch {
+    /// Seconds from the start of the schedule.
+    pub begin_s: f64,
+    /// The length in seconds, which may be infinite.
+    pub length_s: f64,
+    /// The rate at its beginning.
+    pub from: f64,
+    /// The rate at its end.
+    pub to: f64,
+}
+
 /// Why stages make no schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ScheduleError {
@@ -89,10 +102,12 @@ impl Schedule {
     pub fn rate_at(&self, at: Nanos) -> f64 {
         let at_s = at as f64 / 1e9;
         let stage = self.stages.iter().find(|stage| at_s < stage.begin_s + stage.length_s);
-        stage.map_or(0.0, |stage| match stage.length_s.is_finite() {
-            true => stage.from + (stage.to - stage.from) * (at_s - stage.begin_s) / stage.length_s,
-            false => stage.from,
-        })
+        stage.map_or(0.0, |stage| stage.rate_after(at_s - stage.begin_s))
+    }
+
+    /// Returns its stretches in the order of time.
+    pub fn stretches(&self) -> impl Iterator<Item = Stretch> {
+        self.stages.iter().map(|&Stage { begin_s, length_s, from, to, .. }| Stretch { begin_s, length_s, from, to })
     }
 
     /// The highest rate.
@@ -112,6 +127,44 @@ impl Schedule {
         Self { stages: std::iter::once(warm).chain(self.stages.iter().map(shifted)).collect() }
     }
 
+    /// Returns a schedule whose rates are multiplied by a factor above 0.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Self {
+        let scaled = |stage: &Stage| Stage {
+            from: stage.from * factor,
+            to: stage.to * factor,
+            before: stage.before * factor,
+            ..*stage
+        };
+        Self { stages: self.stages.iter().map(scaled).collect() }
+    }
+
+    /// Returns the schedule with the rates between two times multiplied by a factor of at least 0.
+    #[must_use]
+    pub(crate) fn scaled_within(&self, from: Nanos, until: Nanos, factor: f64) -> Self {
+        let times = [from as f64 / 1e9, if until == Nanos::MAX { f64::INFINITY } else { until as f64 / 1e9 }];
+        let mut stages: Vec<Stage> = Vec::new();
+        let mut before = 0.0;
+        for stage in &self.stages {
+            let end_s = stage.begin_s + stage.length_s;
+            let cuts = times.into_iter().filter(|at_s| *at_s > stage.begin_s && *at_s < end_s);
+            let begins: Vec<f64> = std::iter::once(stage.begin_s).chain(cuts).collect();
+            for (number, &begin_s) in begins.iter().enumerate() {
+                let piece_end_s = begins.get(number + 1).copied().unwrap_or(end_s);
+                let length_s = piece_end_s - begin_s;
+                let factor = if begin_s >= times[0] && begin_s < times[1] { factor } else { 1.0 };
+                let rate = |at_s: f64| factor * stage.rate_after(at_s - stage.begin_s);
+                let (from, to) = (rate(begin_s), rate(piece_end_s));
+                // A time in nanoseconds may lie a rounding error before the stage that begins at it.
+                if length_s > 0.0 {
+                    stages.push(Stage { begin_s, length_s, from, to, before });
+                }
+                before += if length_s.is_finite() { (from + to) / 2.0 * length_s } else { 0.0 };
+            }
+        }
+        Self { stages }
+    }
+
     /// How long it lasts; `None` is for ever.
     pub fn length(&self) -> Option<Duration> {
         let last = self.stages.last()?;
@@ -120,6 +173,11 @@ impl Schedule {
 }
 
 impl Stage {
+    /// Returns the rate so many seconds after its beginning.
+    fn rate_after(&self, seconds: f64) -> f64 {
+        if self.length_s.is_finite() { self.from + (self.to - self.from) * seconds / self.length_s } else { self.from }
+    }
+
     /// After how many seconds so many of its requests are due: the root of `from t + (to - from) t^2 / (2 length) = n`,
     /// in the form that loses no digits where the line is nearly level.
     fn seconds_to(&self, n: f64) -> Option<f64> {
@@ -176,6 +234,47 @@ mod tests {
         let schedule = Schedule::stages(&[(s(10), 100.0), (s(10), 100.0)]).unwrap();
         assert_eq!([0, 5, 10, 15, 20].map(|t| schedule.rate_at(at(t))), [0.0, 50.0, 100.0, 100.0, 0.0]);
         assert_eq!(schedule.peak(), 100.0);
+    }
+
+    #[test]
+    fn a_scaled_schedule_keeps_its_times() {
+        let s = Duration::from_secs;
+        let half = Schedule::stages(&[(s(10), 100.0), (s(10), 100.0)]).unwrap().scaled(0.5);
+        assert_eq!((half.rate_at(5_000_000_000), half.peak(), half.length()), (25.0, 50.0, Some(s(20))));
+        assert_eq!([0, 250, 749].map(|n| ms(&half, n)), [Some(0), Some(10_000), Some(19_980)]);
+    }
+
+    #[test]
+    fn a_part_of_a_schedule_is_scaled() {
+        let (s, at) = (Duration::from_secs, |seconds: u64| seconds * 1_000_000_000);
+        let steady = Schedule::constant(10.0).unwrap();
+        let silent = steady.scaled_within(at(2), at(5), 0.0);
+        assert_eq!([0, 19, 20, 30].map(|n| ms(&silent, n)), [Some(0), Some(1900), Some(5000), Some(6000)]);
+        let doubled = silent.scaled_within(at(6), Nanos::MAX, 2.0);
+        assert_eq!([30, 50].map(|n| ms(&doubled, n)), [Some(6000), Some(7000)]);
+        assert_eq!(doubled.rate_at(at(100)), 20.0);
+        // A ramp to 100 in 10 s, of which the second half is ten times as high.
+        let ramp = Schedule::stages(&[(s(10), 100.0)]).unwrap().scaled_within(at(5), Nanos::MAX, 10.0);
+        assert_eq!((ramp.rate_at(at(4)), ramp.rate_at(at(6)), ramp.length()), (40.0, 600.0, Some(s(10))));
+        assert_eq!([125, 3875].map(|n| ms(&ramp, n)), [Some(5000), None]);
+        assert_eq!(ramp.scaled_within(0, at(1), 1.0).due(2000.0), ramp.due(2000.0), "a factor of 1 changes nothing");
+    }
+
+    #[test]
+    fn a_pause_without_length_changes_nothing_whatever_the_warm_up() {
+        for warmup_ms in 1..3000 {
+            let warm_until = warmup_ms * 1_000_000;
+            let warm = Schedule::constant(100.0).unwrap().after(Duration::from_millis(warmup_ms));
+            let steered = warm.scaled_within(warm_until, warm_until, 0.0);
+            let steered = steered.scaled_within(warm_until + 500_000_000, Nanos::MAX, 1.0);
+            for n in [1, 400, 1000] {
+                let (due, expected) = (ms(&steered, n), ms(&warm, n));
+                assert!(
+                    due.zip(expected).is_some_and(|(due, expected)| due.abs_diff(expected) <= 1),
+                    "{warmup_ms} ms: {due:?}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -18,12 +18,12 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    pub fn new(given: &[IpAddr], destinations: &[Address]) -> Self {
+    pub fn new<'a>(given: &[IpAddr], mut destinations: impl Iterator<Item = &'a Address>) -> Self {
         let in_turn = !given.is_empty();
         let mut list: Vec<_> = given.iter().copied().map(Some).collect();
         if !in_turn {
             list.push(None);
-            if destinations.iter().all(|to| to.tcp().is_some_and(|to| to.is_ipv4() && to.ip().is_loopback())) {
+            if destinations.all(|to| to.tcp().is_some_and(|to| to.is_ipv4() && to.ip().is_loopback())) {
                 list.extend((2..=LAST_LOOPBACK).map(|n| Some(Ipv4Addr::new(127, 0, 0, n).into())));
             }
         }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn given_addresses_are_taken_in_turn() {
         let given: Vec<IpAddr> = vec!["10.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap()];
-        let mut sources = Sources::new(&given, &[to("10.0.0.9:80")]);
+        let mut sources = Sources::new(&given, [to("10.0.0.9:80")].iter());
         let taken: Vec<_> = (0..3).map(|_| sources.next()).collect();
         assert_eq!(taken, [Some(given[0]), Some(given[1]), Some(given[0])]);
         assert_eq!(sources.used(), 2);
@@ -82,13 +82,13 @@ mod tests {
 
     #[test]
     fn further_loopback_addresses_only_when_ports_run_short() {
-        let mut sources = Sources::new(&[], &[to("127.0.0.1:80")]);
+        let mut sources = Sources::new(&[], [to("127.0.0.1:80")].iter());
         assert_eq!((sources.next(), sources.next(), sources.used()), (None, None, 1));
         sources.ran_short();
         assert_eq!((sources.next(), sources.used()), (Some("127.0.0.2".parse().unwrap()), 2));
         (2..=LAST_LOOPBACK).for_each(|_| sources.ran_short());
         assert_eq!(sources.next(), None, "after the last comes the first again");
-        let mut elsewhere = Sources::new(&[], &[to("10.0.0.9:80")]);
+        let mut elsewhere = Sources::new(&[], [to("10.0.0.9:80")].iter());
         elsewhere.ran_short();
         assert_eq!((elsewhere.next(), elsewhere.len()), (None, 1));
     }

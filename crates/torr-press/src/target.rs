@@ -163,8 +163,8 @@ mod tests {
 
     #[test]
     fn an_ipv6_address_stands_in_brackets_before_its_port() {
-        let told = |url| Target::parse(url).map(|target| target.host_and_port()).unwrap();
-        assert_eq!((told("http://[::1]/"), told("https://a/")), ("[::1]:80".into(), "a:443".into()));
+        let parsed = |url| Target::parse(url).map(|target| target.host_and_port()).unwrap();
+        assert_eq!((parsed("http://[::1]/"), parsed("https://a/")), ("[::1]:80".into(), "a:443".into()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::any_pacer::AnyPacer;
 use crate::closed_loop::Budget;
 use crate::coordinator::{Report, RunState, ThreadCoordinator};
+use crate::either_tls::EitherTls;
 use crate::engine::{Engine, ThreadResult};
 use crate::http1::Http1;
 use crate::http2::Http2;
@@ -10,18 +11,18 @@ use crate::inspect::Inspector;
 use crate::keeper::Keeper;
 use crate::plan::Plan;
 use crate::protocol::Protocol;
+use crate::servers::Servers;
 use crate::source::{CurrentUser, Source};
 use crate::tls::OverTls;
 use crate::users::ThreadPart;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use torr_gauge::generator::{ThreadCost, ThreadMeter};
-use torr_net::tls::TlsConfig;
+use torr_net::tls::{TlsClient, TlsConfig};
 use torr_net::{Clock, clock};
 
 /// How often the signal to stop is looked for.
@@ -67,11 +68,11 @@ impl LoadThreads {
     }
 
     /// Passes on what the threads report until all of them have ended. Returns what they leave, and whether a thread was given
-    /// up, which leaves nothing and runs on until the program ends. `stop` ends the run early.
+    /// up, which leaves nothing and runs on until the program ends. `is_stopped` ends the run early.
     ///
     /// # Errors
     /// Where the system refused something to a thread.
-    pub fn wait(self, stop: &AtomicBool, mut report: impl FnMut(Report)) -> io::Result<(Vec<Ended>, bool)> {
+    pub fn wait(self, is_stopped: impl Fn() -> bool, mut report: impl FnMut(Report)) -> io::Result<(Vec<Ended>, bool)> {
         let mut watchdog = Watchdog::default();
         let given_up = loop {
             match self.reports.recv_timeout(STOP_POLL) {
@@ -79,7 +80,7 @@ impl LoadThreads {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break Vec::new(),
             }
-            if stop.load(Ordering::Relaxed) {
+            if is_stopped() {
                 self.shared.state.abort();
             }
             let given_up = watchdog.look(&self.shared, &self.handles);
@@ -138,22 +139,55 @@ impl Watchdog {
 /// Runs the part of one thread.
 fn press(shared: &Shared, coordinator: &ThreadCoordinator<'_>) -> io::Result<Ended> {
     let plan = &shared.plan;
+    let servers = Servers::of(plan);
     // TLS sessions are kept by thread, so that threads do not meet over them.
-    let tls = plan.protocol.tls.as_ref().map(TlsConfig::client);
+    let clients: Vec<_> = (0..servers.known()).map(|number| servers.tls(number).map(TlsConfig::client)).collect();
     let inspected = || Http1::inspected_by(Inspector::new(&plan.inspection, &plan.target));
     let http2 = || Http2::inspected_by(&plan.inspection, &plan.target);
     let keeping = || Http1::inspected_by(Keeper::default());
-    match (plan.protocol.http2, tls, plan.inspection.is_needed()) {
-        (false, None, _) if plan.users.is_some() => press_by(shared, coordinator, keeping),
-        (false, Some(tls), _) if plan.users.is_some() => {
-            press_by(shared, coordinator, || OverTls::new(&tls, keeping()))
+    match (plan.protocol.http2, plan.users.is_some() || plan.inspection.is_needed()) {
+        (false, false) => press_over(shared, coordinator, &clients, Http1::<()>::default),
+        (false, true) if plan.users.is_some() => press_among(shared, coordinator, &clients, keeping),
+        (false, true) => press_over(shared, coordinator, &clients, inspected),
+        (true, _) => press_among(shared, coordinator, &clients, http2),
+    }
+}
+
+/// Runs the part of one thread whose servers may differ in having a client for TLS, and may be learnt of in the run.
+fn press_among<S: Protocol>(
+    shared: &Shared,
+    coordinator: &ThreadCoordinator<'_>,
+    clients: &[Option<TlsClient>],
+    protocol: impl Fn() -> S,
+) -> io::Result<Ended> {
+    let servers = Servers::of(&shared.plan);
+    if !servers.may_be_learnt() && clients.iter().all(|client| client.is_some() == clients[0].is_some()) {
+        return press_over(shared, coordinator, clients, protocol);
+    }
+    let mut learnt = Vec::new();
+    press_by(shared, coordinator, move |server| {
+        let known = clients.len();
+        while known + learnt.len() <= server {
+            learnt.push(servers.tls(known + learnt.len()).map(TlsConfig::client));
         }
-        (false, None, false) => press_by(shared, coordinator, Http1::<()>::default),
-        (false, None, true) => press_by(shared, coordinator, inspected),
-        (false, Some(tls), false) => press_by(shared, coordinator, || OverTls::new(&tls, Http1::<()>::default())),
-        (false, Some(tls), true) => press_by(shared, coordinator, || OverTls::new(&tls, inspected())),
-        (true, None, _) => press_by(shared, coordinator, http2),
-        (true, Some(tls), _) => press_by(shared, coordinator, || OverTls::new(&tls, http2())),
+        match clients.get(server).unwrap_or_else(|| &learnt[server - known]) {
+            Some(client) => EitherTls::Tls(Box::new(OverTls::new(client, protocol()))),
+            None => EitherTls::Plain(protocol()),
+        }
+    })
+}
+
+/// Runs the part of one thread whose servers all have a client for TLS, or none of them.
+fn press_over<S: Protocol>(
+    shared: &Shared,
+    coordinator: &ThreadCoordinator<'_>,
+    clients: &[Option<TlsClient>],
+    protocol: impl Fn() -> S,
+) -> io::Result<Ended> {
+    let secured: Option<Vec<&TlsClient>> = clients.iter().map(Option::as_ref).collect();
+    match secured {
+        Some(clients) => press_by(shared, coordinator, |server| OverTls::new(clients[server], protocol())),
+        None => press_by(shared, coordinator, |_| protocol()),
     }
 }
 
@@ -161,12 +195,12 @@ fn press(shared: &Shared, coordinator: &ThreadCoordinator<'_>) -> io::Result<End
 fn press_by<S: Protocol>(
     shared: &Shared,
     coordinator: &ThreadCoordinator<'_>,
-    session: impl Fn() -> S,
+    protocol: impl FnMut(usize) -> S,
 ) -> io::Result<Ended> {
     let (Shared { plan, budget, time, .. }, number) = (shared, coordinator.number);
     let meter = ThreadMeter::start();
     let threads = plan.thread_count();
-    let numbers = share(plan.connections, threads, number);
+    let numbers = share(plan.prepared_connections(), threads, number);
     let source = match &plan.users {
         Some(users) => {
             let part = ThreadPart { thread: number, threads, users: numbers.clone(), keep_alive: plan.keep_alive };
@@ -174,11 +208,13 @@ fn press_by<S: Protocol>(
         }
         None => Source::Requests(plan.request.cursor(number, threads)),
     };
-    let pacer = AnyPacer::new(plan, number, budget, &numbers);
+    // Slots that are prepared for more connections than planned have no share of the requests.
+    let planned = share(plan.connections, threads, number);
+    let pacer = AnyPacer::new(plan, number, budget, &planned);
     if plan.is_scheduled() || plan.max_rate.is_some() {
         clock::minimise_timer_slack();
     }
-    let ended = Engine::new(plan, numbers, session, pacer, source, coordinator, *time)?.run()?;
+    let ended = Engine::new(plan, numbers, protocol, pacer, source, coordinator, *time)?.run()?;
     let used = meter.read(ended.idle);
     Ok((ended, used))
 }

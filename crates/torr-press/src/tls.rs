@@ -29,6 +29,13 @@ pub struct TlsBuffers<T> {
     inner: T,
 }
 
+impl<T> TlsBuffers<T> {
+    /// Returns the state of the protocol within.
+    pub(crate) fn inner(&mut self) -> &mut T {
+        &mut self.inner
+    }
+}
+
 impl<S: Protocol> OverTls<S> {
     /// Returns a protocol over TLS with the settings and the resumable sessions of `client`.
     pub(crate) fn new(client: &TlsClient, inner: S) -> Self {
@@ -60,6 +67,10 @@ impl<S: Protocol> Protocol for OverTls<S> {
 
     fn secured(&self) -> Option<NegotiatedTls> {
         self.tls.negotiated()
+    }
+
+    fn certificate(&self) -> Option<&[u8]> {
+        self.tls.server_certificates().next()
     }
 
     #[inline]
@@ -104,7 +115,7 @@ impl<S: Protocol> Protocol for OverTls<S> {
             }
         }
         let rest = &mut shared.received[shared.read..];
-        let told = if rest.is_empty() && !S::BUFFERS_EVENTS {
+        let event = if rest.is_empty() && !S::BUFFERS_EVENTS {
             None
         } else {
             let received = self.inner.receive(&mut shared.inner, rest, at, in_flight, &mut shared.to_send);
@@ -112,12 +123,12 @@ impl<S: Protocol> Protocol for OverTls<S> {
                 // It may have said why. If that can't be sealed, it is of no use, and must not reach another connection.
                 let _ = self.seal(&mut shared.to_send, out);
             }
-            let (used, told) = received?;
+            let (used, event) = received?;
             shared.read += used;
-            told
+            event
         };
         self.seal(&mut shared.to_send, out)?;
-        Ok((input.len(), told))
+        Ok((input.len(), event))
     }
 
     fn discard_in_flight(&mut self) {
@@ -130,7 +141,7 @@ impl<S: Protocol> Protocol for OverTls<S> {
         }
         match self.inner.server_closed()? {
             Some(_) if !self.tls.is_closed() => Err(failures::cut_off()),
-            told => Ok(told),
+            event => Ok(event),
         }
     }
 

@@ -1,9 +1,11 @@
 //! Virtual users: the interface between the engine and what decides, response by response, what a user sends next.
 //!
-//! A user has a connection of its own and walks through sessions, one after another. The engine asks for the next step,
-//! sends the request, hands over the response, and asks again; when a session may begin is the pacer's to say.
+//! A user has a connection of its own to each server and walks through sessions, one after another. The engine asks for
+//! the next step, sends the request, hands over the response, and asks again; when a session may begin is the pacer's to
+//! say.
 
 use crate::kept::KeptResponse;
+use crate::learnt::LearntServers;
 use crate::outgoing::{RequestInfo, RequestParts};
 use std::fmt::Debug;
 use std::net::{IpAddr, SocketAddr};
@@ -33,6 +35,11 @@ pub trait Users: Debug + Send + Sync {
 
     /// Returns the only address that a thread connects to, where it is not to be the plan's.
     fn address(&self, _thread: usize) -> Option<SocketAddr> {
+        None
+    }
+
+    /// Returns the servers that the users learn of during the run; `None` where all are known before.
+    fn learnt(&self) -> Option<&LearntServers> {
         None
     }
 
@@ -67,6 +74,12 @@ pub trait ThreadUsers {
     /// Returns what the user does next. Called at the beginning of a session, after each response, and after each pause.
     fn next(&mut self, user: usize) -> Step;
 
+    /// Returns the number of the server that the user's next request goes to: 0 for the plan's own, then come those of
+    /// [`Plan::further`](crate::Plan::further), then those that were learnt.
+    fn destination(&self, _user: usize) -> usize {
+        0
+    }
+
     /// Appends the user's request in HTTP/1.1. Called again when the request has to be sent on another connection.
     fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo;
 
@@ -75,6 +88,11 @@ pub trait ThreadUsers {
 
     /// Judges the response to the request in flight.
     fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged;
+
+    /// Returns whether the user sends the request in flight again, which has failed without a response.
+    fn retries(&mut self, _user: usize, _failure: &Failure) -> bool {
+        false
+    }
 
     /// Notes that the request in flight has failed, which ends the session.
     fn failed(&mut self, user: usize, failure: &Failure);
@@ -101,6 +119,8 @@ pub enum Step {
     Await,
     /// Waits.
     Pause(Duration),
+    /// Waits for a server to be looked up, and sees then whether it was found.
+    LookUp(Duration),
     /// Has come to the end of the session.
     Finished,
     /// Gives up at the entry with this number. A reason is given unless it was an expectation that a response did not meet.
@@ -110,12 +130,14 @@ pub enum Step {
 /// A response with its circumstances.
 #[derive(Debug)]
 pub struct ReceivedBy<'r> {
-    /// Status code, field lines and content, as far as the request asked for them.
+    /// Status code, field lines and content, as far as the request needs them.
     pub response: &'r KeptResponse,
     /// The response time.
     pub took: Nanos,
     /// The address of the server or proxy; `None` over a Unix socket.
     pub address: Option<IpAddr>,
+    /// The server's certificate in DER; `None` without TLS.
+    pub certificate: Option<&'r [u8]>,
 }
 
 /// What a response is, to its user.

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 use torr_press::{Plan, Requests, Target, run};
 
-/// Answers everything on an address, for as long as the test runs, and counts its connections.
+/// Responds to all requests on an address, for as long as the test runs, and counts its connections.
 fn server(address: &str) -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind(address).unwrap_or_else(|error| panic!("{address}: {error}"));
     let bound = listener.local_addr().expect("it is bound");
@@ -64,5 +64,5 @@ fn a_dead_address_beside_a_living_one_costs_only_its_attempts() {
     // Two connections begin at the dead address, fail once each, and go on to the other.
     assert_eq!((result.errors.connect, result.requests), (2, 398), "{result:?}");
     assert_eq!(connections.load(Ordering::SeqCst), 4);
-    assert_eq!(result.asked, result.requests + result.errors.unanswered() + result.unfinished);
+    assert_eq!(result.started, result.requests + result.errors.unanswered() + result.unfinished);
 }

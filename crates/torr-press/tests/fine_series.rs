@@ -30,13 +30,13 @@ fn a_burst_after_a_pause_is_where_it_was() {
     // Where others take the CPU for long, requests are late; once in five runs they are not.
     let was_found = (0..5).any(|_| {
         let result = pressed(|plan| Plan { pace: pace.clone(), ..plan });
-        assert_eq!((result.asked, result.errors.total()), (210, 0), "{result:?}");
+        assert_eq!((result.started, result.errors.total()), (210, 0), "{result:?}");
         series = result.series;
         let within = |from: f64, to: f64| -> u64 {
             let points = series.iter().filter(|point| point.t > from + 1e-6 && point.t < to + 1e-6);
             points.map(|point| point.requests).sum()
         };
-        // An answer may come a little after its request was due, but not before.
+        // A response may come a little after its request was due, but not before.
         assert!(within(0.0, 0.1) <= 10 && within(0.0, 0.3) <= 10 && within(0.0, 0.35) <= 110, "{series:?}");
         within(0.0, 0.1) >= 9 && within(0.11, 0.3) == 0 && within(0.3, 0.31) >= 15 && within(0.3, 0.35) >= 90
     });
@@ -44,7 +44,7 @@ fn a_burst_after_a_pause_is_where_it_was() {
 }
 
 #[test]
-fn every_answer_of_a_fast_run_is_in_one_of_its_points() {
+fn every_response_of_a_fast_run_is_in_one_of_its_points() {
     let result = pressed(|plan| Plan { duration: Some(600 * MS), ..plan });
     assert_eq!(result.series.iter().map(|point| point.requests).sum::<u64>(), result.requests);
     let ends: Vec<_> = result.series.iter().map(|point| (point.t * 1e3).round() as u64).collect();

@@ -10,8 +10,8 @@ use torr_gauge::RunResult;
 use torr_net::Address;
 use torr_press::{Plan, Requests, Target, run};
 
-/// Answers everything on these connections, for as long as the test runs.
-fn answer<C: Read + Write + Send + 'static>(connections: impl Iterator<Item = C> + Send + 'static) {
+/// Responds to all requests on these connections, for as long as the test runs.
+fn respond<C: Read + Write + Send + 'static>(connections: impl Iterator<Item = C> + Send + 'static) {
     thread::spawn(move || {
         for mut stream in connections {
             thread::spawn(move || {
@@ -27,7 +27,7 @@ fn answer<C: Read + Write + Send + 'static>(connections: impl Iterator<Item = C>
 fn tcp() -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("it is bound");
-    answer(std::iter::from_fn(move || listener.accept().ok()).map(|(stream, _)| stream));
+    respond(std::iter::from_fn(move || listener.accept().ok()).map(|(stream, _)| stream));
     address.into()
 }
 
@@ -67,7 +67,7 @@ fn a_unix_socket_has_no_tcp() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let path = folder.path().join("server.sock");
     let listener = UnixListener::bind(&path).expect("the path is free");
-    answer(std::iter::from_fn(move || listener.accept().ok()).map(|(stream, _)| stream));
+    respond(std::iter::from_fn(move || listener.accept().ok()).map(|(stream, _)| stream));
     let result = pressed(&Plan { requests: Some(200), ..plan(Address::Unix(path)) });
     assert_eq!((result.requests, result.sockets), (200, None));
 }

@@ -139,7 +139,7 @@ fn shortened(entry: &EntryResult, title: &str, most: usize) -> String {
     format!("{}{end}", without_middle(&printable(&entry.name), most.saturating_sub(end.chars().count())))
 }
 
-/// Returns a text of at most `most` characters with `...` for its middle: paths are told apart by their ends.
+/// Returns a text of at most `most` characters with `...` for its middle, since paths differ at their ends.
 fn without_middle(text: &str, most: usize) -> String {
     let length = text.chars().count();
     if length <= most {
@@ -174,7 +174,8 @@ fn details(entry: &EntryResult) -> Vec<String> {
     lines
 }
 
-fn ended_here(entry: &EntryResult) -> String {
+/// Returns how many sessions ended at an entry, and why.
+pub fn ended_here(entry: &EntryResult) -> String {
     let cause = |cause: &EntryCause| match cause.count == entry.sessions_failed {
         true => printable(&cause.what),
         false => format!("{} x {}", count(cause.count), printable(&cause.what)),

@@ -48,11 +48,23 @@ fn entry_failures(run: &RunResult) -> Vec<String> {
     let failed =
         failed.filter_map(|(entry, title)| Some(format!("entry failed: {title}: {}", entries::failure(entry)?)));
     let mut lines: Vec<_> = failed.collect();
+    if lines.is_empty() {
+        lines.extend(no_session_finished(run));
+    }
     if lines.len() > MOST_ENTRIES {
         let more = lines.split_off(MOST_ENTRIES).len();
         lines.push(format!("{more} more entries failed"));
     }
     lines
+}
+
+/// Returns a line on a run in which sessions failed and none finished, and where most ended: whatever its requests were, such
+/// a run is no success.
+fn no_session_finished(run: &RunResult) -> Option<String> {
+    let sessions = run.sessions.as_ref().filter(|sessions| sessions.finished == 0 && sessions.failed > 0)?;
+    let worst = run.entries.iter().zip(entries::titles(&run.entries)).max_by_key(|(entry, _)| entry.sessions_failed);
+    let position = worst.map_or(String::new(), |(entry, title)| format!(": {title}: {}", entries::ended_here(entry)));
+    Some(format!("no session finished, {} failed{position}", count(sessions.failed)))
 }
 
 const TOO_FEW_SAMPLES: &str = "too few samples to tell";

@@ -40,8 +40,8 @@ fn sample(response: &FailedResponse) -> Vec<String> {
     let short = |text: &str| cut(&printable(text), MOST_CHARS);
     let mut lines = vec![format!("{} {}", paint(FAINT, "such as"), short(&response.status_line))];
     let is_plain = |name: &str| PLAIN.iter().any(|plain| name.eq_ignore_ascii_case(plain));
-    let told = response.fields.iter().filter(|field| !is_plain(&field.name)).take(MOST_FIELDS);
-    lines.extend(told.map(|field| format!("  {}", short(&format!("{}: {}", field.name, field.value)))));
+    let shown = response.fields.iter().filter(|field| !is_plain(&field.name)).take(MOST_FIELDS);
+    lines.extend(shown.map(|field| format!("  {}", short(&format!("{}: {}", field.name, field.value)))));
     let content = response.content.split_whitespace().collect::<Vec<_>>().join(" ");
     if !content.is_empty() {
         lines.push(format!("  {}", short(&content)));

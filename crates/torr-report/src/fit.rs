@@ -75,8 +75,8 @@ impl Start {
             plain[..lead + at].chars().count() + gap.len() - gap.trim_start_matches(' ').len()
         });
         let text = behind_label.filter(|&start| start <= LAST_START).unwrap_or(lead);
-        let told: String = plain.chars().skip(text).collect();
-        let mut words = told.split(' ');
+        let rest: String = plain.chars().skip(text).collect();
+        let mut words = rest.split(' ');
         let mark = words.next().filter(|first| MARKS.contains(first));
         // Advice may be a command.
         let is_command =
@@ -155,8 +155,8 @@ mod tests {
             let line = format!("{before} {command}");
             for width in 24..120 {
                 let text = wrap(&line, width);
-                let told = text.strip_prefix(&before).expect("it begins so");
-                let joined = told.replace("\\\n", "");
+                let rest = text.strip_prefix(&before).expect("it begins so");
+                let joined = rest.replace("\\\n", "");
                 assert_eq!(words(&joined), words(command), "{width}: {text}");
             }
         }

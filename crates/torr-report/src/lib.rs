@@ -7,6 +7,7 @@ pub mod entries;
 pub mod expectations;
 pub mod failures;
 pub mod fit;
+mod fleet;
 pub mod fronts;
 pub mod hlog;
 pub mod human;

@@ -120,7 +120,19 @@ mod tests {
         let line = |finished, failed| {
             let sessions = SessionsEnded { finished, failed };
             let (latency, p99_us) = (Latency::default(), Some(1500));
-            summary(&Progress { elapsed_s: 1.0, requests: 9, errors: 0, sessions, rps: 9.0, p99_us, latency })
+            let (connections, busy_share, cpu) = (1, 0.0, None);
+            summary(&Progress {
+                elapsed_s: 1.0,
+                requests: 9,
+                errors: 0,
+                sessions,
+                rps: 9.0,
+                p99_us,
+                connections,
+                busy_share,
+                cpu,
+                latency,
+            })
         };
         assert_eq!(line(0, 0), "9.00 requests/s  p99 1.50 ms  0 errors");
         assert_eq!(line(1234, 0), "1,234 sessions  9.00 requests/s  0 errors  p99 1.50 ms");

@@ -17,7 +17,7 @@ use torr_gauge::{FailureKind, redact};
 use ureq::Agent;
 use ureq::http::{HeaderName, HeaderValue, Uri};
 
-/// How long the request may take.
+/// The time-out of the request.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The most bytes of a response that are read.
 const MAX_RESPONSE: u64 = 64 * 1024;
@@ -161,7 +161,7 @@ pub fn metrics(run: &Measurement) -> ExportMetricsServiceRequest {
             "Failed requests by kind; those of kind status had a response",
             by_kind.collect(),
         ),
-        sum("torr.asked", "{request}", "Requests begun", vec![points.count(result.asked, Vec::new())]),
+        sum("torr.asked", "{request}", "Requests begun", vec![points.count(result.started, Vec::new())]),
         sum(
             "torr.unfinished",
             "{request}",

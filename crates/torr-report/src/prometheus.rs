@@ -25,7 +25,7 @@ pub fn text(run: &Measurement) -> Result<String> {
             result.status.iter().map(|(status, &n)| (vec![("status", status.to_string())], n)),
         ),
         page.counters("torr_errors_total", "Failed requests by kind; those of kind status had a response.", errors),
-        page.counter("torr_asked_total", "Requests begun.", result.asked),
+        page.counter("torr_asked_total", "Requests begun.", result.started),
         page.counter("torr_unfinished_total", "Requests in flight when the run ended.", result.unfinished),
         page.counters(
             "torr_bytes_total",

@@ -9,7 +9,7 @@ use torr_gauge::sessions::SessionSummary;
 /// The limit of files that a title names.
 const MOST_FILES: usize = 3;
 
-/// Returns the files that the entries are from, and the server that the requests went to.
+/// Returns the files that the entries are from, and the servers that the requests went to.
 pub fn title(run: &RunResult) -> String {
     let mut files: Vec<&str> = Vec::new();
     for entry in &run.entries {
@@ -21,7 +21,12 @@ pub fn title(run: &RunResult) -> String {
         0..=MOST_FILES => files.join(", "),
         n => format!("{} files", count(n as u64)),
     };
-    format!("{} at {}", printable(&files), origin(&run.target))
+    let servers = match &run.plan.origins[..] {
+        [first, second] => format!("{first} and {second}"),
+        [first, others @ ..] if !others.is_empty() => format!("{first} and {} others", others.len()),
+        _ => origin(&run.target).to_owned(),
+    };
+    format!("{} at {}", printable(&files), printable(&servers))
 }
 
 /// Returns the scheme and the host of a URL: its path is only that of the first request.

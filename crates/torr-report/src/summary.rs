@@ -12,23 +12,23 @@ const NOTHING: &str = "none";
 /// Returns throughput, tail latency, errors and the limiting factor in one line with colours; of a run with sessions, also
 /// their rate and how many failed.
 pub fn line(run: &RunResult) -> String {
-    let told = [
+    let parts = [
         run.sessions.as_ref().map(|sessions| sessions::rate(sessions, &run.plan)),
         Some(throughput(run)),
         run.latency_us.as_ref().map(tail),
         Some(failures(run)),
         run.sessions.as_ref().and_then(sessions::failed),
     ];
-    let told: Vec<_> = told.into_iter().flatten().collect();
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
     let limit = run.verdict.as_ref().map_or(String::new(), |verdict| format!("; {}", limit(verdict)));
-    format!("{}{limit}", told.join(", "))
+    format!("{}{limit}", parts.join(", "))
 }
 
 fn throughput(run: &RunResult) -> String {
     // The rate of a run with sessions is one of sessions.
-    let asked = run.plan.rate.filter(|_| run.sessions.is_none());
-    let asked = asked.map_or(String::new(), |asked| format!(" of {}", rate(asked)));
-    paint(STRONG, format!("{}{asked} requests/s", rate(run.rps)))
+    let offered = run.plan.rate.filter(|_| run.sessions.is_none());
+    let offered = offered.map_or(String::new(), |offered| format!(" of {}", rate(offered)));
+    paint(STRONG, format!("{}{offered} requests/s", rate(run.rps)))
 }
 
 /// Returns the highest percentile with enough samples, or the maximum.
@@ -44,7 +44,7 @@ fn failures(run: &RunResult) -> String {
         0 if run.requests == 0 => paint(BAD, "no responses"),
         0 => "no errors".into(),
         failed => {
-            let share = percent(failed as f64 / run.asked.max(1) as f64);
+            let share = percent(failed as f64 / run.started.max(1) as f64);
             let errors = if failed == 1 { "error" } else { "errors" };
             paint(BAD, format!("{} {errors} ({share})", count(failed)))
         }
@@ -68,9 +68,9 @@ mod tests {
     use torr_gauge::{Collector, Factor, Failure, FailureKind, FailureSide, Sample};
 
     /// Returns a run of 2 s with a number of responses, each after a millisecond, and a number of failures.
-    fn run(answers: u64, failures: u64) -> RunResult {
+    fn run(responses: u64, failures: u64) -> RunResult {
         let mut sample = Sample::default();
-        for _ in 0..answers {
+        for _ in 0..responses {
             sample.answered.record(1_000_000);
             sample.status.count(200);
         }
@@ -78,7 +78,7 @@ mod tests {
             .for_each(|_| sample.failures.count(Failure::new(FailureKind::Read, FailureSide::Server, "closed")));
         let mut collector = Collector::new(1, Duration::from_secs(1));
         collector.take(0, 0, &sample, true);
-        let facts = RunFacts { duration: Duration::from_secs(2), asked: answers + failures, ..RunFacts::default() };
+        let facts = RunFacts { duration: Duration::from_secs(2), started: responses + failures, ..RunFacts::default() };
         collector.finish(facts).result
     }
 

@@ -7,8 +7,9 @@ use std::io;
 /// Returns the width of standard output in columns: that of the variable COLUMNS, or of its terminal. A file or a pipe has
 /// no limit.
 pub fn columns() -> usize {
-    let told = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok()).filter(|&columns| columns > 0);
-    told.or_else(|| own(&Term::stdout())).unwrap_or(usize::MAX)
+    let configured =
+        std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok()).filter(|&columns| columns > 0);
+    configured.or_else(|| own(&Term::stdout())).unwrap_or(usize::MAX)
 }
 
 /// Returns the width of the terminal on standard error in columns. A file or a pipe has no limit, because programs read

@@ -3,7 +3,7 @@
 use crate::human::{bytes, count, micros, percent, rate};
 use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::table::align_within;
-use crate::{entries, expectations, failures, fit, sessions, summary};
+use crate::{entries, expectations, failures, fit, fleet, sessions, summary};
 use std::fmt::Write;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::{RunResult, Tls, Warmup};
@@ -47,6 +47,10 @@ pub fn report_within(run: &RunResult, width: usize) -> String {
     if let Some(server) = server(run) {
         let _ = writeln!(text, "  {:<12} {server}", "server");
     }
+    if let Some(fleet) = &run.fleet {
+        text.push('\n');
+        text.push_str(&indent(&fleet::section(fleet, width.saturating_sub(INDENT))));
+    }
     if !run.checks.is_empty() || !run.thresholds.is_empty() {
         text.push('\n');
         text.push_str(&expectations::section(run));
@@ -71,7 +75,7 @@ fn heading(run: &RunResult) -> String {
     };
     let unit = if run.sessions.is_some() { "sessions" } else { "requests" };
     let pace = match (plan.rate, plan.max_rate) {
-        (Some(asked), _) => format!("{} {unit}/s asked for, ", rate(asked)),
+        (Some(offered), _) => format!("{} {unit}/s asked for, ", rate(offered)),
         (None, Some(most)) => format!("at most {} {unit}/s, ", rate(most)),
         (None, None) => String::new(),
     };
@@ -122,9 +126,9 @@ fn errors(run: &RunResult) -> String {
     }
     let kinds = FailureKind::ALL.iter().filter(|&&kind| run.errors.of(kind) > 0);
     let kinds: Vec<_> = kinds.map(|&kind| format!("{kind} {}", count(run.errors.of(kind)))).collect();
-    let share = percent(run.errors.total() as f64 / run.asked.max(1) as f64);
+    let share = percent(run.errors.total() as f64 / run.started.max(1) as f64);
     let mut text =
-        format!("{}   {share} of {}{unfinished}", paint(BAD, kinds.join(", ")), plural(run.asked, "request"));
+        format!("{}   {share} of {}{unfinished}", paint(BAD, kinds.join(", ")), plural(run.started, "request"));
     for cause in &run.causes {
         let _ = write!(text, "\n  {:<12} {} x {}: {}", "", count(cause.count), cause.kind, cause.what);
     }
@@ -244,9 +248,9 @@ pub fn verdict(verdict: &Verdict) -> String {
         let _ = writeln!(text, "  {:<12} {} {advice}", "", paint(GOOD, "->"));
     }
     let gain = verdict.gain.as_ref().map(Gain::to_string);
-    for (what, told) in [("gain", &gain), ("verify", &verdict.verify)] {
-        if let Some(told) = told {
-            let _ = writeln!(text, "  {:<12} {} {told}", "", paint(FAINT, what));
+    for (what, value) in [("gain", &gain), ("verify", &verdict.verify)] {
+        if let Some(value) = value {
+            let _ = writeln!(text, "  {:<12} {} {value}", "", paint(FAINT, what));
         }
     }
     text

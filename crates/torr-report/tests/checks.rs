@@ -79,7 +79,7 @@ fn prometheus_counts_those_that_failed() {
 }
 
 #[test]
-fn a_run_in_which_nothing_happened_can_be_told() {
+fn a_run_without_events_can_be_written() {
     let run = nothing();
     assert_eq!(csv::series(&run.result).expect("it can be written").lines().count(), 1);
     let text = prometheus::text(&run).expect("it can be written");

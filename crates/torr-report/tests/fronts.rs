@@ -27,7 +27,7 @@ fn measured(first: Option<FirstResponse>, peak: u64, make: impl Fn(&mut Sample))
     })
 }
 
-/// On each thread 100 answers of 1 to 100 ms over 2 connections that took 3 ms.
+/// Adds 100 responses of 1 to 100 ms over 2 connections that took 3 ms.
 fn hundred(sample: &mut Sample) {
     for ms in 1..=100 {
         sample.answered.record(ms * 1_000_000);
@@ -126,7 +126,7 @@ fn apachebench_without_what_was_not_wanted() {
 }
 
 #[test]
-fn what_failed_is_told_by_kind_and_lengths_may_differ() {
+fn failures_are_reported_by_kind_and_lengths_may_differ() {
     let failing = |sample: &mut Sample| {
         hundred(sample);
         sample.body += 1;

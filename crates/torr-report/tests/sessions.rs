@@ -67,8 +67,8 @@ fn run() -> Measurement {
         plan: PlanSummary { method: "GET,POST".into(), threads: 2, rate: Some(10.0), ..PlanSummary::default() },
         started_at: "2020-01-02T03:04:05.678Z".into(),
         duration: Duration::from_secs(2),
-        asked: 52,
-        sessions: Some(SessionFacts { users: 4, entries, counts }),
+        started: 52,
+        sessions: Some(SessionFacts { users: 4, entries, counts, ..SessionFacts::default() }),
         ..RunFacts::default()
     })
 }

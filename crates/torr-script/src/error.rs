@@ -1,5 +1,6 @@
 //! The error of a script: what went wrong, where, and what was being called.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// The name of Torr's own chunk in error messages, which no user can look into.
@@ -21,7 +22,7 @@ impl ScriptError {
     pub(crate) fn from_lua(script: &str, called: Option<&'static str>, error: &mlua::Error) -> Self {
         let (position, what) = describe(error);
         let at = position.unwrap_or_else(|| script.to_owned());
-        Self { at, called, what: what.split_whitespace().collect::<Vec<_>>().join(" ") }
+        Self { at, called, what: short(&what).split_whitespace().collect::<Vec<_>>().join(" ") }
     }
 
     /// Returns an error that concerns the whole file.
@@ -40,6 +41,17 @@ impl fmt::Display for ScriptError {
 }
 
 impl std::error::Error for ScriptError {}
+
+/// Returns an error without the list of files that a module was looked for in.
+fn short(what: &str) -> Cow<'_, str> {
+    match what.split_once("' not found:") {
+        Some((module, _)) if module.starts_with("module '") => {
+            let there = "Lua files beside the script are found; of compiled modules there are stand-ins for socket and cjson only";
+            format!("{module}' not found ({there})").into()
+        }
+        _ => what.into(),
+    }
+}
 
 /// Returns the position that an error names, if any, and the error without it.
 fn describe(error: &mlua::Error) -> (Option<String>, String) {

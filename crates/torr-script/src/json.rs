@@ -7,16 +7,23 @@ use serde_json_path::JsonPath;
 /// The most levels of nested tables, above which a table is taken to contain itself.
 const MOST_LEVELS: usize = 64;
 
-/// Adds `json` and `to_json` to Torr's functions. Both return a value, or nil and what is wrong.
+/// Adds `json`, `decode` and `to_json` to Torr's functions. Each returns a value, or nil and what is wrong.
 pub fn add_functions(lua: &Lua, native: &Table) -> Result<()> {
     native.set(
         "json",
         lua.create_function(|lua, (content, path): (mlua::LuaString, Option<String>)| {
             match find(&content.as_bytes(), path.as_deref()) {
-                Ok(Some(value)) => Ok((to_lua(lua, &value)?, None)),
+                Ok(Some(value)) => Ok((to_lua(lua, &value, &LuaValue::Nil)?, None)),
                 Ok(None) => Ok((LuaValue::Nil, None)),
                 Err(problem) => Ok((LuaValue::Nil, Some(problem))),
             }
+        })?,
+    )?;
+    native.set(
+        "decode",
+        lua.create_function(|lua, text: mlua::LuaString| match serde_json::from_slice::<Value>(&text.as_bytes()) {
+            Ok(value) => Ok((to_lua(lua, &value, &LuaValue::NULL)?, None)),
+            Err(error) => Ok((LuaValue::Nil, Some(format!("the text is no JSON: {error}")))),
         })?,
     )?;
     native.set(
@@ -44,44 +51,44 @@ fn find(content: &[u8], path: Option<&str>) -> std::result::Result<Option<Value>
     })
 }
 
-/// `null` is nil, as a value and in tables.
-fn to_lua(lua: &Lua, value: &Value) -> Result<LuaValue> {
+/// Returns a value for Lua, in which `null` stands for JSON's.
+fn to_lua(lua: &Lua, value: &Value, null: &LuaValue) -> Result<LuaValue> {
     Ok(match value {
-        Value::Null => LuaValue::Nil,
+        Value::Null => null.clone(),
         Value::Bool(value) => LuaValue::Boolean(*value),
         Value::Number(number) => LuaValue::Number(number.as_f64().unwrap_or(f64::NAN)),
         Value::String(text) => LuaValue::String(lua.create_string(text)?),
         Value::Array(items) => {
             let table = lua.create_table()?;
             for (position, item) in items.iter().enumerate() {
-                table.raw_set(position + 1, to_lua(lua, item)?)?;
+                table.raw_set(position + 1, to_lua(lua, item, null)?)?;
             }
             LuaValue::Table(table)
         }
         Value::Object(fields) => {
             let table = lua.create_table()?;
             for (name, field) in fields {
-                table.raw_set(name.as_str(), to_lua(lua, field)?)?;
+                table.raw_set(name.as_str(), to_lua(lua, field, null)?)?;
             }
             LuaValue::Table(table)
         }
     })
 }
 
-/// A table with a value at 1 is an array, any other an object.
+/// Returns a value for JSON. A table with a value at 1 and no text among its keys is an array, any other an object.
 fn from_lua(value: &LuaValue, level: usize) -> std::result::Result<Value, String> {
     if level > MOST_LEVELS {
         return Err(format!("the value for JSON has more than {MOST_LEVELS} levels"));
     }
     Ok(match value {
-        LuaValue::Nil => Value::Null,
+        LuaValue::Nil | LuaValue::LightUserData(_) => Value::Null,
         LuaValue::Boolean(value) => Value::Bool(*value),
         LuaValue::Integer(value) => Value::Number((*value).into()),
         // Whole numbers have no decimals in JSON, as people write them.
         LuaValue::Number(value) if value.fract() == 0.0 && value.abs() < 9e15 => Value::Number((*value as i64).into()),
         LuaValue::Number(value) => Number::from_f64(*value).map_or(Value::Null, Value::Number),
         LuaValue::String(text) => Value::String(text.to_string_lossy()),
-        LuaValue::Table(table) if table.raw_len() > 0 => {
+        LuaValue::Table(table) if table.raw_len() > 0 && !has_names(table) => {
             let items = table.sequence_values::<LuaValue>();
             let items = items.map(|item| from_lua(&item.map_err(|error| error.to_string())?, level + 1));
             Value::Array(items.collect::<std::result::Result<_, _>>()?)
@@ -97,6 +104,11 @@ fn from_lua(value: &LuaValue, level: usize) -> std::result::Result<Value, String
         }
         other => return Err(format!("JSON has no {}", other.type_name())),
     })
+}
+
+/// Whether a text is among the keys of a table.
+fn has_names(table: &Table) -> bool {
+    table.pairs::<LuaValue, LuaValue>().any(|pair| matches!(pair, Ok((LuaValue::String(_), _))))
 }
 
 #[cfg(test)]
@@ -117,7 +129,11 @@ mod tests {
     fn values_survive_the_way_through_lua() {
         let lua = Lua::new();
         let value = json!({"a": [1, 2.5, "x", true], "b": {"c": "d"}});
-        assert_eq!(from_lua(&to_lua(&lua, &value).unwrap(), 0).unwrap(), value);
+        assert_eq!(from_lua(&to_lua(&lua, &value, &LuaValue::Nil).unwrap(), 0).unwrap(), value);
+        let mixed: LuaValue = lua.load("{ 7, 8, name = 'x' }").eval().unwrap();
+        assert_eq!(from_lua(&mixed, 0).unwrap(), json!({"1": 7, "2": 8, "name": "x"}));
+        let null = to_lua(&lua, &json!([null]), &LuaValue::NULL).unwrap();
+        assert_eq!(from_lua(&null, 0).unwrap(), json!([null]));
         let endless = lua.create_table().unwrap();
         endless.set("self", endless.clone()).unwrap();
         assert!(from_lua(&LuaValue::Table(endless), 0).unwrap_err().contains("levels"));

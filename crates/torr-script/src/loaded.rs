@@ -1,7 +1,7 @@
 //! A script that was loaded: what it defines tells which kind it is.
 
 use crate::error::ScriptError;
-use crate::facts::Facts;
+use crate::facts::{Facts, Printing};
 use crate::file::ScriptFile;
 use crate::session::SessionScript;
 use crate::state::State;
@@ -34,10 +34,10 @@ impl LoadedScript {
 ///
 /// # Errors
 /// If the script ends in an error, or names none.
-pub fn target(file: &ScriptFile) -> Result<String, ScriptError> {
-    let state = State::load(file, &Facts::default())?;
+pub fn target(file: &ScriptFile, printing: Printing) -> Result<String, ScriptError> {
+    let state = State::load(file, &Facts { printing, ..Facts::default() })?;
     state.lua.globals().get::<Option<String>>("target").ok().flatten().ok_or_else(|| {
-        let hint = format!("target = 'http://127.0.0.1:8080/' in the file, or torr URL --script {}", file.name);
+        let hint = format!("target = 'http://127.0.0.1:8080/' in the file, or a URL with '--script {}'", file.name);
         state.problem(None, format!("the script does not say what to load ({hint})"))
     })
 }

@@ -2,7 +2,8 @@
 -- The chunk's arguments: the facts of the run, and Torr's own functions.
 local facts, native = ...
 
-local concat, error, pairs, rawget, tonumber, tostring, type = table.concat, error, pairs, rawget, tonumber, tostring, type
+local concat, error, pairs, rawget, setmetatable = table.concat, error, pairs, rawget, setmetatable
+local tonumber, tostring, type = tonumber, tostring, type
 
 if facts.output == "stderr" then
     -- Standard output belongs to a result.
@@ -97,6 +98,9 @@ function wrk.format(method, path, headers, body)
         end
     end
     if body then
+        if type(body) ~= "string" then
+            body = tostring(body)
+        end
         parts[count + 1] = "Content-Length: "
         parts[count + 2] = #body
         parts[count + 3] = "\r\n\r\n"
@@ -163,8 +167,18 @@ function calls.delay()
     return tonumber((delay())) or 0
 end
 
-function calls.response(status, headers, body)
+-- Finds fields of HTTP/2, whose names are in lower case, by the names that they have in HTTP/1.1.
+local any_case = {
+    __index = function(headers, name)
+        return type(name) == "string" and rawget(headers, name:lower()) or nil
+    end,
+}
+
+function calls.response(status, headers, body, of_http2)
     if response then
+        if of_http2 then
+            setmetatable(headers, any_case)
+        end
         response(status, headers, body)
     end
 end

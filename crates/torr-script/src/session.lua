@@ -43,6 +43,9 @@ end
 
 local known = { headers = true, body = true, json = true, form = true, query = true, name = true }
 
+-- The fields of the command line that are the target's alone: another server has another host, and credentials of its own.
+local own_fields = { host = true, authorization = true, cookie = true, ["proxy-authorization"] = true }
+
 -- The parts of the header section, kept so that composing needs no new table.
 local parts = {}
 
@@ -75,10 +78,18 @@ local function send(method, path, options)
             path = path .. (path:find("?", 1, true) and "&" or "?") .. pairs_of(options.query)
         end
     end
-    local scheme, authority, rest = path:match("^(%a+)://([^/?#]+)(.*)$")
+    local scheme, authority, rest = path:match("^(%a[%w+.-]*)://([^/?#]+)([^#]*)")
+    local origin
     if scheme then
+        scheme = scheme:lower()
+        if scheme ~= "http" and scheme ~= "https" then
+            fail("the request goes to " .. scheme .. "://" .. authority .. ": only http:// and https:// can be loaded")
+        end
+        if authority:find("@", 1, true) then
+            fail("the URL of a request has a user and password: give them in a field Authorization")
+        end
         if scheme .. "://" .. authority ~= facts.origin then
-            fail("the request goes to " .. scheme .. "://" .. authority .. ", not to " .. facts.origin .. ": a run has one server")
+            origin = scheme .. "://" .. authority
         end
         path = rest
     end
@@ -96,11 +107,11 @@ local function send(method, path, options)
         parts[count + 1], parts[count + 2], parts[count + 3], parts[count + 4] = field, ": ", tostring(value), "\r\n"
         count = count + 4
     end
-    if not lower.host and not facts.has_host then
-        add("Host", facts.authority)
+    if not lower.host and (origin or not facts.has_host) then
+        add("Host", origin and authority or facts.authority)
     end
     for field, value in pairs(facts.headers) do
-        if not lower[field:lower()] then
+        if not lower[field:lower()] and not (origin and own_fields[field:lower()]) then
             add(field, value)
         end
     end
@@ -120,7 +131,7 @@ local function send(method, path, options)
     end
     -- Without a name it is method and path, without what varies: the query, and parts of the path that are numbers.
     name = name or (method .. " " .. path:match("^[^?]*"):gsub("/%d+%f[/%z]", "/{n}"))
-    local status, fields, content = yield("send", name, method, path, concat(parts, "", 1, count), body or "")
+    local status, fields, content = yield("send", name, method, path, concat(parts, "", 1, count), body or "", origin)
     return setmetatable({ status = status, fields = fields, body = content }, response)
 end
 

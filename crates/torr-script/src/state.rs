@@ -5,14 +5,32 @@ use crate::error::{OWN_CHUNK, ScriptError};
 use crate::facts::Facts;
 use crate::file::ScriptFile;
 use crate::json;
+use crate::modules;
 use crate::native::{self, Checks};
-use mlua::chunk::ChunkMode;
+use mlua::chunk::{Chunk, ChunkMode};
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, LuaOptions, StdLib, Table};
 
 /// The prelude, which defines `wrk` and the functions that call the script.
 const PRELUDE: &str = include_str!("prelude.lua");
 /// The prelude of sessions, which defines `http`.
 const SESSION: &str = include_str!("session.lua");
+
+/// The modules that stand in for compiled ones.
+const MODULES: &str = include_str!("modules.lua");
+
+/// Compiles the file of a script, of which nothing is run.
+///
+/// # Errors
+/// With the line of the first mistake.
+pub fn compile(file: &ScriptFile) -> Result<(), ScriptError> {
+    let lua = Lua::new();
+    let compiled = chunk(&lua, file).into_function();
+    compiled.map(|_| ()).map_err(|error| ScriptError::from_lua(&file.name, None, &error))
+}
+
+fn chunk<'f>(lua: &Lua, file: &'f ScriptFile) -> Chunk<'f> {
+    lua.load(file.source()).set_name(format!("@{}", file.name)).set_mode(ChunkMode::Text)
+}
 
 /// A Lua state in which a script was run.
 #[derive(Debug, Clone)]
@@ -39,19 +57,21 @@ impl State {
             address::add_functions(&lua, &native)?;
             json::add_functions(&lua, &native)?;
             native::add_functions(&lua, &native)?;
+            modules::add_functions(&lua, &native)?;
             let checks = Checks::default();
             checks.add_function(&lua, &native)?;
             let facts = facts.table(&lua, &file.path)?;
             let run = |source: &str| {
                 lua.load(source).set_name(format!("={OWN_CHUNK}")).call::<Table>((facts.clone(), native.clone()))
             };
+            let modules = lua.load(MODULES).set_name(format!("={OWN_CHUNK}"));
+            modules.call::<()>(native.clone())?;
             let calls = run(PRELUDE)?;
             calls.set("session", run(SESSION)?.get::<Function>("session")?)?;
             mlua::Result::Ok(Self { lua, script: file.name.clone(), calls, checks })
         };
         let state = prepared().map_err(|error| ScriptError::from_lua(&file.name, None, &error))?;
-        let chunk = state.lua.load(file.source()).set_name(format!("@{}", file.name)).set_mode(ChunkMode::Text);
-        let ran = chunk.exec().map_err(|error| state.error(None, &error));
+        let ran = chunk(&state.lua, file).exec().map_err(|error| state.error(None, &error));
         state.flush();
         ran.map(|()| state)
     }

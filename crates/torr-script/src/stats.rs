@@ -1,6 +1,6 @@
 //! The statistics that `done` is called with.
 
-use mlua::{Error, MetaMethod, Result, UserData, UserDataFields, UserDataMethods};
+use mlua::{MetaMethod, UserData, UserDataFields, UserDataMethods};
 use torr_gauge::Latency;
 
 /// A distribution: of response times in microseconds, or of the responses per second of threads.
@@ -30,10 +30,10 @@ impl Stats {
         reached.or(self.values.last()).map_or(0, |(value, _)| *value)
     }
 
-    /// Returns the value at a position, counted from 1, and its count.
-    fn at(&self, position: f64) -> Result<(u64, u64)> {
+    /// Returns the value at a position, counted from 1, and its count; zeros where there is none, as wrk does.
+    fn at(&self, position: f64) -> (u64, u64) {
         let value = (position >= 1.0).then(|| self.values.get(position as usize - 1)).flatten();
-        value.copied().ok_or_else(|| Error::runtime(format!("there are values at 1 to {}", self.values.len())))
+        value.copied().unwrap_or_default()
     }
 }
 
@@ -52,7 +52,8 @@ impl UserData for Stats {
         methods.add_method("percentile", |_, this, percent: f64| Ok(this.percentile(percent) as f64));
         methods.add_meta_method(MetaMethod::Len, |_, this, ()| Ok(this.values.len()));
         methods.add_meta_method(MetaMethod::Call, |_, this, position: f64| {
-            this.at(position).map(|(value, count)| (value as f64, count as f64))
+            let (value, count) = this.at(position);
+            Ok((value as f64, count as f64))
         });
     }
 }
@@ -67,8 +68,7 @@ mod tests {
         (1..=100).for_each(|us| latency.record(us * 1000));
         let stats = Stats::new(latency);
         assert_eq!([50.0, 99.0, 100.0].map(|percent| stats.percentile(percent)), [51, 100, 100]);
-        assert_eq!(stats.at(1.0).unwrap(), (1, 1));
-        assert!(stats.at(0.0).is_err() && stats.at(101.0).is_err());
+        assert_eq!([1.0, 0.0, 101.0].map(|position| stats.at(position)), [(1, 1), (0, 0), (0, 0)]);
         assert_eq!(Stats::new(Latency::default()).percentile(99.0), 0);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::address::ScriptAddress;
 use crate::transfer;
-use mlua::{Error, UserData, UserDataFields, UserDataMethods, Value, WeakLua};
+use mlua::{Error, MetaMethod, UserData, UserDataFields, UserDataMethods, Value, WeakLua};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -61,6 +61,8 @@ impl UserData for ScriptThread {
             let state = this.state.try_upgrade().ok_or_else(gone)?;
             state.globals().set(transfer::copy(&name, &state)?, transfer::copy(&value, &state)?)
         });
+        // wrk has the name itself where it knows no field, and scripts pass `thread.id` on.
+        methods.add_meta_method(MetaMethod::Index, |_, _, name: Value| Ok(name));
         methods.add_method("stop", |_, this, ()| {
             this.control.stopped.store(true, Ordering::Relaxed);
             Ok(())

@@ -75,6 +75,11 @@ impl WrkScript {
         Ok(Self { control, threads, depth, delays, wants_response })
     }
 
+    /// Returns the name of the script's file.
+    pub fn name(&self) -> &str {
+        &self.control.script
+    }
+
     /// Returns the script of a thread.
     pub fn thread(&self, number: usize) -> &ThreadScript {
         &self.threads[number % self.threads.len()]
@@ -154,7 +159,7 @@ impl ThreadScript {
         Ok(Duration::from_millis(ms.clamp(0.0, LONGEST_DELAY_MS) as u64))
     }
 
-    /// Hands a response to the script.
+    /// Hands a response to the script. `of_http2`: its field names are in lower case, and scripts find them in any.
     ///
     /// # Errors
     /// If the script ends in an error.
@@ -163,13 +168,14 @@ impl ThreadScript {
         status: u16,
         fields: impl Iterator<Item = (&'r str, &'r [u8])>,
         content: &[u8],
+        of_http2: bool,
     ) -> Result<(), ScriptError> {
         let respond = || {
             let headers = self.state.lua.create_table()?;
             for (name, value) in fields {
                 headers.raw_set(name, self.state.lua.create_string(value)?)?;
             }
-            self.calls.response.call::<()>((status, headers, self.state.lua.create_string(content)?))
+            self.calls.response.call::<()>((status, headers, self.state.lua.create_string(content)?, of_http2))
         };
         respond().map_err(|error| self.state.error(Some("response"), &error))
     }

@@ -1,19 +1,21 @@
-//! Handlers by path and method.
+//! The application: handlers by path and method, and a router.
 
 pub(crate) mod blocking_pool;
 mod dispatch;
+mod moved;
 mod outcome;
 pub(crate) mod owned;
 pub(crate) mod paths;
 
 pub(crate) mod router;
 
-pub(crate) use dispatch::panicked;
+pub(crate) use dispatch::{failed, panicked};
 pub(crate) use outcome::{Outcome, Pending, survive};
 
 use crate::app::paths::Paths;
 use crate::app::router::{Router, RouterAdapter};
-use crate::client::Introduce;
+use crate::client::connection_info::ConnectionInfo;
+use crate::client::{Describe, Introduce};
 use crate::message::body_channel::BodyReceiver;
 use crate::message::request::Request;
 use crate::message::request_body::RequestBody;
@@ -46,15 +48,19 @@ enum Handler {
 
 /// An application: its handlers by path and method, and its router.
 ///
-/// Paths may hold parameters: `/users/{id}` takes one part of a path, `/files/{*rest}` all that is left of it.
+/// Paths may have parameters: `{id}` in `/users/{id}` matches one segment of a path, `{*rest}` in `/files/{*rest}` the rest.
 #[derive(Default)]
 pub struct App {
     /// Patterns of paths, each with an index of `routes`.
     paths: Paths,
     routes: Vec<Route>,
+    /// Paths of the router whose requests compute or block.
+    computing: Paths,
+    has_computing: bool,
     /// The service for all requests without a handler.
     router: Option<Router>,
     introduce: Option<Introduce>,
+    describe: Option<Describe>,
     /// The application's own metrics.
     metrics: Vec<Metric>,
 }
@@ -71,21 +77,21 @@ impl fmt::Debug for App {
 }
 
 impl App {
-    /// An application that answers 404 to everything.
+    /// Returns an application that responds 404 to every request.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Answers GET and HEAD on a path by a simple controller. What it leaves behind by `tokio::spawn` is driven by its worker;
-    /// in an application without router and async handlers, whose workers wait without tokio, by a thread beside them.
+    /// Routes GET and HEAD of a path to a simple controller. Tasks that the controller spawns run on its worker; in an application
+    /// without router and async handlers, whose workers wait without tokio, on a background thread.
     ///
     /// # Panics
-    /// If the path is malformed or contradicts one that was added before, or has a handler of this method already.
+    /// If the path is malformed, conflicts with an earlier one, or has a handler of this method already.
     pub fn get(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
         self.route(Method::GET, path, handler)
     }
 
-    /// Answers POST on a path by a simple controller.
+    /// Routes POST of a path to a simple controller.
     ///
     /// # Panics
     /// As [`App::get`].
@@ -93,7 +99,7 @@ impl App {
         self.route(Method::POST, path, handler)
     }
 
-    /// Answers PUT on a path by a simple controller.
+    /// Routes PUT of a path to a simple controller.
     ///
     /// # Panics
     /// As [`App::get`].
@@ -101,7 +107,7 @@ impl App {
         self.route(Method::PUT, path, handler)
     }
 
-    /// Answers DELETE on a path by a simple controller.
+    /// Routes DELETE of a path to a simple controller.
     ///
     /// # Panics
     /// As [`App::get`].
@@ -109,7 +115,7 @@ impl App {
         self.route(Method::DELETE, path, handler)
     }
 
-    /// Answers PATCH on a path by a simple controller.
+    /// Routes PATCH of a path to a simple controller.
     ///
     /// # Panics
     /// As [`App::get`].
@@ -117,7 +123,7 @@ impl App {
         self.route(Method::PATCH, path, handler)
     }
 
-    /// Answers one method on a path by a simple controller.
+    /// Routes one method of a path to a simple controller.
     ///
     /// # Panics
     /// As [`App::get`].
@@ -130,8 +136,8 @@ impl App {
         self.add(method, path, Handler::Direct(Box::new(handler)))
     }
 
-    /// Answers GET and HEAD on a path by a handler that may wait. It takes what it needs from the request, and returns
-    /// a future, which runs on the worker that received the request.
+    /// Routes GET and HEAD of a path to an async handler: a function that takes what it needs from the request and returns a
+    /// future, which runs on the worker that received the request.
     ///
     /// # Panics
     /// As [`App::get`].
@@ -142,7 +148,7 @@ impl App {
         self.route_async(Method::GET, path, handler)
     }
 
-    /// Answers POST on a path by a handler that may wait, as [`App::get_async`] does.
+    /// Routes POST of a path to an async handler, as [`App::get_async`] does.
     ///
     /// # Panics
     /// As [`App::get`].
@@ -153,7 +159,7 @@ impl App {
         self.route_async(Method::POST, path, handler)
     }
 
-    /// Answers one method on a path by a handler that may wait, as [`App::get_async`] does.
+    /// Routes one method of a path to an async handler, as [`App::get_async`] does.
     ///
     /// # Panics
     /// As [`App::get`].
@@ -169,9 +175,8 @@ impl App {
         self.add(method, path, Handler::Async(Box::new(move |request| Box::pin(handler(request)))))
     }
 
-    /// Answers GET and HEAD on a path by a handler that may block, on one of the threads that [`Settings`] has for such:
-    /// workers go on meanwhile. Where all threads and the queue for them are taken, the answer is a 503. There is no runtime of
-    /// tokio that would drive futures on these threads.
+    /// Routes GET and HEAD of a path to a blocking handler, which runs on one of the [`Settings`]' blocking threads, so that workers
+    /// continue. If all threads are busy and their queue is full, the response is a 503. These threads have no tokio runtime.
     ///
     /// [`Settings`]: crate::Settings::blocking_threads
     ///
@@ -181,7 +186,7 @@ impl App {
         self.route_blocking(Method::GET, path, handler)
     }
 
-    /// Answers POST on a path by a handler that may block, as [`App::get_blocking`] does.
+    /// Routes POST of a path to a blocking handler, as [`App::get_blocking`] does.
     ///
     /// # Panics
     /// As [`App::get`].
@@ -189,7 +194,7 @@ impl App {
         self.route_blocking(Method::POST, path, handler)
     }
 
-    /// Answers one method on a path by a handler that may block, as [`App::get_blocking`] does.
+    /// Routes one method of a path to a blocking handler, as [`App::get_blocking`] does.
     ///
     /// # Panics
     /// As [`App::get`].
@@ -202,8 +207,8 @@ impl App {
         self.add(method, path, Handler::Blocking(Box::new(handler)))
     }
 
-    /// Answers GET on a path with what the server observes of itself, in Prometheus' text format: requests by status,
-    /// latencies, connections, and what each worker does with its time.
+    /// Serves the server's metrics on a path, in Prometheus' text format: requests by status, latencies, connections, and each
+    /// worker's use of time.
     ///
     /// # Panics
     /// As [`App::get`].
@@ -211,10 +216,10 @@ impl App {
         self.add(Method::GET, path, Handler::Metrics)
     }
 
-    /// Shows a number of the application's own among those of [`App::metrics`]. Names that begin with `torr_` are Torr's.
+    /// Adds a metric of the application to those of [`App::metrics`]. Names that begin with `torr_` are reserved.
     ///
     /// # Panics
-    /// If it has one of this name already.
+    /// If the application has a metric of this name already.
     pub fn metric(mut self, metric: &Metric) -> Self {
         let name = metric.name();
         let taken = self.metrics.iter().any(|known| known.name() == name);
@@ -228,7 +233,7 @@ impl App {
         self.router.as_ref().map(Router::adapter)
     }
 
-    /// Whether nothing in it needs a runtime: it has controllers and handlers that block, but none that wait, and no router.
+    /// Returns whether the application needs no runtime: it has controllers and blocking handlers only.
     pub(crate) fn is_simple(&self) -> bool {
         let waits = |handler: &Handler| matches!(handler, Handler::Async(_));
         self.router.is_none()
@@ -239,14 +244,14 @@ impl App {
         &self.metrics
     }
 
-    /// Answers everything else by a tower service of http types, such as an `axum::Router`: whatever path and method has
-    /// no handler in this application. What is unknown there too is answered as the service sees fit.
+    /// Routes all requests without a handler to a tower service of http types, such as an `axum::Router`, which also responds to
+    /// unknown paths.
     ///
-    /// Each worker has a clone of it. A request's body comes as the client sends it, and an answer's body is asked for its
-    /// frames as the client takes them. Over HTTP/1.1 trailers are dropped.
+    /// Each worker has a clone of the service. A request's body is streamed as it arrives, and a response's body is polled as the
+    /// client receives it, both with backpressure. Over HTTP/1.1 trailers are dropped.
     ///
     /// # Panics
-    /// If the application has one already.
+    /// If the application has a router already.
     pub fn router<S, B>(mut self, service: S) -> Self
     where
         S: Service<http::Request<RequestBody>, Response = http::Response<B>, Error = Infallible>
@@ -261,8 +266,8 @@ impl App {
         self
     }
 
-    /// Puts the client's address into the extensions of the router's requests: `app.peer_as(torr_serve::Peer)`, or
-    /// `app.peer_as(axum::extract::ConnectInfo::<SocketAddr>)` for axum's extractor. Several may be asked for.
+    /// Inserts the client's address into the extensions of the router's requests: `app.peer_as(torr_serve::Peer)`, or
+    /// `app.peer_as(axum::extract::ConnectInfo::<SocketAddr>)` for axum's extractor. May be called for several types.
     pub fn peer_as<T>(mut self, form: impl Fn(SocketAddr) -> T + Send + Sync + 'static) -> Self
     where
         T: Clone + Send + Sync + 'static,
@@ -273,6 +278,66 @@ impl App {
             extensions.insert(form(peer));
         }));
         self
+    }
+
+    /// Inserts what the kernel knows of the connection into the extensions of the router's requests: the server's own address, and
+    /// on a Unix socket the process at the other end. `app.connection_as(|info| *info)` gives handlers the [`ConnectionInfo`] itself.
+    /// May be called for several types. Costs a system call for each connection.
+    ///
+    /// ```
+    /// use axum::extract::ConnectInfo;
+    /// use torr_serve::{App, ConnectionInfo};
+    ///
+    /// let app = App::new().connection_as(|info: &ConnectionInfo| ConnectInfo(*info));
+    /// # drop(app);
+    /// ```
+    pub fn connection_as<T>(mut self, form: impl Fn(&ConnectionInfo) -> T + Send + Sync + 'static) -> Self
+    where
+        T: Clone + Send + Sync + 'static,
+    {
+        let before = self.describe.take();
+        self.describe = Some(Box::new(move |extensions, connection| {
+            before.iter().for_each(|before| before(extensions, connection));
+            extensions.insert(form(connection));
+        }));
+        self
+    }
+
+    /// Whether the application asks for what is known of connections.
+    pub(crate) fn describes_connections(&self) -> bool {
+        self.describe.is_some()
+    }
+
+    /// Runs the router's requests to a path on threads beside the workers from the first one on, since they compute or block
+    /// without waiting. Paths have parameters as those of handlers. Other routes are moved once a worker has noticed them: see
+    /// [`Settings::compute_after`], also for what is promised of requests that are moved.
+    ///
+    /// ```
+    /// use axum::Router;
+    /// use axum::routing::get;
+    /// use torr_serve::App;
+    ///
+    /// let router: Router = Router::new().route("/reports/{id}", get(|| async { "calculated" }));
+    /// let app = App::new().router(router).computes("/reports/{id}");
+    /// # drop(app);
+    /// ```
+    ///
+    /// [`Settings::compute_after`]: crate::Settings::compute_after
+    ///
+    /// # Panics
+    /// If the path is malformed, or conflicts with an earlier one.
+    pub fn computes(mut self, path: &str) -> Self {
+        assert!(path.starts_with('/'), "{path} does not begin with a slash");
+        if let Err(error) = self.computing.insert(path, 0) {
+            panic!("{path} cannot be a path that computes: {error}");
+        }
+        self.has_computing = true;
+        self
+    }
+
+    /// Whether the application names paths that compute.
+    pub(crate) fn has_computing(&self) -> bool {
+        self.has_computing
     }
 
     fn add(mut self, method: Method, path: &str, handler: Handler) -> Self {

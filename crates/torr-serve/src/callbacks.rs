@@ -1,16 +1,15 @@
-//! Calls of what a program has given the server to call: a panic there must not end what calls it.
+//! Calls of the program's callbacks, whose panics must not end the calling thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Calls something of the program's, which is named in the log if it panics. What a panic leaves behind is the program's own
-/// state only.
+/// Calls a callback, and reports a panic with its name. Only the program's own state can be inconsistent after a panic.
 pub(crate) fn survive(name: &str, call: impl FnOnce()) {
     if catch_unwind(AssertUnwindSafe(call)).is_err() {
         tracing::error!("{name} panicked");
     }
 }
 
-/// Drops something of the program's, which is named in the log if its destructor panics.
+/// Drops a value of the program, and reports a panic of its destructor with its name.
 #[inline]
 pub(crate) fn dispose<T>(name: &str, of: T) {
     if std::mem::needs_drop::<T>() {

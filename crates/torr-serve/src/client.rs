@@ -1,9 +1,11 @@
-//! Who is at the other end of a connection, as handlers are told.
+//! The client of a connection or a request, as handlers see it.
 
+pub(crate) mod connection_info;
 pub(crate) mod forwarded;
 pub(crate) mod proxy_protocol;
 pub(crate) mod request_id;
 
+use crate::client::connection_info::ConnectionInfo;
 use crate::client::forwarded::Scheme;
 use crate::client::request_id::RequestId;
 use http::Extensions;
@@ -11,41 +13,42 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use torr_net::tls::TlsServer;
 
-/// The address of a client, among the extensions of each request that a router gets if [`App::peer_as`] asks for it. Behind a trusted proxy it is that of
-/// the proxy's client; its port is 0 where it is not told.
+/// The address of a client: an extension of each request that a router receives, if [`App::peer_as`] sets one. Behind a
+/// trusted proxy it is the address of the proxy's client, with port 0 where the proxy does not send the port.
 ///
 /// [`App::peer_as`]: crate::App::peer_as
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Peer(pub SocketAddr);
 
-/// What a trusted proxy was asked for. Among the extensions of the requests that it passes on it is an `Arc` of this.
+/// The scheme and host of the client's request to a trusted proxy. Requests that the proxy forwards have an `Arc<Origin>`
+/// among their extensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Origin {
-    /// The proxy.
+    /// The proxy's address; `None` on a Unix socket.
     pub proxy: Option<SocketAddr>,
-    /// The scheme that the client used, if the proxy tells.
+    /// The scheme that the client used; `None` if the proxy does not send it.
     pub scheme: Option<Scheme>,
-    /// The host that the client asked for, if the proxy tells.
+    /// The host of the client's request; `None` if the proxy does not send it.
     pub host: Option<String>,
 }
 
-/// How a connection is secured. Among the extensions of its requests it is an `Arc` of this.
+/// The TLS parameters of a connection. Its requests have an `Arc<Tls>` among their extensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tls {
-    /// Such as `TLSv1.3`.
+    /// The protocol version, such as `TLSv1.3`.
     pub version: String,
-    /// Such as `TLS13_AES_256_GCM_SHA384`.
+    /// The cipher suite, such as `TLS13_AES_256_GCM_SHA384`.
     pub cipher: String,
-    /// The server that the client asked for (SNI).
+    /// The server name that the client sent (SNI).
     pub server_name: Option<String>,
-    /// The certificates that the client has shown, its own first, in DER. Empty if it was not asked for any.
+    /// The client's certificate chain in DER, its own certificate first. Empty if the server requests no certificates.
     pub client_certificates: Vec<Vec<u8>>,
 }
 
 impl Tls {
-    /// Of a connection whose handshake is complete.
+    /// Returns the parameters of a connection, `None` before its handshake is complete.
     pub(crate) fn of(secure: &TlsServer) -> Option<Self> {
         let secured = secure.negotiated()?;
         Some(Self {
@@ -57,17 +60,22 @@ impl Tls {
     }
 }
 
-/// What is put into a request's extensions about its client.
+/// Inserts the client's address into a request's extensions.
 pub(crate) type Introduce = Box<dyn Fn(&mut Extensions, SocketAddr) + Send + Sync>;
 
-/// What is known of a client, or of who sent one request.
+/// Inserts what is known of the connection into a request's extensions.
+pub(crate) type Describe = Box<dyn Fn(&mut Extensions, &ConnectionInfo) + Send + Sync>;
+
+/// The client of a connection, or of one request behind a proxy.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Client {
     pub address: Option<SocketAddr>,
-    /// The peer is a proxy that does not know who its client is: what stands in requests is not the proxy's word.
+    /// Whether the peer is a proxy that does not know its client: forwarding fields are then the client's own and not trusted.
     pub is_unknown: bool,
     pub tls: Option<Arc<Tls>>,
     pub origin: Option<Arc<Origin>>,
-    /// Of the request.
+    /// `None` where the application asks for none.
+    pub connection: Option<Arc<ConnectionInfo>>,
+    /// The id of the request.
     pub id: Option<RequestId>,
 }

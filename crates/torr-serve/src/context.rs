@@ -3,8 +3,10 @@
 use crate::app::App;
 use crate::app::blocking_pool::{BlockingPool, BlockingThreads};
 use crate::app::router::RouterAdapter;
+use crate::computing::{Computing, Watch};
 use crate::conn::common_headers::CommonHeaders;
 use crate::conn::wakeups::Wakeups;
+use crate::in_runtime::InRuntime;
 use crate::observe::access_log::AccessLog;
 use crate::observe::metric;
 use crate::observe::metrics_table::MetricsTable;
@@ -25,13 +27,17 @@ pub(crate) struct ServerContext {
     pub app: Arc<App>,
     pub settings: Arc<Settings>,
     pub pool: BlockingPool,
+    /// The threads for requests of routes that compute, apart from those of handlers that are known to block.
+    pub computing_pool: BlockingPool,
     /// `None` without TLS.
     pub tls: Option<TlsAcceptor>,
     pub table: Arc<MetricsTable>,
     pub log: Option<AccessLog>,
     pub shutdown: Arc<Shutdown>,
-    /// The runtime of simple controllers, where the application has only such.
-    pub background: Option<Handle>,
+    pub computing: Arc<Computing>,
+    /// The runtime in whose context the application's code runs, where that is not the worker's own: the one of
+    /// [`Server::runtime`](crate::Server::runtime), or the one of an application of simple controllers.
+    pub runtime: Option<Handle>,
 }
 
 impl ServerContext {
@@ -44,7 +50,23 @@ impl ServerContext {
         let table = Arc::new(MetricsTable::new(1, metric::columns(app.own_metrics()))?);
         let (app, settings) = (Arc::new(app), Arc::new(settings));
         let shutdown = Arc::new(Shutdown::new(&settings, 1));
-        Ok((threads, Self { app, settings, pool, tls: None, table, log: None, shutdown, background: None }))
+        let computing = Computing::new(settings.compute_after, app.has_computing());
+        let computing_pool = pool.clone();
+        Ok((
+            threads,
+            Self {
+                app,
+                settings,
+                pool,
+                computing_pool,
+                tls: None,
+                table,
+                log: None,
+                shutdown,
+                computing,
+                runtime: None,
+            },
+        ))
     }
 }
 
@@ -56,12 +78,18 @@ pub(crate) struct WorkerContext {
     pub wakeups: Arc<Wakeups>,
     pub meter: Meter,
     pub visits: Visits,
+    pub watch: Rc<Watch>,
 }
 
 impl WorkerContext {
     /// Enters the runtime of the application's code, where that is not the worker's own.
     pub fn enter(&self) -> Option<EnterGuard<'_>> {
-        self.background.as_ref().map(Handle::enter)
+        self.runtime.as_ref().map(Handle::enter)
+    }
+
+    /// Returns a future of the application's code, which is polled and dropped in the context of the application's runtime.
+    pub fn within<F: Future + Unpin>(&self, future: F) -> InRuntime<F> {
+        InRuntime::new(self.runtime.clone(), Rc::clone(&self.watch), future)
     }
 }
 
@@ -91,8 +119,9 @@ impl EngineContext {
         let (router, common_headers) = (shared.app.router_adapter(), CommonHeaders::new(shared.settings.server_name));
         let (wakeups, meter) = (Wakeups::new()?, Meter::new(Arc::clone(&shared.table), row));
         let visits = Visits::new(Arc::clone(&shared.settings), shared.log.as_ref());
+        let watch = Watch::new(Arc::clone(&shared.computing), meter.elsewhere());
         Ok(Self {
-            worker: Rc::new(WorkerContext { shared, router, wakeups, meter, visits }),
+            worker: Rc::new(WorkerContext { shared, router, wakeups, meter, visits, watch }),
             common_headers,
             leaving: false,
         })

@@ -1,4 +1,4 @@
-//! The error of a server that cannot serve.
+//! The error of a server that cannot start or serve.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,13 +7,28 @@ use thiserror::Error;
 use torr_net::errors::describe;
 use torr_net::tls::TlsError;
 
-/// Why a server cannot serve.
+impl From<ServeError> for io::Error {
+    /// Returns the system's error where there is one alone, otherwise an error of the same kind that has the whole message.
+    fn from(error: ServeError) -> Self {
+        let kind = match &error {
+            ServeError::Listen { error, .. } | ServeError::Log { error, .. } => error.kind(),
+            ServeError::Settings(_) | ServeError::Address(_) => io::ErrorKind::InvalidInput,
+            _ => io::ErrorKind::Other,
+        };
+        match error {
+            ServeError::System(error) => error,
+            error => Self::new(kind, error),
+        }
+    }
+}
+
+/// An error of a server that cannot start or serve.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// The settings do not allow to serve.
+    /// The settings are not valid.
     #[error("{0}")]
     Settings(String),
-    /// The address is none, or its name does not resolve.
+    /// The address is not valid, or its name does not resolve.
     #[error("no address to listen on: {0}")]
     Address(String),
     /// The address cannot be listened on.
@@ -27,32 +42,32 @@ pub enum ServeError {
     /// The access log cannot be opened.
     #[error("cannot open the access log '{target}': {}", describe(.error))]
     Log {
-        /// Where it should go.
+        /// The destination of the log.
         target: String,
         /// Why.
         error: io::Error,
     },
-    /// A certificate or key is of no use.
+    /// A certificate or key cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// Sockets that were handed over cannot be served.
+    /// Sockets that the process has inherited cannot be served.
     #[error("cannot serve the sockets that were handed over: {0}")]
     HandedOver(String),
-    /// The pid file is another's, or cannot be written.
+    /// The pid file belongs to another process, or cannot be written.
     #[error("{0}")]
     PidFile(String),
-    /// A worker process ended before all of them served. It has said why itself, if it could.
+    /// A worker process ended before all of them served. It has printed the reason itself, if possible.
     #[error("worker process {number} ended before it was ready: {status}")]
     Worker {
-        /// Which.
+        /// The worker's number, from 1.
         number: usize,
-        /// How.
+        /// The process's status.
         status: ExitStatus,
     },
     /// The system refused a thread, a poller or a signal.
     #[error("the system refused: {0}")]
     System(#[from] io::Error),
-    /// The calling thread runs async code of tokio's, which a server that runs there would block.
+    /// The calling thread runs async code of tokio, which the server would block.
     #[error(
         "cannot serve here: this thread runs async code, which would stand still as long as the server runs; \
          call this from a thread of its own (std::thread::spawn) or by tokio::task::spawn_blocking, or from a main function \

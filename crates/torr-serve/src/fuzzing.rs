@@ -11,7 +11,7 @@ use crate::settings::Settings;
 use std::net::SocketAddr;
 use std::task::{Poll, Waker};
 
-/// What every connection needs. The date stands still, so that responses can be compared.
+/// The state that connections share. Its date is constant, so that responses can be compared.
 pub struct Server {
     shared: ServerContext,
     common_headers: CommonHeaders,
@@ -19,7 +19,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server without sockets and router.
+    /// Returns a server without sockets and router.
     ///
     /// # Panics
     /// If the system has no descriptor left.
@@ -29,19 +29,21 @@ impl Server {
     }
 }
 
-/// What is to be done next.
+/// The next step of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// Receive more.
     Receive,
-    /// Go on with what there is, or receive more if there is nothing.
-    GoOn,
-    /// Wait for the handler: [`Connection::answer`].
+    /// Handle the input that has arrived, or receive more if there is none.
+    Continue,
+    /// Wait for the handler: [`Connection::respond`].
     Wait,
     /// Close.
     Close,
-    /// Close, but read on for a while.
-    CloseGently,
+    /// Close after a lingering close.
+    Linger,
+    /// Hand the connection over to hyper.
+    HandOver,
 }
 
 /// One connection.
@@ -70,7 +72,7 @@ impl Connection {
     }
 
     /// Polls the handler that is waited for. Returns `None` if it has no response yet.
-    pub fn answer(&mut self, out: &mut Vec<u8>) -> Option<Next> {
+    pub fn respond(&mut self, out: &mut Vec<u8>) -> Option<Next> {
         let waker = &mut std::task::Context::from_waker(Waker::noop());
         let (mut future, pending) = self.waiting.take()?;
         let Poll::Ready(response) = future.as_mut().poll(waker) else {
@@ -117,10 +119,11 @@ fn send(body: Option<LongBody>, then: Then, out: &mut Vec<u8>) -> Next {
         }
     }
     match then {
-        Then::Continue => Next::GoOn,
+        Then::Continue => Next::Continue,
+        Then::Close => Next::Close,
         // hyper serves the connection from here on.
-        Then::Close | Then::HandOver(_) => Next::Close,
-        Then::Linger => Next::CloseGently,
+        Then::HandOver(_) => Next::HandOver,
+        Then::Linger => Next::Linger,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The application server: worker threads, each with its own listener and loop, and handlers by path.
+//! The application server: worker threads, each with its own listener and event loop, and handlers by path.
 //!
 //! ```no_run
 //! use torr_serve::{App, Response};
@@ -8,17 +8,18 @@
 //! }
 //! ```
 //!
-//! A handler is a function from a request to a response: a *simple controller*, called on the loop itself, which must
-//! not block. [`App::get_async`] takes handlers that wait: they run as tasks of the same worker. [`App::get_blocking`] takes
-//! handlers that block: they run on threads of their own.
+//! A *simple controller* is a function from a request to a response, called on the event loop, which must not block.
+//! [`App::get_async`] takes async handlers, which run as tasks of the same worker. [`App::get_blocking`] takes blocking handlers,
+//! which run on threads of a pool.
 //!
-//! [`App::router`] takes an `axum::Router`, or any other tower service of http types, for all that has no handler here.
+//! [`App::router`] takes an `axum::Router`, or any other tower service of http types, for all requests without a handler.
+//!
+//! In an async program, [`serve()`] replaces `axum::serve`.
 //!
 //! # Features
 //!
-//! `tls-ring` and `tls-aws-lc-rs` choose the cryptography of [`Settings::tls`]. Neither is on by itself: a provider that a
-//! library turns on leaves rustls without a default in each program that has another one. Without a feature TLS takes the
-//! process's default provider.
+//! `tls-ring` and `tls-aws-lc-rs` choose the cryptography of [`Settings::tls`]. Neither is on by default: if a library turns a
+//! provider on, programs with another one have no default in rustls. Without a feature TLS uses the process's default provider.
 //!
 //! # How it is made
 //!
@@ -30,19 +31,23 @@
 pub mod app;
 mod callbacks;
 mod client;
+mod computing;
 mod conn;
 mod context;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
+mod in_runtime;
 mod message;
 mod observe;
 mod process;
+mod serve;
 mod server;
 mod settings;
 mod worker;
 
 pub use app::App;
+pub use client::connection_info::{ConnectionInfo, UnixPeer};
 pub use client::forwarded::{Forwarded, ForwardedField, NotTrusted, Scheme, Trusted};
 pub use client::proxy_protocol::ProxyProtocol;
 pub use client::request_id::RequestId;
@@ -56,7 +61,15 @@ pub use message::response::{Body, Response};
 pub use message::stream::Stream;
 pub use observe::access_log::{LogFormat, LogTarget};
 pub use observe::metric::Metric;
+pub use process::adopted::Listener;
 pub use process::inherited::worker_number;
-pub use server::{Bound, Server, Stop};
+pub use serve::into_app::{IntoApp, OfAddresses, OfRequests, Whole};
+pub use serve::{Serve, serve};
+pub use server::{Bound, Running, Server, Stop};
 pub use settings::Settings;
 pub use torr_net::tls::ServerTlsSettings as TlsSettings;
+
+/// The code of the README is compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,5 +1,6 @@
 //! The server as processes: listeners, signals, shutdown, the supervisor and systemd.
 
+pub(crate) mod adopted;
 pub(crate) mod background;
 pub(crate) mod in_async;
 pub(crate) mod inherited;
@@ -7,6 +8,7 @@ pub(crate) mod listeners;
 pub(crate) mod member;
 pub(crate) mod notice;
 pub(crate) mod open_files;
+pub(crate) mod open_listener;
 pub(crate) mod pid_file;
 pub(crate) mod shutdown;
 pub(crate) mod signals;

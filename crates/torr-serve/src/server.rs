@@ -1,19 +1,26 @@
-//! From an application to a running server, and its end.
+//! The server: bind, run and stop.
+
+mod running;
+
+pub use running::Running;
 
 use crate::app::App;
 use crate::app::blocking_pool::{BlockingPool, BlockingThreads};
+use crate::computing::Computing;
 use crate::conn::admission::ConnectionLimits;
 use crate::context::{EngineContext, ServerContext};
 use crate::error::ServeError;
 use crate::observe::access_log::{AccessLog, LogTarget};
 use crate::observe::metric;
 use crate::observe::metrics_table::{self, MetricsTable};
+use crate::process::adopted::Listener;
 use crate::process::background::Background;
 use crate::process::in_async;
 use crate::process::listeners::{self, Listeners, Part};
 use crate::process::member;
 use crate::process::notice;
 use crate::process::open_files::make_room;
+use crate::process::open_listener::Listener as OpenListener;
 use crate::process::pid_file::PidFile;
 use crate::process::shutdown::{Ended, Shutdown};
 use crate::process::signals::{self, SignalHandlers, Signals};
@@ -24,22 +31,28 @@ use crate::{callbacks, worker};
 use std::ffi::c_int;
 use std::fmt;
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, ToSocketAddrs};
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread;
-use torr_net::StopSignal;
+use tokio::runtime::Handle;
 use torr_net::tls::TlsAcceptor;
+use torr_net::{Address, StopSignal};
 
-/// An application with its settings, not listening yet.
+/// The address of what has none, such as a Unix socket.
+pub(crate) const UNSPECIFIED: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
+
+/// An application with its settings, before it listens.
 #[derive(Debug)]
 pub struct Server {
     app: App,
     settings: Settings,
+    runtime: Option<Handle>,
 }
 
-/// A server that listens: connections queue up, and are served once it runs.
+/// A listening server: connections wait in the accept queues until it runs.
 #[derive(Debug)]
 pub struct Bound {
     app: Arc<App>,
@@ -48,7 +61,11 @@ pub struct Bound {
     log: Option<AccessLog>,
     listeners: Vec<OwnedFd>,
     part: Part,
-    address: SocketAddr,
+    address: Address,
+    /// The runtime of [`Server::runtime`].
+    runtime: Option<Handle>,
+    /// The sender that each listener keeps until it is closed, if anything waits for that.
+    open: Option<mpsc::Sender<()>>,
     stop_signal: Arc<StopSignal>,
     /// The watched signals, once [`Bound::watch_signals`] was called.
     signals: Option<Signals>,
@@ -91,12 +108,12 @@ struct TableRows {
     generation: usize,
 }
 
-/// Tells a server to stop, from any thread.
+/// A handle to stop a server from any thread.
 #[derive(Debug, Clone)]
 pub struct Stop(Arc<StopSignal>);
 
 impl Stop {
-    /// Answers what is under way, then lets the server end. Returns at once.
+    /// Begins a graceful stop: requests in flight are finished, then the server ends. Returns at once.
     pub fn stop(&self) {
         self.0.stop();
     }
@@ -112,7 +129,7 @@ struct StopAtEnd(Arc<StopSignal>);
 
 impl Drop for StopAtEnd {
     fn drop(&mut self) {
-        // One that drains ends once it is empty, and its siblings have their own time for that.
+        // A worker that drains ends before its siblings, which have the same time to drain.
         if !self.0.is_draining() || thread::panicking() {
             self.0.stop();
         }
@@ -127,19 +144,17 @@ fn end_threads(threads: BlockingThreads, shutdown: &Shutdown) {
             let _until_then = tell_end;
             shutdown.while_blocking(shutdown.background(), || threads.end(shutdown.left_of_tasks()));
         };
-        // Without a thread there is no waiting: what cannot run drops the pool.
+        // If no thread can be started, the pool is dropped without waiting.
         let _ = thread::Builder::new().spawn_scoped(scope, wait);
         shutdown.report_on(&end);
     });
 }
 
 impl App {
-    /// Serves on an address, with default settings, until SIGTERM or SIGINT.
-    ///
-    /// Blocks the calling thread meanwhile.
+    /// Serves on an address, with default settings, until SIGTERM or SIGINT. Blocks the calling thread.
     ///
     /// # Errors
-    /// If the address cannot be listened on, or an async function of tokio's calls this: [`ServeError::InAsync`].
+    /// If the address cannot be listened on; [`ServeError::InAsync`] in an async function.
     pub fn serve(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
         in_async::refuse()?;
         Server::new(self).bind(address)?.run_until_signal()
@@ -147,96 +162,159 @@ impl App {
 }
 
 impl Server {
-    /// With default settings.
+    /// Returns a server with default settings.
     pub fn new(app: App) -> Self {
-        Self { app, settings: Settings::default() }
+        Self { app, settings: Settings::default(), runtime: None }
     }
 
-    /// With these settings.
+    /// Replaces the settings.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Listens on the first of these addresses, with one listener per worker. Port 0 takes a free port.
+    /// Runs handlers in the context of this runtime, on the workers' threads: what they spawn runs there, and sockets and timers
+    /// that they create are driven there. Handlers that use a pool, tasks or timers of `main`'s runtime then share them with it.
+    ///
+    /// Without this, each worker has a runtime of its own. The runtime must be driven as long as the server runs: one of
+    /// `current_thread` is driven only inside `block_on`. Tasks that handlers spawn there are the program's own: a stop does not wait
+    /// for them. `block_in_place` panics in handlers, as in any runtime of one thread; `spawn_blocking` takes its place.
+    ///
+    /// ```
+    /// # use torr_serve::{App, Server};
+    /// # async fn of_main() -> std::io::Result<()> {
+    /// let server = Server::new(App::new()).runtime(tokio::runtime::Handle::current());
+    /// let bound = server.bind("127.0.0.1:0")?;
+    /// # drop(bound.run_async());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn runtime(mut self, handle: Handle) -> Self {
+        self.runtime = Some(handle);
+        self
+    }
+
+    /// Serves a listener that the program has opened, of TCP or Unix, of std or tokio. All workers share it, and the kernel wakes one
+    /// of those that are idle. [`Settings::backlog`] has no effect.
+    ///
+    /// # Errors
+    /// [`ServeError::Settings`], also where the settings have worker processes, which open their listeners themselves;
+    /// [`ServeError::HandedOver`] where the socket does not listen; otherwise as [`Server::bind`].
+    pub fn on(self, listener: impl Listener) -> Result<Bound, ServeError> {
+        self.listen(|settings| listeners::adopt(listener.into_descriptor()?, settings))
+    }
+
+    /// Listens on the first of these addresses, with one listener per worker. Port 0 selects a free port.
     ///
     /// # Errors
     /// [`ServeError::Settings`]; [`ServeError::Address`] and [`ServeError::Listen`]; [`ServeError::Tls`], [`ServeError::Log`] and
     /// [`ServeError::PidFile`] for files of the settings; [`ServeError::HandedOver`] and [`ServeError::System`].
     pub fn bind(self, address: impl ToSocketAddrs) -> Result<Bound, ServeError> {
+        self.listen(|settings| listeners::take(address, settings))
+    }
+
+    fn listen(self, take: impl FnOnce(&Settings) -> Result<Listeners, ServeError>) -> Result<Bound, ServeError> {
         self.settings.check().map_err(ServeError::Settings)?;
         let tls = self.settings.acceptor()?;
         let log = self.settings.access_log.clone().map(|target| open_log(target, &self.settings)).transpose()?;
-        let Listeners { listeners, address, part } = listeners::take(address, &self.settings)?;
+        let Listeners { listeners, address, part } = take(&self.settings)?;
         let mine = !matches!(part, Part::Worker(_));
         let pid_file = self.settings.pid_file.as_deref().filter(|_| mine);
         let pid_file = pid_file.map(PidFile::create).transpose().map_err(ServeError::PidFile)?.map(Arc::new);
         let stop_signal = Arc::new(StopSignal::new()?);
         let (app, settings) = (Arc::new(self.app), Arc::new(self.settings.bounded()));
         let hooks = Hooks::new(tls.clone(), log.clone());
-        Ok(Bound { app, settings, tls, log, listeners, part, address, stop_signal, signals: None, pid_file, hooks })
+        let (runtime, open, signals) = (self.runtime, None, None);
+        Ok(Bound {
+            app,
+            settings,
+            tls,
+            log,
+            listeners,
+            part,
+            address,
+            runtime,
+            open,
+            stop_signal,
+            signals,
+            pid_file,
+            hooks,
+        })
     }
 }
 
 impl Bound {
-    /// The address that it listens on.
+    /// Returns the address that the server listens on; `0.0.0.0:0` where it listens on a Unix socket.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.address.tcp().unwrap_or(UNSPECIFIED)
     }
 
-    /// A way to stop it.
+    /// Returns the path of the Unix socket that the server listens on. An abstract name begins with `@`. `None` for TCP.
+    pub fn unix_path(&self) -> Option<&Path> {
+        match &self.address {
+            Address::Unix(path) => Some(path),
+            Address::Tcp(_) => None,
+        }
+    }
+
+    /// Returns a handle to stop the server.
     pub fn stop(&self) -> Stop {
         Stop(Arc::clone(&self.stop_signal))
     }
 
-    /// Calls this once all workers serve: in the supervisor if there is one, and never in its worker processes.
+    /// Sets a callback for the time when all workers serve. It is called in the supervisor if there is one, never in worker
+    /// processes.
     pub fn on_ready(mut self, call: impl FnOnce() + Send + 'static) -> Self {
         self.hooks.ready.push(Box::new(call));
         self
     }
 
-    /// Calls this on SIGHUP and SIGUSR2, on a thread of its own, while [`Bound::run_until_signal`] runs: in a process
-    /// alone, and in a worker process that is sent the signal itself. A supervisor starts new workers instead.
+    /// Sets a callback for SIGHUP and SIGUSR2, called on a separate thread while [`Bound::run_until_signal`] runs: in a server of a
+    /// single process, and in a worker process that receives the signal itself. A supervisor starts new workers instead.
     pub fn on_reload(mut self, call: impl Fn() + Send + Sync + 'static) -> Self {
         self.hooks.reload.push(Box::new(call));
         self
     }
 
-    /// Serves until [`Stop::stop`], on a thread per worker, or in worker processes with such threads. Blocks the calling
-    /// thread meanwhile. After the last connection has ended, tasks that handlers have spawned may end, for as long as
-    /// [`Settings::task_stop_timeout`] allows.
+    /// Serves until [`Stop::stop`], on a thread per worker, or in worker processes with such threads. Blocks the calling thread.
+    /// After the last connection has ended, waits for tasks that handlers have spawned, at most
+    /// [`Settings::task_stop_timeout`].
     ///
     /// # Errors
-    /// [`ServeError::InAsync`] where an async function of tokio's calls it.
+    /// [`ServeError::InAsync`] in an async function.
     /// [`ServeError::System`] and [`ServeError::Panicked`]; the other workers are stopped first. [`ServeError::Worker`].
     pub fn run(mut self) -> Result<(), ServeError> {
         in_async::refuse()?;
         match std::mem::take(&mut self.part) {
             Part::Alone => {
-                let (address, ready) = (self.address, std::mem::take(&mut self.hooks.ready));
+                let (address, ready) = (self.address.clone(), std::mem::take(&mut self.hooks.ready));
                 self.work(None, || {
                     ready.into_iter().for_each(|call| call());
-                    systemd::ready(&systemd::status(address, 0));
+                    systemd::ready(&systemd::status(&address, 0));
                 })
             }
             Part::Worker(member) => {
                 let channel = Arc::new(member.channel);
-                // As many as the supervisor meant, whatever the configuration says since.
+                // The supervisor's number of threads: the configuration may have changed since.
                 let threads = self.listeners.len();
                 let first = (member.number - 1) * threads;
-                // A supervisor of another version may have laid it out in another way.
+                // A supervisor of another version may use another layout.
                 let table =
                     MetricsTable::inherited(member.table, first + threads, metric::columns(self.app.own_metrics()))
                         .map(|table| TableRows { table, first, generation: member.generation });
-                member::obey(Arc::clone(&channel), Arc::clone(&self.stop_signal), self.settings.stop_timeout)?;
-                self.work(table, || member::tell_ready(&channel))
+                member::follow_supervisor(
+                    Arc::clone(&channel),
+                    Arc::clone(&self.stop_signal),
+                    self.settings.stop_timeout,
+                )?;
+                self.work(table, || member::send_ready(&channel))
             }
             Part::Supervisor => self.supervise(None).map(drop),
         }
     }
 
-    /// From here on SIGTERM, SIGINT, SIGQUIT, SIGHUP and SIGUSR2 no longer end the process, but are kept for
-    /// [`Bound::run_until_signal`]: for who tells others that it serves before it does.
+    /// Queues SIGTERM, SIGINT, SIGQUIT, SIGHUP and SIGUSR2 for [`Bound::run_until_signal`] from now on. Needed by programs that
+    /// announce their service before they run it.
     ///
     /// # Errors
     /// [`ServeError::System`].
@@ -245,8 +323,8 @@ impl Bound {
         Ok(self)
     }
 
-    /// Serves until SIGTERM, SIGINT or SIGQUIT, finishing requests that are under way; a second SIGTERM or SIGINT ends the
-    /// process at once. SIGHUP and SIGUSR2 let a supervisor replace its worker processes; see [`Bound::on_reload`].
+    /// Serves until SIGTERM, SIGINT or SIGQUIT, then finishes requests in flight; a second SIGTERM or SIGINT ends the process at
+    /// once. On SIGHUP and SIGUSR2 a supervisor replaces its worker processes; see also [`Bound::on_reload`].
     ///
     /// # Errors
     /// As [`Bound::run`].
@@ -260,7 +338,7 @@ impl Bound {
             return Ok(());
         }
         let (stop, pid_file) = (self.stop(), self.pid_file.clone());
-        let (status, reload) = (systemd::status(self.address, 0), std::mem::take(&mut self.hooks.reload));
+        let (status, reload) = (systemd::status(&self.address, 0), std::mem::take(&mut self.hooks.reload));
         let reload = move || {
             systemd::reloading();
             reload.iter().for_each(|call| callbacks::survive("on_reload", call));
@@ -271,16 +349,16 @@ impl Bound {
             reload: Box::new(reload),
             last: Box::new(move || pid_file.iter().for_each(|file| file.remove())),
         };
-        let (handle, listener) = signals::mind(signals, handlers)?;
+        let (handle, listener) = signals::spawn(signals, handlers)?;
         let ended = self.run();
         handle.close();
         let _ = listener.join();
         ended
     }
 
-    /// Runs worker processes. Returns the signal that asked for the end at once.
+    /// Runs worker processes. Returns the signal that requested the end at once.
     fn supervise(mut self, signals: Option<Signals>) -> Result<Option<c_int>, ServeError> {
-        // The workers' log is their own affair, also when it is begun anew.
+        // Workers open and reopen the log themselves.
         (self.log, self.hooks.reload) = (None, Vec::new());
         let mut listeners = std::mem::take(&mut self.listeners).into_iter();
         let of_one = |_| listeners.by_ref().take(self.settings.workers.max(1)).collect();
@@ -295,17 +373,19 @@ impl Bound {
             settings: Arc::clone(&self.settings),
             stop_signal: Arc::clone(&self.stop_signal),
             signals,
-            status: systemd::status(self.address, self.settings.processes),
+            status: systemd::status(&self.address, self.settings.processes),
             when_ready: Box::new(move || ready.into_iter().for_each(|call| call())),
         })
     }
 
-    /// Runs worker threads, and tells when all of them accept connections.
+    /// Runs worker threads, and calls `when_ready` when all of them accept connections.
     fn work(self, rows: Option<TableRows>, when_ready: impl FnOnce()) -> Result<(), ServeError> {
-        let Self { app, settings, tls, log, listeners, stop_signal, pid_file: _held, .. } = self;
+        let Self { app, settings, tls, log, listeners, runtime, open, stop_signal, pid_file: _held, .. } = self;
         let room = make_room(&settings, listeners.len());
         let limits = ConnectionLimits::new(room.connections, settings.max_connections_per_address);
         let (threads, pool) = BlockingPool::new(settings.blocking_threads, settings.blocking_queue)?;
+        let (computing_threads, computing_pool) =
+            BlockingPool::new(settings.blocking_threads, settings.blocking_queue)?;
         let (built, builds) = mpsc::channel();
         let count = listeners.len();
         let own = || {
@@ -317,23 +397,35 @@ impl Bound {
         };
         let TableRows { table, first, generation } = rows.map_or_else(own, Ok)?;
         let table = Arc::new(table);
-        // A process's own, so at the place of its first thread.
+        // The metrics of a process are in the row of its first thread.
         metric::keep(app.own_metrics(), &table, metrics_table::row(first, generation));
         let shutdown = Arc::new(Shutdown::new(&settings, count));
         let (tell_ended, ended) = mpsc::channel();
         let (tell_background_ended, background_ended) = mpsc::channel();
         let start_background = || Background::start(Arc::clone(&shutdown), Ended(tell_background_ended));
-        let background = app.is_simple().then(start_background).transpose()?;
-        let of_background = background.as_ref().map(Background::handle);
+        let background = (app.is_simple() && runtime.is_none()).then(start_background).transpose()?;
+        let runtime = runtime.or_else(|| background.as_ref().map(Background::handle));
         let on_shutdown = Arc::clone(&shutdown);
-        let shared =
-            ServerContext { app, settings, pool, tls, table, log, shutdown: on_shutdown, background: of_background };
+        let computing = Computing::new(settings.compute_after, app.has_computing());
+        let shared = ServerContext {
+            app,
+            settings,
+            pool,
+            computing_pool,
+            tls,
+            table,
+            log,
+            shutdown: on_shutdown,
+            computing,
+            runtime,
+        };
         let start = |(number, listener): (usize, OwnedFd)| {
+            let listener = OpenListener::new(listener, open.clone());
             let (shared, limits) = (shared.clone(), limits.clone());
             let (stop_signal, built, ended) = (Arc::clone(&stop_signal), built.clone(), Ended(tell_ended.clone()));
             thread::Builder::new().name(format!("serve-{number}")).spawn(move || {
-                // A worker never ends alone, not even by a panic: its listener's share of connections would have nobody
-                // to serve them.
+                // When a worker ends, also by a panic, all others stop: the kernel would still assign connections to its
+                // listener.
                 let _stop_all = StopAtEnd(Arc::clone(&stop_signal));
                 let cx = EngineContext::new(shared, metrics_table::row(first + number, generation))?;
                 // The receiver is gone where another worker could not be started.
@@ -342,8 +434,8 @@ impl Bound {
             })
         };
         let workers: Vec<_> = listeners.into_iter().enumerate().map(start).collect();
-        // The workers have the application to themselves: with the last of them it ends.
-        drop((shared, tell_ended));
+        // The application is dropped with the last worker.
+        drop((shared, tell_ended, open));
         if workers.iter().any(Result::is_err) {
             stop_signal.stop();
         }
@@ -363,12 +455,13 @@ impl Bound {
         };
         let ended = workers.into_iter().map(join).collect::<Vec<_>>().into_iter().collect();
         if let Some(mut background) = background {
-            background.tell_to_stop();
+            background.begin_stop();
             shutdown.report_on(&background_ended);
             background.join();
         }
         end_threads(threads, &shutdown);
-        shutdown.tell_dropped();
+        end_threads(computing_threads, &shutdown);
+        shutdown.report_dropped();
         called.map_or_else(|panic| resume_unwind(panic), |()| ended)
     }
 }

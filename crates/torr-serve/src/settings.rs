@@ -1,4 +1,4 @@
-//! What can be set, and its defaults.
+//! The settings of a server and their defaults.
 
 use crate::client::forwarded::{ForwardedField, Trusted};
 use crate::client::proxy_protocol::ProxyProtocol;
@@ -8,80 +8,87 @@ use std::time::Duration;
 use torr_net::tls::{ServerTlsSettings as TlsSettings, TlsAcceptor, TlsError};
 use torr_wire::request;
 
-/// Limits and sizes of a server. Start from [`Settings::default`] and change what you need.
+/// The settings of a server. Start from [`Settings::default`] and change fields.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Worker processes, kept by a supervisor: 0, which is no supervisor, and the worker threads in this process.
+    /// Worker processes, which a supervisor keeps running. Default: 0, no supervisor, with the worker threads in this process.
     pub processes: usize,
-    /// Worker threads, of each worker process if there are such, each with its own listener and loop. Default: one per
-    /// CPU.
+    /// Worker threads of each process, each with its own listener and event loop. Default: one per CPU.
     pub workers: usize,
-    /// Bytes of a request's header section, and as many of its request line: 16 KiB each.
+    /// Most bytes of a request's header section, and of its request line. Default: 16 KiB each.
     pub max_head: usize,
-    /// Header fields of a request: 100; at most 256.
+    /// Most header fields of a request, at most 256. Default: 100.
     pub max_headers: usize,
-    /// Bytes of a request's body that is gathered for a handler: 1 MiB.
+    /// Most bytes of a request's body for a handler, which is gathered in memory. Default: 1 MiB.
     pub max_body: u64,
-    /// Bytes of a request's body that a router receives as it comes: 0, which is no limit. It takes no memory here, and
-    /// axum's extractors have a limit of their own, 2 MB.
+    /// Most bytes of a request's body that is streamed to a router. Default: 0, no limit, since a stream takes little memory
+    /// and axum's extractors have a limit of their own, 2 MB.
     pub max_streamed_body: u64,
-    /// Connections at a time, of all workers together: 100,000. Further ones get a 503 and are closed. Of several worker
-    /// processes each has an equal share. The limit of open files is raised to what they need; if it cannot be, there are as
-    /// many as it has room for beside the files of handlers.
+    /// Most open connections of all workers, of which each worker process has an equal share. Further ones are sent a 503 and
+    /// closed. The limit of open files is raised accordingly; if that is not permitted, fewer connections are accepted, so that
+    /// handlers can still open files. Default: 100,000.
     pub max_connections: usize,
-    /// Connections of one address at a time, of all workers of each process: 0, no limit. Of IPv6, a network of 64 bits is one
-    /// address. Trusted proxies are not limited.
+    /// Most open connections of one address, or of one /64 network of IPv6, in each process. Trusted proxies are not limited.
+    /// Default: 0, no limit.
     pub max_connections_per_address: usize,
-    /// Requests that a connection may bring before it is closed: 0, no limit.
+    /// Most requests of a connection, which is then closed. Default: 0, no limit.
     pub requests_per_connection: u64,
-    /// How long a connection may stay open without a request: 75 s.
+    /// Most time that a connection is kept alive without a request. Default: 75 s.
     pub idle_timeout: Duration,
-    /// How long a request's head may take from its first byte: 10 s.
+    /// Most time for a request's header section, from its first byte. Default: 10 s.
     pub head_timeout: Duration,
-    /// How long its body may take, or how long nothing of it may come where a router receives it as it comes: 60 s.
+    /// Most time for a request's body, or between two parts of a body that is streamed to a router. Default: 60 s.
     pub body_timeout: Duration,
-    /// How long a client may read nothing of an answer that waits for it: 60 s.
+    /// Most time for which a client may receive nothing of a pending response. Default: 60 s.
     pub write_timeout: Duration,
-    /// How long requests under way, and all else, may take once the server is told to stop: 30 s.
+    /// Most time of a graceful stop, for requests in flight and all else. Default: 30 s.
     pub stop_timeout: Duration,
-    /// How long responses of unknown length (server-sent events), and upgraded connections (WebSockets), may go on once the
-    /// server is told to stop: 5 s, and never longer than `stop_timeout`. In a reload they have as long as requests.
+    /// Most time that responses of unknown length (server-sent events) and upgraded connections (WebSockets) have in a graceful
+    /// stop, at most `stop_timeout`. In a reload they have `stop_timeout`. Default: 5 s.
     pub stream_stop_timeout: Duration,
-    /// How long work that handlers have left behind (`tokio::spawn`, `spawn_blocking`) may go on after the last connection of
-    /// its worker has ended: 30 s, and never longer than `stop_timeout`. What then has not ended is dropped. Where there are
-    /// tasks that never end, such as those of connections that a pool outside of the application holds, 0 is right.
+    /// Most time that tasks of handlers (`tokio::spawn`, `spawn_blocking`) have after the last connection of their worker has
+    /// ended, at most `stop_timeout`; then they are dropped. Use 0 if there are tasks that never end, such as those of
+    /// connections in a pool outside of the application. Default: 30 s.
     pub task_stop_timeout: Duration,
-    /// How long a worker process may take until it serves, once the server does: 60 s.
+    /// Most time until a worker process of a restart or reload serves. Default: 60 s.
     pub start_timeout: Duration,
-    /// A file for the number of the process to send signals to, there as long as it serves: none.
+    /// A file with the number of the process that handles signals, which exists as long as the server runs. Default: none.
     pub pid_file: Option<PathBuf>,
-    /// Connections that may wait to be accepted, per worker: 4,096. The kernel's `somaxconn` limits it too.
+    /// Length of each worker's accept queue, which the kernel bounds by `somaxconn`. Default: 4,096.
     pub backlog: i32,
-    /// Whether connections are accepted only once their first bytes have come, or after about a second (TCP_DEFER_ACCEPT):
-    /// yes. Saves a wake-up for each connection.
+    /// Whether a connection is accepted only when its first bytes have arrived, or after about a second (TCP_DEFER_ACCEPT), which
+    /// saves a wake-up for each connection. Default: yes.
     pub defer_accept: bool,
-    /// Threads for blocking handlers, of all workers of each process: eight per CPU. They are started when they are needed.
+    /// Most threads for blocking handlers in each process, which are started on demand. Default: eight per CPU.
     pub blocking_threads: usize,
-    /// Requests that may wait for one of these threads, in each process: 1,024. Further ones get a 503.
+    /// Most requests that wait for one of these threads in each process. Further ones are sent a 503. Default: 1,024.
     pub blocking_queue: usize,
-    /// How TLS is spoken, if it is: with which certificates. The protocols to agree on are the server's. Default: not.
+    /// The time for which a handler may compute or block without waiting before its route counts as one that holds up its worker.
+    /// Later requests of such a route of the router run on other threads, as many as [`Settings::blocking_threads`] but apart from
+    /// these, as long as there is room. Each such request has a thread to itself, on which its future is polled in the context of the same runtime as before; tasks of `spawn_local` cannot
+    /// be started there. A route whose calls are short again returns to the workers. Handlers of the [`App`](crate::App) stay where
+    /// their kind says, and are named in the log. 0 switches it off, but for [`App::computes`](crate::App::computes).
+    /// Default: 10 ms.
+    pub compute_after: Duration,
+    /// TLS and its certificates. The server sets the protocols of ALPN. Default: no TLS.
     pub tls: Option<TlsSettings>,
-    /// Whether HTTP/2 is spoken too: yes. A connection may begin with it; over TLS it is offered.
+    /// Whether HTTP/2 is supported: with prior knowledge, over TLS by ALPN. Default: yes.
     pub http2: bool,
-    /// The `Server` field of answers: `torr`. Must be printable ASCII.
+    /// The `Server` field of responses, in printable ASCII; none if it is empty. Default: `torr`, and empty for
+    /// [`serve`](crate::serve), which responds as `axum::serve` does.
     pub server_name: &'static str,
-    /// The proxies that are believed when they tell who the client is: none.
+    /// The proxies whose forwarding fields are trusted. Default: none.
     pub trusted_proxies: Trusted,
-    /// By which field they tell it: `X-Forwarded-For`.
+    /// The field in which trusted proxies send the client's address. Default: `X-Forwarded-For`.
     pub forwarded_field: ForwardedField,
-    /// Whether connections begin with a header of the PROXY protocol: off.
+    /// Whether connections begin with a header of the PROXY protocol. Default: off.
     pub proxy_protocol: ProxyProtocol,
-    /// Whether each request gets an id, [`RequestId`](crate::RequestId) among its extensions: no.
+    /// Whether each request has an id, a [`RequestId`](crate::RequestId) among its extensions. Default: no.
     pub request_ids: bool,
-    /// Where requests are noted: nowhere.
+    /// The destination of the access log. Default: no log.
     pub access_log: Option<LogTarget>,
-    /// What the notes look like: combined.
+    /// The format of the access log. Default: combined.
     pub access_log_format: LogFormat,
 }
 
@@ -112,6 +119,7 @@ impl Default for Settings {
             defer_accept: true,
             blocking_threads: 8 * cpus,
             blocking_queue: 1024,
+            compute_after: Duration::from_millis(10),
             tls: None,
             http2: true,
             server_name: "torr",
@@ -125,14 +133,14 @@ impl Default for Settings {
     }
 }
 
-/// Longer than any process runs, and short enough for every clock.
+/// A time limit longer than any process runs, which every clock can add.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 impl Settings {
-    /// Tells what no server can be started with.
+    /// Returns an error in words for settings with which no server can be started.
     pub(crate) fn check(&self) -> Result<(), String> {
         let name = self.server_name;
-        let sound = !name.is_empty() && name.trim() == name && name.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        let sound = name.trim() == name && name.bytes().all(|byte| (b' '..=b'~').contains(&byte));
         if !sound {
             return Err(format!("server_name must be printable ASCII, with no space at either end, not {name:?}"));
         }
@@ -153,7 +161,7 @@ impl Settings {
         Ok(())
     }
 
-    /// The same with times that can be added to any clock.
+    /// Returns the settings with time limits that every clock can add.
     pub(crate) fn bounded(mut self) -> Self {
         for time in [
             &mut self.idle_timeout,
@@ -170,19 +178,19 @@ impl Settings {
         self
     }
 
-    /// Reads the certificates and keys, if there are any.
+    /// Reads the certificates and keys, if TLS is set.
     pub(crate) fn acceptor(&self) -> Result<Option<TlsAcceptor>, TlsError> {
         let protocols = if self.http2 { &["h2", "http/1.1"][..] } else { &["http/1.1"] };
         let alpn = protocols.iter().map(|protocol| (*protocol).to_owned()).collect();
         self.tls.clone().map(|tls| TlsSettings { alpn, ..tls }.load()).transpose()
     }
 
-    /// The most bytes of a body that is passed on as it comes.
+    /// Returns the most bytes of a body that is streamed to a router.
     pub(crate) fn most_streamed(&self) -> u64 {
         if self.max_streamed_body == 0 { u64::MAX } else { self.max_streamed_body }
     }
 
-    /// The most bytes of a whole head, its request line included.
+    /// Returns the most bytes of a header section with its request line.
     pub(crate) fn most_of_head(&self) -> usize {
         self.max_head.saturating_mul(2)
     }

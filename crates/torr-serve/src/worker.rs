@@ -1,8 +1,8 @@
-//! A worker thread: one tokio runtime that runs the engine and, beside it, the handlers that wait.
+//! A worker thread: one tokio runtime that runs the engine and the tasks of async handlers.
 //!
-//! The engine's poller is itself watched by tokio: one wake-up serves a whole batch of events, so tokio costs next to
-//! nothing, and futures of the ecosystem run on the same thread. Only where no code of the application has ever run in the
-//! context of this runtime, so that nothing can depend on it, the engine waits for its events directly.
+//! Tokio watches the engine's poller: one wake-up serves a whole batch of events, so tokio costs little, and futures of the
+//! ecosystem run on the same thread. As long as no code of the application has run in the context of this runtime, the engine
+//! waits for its events directly.
 
 mod watched;
 
@@ -17,10 +17,10 @@ use crate::context::{EngineContext, WorkerContext};
 use crate::message::response::Response;
 use crate::message::stream::Stream;
 use crate::observe::metrics_table::{Count, Gauge};
+use crate::process::open_listener::Listener;
 use crate::process::shutdown::{Ended, Remaining, Shutdown};
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -30,35 +30,35 @@ use tokio::sync::{Notify, watch};
 use tokio::task;
 use torr_net::{StopSignal, Token, clock};
 
-/// Turns of the engine before tasks get theirs; without a bound they would starve for tens of milliseconds.
+/// The number of the engine's turns before tasks are polled, which would otherwise starve for tens of milliseconds.
 const TURNS: usize = 16;
-/// How often a worker that leaves notes what it waits for.
+/// The interval at which a worker that stops notes what it waits for.
 const NOTE: Duration = Duration::from_millis(100);
 
-/// Answers of handlers that were waited for, on their way back to their connections.
+/// The results of tasks, on their way back to their connections, and the numbers of running tasks.
 #[derive(Default)]
 struct Completed {
-    answers: RefCell<Vec<(Token, Response)>>,
-    /// Bodies of which more has come.
+    responses: RefCell<Vec<(Token, Response)>>,
+    /// Bodies whose next part is ready.
     bodies: RefCell<Vec<(Token, Box<Stream>)>>,
-    /// Connections that come back to the engine.
+    /// Connections that return to the engine.
     returned: RefCell<Vec<Returned>>,
     arrived: Notify,
-    /// Tasks that are being waited for.
+    /// The number of tasks that wait for a handler or a body.
     running: Cell<usize>,
-    /// Connections that have left the engine, and those among them that speak HTTP/2.
+    /// The number of connections that have left the engine, and the number of those that use HTTP/2.
     elsewhere: Cell<usize>,
     http2: Cell<usize>,
-    /// Whether code of the application has run in the context of this runtime, and may have left there what tokio alone
-    /// can drive: sockets, timers, the runtime's handle.
+    /// Whether code of the application has run in the context of this runtime, and may have left sockets or timers that only
+    /// tokio can drive.
     is_shared: Cell<bool>,
-    /// Tells connections elsewhere that the server leaves.
+    /// Signals connections that have left the engine that the server stops.
     leaving: watch::Sender<bool>,
-    /// Tells them that streams and upgraded connections have to end.
+    /// Signals them that streams and upgraded connections have to end.
     cutoff: watch::Sender<bool>,
 }
 
-/// Counts a task among those that are running, until it ends in any way.
+/// Counts a task as running until it is dropped.
 struct Counted(Rc<Completed>);
 
 impl Counted {
@@ -74,7 +74,7 @@ impl Drop for Counted {
     }
 }
 
-/// Counts a task among those that serve a connection which has left the engine.
+/// Counts a connection that has left the engine until its task is dropped.
 struct Elsewhere {
     counted: Counted,
     is_http2: bool,
@@ -98,12 +98,12 @@ impl Drop for Elsewhere {
     }
 }
 
-/// Serves the connections of a listener, over the transport that the settings demand. Calls `started` once connections are
-/// accepted. `number` is the worker's among those of its process.
+/// Serves the connections of a listener, over the transport of the settings. Calls `started` once connections are accepted.
+/// `number` is the worker's number in its process.
 pub(crate) fn run(
     cx: EngineContext,
     limits: ConnectionLimits,
-    listener: OwnedFd,
+    listener: Listener,
     stop_signal: Arc<StopSignal>,
     started: impl FnOnce(),
     number: usize,
@@ -122,13 +122,13 @@ pub(crate) fn run(
     }
 }
 
-/// Runs until the engine has left and what handlers have left behind has ended, or the time for that is up.
+/// Runs until the engine has stopped and tasks of handlers have ended, or their time is up.
 fn run_engine<T: Transport>(engine: Engine<T>, started: impl FnOnce(), number: usize, ended: &Ended) -> io::Result<()> {
     started();
     let (sleeps, wakes) = (engine.worker().meter.elsewhere(), engine.worker().meter.elsewhere());
     let shutdown = Arc::clone(&engine.worker().shutdown);
     let mut builder = Builder::new_current_thread();
-    // Tasks work as well, whatever they do between two of the engine's turns.
+    // The time of tasks between two turns of the engine counts as busy.
     builder.on_thread_park(move || sleeps.busy_until(clock::exact()));
     builder.on_thread_unpark(move || wakes.awake_since(clock::exact()));
     let runtime = builder.enable_all().build_local(LocalOptions::default())?;
@@ -137,21 +137,21 @@ fn run_engine<T: Transport>(engine: Engine<T>, started: impl FnOnce(), number: u
         Ok(shutdown.finish(number, &cutoff).await)
     });
     let deadline = *served.as_ref().unwrap_or(&Instant::now());
-    // Calls of `spawn_blocking` that are running have the same time to end.
+    // Calls of `spawn_blocking` have the same deadline.
     let left = deadline.saturating_duration_since(Instant::now());
     shutdown.while_blocking(number, || runtime.shutdown_timeout(left));
     served.map(drop)
 }
 
-/// Serves until the last connection has gone. Returns what tells upgraded connections that they have to end.
+/// Serves until the last connection has ended. Returns the signal that ends upgraded connections.
 async fn serve<T: Transport>(mut engine: Engine<T>, number: usize, ended: &Ended) -> io::Result<watch::Sender<bool>> {
     let ready = watched::watch(engine.poller())?;
     let (completed, worker) = (Rc::new(Completed::default()), engine.worker());
     // An async handler or a router runs in the context of this runtime from its first call on.
-    completed.is_shared.set(worker.background.is_none());
+    completed.is_shared.set(worker.runtime.is_none());
     let tokio = Handle::current().metrics();
     let mut noted = None;
-    // What the poller had to tell while nobody asked tokio may still be untold.
+    // The poller may have become ready while it was not watched.
     let mut more = true;
     while !engine.has_left() || completed.elsewhere.get() > 0 {
         if !completed.is_shared.get() && tokio.num_alive_tasks() == 0 {
@@ -168,7 +168,7 @@ async fn serve<T: Transport>(mut engine: Engine<T>, number: usize, ended: &Ended
                     }
                 }
                 () = completed.arrived.notified() => {}
-                // The engine has more to do, but all others come first.
+                // The engine has more to do, but tasks come first.
                 () = task::yield_now(), if more => more = work(&mut engine, &completed, &worker)?,
             }
         }
@@ -186,15 +186,19 @@ async fn serve<T: Transport>(mut engine: Engine<T>, number: usize, ended: &Ended
         }
     }
     let cutoff = completed.cutoff.clone();
-    // What the application holds is let go of, so that tasks which serve it can end: those of a pool of connections.
-    let let_go = AssertUnwindSafe(move || drop((engine, worker)));
+    // The application is dropped, so that tasks which serve it can end, such as those of a connection pool.
+    let let_go = AssertUnwindSafe(move || {
+        let handle = worker.runtime.clone();
+        let _context = handle.as_ref().map(Handle::enter);
+        drop((engine, worker));
+    });
     if catch_unwind(let_go).is_err() {
         tracing::error!("what the application held panicked when it was dropped");
     }
     Ok(cutoff)
 }
 
-/// Lets the engine wait for its events itself, until there is something to be done that needs tokio.
+/// Runs the engine without tokio until a task has to be started.
 fn serve_directly<T: Transport>(engine: &mut Engine<T>, worker: &WorkerContext) -> io::Result<()> {
     let _context = worker.enter();
     loop {
@@ -205,7 +209,7 @@ fn serve_directly<T: Transport>(engine: &mut Engine<T>, worker: &WorkerContext) 
     }
 }
 
-/// Lets the engine work. Returns whether there may be more to do.
+/// Runs turns of the engine. Returns whether there may be more to do.
 fn work<T: Transport>(
     engine: &mut Engine<T>,
     completed: &Rc<Completed>,
@@ -226,30 +230,30 @@ fn work<T: Transport>(
     Ok(true)
 }
 
-/// Passes on that the server leaves, and how far that is.
+/// Signals connections that the server stops, and that streams have to end.
 fn leave<T: Transport>(engine: &Engine<T>, completed: &Completed, shutdown: &Shutdown, ended: &Ended) {
     if shutdown.begin(!engine.is_leaving_softly()) {
         ended.begins();
     }
-    let turn_true = |told: &mut bool| !std::mem::replace(told, true);
+    let turn_true = |value: &mut bool| !std::mem::replace(value, true);
     completed.leaving.send_if_modified(turn_true);
     if shutdown.streams_are_over() {
         completed.cutoff.send_if_modified(turn_true);
     }
 }
 
-/// What is still waited for.
+/// Returns what the worker waits for.
 fn remaining<T: Transport>(engine: &Engine<T>, completed: &Completed) -> Remaining {
     let (http2, http1) = (completed.http2.get(), completed.elsewhere.get() - completed.http2.get());
     let mut remaining = engine.remaining();
     remaining.requests += http1;
     remaining.http2 = http2;
-    // Each connection elsewhere watches, and each of HTTP/1.1 has a cut-off, also after an upgrade.
+    // Each connection outside of the engine has a receiver, and each of HTTP/1.1 has a second one for its cut-off.
     remaining.upgraded = completed.cutoff.receiver_count().saturating_sub(http2 + 2 * http1);
     remaining
 }
 
-/// Starts tasks for what has to be waited for.
+/// Starts the tasks that the engine has requested.
 fn start<T: Transport>(engine: &mut Engine<T>, completed: &Rc<Completed>, worker: &Rc<WorkerContext>) {
     let mut waiters = Vec::new();
     for Task { token, work } in engine.take_tasks() {
@@ -261,8 +265,7 @@ fn start<T: Transport>(engine: &mut Engine<T>, completed: &Rc<Completed>, worker
                     .push((token, AbortOnDrop(task::spawn_local(response(token, future, counted, Rc::clone(worker))))));
             }
             Work::Body(stream) => {
-                completed.is_shared.set(true);
-                waiters.push((token, AbortOnDrop(task::spawn_local(body(token, stream, counted)))));
+                waiters.push((token, AbortOnDrop(task::spawn_local(body(token, stream, counted, Rc::clone(worker))))));
             }
             Work::Connection(connection) => {
                 completed.is_shared.set(true);
@@ -274,16 +277,20 @@ fn start<T: Transport>(engine: &mut Engine<T>, completed: &Rc<Completed>, worker
     waiters.into_iter().for_each(|(token, waiter)| engine.hold(token, waiter));
 }
 
-/// Waits for a handler.
+/// Waits for a handler's response.
 async fn response(token: Token, future: Pending, counted: Counted, worker: Rc<WorkerContext>) {
-    let response = app::survive(future, || app::panicked(&worker)).await;
-    counted.0.answers.borrow_mut().push((token, response));
+    let response = app::survive(worker.within(future), || app::panicked(&worker)).await;
+    counted.0.responses.borrow_mut().push((token, response));
     counted.0.arrived.notify_one();
 }
 
-/// Waits for more of a body.
-async fn body(token: Token, mut stream: Box<Stream>, counted: Counted) {
-    stream.wait().await;
+/// Waits for the next part of a body.
+async fn body(token: Token, mut stream: Box<Stream>, counted: Counted, worker: Rc<WorkerContext>) {
+    let waiting = Box::pin(async move {
+        stream.wait().await;
+        stream
+    });
+    let stream = worker.within(waiting).await;
     counted.0.bodies.borrow_mut().push((token, stream));
     counted.0.arrived.notify_one();
 }
@@ -297,15 +304,16 @@ async fn elsewhere(connection: HandedOver, worker: Rc<WorkerContext>, stays: Els
     }
 }
 
-/// Sends what has been waited for.
+/// Passes the results of tasks to the engine.
 fn complete<T: Transport>(engine: &mut Engine<T>, completed: &Completed, worker: &WorkerContext) {
-    let (answers, bodies, returned) = (completed.answers.take(), completed.bodies.take(), completed.returned.take());
-    if answers.is_empty() && bodies.is_empty() && returned.is_empty() {
+    let (responses, bodies, returned) =
+        (completed.responses.take(), completed.bodies.take(), completed.returned.take());
+    if responses.is_empty() && bodies.is_empty() && returned.is_empty() {
         return;
     }
     let _context = worker.enter();
-    if !answers.is_empty() {
-        engine.complete(answers);
+    if !responses.is_empty() {
+        engine.complete(responses);
     }
     for (token, stream) in bodies {
         engine.resume(token, stream);

@@ -29,8 +29,8 @@ fn signals_to_reload_call_what_was_given_and_others_end_the_server() {
         kill_process(getpid(), signal).expect("a process may send itself signals");
         let called = [(); 2].map(|()| reloads.recv_timeout(PATIENCE).expect("it is called"));
         assert_eq!(called, ["first", "second"], "{signal:?}");
-        let answer = client.get("/");
-        assert_eq!((answer.text(), answer.field("Connection")), ("fine", None), "{signal:?}: {answer:?}");
+        let response = client.get("/");
+        assert_eq!((response.text(), response.field("Connection")), ("fine", None), "{signal:?}: {response:?}");
     }
     kill_process(getpid(), Signal::QUIT).expect("a process may send itself signals");
     client.ends();

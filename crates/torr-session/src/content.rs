@@ -1,13 +1,13 @@
 //! Content of requests, and content that responses must have.
 
 use crate::error::EvaluationError;
-use crate::files::Files;
+use crate::files::{Files, read};
 use crate::hurl::ast::{self, Body, MultipartPart, TextHint};
 use crate::hurl::{ParseError, Position};
 use crate::scope::{Names, Variables};
 use crate::template::Template;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::path::Path;
-use url::form_urlencoded::Serializer;
 
 /// Content, compiled.
 #[derive(Debug, Clone)]
@@ -35,6 +35,22 @@ pub struct Part {
 enum PartValue {
     Text(Template),
     File { name: String, content_type: Template, content: Vec<u8> },
+}
+
+/// What a name or a value of a query or a form leaves as it is: unreserved characters (RFC 3986, section 2.3). A space becomes
+/// `%20`, as in hurl.
+const UNRESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Returns names and values as a query or a form has them.
+///
+/// # Errors
+/// If a variable has no value.
+pub fn encoded_pairs(pairs: &[(Template, Template)], variables: &Variables) -> Result<String, EvaluationError> {
+    let encoded = |template: &Template| {
+        template.render(variables).map(|text| utf8_percent_encode(&text, &UNRESERVED).to_string())
+    };
+    let pairs = pairs.iter().map(|(name, value)| Ok(format!("{}={}", encoded(name)?, encoded(value)?)));
+    Ok(pairs.collect::<Result<Vec<_>, _>>()?.join("&"))
 }
 
 const JSON: &str = "application/json";
@@ -100,7 +116,7 @@ impl Content {
             Self::Bytes(bytes) => (bytes.clone(), None),
             Self::Text(template, media_type) => (text(template)?.into_bytes(), media_type.map(str::to_owned)),
             Self::GraphQl(query, variables) => {
-                let query = serde_json::Value::from(text(query)?);
+                let query = serde_json::Value::from(text(query)?.trim());
                 let json = match variables {
                     Some(variables) => format!("{{\"query\":{query},\"variables\":{}}}", text(variables)?),
                     None => format!("{{\"query\":{query}}}"),
@@ -108,11 +124,8 @@ impl Content {
                 (json.into_bytes(), Some(JSON.to_owned()))
             }
             Self::Form(pairs) => {
-                let mut form = Serializer::new(String::new());
-                for (name, value) in pairs {
-                    form.append_pair(&text(name)?, &text(value)?);
-                }
-                (form.finish().into_bytes(), Some("application/x-www-form-urlencoded".to_owned()))
+                let form = encoded_pairs(pairs, variables)?;
+                (form.into_bytes(), Some("application/x-www-form-urlencoded".to_owned()))
             }
             Self::Multipart(parts) => multipart(parts, variables)?,
         })
@@ -138,15 +151,6 @@ impl Part {
             }
         })
     }
-}
-
-/// Reads a file by its name, which must be known before the run.
-fn read(name: &ast::Template, at: Position, files: &dyn Files) -> Result<(String, Vec<u8>), ParseError> {
-    let error = |message: String| ParseError { at, message };
-    let literal = name.literal();
-    let name =
-        literal.ok_or_else(|| error("files are read before the run: a file's name has no placeholders".to_owned()))?;
-    files.read(name).map(|content| (name.to_owned(), content)).map_err(error)
 }
 
 /// Returns the media type of a file by its extension, as the format defines.

@@ -11,6 +11,7 @@ use crate::query::{Query, Received};
 use crate::scope::{Names, Variables};
 use crate::template::Template;
 use crate::value::Value;
+use std::borrow::Cow;
 
 /// The expectations of an entry, compiled.
 #[derive(Debug, Clone)]
@@ -20,13 +21,22 @@ pub struct Expected {
     fields: Vec<(Template, Template, Position)>,
     captures: Vec<Capture>,
     asserts: Vec<Assert>,
-    content: Option<Content>,
+    content: Option<ExpectedContent>,
     at: Position,
+}
+
+#[derive(Debug, Clone)]
+struct ExpectedContent {
+    content: Content,
+    /// Whether it is compared as text, by the charset of the response.
+    is_text: bool,
 }
 
 #[derive(Debug, Clone)]
 struct Capture {
     variable: usize,
+    /// Whether the value is a secret.
+    redact: bool,
     name: String,
     query: Query,
     filters: Vec<Filter>,
@@ -56,9 +66,13 @@ impl Expected {
         }
         let captures = response.captures.iter().map(|capture| Capture::compile(capture, names));
         let captures = captures.collect::<Result<_, _>>()?;
-        let asserts = response.asserts.iter().map(|assert| Assert::compile(assert, names)).collect::<Result<_, _>>()?;
-        let content =
-            response.body.as_ref().map(|body| Content::compile(body, response.at, names, files)).transpose()?;
+        let asserts = response.asserts.iter().map(|assert| Assert::compile(assert, names, files));
+        let asserts = asserts.collect::<Result<_, _>>()?;
+        let content = response.body.as_ref().map(|body| {
+            let is_text = !matches!(body, ast::Body::Bytes(_) | ast::Body::File(_));
+            Ok(ExpectedContent { content: Content::compile(body, response.at, names, files)?, is_text })
+        });
+        let content = content.transpose()?;
         Ok(Self {
             version: response.version,
             status: response.status,
@@ -70,19 +84,25 @@ impl Expected {
         })
     }
 
+    /// Returns the variables that get values from the response, by number.
+    pub fn captured(&self) -> impl Iterator<Item = usize> {
+        self.captures.iter().map(|capture| capture.variable)
+    }
+
     /// Checks a response and captures from it. Version and status come first, then captures, then everything else; what is not
-    /// as demanded is returned, all of it.
+    /// as demanded is returned. As in hurl, the check ends at a status line that is not as demanded, since the rest is about
+    /// another response, and at a capture that finds nothing.
     pub fn check(&self, received: &Received<'_>, variables: &mut Variables) -> Vec<Unmet> {
         let mut unmet = self.check_status_line(received);
+        if !unmet.is_empty() {
+            return unmet;
+        }
         for capture in &self.captures {
             match capture.evaluate(received, variables) {
                 Ok(value) => variables.set(capture.variable, value),
                 Err(error) => {
-                    unmet.push(Unmet {
-                        at: capture.at,
-                        expected: format!("a value for '{}'", capture.name),
-                        actual: error.0,
-                    });
+                    let expected = format!("a value for '{}'", capture.name);
+                    return vec![Unmet { at: capture.at, expected, actual: error.0 }];
                 }
             }
         }
@@ -108,6 +128,11 @@ impl Expected {
         places.sort_unstable();
         places.dedup();
         places
+    }
+
+    /// Returns the variables whose captured values no output may show, by number.
+    pub fn redacted(&self) -> impl Iterator<Item = usize> {
+        self.captures.iter().filter(|capture| capture.redact).map(|capture| capture.variable)
     }
 
     /// Whether a status is demanded, so that it is the file that says which responses have failed.
@@ -141,19 +166,24 @@ impl Expected {
         unmet
     }
 
-    fn check_content(&self, content: &Content, received: &Received<'_>, variables: &Variables) -> Option<Unmet> {
+    fn check_content(&self, of: &ExpectedContent, received: &Received<'_>, variables: &Variables) -> Option<Unmet> {
         let unmet = |expected: String, actual: String| Some(Unmet { at: self.at, expected, actual });
-        match content.build(variables) {
-            Ok((expected, _)) if expected == *received.content => None,
-            Ok((expected, _)) => {
-                let shown = |bytes: &[u8]| match std::str::from_utf8(bytes) {
-                    Ok(text) => Value::Text(text.to_owned()).describe(),
-                    Err(_) => Value::Bytes(bytes.to_vec()).describe(),
-                };
-                unmet(format!("content {}", shown(&expected)), shown(&received.content))
-            }
-            Err(error) => unmet("content".to_owned(), error.0),
-        }
+        let actual = match of.is_text {
+            true => received.text().map(|text| match text {
+                Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+            }),
+            false => Ok(Cow::Borrowed(&*received.content)),
+        };
+        let (expected, actual) = match (of.content.build(variables), actual) {
+            (Ok((expected, _)), Ok(actual)) => (expected, actual),
+            (Err(error), _) | (_, Err(error)) => return unmet("content".to_owned(), error.0),
+        };
+        let shown = |bytes: &[u8]| match std::str::from_utf8(bytes) {
+            Ok(text) => Value::Text(text.to_owned()).describe(),
+            Err(_) => Value::Bytes(bytes.to_vec()).describe(),
+        };
+        if expected == *actual { None } else { unmet(format!("content {}", shown(&expected)), shown(&actual)) }
     }
 }
 
@@ -164,7 +194,7 @@ impl Capture {
         let name = capture.name.literal().ok_or_else(placeholder)?.to_owned();
         let query = Query::compile(&capture.query, at, names)?;
         let filters = filter::compile(&capture.filters, at, names)?;
-        Ok(Self { variable: names.assign(&name), name, query, filters, at })
+        Ok(Self { variable: names.assign(&name), redact: capture.redact, name, query, filters, at })
     }
 
     fn evaluate(&self, received: &Received<'_>, variables: &Variables) -> Result<Value, EvaluationError> {

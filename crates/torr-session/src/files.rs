@@ -1,5 +1,6 @@
 //! Files that a hurl file names, read before the run.
 
+use crate::hurl::{ParseError, Position, ast};
 use std::path::{Component, Path, PathBuf};
 
 /// Where files come from.
@@ -9,6 +10,18 @@ pub trait Files {
     /// # Errors
     /// In words, if the file cannot be read or must not be.
     fn read(&self, name: &str) -> Result<Vec<u8>, String>;
+}
+
+/// Reads a file of a hurl file and returns its name and content.
+///
+/// # Errors
+/// If the name is not known before the run, or the file cannot be read.
+pub fn read(name: &ast::Template, at: Position, files: &dyn Files) -> Result<(String, Vec<u8>), ParseError> {
+    let error = |message: String| ParseError { at, message };
+    let literal = name.literal();
+    let name =
+        literal.ok_or_else(|| error("files are read before the run: a file's name has no placeholders".to_owned()))?;
+    files.read(name).map(|content| (name.to_owned(), content)).map_err(error)
 }
 
 /// The files below a folder.

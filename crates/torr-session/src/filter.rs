@@ -3,8 +3,9 @@
 use crate::error::EvaluationError;
 use crate::hurl::{ParseError, Position, ast, filter_name};
 use crate::pattern::Compiled;
+use crate::references;
 use crate::scope::{Names, Variables};
-use crate::template::Template;
+use crate::template::{self, Template};
 use crate::value::Value;
 use crate::xpath::{self, Expression, Outcome, Tree};
 use base64::Engine;
@@ -14,6 +15,7 @@ use encoding_rs::Encoding;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use regex::Regex;
 use serde_json_path::JsonPath;
+use url::Url;
 
 /// What `urlEncode` leaves as it is: unreserved characters (RFC 3986, section 2.3) and the slash.
 const URL: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
@@ -23,16 +25,16 @@ const URL: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').re
 pub enum Filter {
     /// A filter without an argument, and its name for messages.
     Plain(ast::Filter, &'static str),
-    /// `decode`
-    Decode(&'static Encoding),
+    /// `charsetDecode`
+    Decode(Compiled<&'static Encoding>),
     /// `dateFormat`
     DateFormat(Template),
     /// `toDate`
     ToDate(Template),
     /// `jsonpath`
-    JsonPath(Compiled<JsonPath>),
+    JsonPath(JsonQuery),
     /// `nth`
-    Nth(i64),
+    Nth(Index),
     /// `regex`
     Regex(Compiled<Regex>),
     /// `replace`
@@ -45,6 +47,60 @@ pub enum Filter {
     UrlQueryParameter(Template),
     /// `xpath`
     XPath(Compiled<Expression>),
+}
+
+/// The argument of `nth`, compiled.
+#[derive(Debug, Clone)]
+pub enum Index {
+    /// A number of the file.
+    Number(i64),
+    /// An expression.
+    Expression(template::Expression),
+}
+
+impl Index {
+    fn get(&self, variables: &Variables) -> Result<i64, EvaluationError> {
+        let expression = match self {
+            Self::Number(number) => return Ok(*number),
+            Self::Expression(expression) => expression,
+        };
+        match &*expression.evaluate(variables)? {
+            Value::Integer(number) => Ok(*number),
+            other => Err(EvaluationError(format!("nth takes an integer, not {}", other.describe()))),
+        }
+    }
+}
+
+/// A JSONPath expression with what becomes of its results.
+#[derive(Debug, Clone)]
+pub struct JsonQuery {
+    path: Compiled<JsonPath>,
+    /// Whether results stay a list however many there are (the option `no-jsonpath-coercion`).
+    keeps_lists: bool,
+}
+
+impl JsonQuery {
+    /// Compiles an expression of a hurl file.
+    ///
+    /// # Errors
+    /// If the text is no JSONPath expression.
+    pub fn compile(path: &ast::Template, at: Position, names: &mut Names) -> Result<Self, ParseError> {
+        Ok(Self { keeps_lists: names.keeps_json_lists, path: Compiled::new(path, at, names)? })
+    }
+
+    /// Returns what the expression finds: nothing, one value as itself, several as a list.
+    ///
+    /// # Errors
+    /// If a variable has no value, or the filled-in text is no JSONPath expression.
+    pub fn evaluate(&self, json: &serde_json::Value, variables: &Variables) -> Result<Option<Value>, EvaluationError> {
+        let path = self.path.get(variables)?;
+        let found = path.query(json).all();
+        Ok(match &found[..] {
+            [] if !self.keeps_lists => None,
+            [one] if !self.keeps_lists => Some(Value::from_json(one)),
+            several => Some(Value::List(several.iter().map(|json| Value::from_json(json)).collect())),
+        })
+    }
 }
 
 /// Compiles the filters of a hurl file.
@@ -63,27 +119,25 @@ fn compile_one(filter: &ast::Filter, at: Position, names: &mut Names) -> Result<
         ast::Filter::Replace(old, new) => Filter::Replace(template(old)?, template(new)?),
         ast::Filter::Split(separator) => Filter::Split(template(separator)?),
         ast::Filter::UrlQueryParameter(name) => Filter::UrlQueryParameter(template(name)?),
-        ast::Filter::Nth(index) => Filter::Nth(*index),
-        ast::Filter::JsonPath(path) => Filter::JsonPath(Compiled::new(path, at, names)?),
+        ast::Filter::Nth(ast::Index::Number(number)) => Filter::Nth(Index::Number(*number)),
+        ast::Filter::Nth(ast::Index::Placeholder(expression)) => {
+            Filter::Nth(Index::Expression(template::Expression::compile(expression, names)?))
+        }
+        ast::Filter::JsonPath(path) => Filter::JsonPath(JsonQuery::compile(path, at, names)?),
         ast::Filter::Regex(pattern) => Filter::Regex(Compiled::pattern(pattern, at, names)?),
         ast::Filter::ReplaceRegex(pattern, new) => {
             Filter::ReplaceRegex(Compiled::pattern(pattern, at, names)?, Template::compile(new, names)?)
         }
-        ast::Filter::Decode(name) => {
-            let encoding = name.literal().and_then(|name| Encoding::for_label(name.as_bytes()));
-            let unknown =
-                || ParseError { at, message: "decode takes the name of an encoding, such as \"utf-8\"".to_owned() };
-            Filter::Decode(encoding.ok_or_else(unknown)?)
-        }
+        ast::Filter::Decode(name) => Filter::Decode(Compiled::new(name, at, names)?),
         ast::Filter::XPath(path) => Filter::XPath(Compiled::new(path, at, names)?),
         plain => Filter::Plain(plain.clone(), filter_name(plain)),
     })
 }
 
-/// Applies filters in order. A filter that finds nothing leaves no value, and the ones after it have nothing to do.
+/// Applies filters in order. The last one may find nothing, which leaves no value.
 ///
 /// # Errors
-/// If a filter does not fit the value.
+/// If a filter does not fit the value, or there is no value for it.
 pub fn apply(
     filters: &[Filter],
     value: Option<Value>,
@@ -91,45 +145,56 @@ pub fn apply(
 ) -> Result<Option<Value>, EvaluationError> {
     let mut value = value;
     for filter in filters {
-        let Some(before) = value else { return Ok(None) };
-        value = filter.apply(before, variables)?;
+        let none = || EvaluationError(format!("nothing, to which the filter {} cannot be applied", filter.name()));
+        value = filter.apply(value.ok_or_else(none)?, variables)?;
     }
     Ok(value)
 }
 
 impl Filter {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Plain(_, name) => name,
+            Self::Decode(_) => "charsetDecode",
+            Self::DateFormat(_) => "dateFormat",
+            Self::ToDate(_) => "toDate",
+            Self::JsonPath(_) => "jsonpath",
+            Self::Nth(_) => "nth",
+            Self::Regex(_) => "regex",
+            Self::Replace(..) => "replace",
+            Self::ReplaceRegex(..) => "replaceRegex",
+            Self::Split(_) => "split",
+            Self::UrlQueryParameter(_) => "urlQueryParam",
+            Self::XPath(_) => "xpath",
+        }
+    }
+
     fn apply(&self, value: Value, variables: &Variables) -> Result<Option<Value>, EvaluationError> {
         Ok(Some(match self {
             Self::Plain(plain, name) => return apply_plain(plain, name, value),
             Self::Decode(encoding) => {
-                let text = encoding.decode_without_bom_handling_and_without_replacement(bytes("decode", &value)?);
-                Value::Text(text.ok_or_else(|| wrong("decode", &value))?.into_owned())
+                let (encoding, encoded) = (encoding.get(variables)?, bytes("charsetDecode", &value)?);
+                let text = encoding.decode_without_bom_handling_and_without_replacement(encoded);
+                Value::Text(text.ok_or_else(|| wrong("charsetDecode", &value))?.into_owned())
             }
             Self::DateFormat(format) => {
                 let Value::Date(date) = &value else { return Err(wrong("dateFormat", &value)) };
                 Value::Text(formatted(date, &format.render(variables)?)?)
             }
             Self::ToDate(format) => Value::Date(parse_date(text("toDate", &value)?, &format.render(variables)?)?),
+            // As in hurl, only text is read: an object or a list is no text any more.
             Self::JsonPath(path) => {
-                let parsed;
-                let json = match &value {
-                    Value::Text(text) => {
-                        parsed = serde_json::from_str(text).map_err(|_| wrong("jsonpath", &value))?;
-                        &parsed
-                    }
-                    Value::List(_) | Value::Object(_) => {
-                        parsed = serde_json::from_str(&value.to_json()?).map_err(|_| wrong("jsonpath", &value))?;
-                        &parsed
-                    }
-                    _ => return Err(wrong("jsonpath", &value)),
-                };
-                return Ok(json_path(&*path.get(variables)?, json));
+                let json = serde_json::from_str(text("jsonpath", &value)?).map_err(|_| wrong("jsonpath", &value))?;
+                return path.evaluate(&json, variables);
             }
             Self::Nth(index) => {
-                let Value::List(mut items) = value else { return Err(wrong("nth", &value)) };
-                let at = if *index < 0 { *index + items.len() as i64 } else { *index };
-                let at = usize::try_from(at).ok().filter(|at| *at < items.len());
-                return Ok(at.map(|at| items.swap_remove(at)));
+                let index = index.get(variables)?;
+                let mut items = list("nth", value)?;
+                let at = if index < 0 { index.checked_add_unsigned(items.len() as u64) } else { Some(index) };
+                let at = at.and_then(|at| usize::try_from(at).ok()).filter(|at| *at < items.len());
+                let none = || EvaluationError(format!("the list of {} has no item {index}", items.len()));
+                let at = at.ok_or_else(none)?;
+                items.swap_remove(at)
             }
             Self::Regex(pattern) => {
                 let pattern = pattern.get(variables)?;
@@ -151,12 +216,11 @@ impl Filter {
             }
             Self::UrlQueryParameter(name) => {
                 let name = name.render(variables)?;
-                let url = text("urlQueryParam", &value)?.split('#').next().unwrap_or_default();
-                let pairs = url.split_once('?').map_or("", |(_, query)| query).split('&');
-                let mut pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
-                return Ok(pairs
-                    .find(|(key, _)| form_decode(key) == *name)
-                    .map(|(_, value)| Value::Text(form_decode(value))));
+                let url = text("urlQueryParam", &value)?;
+                let wrong = |reason| EvaluationError(format!("'{url}' is not a URL: {reason}"));
+                let url = Url::parse(url).map_err(wrong)?;
+                let mut pairs = url.query_pairs();
+                return Ok(pairs.find(|(key, _)| *key == *name).map(|(_, value)| Value::Text(value.into_owned())));
             }
             // As in hurl, a string is read as HTML.
             Self::XPath(path) => {
@@ -164,16 +228,6 @@ impl Filter {
                 x_path(&*path.get(variables)?, &tree)?
             }
         }))
-    }
-}
-
-/// Returns what a JSONPath expression finds: nothing, one value as itself, several as a list.
-pub fn json_path(path: &JsonPath, json: &serde_json::Value) -> Option<Value> {
-    let found = path.query(json).all();
-    match &found[..] {
-        [] => None,
-        [one] => Some(Value::from_json(one)),
-        several => Some(Value::List(several.iter().map(|json| Value::from_json(json)).collect())),
     }
 }
 
@@ -193,7 +247,7 @@ fn apply_plain(filter: &ast::Filter, name: &str, value: Value) -> Result<Option<
         |bytes: Result<Vec<u8>, base64::DecodeError>| bytes.map(Value::Bytes).map_err(|_| wrong(name, &value));
     Ok(Some(match filter {
         F::Base64Decode => decoded(BASE64_STANDARD.decode(text(name, &value)?))?,
-        F::Base64UrlSafeDecode => decoded(BASE64_URL_SAFE_NO_PAD.decode(text(name, &value)?.trim_end_matches('=')))?,
+        F::Base64UrlSafeDecode => decoded(BASE64_URL_SAFE_NO_PAD.decode(text(name, &value)?))?,
         F::Base64Encode => Value::Text(BASE64_STANDARD.encode(bytes(name, &value)?)),
         F::Base64UrlSafeEncode => Value::Text(BASE64_URL_SAFE_NO_PAD.encode(bytes(name, &value)?)),
         F::Count => {
@@ -203,33 +257,31 @@ fn apply_plain(filter: &ast::Filter, name: &str, value: Value) -> Result<Option<
         }
         F::DaysAfterNow => Value::Integer((date(name, &value)? - Utc::now()).num_days()),
         F::DaysBeforeNow => Value::Integer((Utc::now() - date(name, &value)?).num_days()),
-        F::First => return list(name, value).map(|items| items.into_iter().next()),
-        F::Last => return list(name, value).map(|mut items| items.pop()),
-        F::HtmlEscape => Value::Text(html_escape::encode_safe(text(name, &value)?).into_owned()),
-        F::HtmlUnescape => Value::Text(html_escape::decode_html_entities(text(name, &value)?).into_owned()),
+        F::First => list(name, value)?.into_iter().next().ok_or_else(|| empty(name))?,
+        F::Last => list(name, value)?.pop().ok_or_else(|| empty(name))?,
+        F::HtmlEscape => Value::Text(references::escape(text(name, &value)?)),
+        F::HtmlUnescape => Value::Text(references::unescape(text(name, &value)?)),
         F::Location => {
-            let Value::Object(members) = value else { return Err(wrong(name, &value)) };
-            return Ok(members.into_iter().find(|(name, _)| name == "location").map(|(_, location)| location));
+            let Value::Redirect(_, location) = value else { return Err(wrong(name, &value)) };
+            Value::Text(location)
         }
         F::ToFloat => Value::Float(match &value {
             Value::Integer(integer) => *integer as f64,
             Value::Float(float) => *float,
-            Value::Text(text) => text.trim().parse().map_err(|_| wrong(name, &value))?,
+            Value::Text(text) => text.parse().map_err(|_| wrong(name, &value))?,
             _ => return Err(wrong(name, &value)),
         }),
         F::ToInt => Value::Integer(match &value {
             Value::Integer(integer) => *integer,
             Value::Float(float) => *float as i64,
-            Value::Text(text) => text.trim().parse().map_err(|_| wrong(name, &value))?,
+            Value::Text(text) => text.parse().map_err(|_| wrong(name, &value))?,
             _ => return Err(wrong(name, &value)),
         }),
         F::ToHex => Value::Text(bytes(name, &value)?.iter().map(|byte| format!("{byte:02x}")).collect()),
         F::ToText => Value::Text(value.render()?.into_owned()),
         F::UrlDecode => Value::Text(percent_decode_str(text(name, &value)?).decode_utf8_lossy().into_owned()),
-        F::UrlEncode => Value::Text(utf8_percent_encode(&value.render()?, &URL).to_string()),
-        F::Utf8Decode => {
-            Value::Text(String::from_utf8(bytes(name, &value)?.to_vec()).map_err(|_| wrong(name, &value))?)
-        }
+        F::UrlEncode => Value::Text(utf8_percent_encode(text(name, &value)?, &URL).to_string()),
+        F::Utf8Decode => Value::Text(String::from_utf8_lossy(bytes(name, &value)?).into_owned()),
         F::Utf8Encode => Value::Bytes(text(name, &value)?.as_bytes().to_vec()),
         with_argument => unreachable!("{with_argument:?} has an argument, so it was compiled to its own variant"),
     }))
@@ -255,9 +307,8 @@ fn list(filter: &str, value: Value) -> Result<Vec<Value>, EvaluationError> {
     if let Value::List(items) = value { Ok(items) } else { Err(wrong(filter, &value)) }
 }
 
-/// Decodes a part of a query string: `+` is a space (application/x-www-form-urlencoded).
-fn form_decode(text: &str) -> String {
-    percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned()
+fn empty(filter: &str) -> EvaluationError {
+    EvaluationError(format!("the filter {filter} cannot be applied to a list without items"))
 }
 
 fn formatted(date: &DateTime<Utc>, format: &str) -> Result<String, EvaluationError> {

@@ -2,6 +2,7 @@
 //! and evaluates what they say; sockets and timers are the load engine's.
 #![forbid(unsafe_code)]
 
+mod certificate;
 pub mod content;
 mod error;
 pub mod expected;
@@ -13,6 +14,7 @@ pub mod options;
 pub mod pattern;
 pub mod predicate;
 pub mod query;
+mod references;
 pub mod request;
 mod scope;
 mod session;

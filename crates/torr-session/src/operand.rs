@@ -1,6 +1,8 @@
 //! Values that a file gives: what a predicate compares with, what a variable is defined as.
 
+use crate::content::Content;
 use crate::error::EvaluationError;
+use crate::files::{Files, read};
 use crate::hurl::{ParseError, Position, ast};
 use crate::scope::{Names, Variables};
 use crate::template::{Expression, Template};
@@ -13,6 +15,8 @@ pub enum Operand {
     Value(Value),
     /// Text with placeholders.
     Template(Template),
+    /// Content as text.
+    Content(Box<Content>),
     /// An expression, whose value keeps its kind.
     Expression(Expression),
 }
@@ -21,8 +25,8 @@ impl Operand {
     /// Compiles a value of a hurl file.
     ///
     /// # Errors
-    /// Where a filter has a mistake, and for files.
-    pub fn compile(value: &ast::Value, at: Position, names: &mut Names) -> Result<Self, ParseError> {
+    /// Where a filter has a mistake, or a file cannot be read.
+    pub fn compile(value: &ast::Value, at: Position, names: &mut Names, files: &dyn Files) -> Result<Self, ParseError> {
         Ok(match value {
             ast::Value::Null => Self::Value(Value::Null),
             ast::Value::Boolean(boolean) => Self::Value(Value::Boolean(*boolean)),
@@ -35,9 +39,8 @@ impl Operand {
                 None => Self::Template(Template::compile(text, names)?),
             },
             ast::Value::Placeholder(expression) => Self::Expression(Expression::compile(expression, names)?),
-            ast::Value::File(_) => {
-                return Err(ParseError { at, message: "a file cannot be compared with here: use sha256".to_owned() });
-            }
+            ast::Value::Content(body) => Self::Content(Box::new(Content::compile(body, at, names, files)?)),
+            ast::Value::File(name) => Self::Value(Value::Bytes(read(name, at, files)?.1)),
         })
     }
 
@@ -48,6 +51,7 @@ impl Operand {
     pub fn get(&self, variables: &Variables) -> Result<Value, EvaluationError> {
         Ok(match self {
             Self::Value(value) => value.clone(),
+            Self::Content(content) => Value::Text(String::from_utf8_lossy(&content.build(variables)?.0).into_owned()),
             Self::Template(template) => Value::Text(template.render(variables)?.into_owned()),
             Self::Expression(expression) => expression.evaluate(variables)?.into_owned(),
         })

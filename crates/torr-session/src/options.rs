@@ -1,6 +1,7 @@
 //! Options of an entry: what works under load, what has no meaning there, and what is not supported.
 
 use crate::error::EvaluationError;
+use crate::files::Files;
 use crate::hurl::ast::{EntryOption, OptionName, OptionValue};
 use crate::hurl::{ParseError, Position, option_name};
 use crate::operand::Operand;
@@ -50,6 +51,8 @@ pub struct Options {
     pub user: Option<Template>,
     /// Field lines, as `Name: value`.
     pub headers: Vec<Template>,
+    /// Names of fields that the request is to be without.
+    pub no_headers: Vec<Template>,
     /// Whether the entry neither sends nor stores cookies.
     pub no_cookie_store: Setting<bool>,
     /// Options that are the connection's, in their order.
@@ -89,6 +92,7 @@ impl Options {
     pub fn compile(
         options: &[EntryOption],
         names: &mut Names,
+        files: &dyn Files,
         ignored: &mut Vec<(Position, String)>,
     ) -> Result<Self, ParseError> {
         let mut compiled = Self {
@@ -104,11 +108,12 @@ impl Options {
             compressed: Setting::Value(false),
             user: None,
             headers: Vec::new(),
+            no_headers: Vec::new(),
             no_cookie_store: Setting::Value(false),
             transport: Vec::new(),
         };
         for option in options {
-            compiled.add(option, names, ignored)?;
+            compiled.add(option, names, files, ignored)?;
         }
         Ok(compiled)
     }
@@ -117,13 +122,14 @@ impl Options {
         &mut self,
         option: &EntryOption,
         names: &mut Names,
+        files: &dyn Files,
         ignored: &mut Vec<(Position, String)>,
     ) -> Result<(), ParseError> {
         use OptionName as O;
         match option.name {
             O::Variable => {
                 if let OptionValue::Definition { name, value } = &option.value {
-                    let operand = Operand::compile(value, option.at, names)?;
+                    let operand = Operand::compile(value, option.at, names, files)?;
                     self.definitions.push((names.assign(name), operand));
                 }
             }
@@ -138,8 +144,16 @@ impl Options {
             O::NoCookieStore => self.no_cookie_store = boolean(option, names)?,
             O::User => self.user = Some(text(option, names)?),
             O::Header => self.headers.push(text(option, names)?),
+            O::NoHeader => self.no_headers.push(text(option, names)?),
+            O::NoJsonPathCoercion => match boolean(option, names)? {
+                Setting::Value(keeps) => names.keeps_json_lists = keeps,
+                Setting::Expression(_) => {
+                    let message = "'no-jsonpath-coercion' takes true or false, without a placeholder".to_owned();
+                    return Err(ParseError { at: option.at, message });
+                }
+            },
             O::MaxRedirects => self.max_redirects = count(option, names)?,
-            O::Output | O::Verbose | O::Verbosity | O::VeryVerbose => {
+            O::FailWithBody | O::Output | O::Verbose | O::Verbosity | O::VeryVerbose => {
                 ignored.push((option.at, format!("'{}' has no meaning under load", option_name(option.name))));
             }
             O::AwsSigV4
@@ -151,7 +165,9 @@ impl Options {
             | O::NetrcFile
             | O::NetrcOptional
             | O::Ntlm
-            | O::PinnedPublicKey => {
+            | O::PinnedPublicKey
+            | O::TlsMax
+            | O::TlsMin => {
                 return Err(ParseError {
                     at: option.at,
                     message: format!("'{}' is not supported", option_name(option.name)),
@@ -165,6 +181,7 @@ impl Options {
             | O::Http10
             | O::Http11
             | O::Http2
+            | O::Http2PriorKnowledge
             | O::Insecure
             | O::Ipv4
             | O::Ipv6

@@ -5,6 +5,7 @@ use crate::hurl::{ParseError, Position, ast};
 use crate::scope::{Names, Variables};
 use crate::template::Template;
 use crate::xpath::Expression;
+use encoding_rs::Encoding;
 use regex::Regex;
 use serde_json_path::JsonPath;
 use std::borrow::Cow;
@@ -83,13 +84,26 @@ impl Compile for JsonPath {
     }
 }
 
+impl Compile for &'static Encoding {
+    fn compile(text: &str) -> Result<Self, String> {
+        Encoding::for_label(text.as_bytes())
+            .ok_or_else(|| format!("'{text}' is no character encoding: write one such as utf-8 or iso-8859-1"))
+    }
+}
+
 impl Compile for Expression {
     fn compile(text: &str) -> Result<Self, String> {
         Self::compile(text)
     }
 }
 
-/// Puts names with hyphens, which RFC 9535 requires to be quoted, into brackets: `$.a-b` becomes `$['a-b']`.
+/// Whether text is a JSONPath expression.
+pub fn is_json_path(text: &str) -> bool {
+    <JsonPath as Compile>::compile(text).is_ok()
+}
+
+/// Puts names with hyphens and names that begin with a digit, which RFC 9535 requires to be quoted, into brackets: `$.a-b` becomes
+/// `$['a-b']`. Until its version 8, hurl read such names, and a dot before a bracket.
 fn quote_names(path: &str) -> String {
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     let (mut out, mut rest) = (String::new(), path);
@@ -101,7 +115,11 @@ fn quote_names(path: &str) -> String {
             continue;
         }
         let name = rest.strip_prefix('.').map(|after| &after[..after.find(|c| !is_name(c)).unwrap_or(after.len())]);
-        match name.filter(|name| name.contains('-')) {
+        let is_fraction = out.ends_with(|c: char| c.is_ascii_digit());
+        let is_other =
+            |name: &&str| name.contains('-') || (name.starts_with(|c: char| c.is_ascii_digit()) && !is_fraction);
+        match name.filter(is_other) {
+            None if rest.starts_with(".[") && !out.ends_with('.') => rest = &rest[1..],
             Some(name) => {
                 // The descendant operator keeps its two dots.
                 if out.ends_with('.') {

@@ -1,6 +1,7 @@
 //! Predicates and asserts: whether a value is what it must be.
 
 use crate::error::EvaluationError;
+use crate::files::Files;
 use crate::filter::{self, Filter};
 use crate::hurl::{ParseError, Position, ast};
 use crate::operand::Operand;
@@ -38,13 +39,13 @@ impl Assert {
     /// Compiles an assert of a hurl file.
     ///
     /// # Errors
-    /// Where an expression in it is none, and for what is not supported.
-    pub fn compile(assert: &ast::Assert, names: &mut Names) -> Result<Self, ParseError> {
+    /// Where an expression in it is none, or a file cannot be read.
+    pub fn compile(assert: &ast::Assert, names: &mut Names, files: &dyn Files) -> Result<Self, ParseError> {
         Ok(Self {
             query: Query::compile(&assert.query, assert.at, names)?,
             filters: filter::compile(&assert.filters, assert.at, names)?,
             not: assert.not,
-            predicate: Predicate::compile(&assert.predicate, assert.at, names)?,
+            predicate: Predicate::compile(&assert.predicate, assert.at, names, files)?,
             at: assert.at,
         })
     }
@@ -113,7 +114,12 @@ enum Comparison {
 }
 
 impl Predicate {
-    fn compile(predicate: &ast::Predicate, at: Position, names: &mut Names) -> Result<Self, ParseError> {
+    fn compile(
+        predicate: &ast::Predicate,
+        at: Position,
+        names: &mut Names,
+        files: &dyn Files,
+    ) -> Result<Self, ParseError> {
         use ast::Predicate as P;
         let (comparison, value) = match predicate {
             P::Equal(value) => (Comparison::Equal, value),
@@ -129,7 +135,7 @@ impl Predicate {
             P::Matches(pattern) => return Ok(Self::Matches(Compiled::pattern(pattern, at, names)?)),
             plain => return Ok(Self::Plain(plain.clone())),
         };
-        Ok(Self::Compares(comparison, Operand::compile(value, at, names)?))
+        Ok(Self::Compares(comparison, Operand::compile(value, at, names, files)?))
     }
 
     /// Whether the value is as demanded; `None` if the predicate is not for values of this kind.
@@ -228,7 +234,7 @@ fn plain_holds(predicate: &ast::Predicate, value: &Value) -> Option<bool> {
         P::IsIsoDate => DateTime::parse_from_rfc3339(text?).is_ok(),
         P::IsList => matches!(value, Value::List(_) | Value::Bytes(_)),
         P::IsNumber => is_integer || is_float,
-        P::IsObject => matches!(value, Value::Object(_)),
+        P::IsObject => matches!(value, Value::Object(_) | Value::Nodes(_)),
         P::IsString => text.is_some(),
         P::IsUuid => Uuid::try_parse(text?).is_ok(),
         with_value => unreachable!("{with_value:?} has a value, so it was compiled to its own variant"),

@@ -1,7 +1,8 @@
 //! Queries: values that are taken from a response.
 
+use crate::certificate;
 use crate::error::EvaluationError;
-use crate::filter::{json_path, x_path};
+use crate::filter::{JsonQuery, x_path};
 use crate::hurl::ast::{self, CookieAttribute};
 use crate::hurl::{ParseError, Position};
 use crate::pattern::Compiled;
@@ -9,11 +10,10 @@ use crate::scope::{Names, Variables};
 use crate::template::Template;
 use crate::value::Value;
 use crate::xpath::{self, Expression, Tree};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDateTime};
 use encoding_rs::{Encoding, UTF_8};
 use md5::{Digest, Md5};
 use regex::Regex;
-use serde_json_path::JsonPath;
 use sha2::Sha256;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -41,8 +41,8 @@ pub struct Received<'r> {
     pub address: Option<IpAddr>,
     /// The response time.
     pub duration: Duration,
-    /// The server's certificate, over TLS.
-    pub certificate: Option<Certificate<'r>>,
+    /// The server's certificate in DER, over TLS.
+    pub certificate: Option<&'r [u8]>,
     /// The content as JSON, parsed at the first query that needs it: empty at first.
     pub json: ParsedJson,
     /// The content as HTML or XML, parsed at the first query that needs it: empty at first.
@@ -56,19 +56,6 @@ pub struct ParsedJson(OnceCell<Option<serde_json::Value>>);
 /// HTML or XML that is parsed once.
 #[derive(Debug, Default)]
 pub struct ParsedTree(OnceCell<Result<Tree, EvaluationError>>);
-
-/// The attributes of a server's certificate (RFC 5280).
-#[derive(Debug, Clone, Default)]
-#[allow(missing_docs)]
-pub struct Certificate<'r> {
-    pub subject: &'r str,
-    pub issuer: &'r str,
-    pub start: DateTime<Utc>,
-    pub expire: DateTime<Utc>,
-    pub serial_number: &'r str,
-    pub subject_alt_name: &'r str,
-    pub value: &'r str,
-}
 
 impl Received<'_> {
     /// Returns the values of a field, in their order; names are compared without regard to case.
@@ -124,7 +111,7 @@ pub enum Query {
     /// `cookie`
     Cookie(Template, CookieAttribute),
     /// `jsonpath`
-    JsonPath(Compiled<JsonPath>),
+    JsonPath(JsonQuery),
     /// `xpath`
     XPath(Compiled<Expression>),
     /// `regex`
@@ -145,7 +132,7 @@ impl Query {
             ast::Query::Cookie { name, attribute } => {
                 Self::Cookie(Template::compile(name, names)?, attribute.unwrap_or(CookieAttribute::Value))
             }
-            ast::Query::JsonPath(path) => Self::JsonPath(Compiled::new(path, at, names)?),
+            ast::Query::JsonPath(path) => Self::JsonPath(JsonQuery::compile(path, at, names)?),
             ast::Query::Regex(pattern) => Self::Regex(Compiled::pattern(pattern, at, names)?),
             ast::Query::Variable(name) => {
                 let name = name.literal().ok_or_else(|| error("variable takes a name without placeholders"))?;
@@ -180,8 +167,8 @@ impl Query {
                 let mut values: Vec<_> = received.values(&name).map(|value| Value::Text(value.into_owned())).collect();
                 if values.len() > 1 { Some(Value::List(values)) } else { values.pop() }
             }
-            Self::Cookie(name, attribute) => cookie(received, &name.render(variables)?, *attribute),
-            Self::JsonPath(path) => json_path(&*path.get(variables)?, received.json()?),
+            Self::Cookie(name, attribute) => cookie(received, &name.render(variables)?, *attribute)?,
+            Self::JsonPath(path) => path.evaluate(received.json()?, variables)?,
             Self::XPath(path) => Some(x_path(&*path.get(variables)?, received.tree()?)?),
             Self::Regex(pattern) => {
                 let (pattern, text) = (pattern.get(variables)?, received.text()?);
@@ -200,10 +187,7 @@ fn plain(query: &ast::Query, received: &Received<'_>) -> Result<Option<Value>, E
         ast::Query::Version => text(received.version),
         ast::Query::Url => text(received.url),
         ast::Query::Redirects => {
-            let redirect = |(status, location): &(u16, &str)| {
-                let status = ("status".to_owned(), Value::Integer((*status).into()));
-                Value::Object(vec![status, ("location".to_owned(), text(location))])
-            };
+            let redirect = |(status, location): &(u16, &str)| Value::Redirect(*status, (*location).to_owned());
             Value::List(received.redirects.iter().map(redirect).collect())
         }
         ast::Query::Ip => return Ok(received.address.map(|address| Value::Text(address.to_string()))),
@@ -214,41 +198,44 @@ fn plain(query: &ast::Query, received: &Received<'_>) -> Result<Option<Value>, E
         ast::Query::Sha256 => Value::Bytes(Sha256::digest(&received.content).to_vec()),
         ast::Query::Md5 => Value::Bytes(Md5::digest(&received.content).to_vec()),
         ast::Query::Certificate(attribute) => {
-            let Some(certificate) = &received.certificate else { return Ok(None) };
-            match attribute {
-                ast::CertificateAttribute::Subject => text(certificate.subject),
-                ast::CertificateAttribute::Issuer => text(certificate.issuer),
-                ast::CertificateAttribute::StartDate => Value::Date(certificate.start),
-                ast::CertificateAttribute::ExpireDate => Value::Date(certificate.expire),
-                ast::CertificateAttribute::SerialNumber => text(certificate.serial_number),
-                ast::CertificateAttribute::SubjectAltName => text(certificate.subject_alt_name),
-                ast::CertificateAttribute::Value => text(certificate.value),
-            }
+            return Ok(received.certificate.and_then(|der| certificate::attribute(der, *attribute)));
         }
         with_argument => unreachable!("{with_argument:?} has an argument, so it was compiled to its own variant"),
     }))
 }
 
-/// Returns an attribute of a cookie that the response sets (RFC 6265, section 4.1). The last cookie of a name counts.
-fn cookie(received: &Received<'_>, name: &str, wanted: CookieAttribute) -> Option<Value> {
-    let split = |pair: &str| {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+/// Returns an attribute of a cookie that the response sets (RFC 6265, section 4.1). As in hurl, the first cookie of a name counts.
+fn cookie(received: &Received<'_>, name: &str, wanted: CookieAttribute) -> Result<Option<Value>, EvaluationError> {
+    let fields: Vec<_> = received.values("set-cookie").collect();
+    let mut cookies = fields.iter().filter_map(|field| {
+        let (pair, attributes) = field.split_once(';').unwrap_or((field, ""));
+        let (name, value) = pair.split_once('=')?;
+        Some((name.trim(), value.trim(), attributes))
+    });
+    let Some((_, value, attributes)) = cookies.find(|(found, ..)| *found == name) else { return Ok(None) };
+    let split = |attribute: &'_ str| {
+        let (name, value) = attribute.split_once('=').unwrap_or((attribute, ""));
         (name.trim().to_owned(), value.trim().to_owned())
     };
-    let cookies: Vec<_> = received.values("set-cookie").collect();
-    let cookie = cookies.iter().rfind(|cookie| split(cookie.split(';').next().unwrap_or_default()).0 == name)?;
-    let mut parts = cookie.split(';').map(split);
-    let (_, value) = parts.next()?;
-    let mut attribute =
-        |attribute: &str| parts.find(|(name, _)| name.eq_ignore_ascii_case(attribute)).map(|(_, value)| value);
-    match wanted {
-        CookieAttribute::Value => Some(Value::Text(value)),
-        CookieAttribute::Expires => attribute("expires").map(Value::Text),
-        CookieAttribute::MaxAge => attribute("max-age")?.parse().ok().map(Value::Integer),
+    let attribute = |name: &str| {
+        let mut attributes = attributes.split(';').map(split);
+        attributes.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    };
+    Ok(match wanted {
+        CookieAttribute::Value => Some(Value::Text(value.to_owned())),
+        CookieAttribute::Expires => attribute("expires").map(|date| cookie_date(&date)).transpose()?,
+        CookieAttribute::MaxAge => attribute("max-age").and_then(|age| age.parse().ok()).map(Value::Integer),
         CookieAttribute::Domain => attribute("domain").map(Value::Text),
         CookieAttribute::Path => attribute("path").map(Value::Text),
         CookieAttribute::Secure => attribute("secure").map(|_| Value::Present),
         CookieAttribute::HttpOnly => attribute("httponly").map(|_| Value::Present),
         CookieAttribute::SameSite => attribute("samesite").map(Value::Text),
-    }
+    })
+}
+
+/// Reads the date of a cookie, also in Netscape's notation, with hyphens.
+fn cookie_date(text: &str) -> Result<Value, EvaluationError> {
+    let netscape = || NaiveDateTime::parse_from_str(text, "%a, %d-%b-%Y %H:%M:%S%.f GMT").map(|date| date.and_utc());
+    let date = DateTime::parse_from_rfc2822(text).map(|date| date.to_utc()).or_else(|_| netscape());
+    date.map(Value::Date).map_err(|_| EvaluationError(format!("'{text}' is no date of a cookie")))
 }

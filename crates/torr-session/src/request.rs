@@ -1,6 +1,6 @@
 //! Requests of entries: what is prepared before the run, and what is filled in for each exchange.
 
-use crate::content::Content;
+use crate::content::{Content, encoded_pairs};
 use crate::error::EvaluationError;
 use crate::files::Files;
 use crate::hurl::{ParseError, ast};
@@ -11,6 +11,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use cookie_store::CookieStore;
 use percent_encoding::percent_decode_str;
+use std::collections::BTreeSet;
 use url::Url;
 
 /// The content codings that `compressed` asks for, which are those that can be decoded.
@@ -32,6 +33,10 @@ pub struct Outgoing {
     pub url: Url,
     /// The field lines in their order, without `Host`, unless the file gives one, and without what frames the content.
     pub fields: Vec<(String, String)>,
+    /// Names of fields that are left out, also of those that every request has.
+    pub without: Vec<String>,
+    /// The entry's own cookies, which are among the fields: `name=value`.
+    pub own_cookies: Vec<String>,
     /// The content; `None` for a request without one.
     pub content: Option<Vec<u8>>,
 }
@@ -136,14 +141,18 @@ impl Request {
         }
         let no_cookies = CookieStore::default();
         let jar = if options.no_cookie_store.get(variables)? { &no_cookies } else { jar };
-        self.add_cookies(&mut fields, &url, variables, jar)?;
+        let own_cookie = |(name, value): &(Template, Template)| Ok(format!("{}={}", render(name)?, render(value)?));
+        let own_cookies = self.cookies.iter().map(own_cookie).collect::<Result<Vec<_>, EvaluationError>>()?;
+        add_cookies(&mut fields, &url, jar, &own_cookies);
         if let Some((name, _)) = fields.iter().find(|(name, value)| !is_field(name, value)) {
             return Err(EvaluationError(format!(
                 "the field '{}' has a character that no field has",
                 name.escape_debug()
             )));
         }
-        Ok(Outgoing { method: self.method.clone(), url, fields, content })
+        let without = options.no_headers.iter().map(render).collect::<Result<Vec<_>, _>>()?;
+        fields.retain(|(name, _)| !without.iter().any(|other| other.eq_ignore_ascii_case(name)));
+        Ok(Outgoing { method: self.method.clone(), url, fields, without, own_cookies, content })
     }
 
     /// Returns `user:password`: the entry's own, those of its options, or those of the URL.
@@ -176,37 +185,45 @@ impl Request {
         }
         url.set_fragment(None);
         if !self.query.is_empty() {
-            let mut pairs = url.query_pairs_mut();
-            for (name, value) in &self.query {
-                pairs.append_pair(&name.render(variables)?, &value.render(variables)?);
-            }
+            let own =
+                url.query().filter(|query| !query.is_empty()).map(|query| format!("{query}&")).unwrap_or_default();
+            url.set_query(Some(&format!("{own}{}", encoded_pairs(&self.query, variables)?)));
         }
         Ok(url)
     }
 
-    /// Adds the cookies of the jar and those of the entry, in one field as RFC 6265 requires (section 5.4).
-    fn add_cookies(
-        &self,
-        fields: &mut Vec<(String, String)>,
-        url: &Url,
-        variables: &Variables,
-        jar: &CookieStore,
-    ) -> Result<(), EvaluationError> {
-        let mut cookies: Vec<String> =
-            jar.get_request_values(url).map(|(name, value)| format!("{name}={value}")).collect();
-        for (name, value) in &self.cookies {
-            cookies.push(format!("{}={}", name.render(variables)?, value.render(variables)?));
+    /// Whether the request goes to one server in a whole run, in which variables with these numbers get new values.
+    pub fn has_fixed_server(&self, changing: &BTreeSet<usize>) -> bool {
+        self.url.has_fixed_server(changing)
+    }
+
+    /// Returns the URL of the request as far as it has a value: without the query, and perhaps the path. `None` if not even the
+    /// server is known.
+    pub fn known_url(&self, variables: &Variables) -> Option<Url> {
+        let mut text = String::new();
+        let is_whole = self.url.write(variables, &mut text).is_ok();
+        let authority = text.find("://")? + 3;
+        if !is_whole {
+            // Up to the first variable without a value, which may end in the middle of a host's name.
+            text.truncate(authority + text[authority..].find(['/', '?', '#'])?);
         }
-        if !cookies.is_empty() {
-            fields.push(("Cookie".to_owned(), cookies.join("; ")));
-        }
-        Ok(())
+        let url = Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())?;
+        Some(url)
+    }
+}
+
+/// Adds the cookies of the jar and those of the entry, in one field as RFC 6265 requires (section 5.4).
+fn add_cookies(fields: &mut Vec<(String, String)>, url: &Url, jar: &CookieStore, own: &[String]) {
+    let of_jar = jar.get_request_values(url).map(|(name, value)| format!("{name}={value}"));
+    let cookies: Vec<_> = of_jar.chain(own.iter().cloned()).collect();
+    if !cookies.is_empty() {
+        fields.push(("Cookie".to_owned(), cookies.join("; ")));
     }
 }
 
 impl Outgoing {
-    /// Returns the request that follows a redirect: as a GET without content where the status code says so (RFC 9110, section
-    /// 15.4), without credentials for another origin.
+    /// Returns the request that follows a redirect: as hurl does, as a GET without content after 301, 302 and 303, and without
+    /// credentials for another origin.
     ///
     /// # Errors
     /// If the location is no URL of http or https.
@@ -223,11 +240,7 @@ impl Outgoing {
             return Err(wrong("leaves http"));
         }
         url.set_fragment(None);
-        let becomes_get = match status {
-            303 => self.method != "HEAD",
-            301 | 302 => self.method == "POST",
-            _ => false,
-        };
+        let becomes_get = matches!(status, 301..=303) && self.method != "GET";
         let same_origin = url.origin() == self.url.origin();
         let dropped = |name: &str| {
             let is = |other: &str| name.eq_ignore_ascii_case(other);
@@ -238,11 +251,10 @@ impl Outgoing {
                 || (!same_origin && !trusted && (is("authorization") || is("host")))
         };
         let mut fields: Vec<_> = self.fields.iter().filter(|(name, _)| !dropped(name)).cloned().collect();
-        let cookies: Vec<_> = jar.get_request_values(&url).map(|(name, value)| format!("{name}={value}")).collect();
-        if !cookies.is_empty() {
-            fields.push(("Cookie".to_owned(), cookies.join("; ")));
-        }
+        let own_cookies = if same_origin || trusted { self.own_cookies.clone() } else { Vec::new() };
+        add_cookies(&mut fields, &url, jar, &own_cookies);
         let method = if becomes_get { "GET".to_owned() } else { self.method.clone() };
-        Ok(Self { method, url, fields, content: if becomes_get { None } else { self.content.clone() } })
+        let content = if becomes_get { None } else { self.content.clone() };
+        Ok(Self { method, url, fields, without: self.without.clone(), own_cookies, content })
     }
 }

@@ -13,6 +13,8 @@ pub struct Names {
     assigned: Vec<bool>,
     /// Uses of variables before they had a value: names and places.
     unassigned: Vec<(String, Position)>,
+    /// Whether JSONPath results of the entry that is being compiled stay lists (its option `no-jsonpath-coercion`).
+    pub(crate) keeps_json_lists: bool,
 }
 
 impl Names {

@@ -16,6 +16,8 @@ pub struct Session {
     pub names: Names,
     /// What the file asks for and has no meaning under load, with its place.
     pub ignored: Vec<(Position, String)>,
+    /// The variables whose values no output may show, by number.
+    pub redacted: Vec<usize>,
 }
 
 /// An entry, compiled.
@@ -48,7 +50,10 @@ impl Session {
             names.assign(name);
         }
         let entries = file.entries.iter().map(|entry| Entry::compile(entry, &mut names, files, &mut ignored));
-        Ok(Self { entries: entries.collect::<Result<_, _>>()?, names, ignored })
+        let entries = entries.collect::<Result<Vec<_>, _>>()?;
+        let expected = entries.iter().filter_map(|entry| entry.expected.as_ref());
+        let redacted = expected.flat_map(Expected::redacted).collect();
+        Ok(Self { entries, names, ignored, redacted })
     }
 }
 
@@ -59,9 +64,9 @@ impl Entry {
         files: &dyn Files,
         ignored: &mut Vec<(Position, String)>,
     ) -> Result<Self, ParseError> {
-        reject_certificates(entry)?;
         // In the order in which a virtual user evaluates them.
-        let options = Options::compile(&entry.request.options, names, ignored)?;
+        names.keeps_json_lists = false;
+        let options = Options::compile(&entry.request.options, names, files, ignored)?;
         let request = Request::compile(&entry.request, names, files)?;
         Ok(Self {
             name: entry.name.clone().unwrap_or_else(|| request.title(&entry.request.url)),
@@ -70,18 +75,5 @@ impl Entry {
             expected: entry.response.as_ref().map(|response| Expected::compile(response, names, files)).transpose()?,
             at: entry.request.at,
         })
-    }
-}
-
-/// Refuses queries of the server's certificate, which connections under load do not keep.
-fn reject_certificates(entry: &ast::Entry) -> Result<(), ParseError> {
-    let response = entry.response.iter();
-    let queries = response.flat_map(|response| {
-        let captures = response.captures.iter().map(|capture| (&capture.query, capture.at));
-        captures.chain(response.asserts.iter().map(|assert| (&assert.query, assert.at)))
-    });
-    match queries.into_iter().find(|(query, _)| matches!(query, ast::Query::Certificate(_))) {
-        Some((_, at)) => Err(ParseError { at, message: "'certificate' is not supported".to_owned() }),
-        None => Ok(()),
     }
 }

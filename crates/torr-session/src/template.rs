@@ -7,6 +7,7 @@ use crate::scope::{Names, Variables};
 use crate::value::Value;
 use chrono::Utc;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use uuid::Uuid;
 
 /// Text with placeholders.
@@ -61,6 +62,27 @@ impl Template {
         Ok(Self { pieces: pieces.iter().map(piece).collect::<Result<_, _>>()? })
     }
 
+    /// Whether a URL of this text goes to one server in a whole run, in which variables with these numbers get new values.
+    pub fn has_fixed_server(&self, changing: &BTreeSet<usize>) -> bool {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => {
+                    // Without its scheme a text follows one that has a scheme, such as `{{base}}/items`.
+                    let after_scheme = text.split_once("//").map_or(text.as_str(), |(_, rest)| rest);
+                    if after_scheme.contains(['/', '?', '#']) {
+                        return true;
+                    }
+                }
+                Piece::Plain(expression) | Piece::Json(expression) | Piece::InJsonString(expression) => {
+                    if expression.changes(changing) {
+                        return false;
+                    }
+                }
+            }
+        }
+        true
+    }
+
     /// Returns the text of a template without placeholders.
     pub fn literal(&self) -> Option<&str> {
         match &self.pieces[..] {
@@ -70,7 +92,7 @@ impl Template {
         }
     }
 
-    /// Appends the text with all placeholders filled in.
+    /// Appends the text with all placeholders filled in; if that fails, the text before the first that cannot be.
     ///
     /// # Errors
     /// If a variable has no value, or one that cannot be written into text.
@@ -79,7 +101,7 @@ impl Template {
             match piece {
                 Piece::Text(text) => out.push_str(text),
                 Piece::Plain(expression) => out.push_str(&expression.evaluate(variables)?.render()?),
-                Piece::Json(expression) => out.push_str(&expression.evaluate(variables)?.to_json()?),
+                Piece::Json(expression) => out.push_str(&expression.evaluate(variables)?.in_json()?),
                 Piece::InJsonString(expression) => {
                     let quoted = Value::Text(expression.evaluate(variables)?.render()?.into_owned()).to_json()?;
                     out.push_str(&quoted[1..quoted.len() - 1]);
@@ -135,6 +157,15 @@ impl Expression {
         };
         let filters = filter::compile(&expression.filters, expression.at, names)?;
         Ok(Self { source, name, filters, at: expression.at })
+    }
+
+    /// Whether the value may change in a run in which variables with these numbers get new values.
+    fn changes(&self, changing: &BTreeSet<usize>) -> bool {
+        match &self.source {
+            Source::Variable(number) => changing.contains(number),
+            Source::NewUuid | Source::NewDate => true,
+            Source::Environment(_) => false,
+        }
     }
 
     /// Returns the value.

@@ -9,11 +9,12 @@ mod thread;
 
 pub use observer::{Ended, SessionObserver};
 pub use secrets::Secrets;
-pub use settings::{HurlUsers, MixedOrigins, RunSettings, SessionFile};
+pub use settings::{HurlUsers, RunSettings, SessionFile};
 
 use std::collections::BTreeSet;
 use thread::HurlThread;
 use torr_gauge::sessions::EntryName;
+use torr_press::learnt::LearntServers;
 use torr_press::users::{ThreadPart, ThreadUsers, Users};
 
 impl Users for HurlUsers {
@@ -25,6 +26,10 @@ impl Users for HurlUsers {
         let entries = self.files.iter().flat_map(|file| &file.session().entries);
         let methods: BTreeSet<&str> = entries.map(|entry| entry.request.method()).collect();
         Some(methods.into_iter().collect::<Vec<_>>().join(","))
+    }
+
+    fn learnt(&self) -> Option<&LearntServers> {
+        self.learnt.as_deref()
     }
 
     fn thread(&self, part: ThreadPart) -> Box<dyn ThreadUsers + '_> {

@@ -30,6 +30,8 @@ pub enum Value {
     Date(DateTime<Utc>),
     /// The nodes of a document that XPath has found, how many.
     Nodes(usize),
+    /// A redirect that was followed: status code and URL.
+    Redirect(u16, String),
     /// What is there or not, but has no value, such as a cookie's `Secure`.
     Present,
 }
@@ -98,6 +100,21 @@ impl Value {
         })
     }
 
+    /// Returns the value as JSON text for a placeholder outside a string. Text stands there as it is, as in hurl, so it has to be
+    /// a number, a truth value or `null`.
+    ///
+    /// # Errors
+    /// For other text, and for values that JSON has not.
+    pub fn in_json(&self) -> Result<String, EvaluationError> {
+        let Self::Text(text) = self else { return self.to_json() };
+        let is_literal = |json: serde_json::Value| json.is_number() || json.is_boolean() || json.is_null();
+        if text.trim() == text && serde_json::from_str(text).is_ok_and(is_literal) {
+            return Ok(text.clone());
+        }
+        let message = format!("{} is no JSON here: put the placeholder in double quotes", self.describe());
+        Err(EvaluationError(message))
+    }
+
     /// Returns the value as text to be inserted into a request.
     ///
     /// # Errors
@@ -115,7 +132,7 @@ impl Value {
                 let message = "a nodeset cannot be written into text: use string(...) in the XPath expression";
                 return Err(EvaluationError(message.to_owned()));
             }
-            Self::Bytes(_) | Self::List(_) | Self::Object(_) | Self::Present => {
+            Self::Bytes(_) | Self::List(_) | Self::Object(_) | Self::Redirect(..) | Self::Present => {
                 return Err(EvaluationError(format!("a value of kind {} cannot be written into text", self.kind())));
             }
         })
@@ -134,6 +151,7 @@ impl Value {
             Self::Object(_) => "object",
             Self::Date(_) => "date",
             Self::Nodes(_) => "nodeset",
+            Self::Redirect(..) => "redirect",
             Self::Present => "presence",
         }
     }
@@ -147,6 +165,7 @@ impl Value {
             Self::Present => return "something".to_owned(),
             Self::List(items) => return format!("list of {}", items.len()),
             Self::Nodes(count) => return format!("nodeset of {count}"),
+            Self::Redirect(status, location) => return format!("redirect {status} to {location}"),
             Self::Object(members) => return format!("object of {} members", members.len()),
             Self::Bytes(bytes) => bytes.iter().take(SHOWN / 2 + 1).map(|byte| format!("{byte:02x}")).collect(),
             plain => plain.render().unwrap_or_default().into_owned(),

@@ -152,6 +152,12 @@ impl Walk {
         if unmet.is_empty() { self.pass(entry) } else { self.fail(entry, unmet) }
     }
 
+    /// Takes the failure of the request in flight, to which no response came. Returns whether the user sends it again.
+    pub fn retries(&mut self, session: &Session) -> bool {
+        let entry = session.entries.get(self.entry);
+        entry.is_some_and(|entry| matches!(self.fail(entry, Vec::new()), Judgement::Retried(_)))
+    }
+
     /// Evaluates the options of an entry; `None` skips the entry, otherwise the pause before the request is returned.
     fn enter(&mut self, entry: &Entry) -> Result<Option<Duration>, EvaluationError> {
         for (variable, operand) in &entry.options.definitions {
@@ -180,7 +186,7 @@ impl Walk {
     ) -> Result<Option<Outgoing>, EvaluationError> {
         let trusted = entry.options.location_trusted.get(&self.variables)?;
         let follows = trusted || entry.options.location.get(&self.variables)?;
-        let is_redirect = matches!(received.status, 301 | 302 | 303 | 307 | 308);
+        let is_redirect = (300..400).contains(&received.status);
         let location = received.values("location").next().filter(|_| follows && is_redirect);
         let Some(location) = location else { return Ok(None) };
         let limit = entry.options.max_redirects.get(&self.variables)?;
@@ -188,7 +194,7 @@ impl Walk {
             return Err(EvaluationError(format!("more than {} redirects", self.redirects.len())));
         }
         let next = request.redirected(received.status, &location, &self.cookies, trusted)?;
-        self.redirects.push((received.status, location.into_owned()));
+        self.redirects.push((received.status, next.url.as_str().to_owned()));
         Ok(Some(next))
     }
 

@@ -32,10 +32,15 @@ pub fn status_line(out: &mut Vec<u8>, status: u16) {
         out.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
         return;
     }
+    status_line_with(out, status, reason(status).as_bytes());
+}
+
+/// Writes the status line with a reason phrase of the caller's, which has to be valid.
+pub fn status_line_with(out: &mut Vec<u8>, status: u16, reason: &[u8]) {
     out.extend_from_slice(b"HTTP/1.1 ");
     decimal(out, status);
     out.push(b' ');
-    out.extend_from_slice(reason(status).as_bytes());
+    out.extend_from_slice(reason);
     out.extend_from_slice(b"\r\n");
 }
 
@@ -56,6 +61,14 @@ pub fn content_length(out: &mut Vec<u8>, length: u64) {
     out.extend_from_slice(b"\r\n");
 }
 
+/// Writes the field line of `Content-Length` with its name in lower case.
+#[inline]
+pub fn content_length_in_lower_case(out: &mut Vec<u8>, length: u64) {
+    out.extend_from_slice(b"content-length: ");
+    decimal(out, length);
+    out.extend_from_slice(b"\r\n");
+}
+
 /// Writes one chunk. An empty piece writes nothing, since an empty chunk ends the body (RFC 9112, section 7.1).
 pub fn chunk(out: &mut Vec<u8>, piece: &[u8]) {
     if !piece.is_empty() {
@@ -68,6 +81,11 @@ pub fn chunk(out: &mut Vec<u8>, piece: &[u8]) {
 /// Writes the last chunk and an empty trailer section.
 pub fn last_chunk(out: &mut Vec<u8>) {
     out.extend_from_slice(b"0\r\n\r\n");
+}
+
+/// Writes the last chunk; field lines and an empty line have to follow.
+pub fn last_chunk_before_trailers(out: &mut Vec<u8>) {
+    out.extend_from_slice(b"0\r\n");
 }
 
 #[inline]

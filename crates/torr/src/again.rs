@@ -1,16 +1,16 @@
 //! From a command line to the commands that a report prints. Secrets do not go into reports, which are kept and passed on: a shell's
 //! variable stands for each of them.
 
-use crate::flags::given::{Given, GivenFlag};
+use crate::flags::given::{GivenFlag, GivenFlags};
 use crate::flags::secret::SECRETS;
 use crate::target;
 use torr_doctor::{Invocation, quoted};
 use torr_gauge::redact;
 use torr_press::Target;
 
-/// The request and the way there, as they were given, for this URL or hurl file.
-pub fn invocation(given: &Given, url: Option<&str>) -> Invocation {
-    let file = url.filter(|url| target::is_hurl(url));
+/// The request and the way there, as they were given, for this URL or file.
+pub fn invocation(given: &GivenFlags, url: Option<&str>) -> Invocation {
+    let file = url.filter(|url| target::is_file(url));
     let target = url.filter(|_| file.is_none()).and_then(|url| Target::parse(url).ok());
     let url = file.map(str::to_owned).or(target.as_ref().map(|target| target.url.clone()));
     let mut again = Invocation { url, ..Invocation::default() };
@@ -71,6 +71,7 @@ fn variable(name: &str, what: &str, variables: &mut Vec<(String, String)>) -> St
 mod tests {
     use super::*;
     use crate::flags::request::RequestArgs;
+    use crate::flags::script::ScriptArgs;
     use crate::flags::transport::TransportArgs;
     use crate::flags::variables::VariableArgs;
     use clap::Parser;
@@ -78,12 +79,14 @@ mod tests {
     #[derive(Debug, Parser)]
     struct Only {
         #[command(flatten)]
-        given: Given,
+        given: GivenFlags,
         url: String,
         #[command(flatten)]
         variables: VariableArgs,
         #[command(flatten)]
         request: RequestArgs,
+        #[command(flatten)]
+        script: ScriptArgs,
         #[command(flatten)]
         transport: TransportArgs,
         /// What a flag of the transport excludes.

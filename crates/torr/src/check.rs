@@ -1,37 +1,63 @@
-//! `torr check`: reads hurl files and says what is wrong with them; nothing is sent.
+//! `torr check`: reads hurl files, scripts and plans and says what is wrong with them; nothing is sent.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::flags::input::Input;
 use crate::flags::variables::VariableArgs;
 use crate::output;
+use crate::target;
 use clap::Args;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use torr_script::ScriptFile;
 use torr_session::hurl::{self, ParseError};
 use torr_session::{Folder, Session};
 
 const EXAMPLES: &str = "\
 Examples:
   torr check checkout.hurl --variable host=127.0.0.1:8080
-  HURL_VARIABLE_token=secret torr check tests/*.hurl";
+  HURL_VARIABLE_token=secret torr check tests/*.hurl
+  torr check post.lua                    compiles it, and runs nothing of it
+  torr check plan.toml                   with the files that it names";
 
 /// `torr check`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CheckArgs {
-    /// The hurl files
+    /// Hurl files, Lua scripts, plans
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<String>,
     #[command(flatten)]
     pub variables: VariableArgs,
 }
 
-/// Checks each file: exit code 2 if anything is wrong with one of them.
-pub fn run(args: &CheckArgs) -> Result<ExitCode, Stop> {
+/// What a plan that has no mistake itself would run.
+pub enum Planned {
+    /// Only what stands in the plan.
+    Nothing,
+    /// Hurl files, of which all was looked through.
+    Sessions,
+    /// A script.
+    Script(PathBuf),
+}
+
+/// Checks each file: exit code 2 if anything is wrong with one of them. `look_through` looks through a plan.
+pub fn run(args: &CheckArgs, look_through: impl Fn(&str) -> Result<Planned, CliError>) -> Result<ExitCode, CliError> {
     let mut input = Input::default();
     let given = args.variables.values(&mut input)?;
     let mut mistakes = 0;
     for path in &args.files {
+        let is_plan = target::is_plan(path);
+        if is_plan || target::is_script(path) {
+            match if is_plan { plan(path, &look_through) } else { script(Path::new(path)) } {
+                Ok(what) => output::report(&format!("{path}: {what}\n")),
+                Err(CliError::Usage(mistake)) => {
+                    output::note(&mistake);
+                    mistakes += 1;
+                }
+                Err(other) => return Err(other),
+            }
+            continue;
+        }
         let source = input.read_text(path, "requests")?;
         let session = hurl::parse(&source)
             .and_then(|file| Session::compile(&file, &Folder::of(Path::new(path)), given.keys().map(String::as_str)));
@@ -44,6 +70,25 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Stop> {
         }
     }
     Ok(if mistakes == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+/// Compiles a script.
+fn script(path: &Path) -> Result<&'static str, CliError> {
+    let file = ScriptFile::read(path).map_err(CliError::usage)?;
+    torr_script::compile(&file).map_err(CliError::usage)?;
+    Ok("it compiles; 'torr once' runs it")
+}
+
+/// Looks through a plan and the files that it names.
+fn plan(path: &str, look_through: impl Fn(&str) -> Result<Planned, CliError>) -> Result<&'static str, CliError> {
+    Ok(match look_through(path)? {
+        Planned::Nothing => "no mistakes",
+        Planned::Sessions => "no mistakes, nor in its files",
+        Planned::Script(path) => {
+            script(&path)?;
+            "no mistakes, and its script compiles"
+        }
+    })
 }
 
 /// Prints what there is to say of a file that can be read, and returns the number of mistakes.

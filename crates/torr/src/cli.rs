@@ -5,8 +5,10 @@ mod grammar;
 mod help;
 mod shell;
 
-use crate::exit::{self, Stop};
+use crate::check::Planned;
+use crate::exit::{self, CliError};
 use crate::flags::{self, given::given};
+use crate::fleet::{FleetLoad, WordSource};
 use crate::fronts::Front;
 use crate::output;
 use crate::plan_file::{self, Expanded};
@@ -20,23 +22,31 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use torr_press::Plan;
 
-/// Does what a command line asks for; the program's name comes first.
-pub fn run(args: &[OsString]) -> Result<ExitCode, Stop> {
+/// Runs a command line, whose first word is the program's name.
+pub fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
     let first = args.get(1).and_then(|word| word.to_str());
     if let Some(mistake) = first.and_then(commands::mistyped) {
         return Err(mistake);
     }
     let is_command = first.is_some_and(|first| commands::names().any(|name| name == first));
-    let plan = if is_command { None } else { Expanded::of(args)? };
+    let plan = match first.filter(|_| is_command) {
+        None => Expanded::of(args)?,
+        Some(name) if ["doctor", "limit", "once"].contains(&name) => {
+            let grammar = help::grammar();
+            let command = grammar.find_subcommand(name).cloned();
+            command.map(|command| Expanded::of_command(args, command)).transpose()?.flatten()
+        }
+        Some(_) => None,
+    };
     let words = plan.as_ref().map_or_else(|| args.to_vec(), Expanded::words);
     let ready = prepare(&words).map_err(|stop| match (&plan, stop) {
-        (Some(plan), Stop::Usage(mistake)) => plan.locate(&mistake, mistake_of),
+        (Some(plan), CliError::Usage(mistake)) => plan.locate(&mistake, mistake_of),
         (_, stop) => stop,
     })?;
     ready.execute()
 }
 
-/// What a command line asks for, looked through.
+/// A command line that was checked.
 enum Ready {
     /// Help or a version, which clap shows.
     Help(clap::Error),
@@ -49,8 +59,8 @@ enum Ready {
     Script(Box<PressArgs>, PathBuf),
 }
 
-/// Looks through a command line as far as that is possible without sending anything.
-fn prepare(words: &[OsString]) -> Result<Ready, Stop> {
+/// Checks a command line as far as that is possible without sending anything.
+fn prepare(words: &[OsString]) -> Result<Ready, CliError> {
     let matches = match help::parse(words) {
         Err(error) if exit::is_help(&error) => return Ok(Ready::Help(error)),
         parsed => parsed.map_err(|error| refusal(words, &error))?,
@@ -63,9 +73,9 @@ fn prepare(words: &[OsString]) -> Result<Ready, Stop> {
 }
 
 /// Returns what is wrong with a command line.
-fn refusal(words: &[OsString], error: &clap::Error) -> Stop {
+fn refusal(words: &[OsString], error: &clap::Error) -> CliError {
     match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
-        // clap takes whatever stands behind a URL for a command.
+        // clap takes any word after a URL for a command.
         (ErrorKind::ArgumentConflict, Some(ContextValue::String(_))) => {
             let mut words = words.iter().skip(1).filter_map(|word| word.to_str());
             words.find_map(commands::misplaced).unwrap_or_else(|| exit::from_clap(error))
@@ -79,15 +89,15 @@ fn refusal(words: &[OsString], error: &clap::Error) -> Stop {
 }
 
 /// Returns the mistake of giving a flag to a command that another command has, if it is so.
-fn unknown_flag(error: &clap::Error) -> Option<Stop> {
+fn unknown_flag(error: &clap::Error) -> Option<CliError> {
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
     let owner = commands::with_flag(flag.strip_prefix("--")?)?;
-    Some(Stop::Usage(format!("{flag} is a flag of '{owner}' ('torr --help-all' and 'torr help COMMAND' list all)")))
+    Some(CliError::Usage(format!("{flag} is a flag of '{owner}' ('torr --help-all' and 'torr help COMMAND' list all)")))
 }
 
-/// Looks through the targets and their flags.
-fn prepare_load(mut args: PressArgs, matches: &ArgMatches) -> Result<Ready, Stop> {
-    // What follows the URL of a script is the script's.
+/// Checks the targets and their flags.
+fn prepare_load(mut args: PressArgs, matches: &ArgMatches) -> Result<Ready, CliError> {
+    // Words after the URL are arguments of the script.
     let has_arguments = args.script.script.is_some() && args.targets.len() > 1;
     let arguments = if has_arguments { args.targets.split_off(1) } else { Vec::new() };
     if let Some(mistake) = args.targets.iter().find_map(|word| commands::misplaced(word)) {
@@ -102,6 +112,7 @@ fn prepare_load(mut args: PressArgs, matches: &ArgMatches) -> Result<Ready, Stop
     let grammar = help::grammar();
     let given = given(grammar.get_arguments(), matches);
     match &kind {
+        TargetKind::Script(path) if args.script.script.is_some() => return Err(crate::script::stands_alone(path)),
         TargetKind::Script(_) => flags::session::check_script(&given)?,
         TargetKind::Url(_) if args.script.script.is_some() => flags::session::check_script(&given)?,
         TargetKind::Url(_) => flags::session::check_url(&given)?,
@@ -121,13 +132,13 @@ fn prepare_load(mut args: PressArgs, matches: &ArgMatches) -> Result<Ready, Stop
         TargetKind::Sessions(files) => Ok(Ready::Sessions(Box::new(args), files)),
         TargetKind::Script(file) => Ok(Ready::Script(Box::new(args), file)),
         TargetKind::Plan(path) => {
-            Err(Stop::Usage(format!("'{}' is a plan, and the target of a plan cannot be one", path.display())))
+            Err(CliError::Usage(format!("'{}' is a plan, and the target of a plan cannot be one", path.display())))
         }
     }
 }
 
 impl Ready {
-    fn execute(self) -> Result<ExitCode, Stop> {
+    fn execute(self) -> Result<ExitCode, CliError> {
         match self {
             Self::Help(error) => Ok(exit::show_help(&error)),
             Self::Command(command) => execute(*command),
@@ -146,15 +157,20 @@ impl Ready {
 }
 
 /// Runs a command.
-fn execute(command: Command) -> Result<ExitCode, Stop> {
+fn execute(command: Command) -> Result<ExitCode, CliError> {
     match command {
         Command::Serve(args) => crate::serve::run(&args),
         Command::Doctor(args) => crate::doctor::run(&args),
         Command::Limit(args) => crate::limit::run(&args),
+        Command::Compare(args) => crate::compare::run(&args),
+        Command::History(args) => crate::history::run(&args),
+        Command::Lab(args) => crate::lab::run(&args),
+        Command::Report(args) => crate::report::run(&args),
         Command::Demo(args) => crate::demo::run(&args),
+        Command::Fleet(args) => crate::fleet::run(&args, fleet_load),
         Command::Watch(args) => crate::watch::run(&args),
-        Command::Check(args) => crate::check::run(&args),
-        Command::Once(args) => crate::session::once(&args),
+        Command::Check(args) => crate::check::run(&args, planned),
+        Command::Once(args) => crate::once::run(&args),
         Command::Import(args) => crate::import::run(&args),
         Command::Ab(args) => Front::Ab.run(args.args),
         Command::Wrk(args) => Front::Wrk.run(args.args),
@@ -165,14 +181,54 @@ fn execute(command: Command) -> Result<ExitCode, Stop> {
             output::print(&plan_file::schema());
             Ok(ExitCode::SUCCESS)
         }
+        Command::InstallLinks(args) => crate::links::run(&args),
         Command::Completions(args) => shell::completions(&args, help::grammar()),
         Command::Man(args) => shell::man(&args, help::grammar()),
         Command::Help { command } => help_of(command.as_deref()),
     }
 }
 
+/// Reads the load of a fleet from words of a command line. A plan's file is read only for those who give one, not for words
+/// that came from elsewhere.
+fn fleet_load(words: &[String], source: WordSource) -> Result<FleetLoad, CliError> {
+    let words: Vec<OsString> =
+        std::iter::once("torr").chain(words.iter().map(String::as_str)).map(Into::into).collect();
+    let plan = if source == WordSource::User { Expanded::of(&words)? } else { None };
+    let words = plan.as_ref().map_or(words, Expanded::words);
+    let no_load = || CliError::Usage("a fleet loads a URL: 'torr fleet run --nats ... -- URL ...'".into());
+    let matches = help::parse(&words).map_err(|error| match exit::is_help(&error) {
+        true => no_load(),
+        false => refusal(&words, &error),
+    })?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| refusal(&words, &error))?;
+    if cli.command.is_some() {
+        return Err(no_load());
+    }
+    FleetLoad::of(cli.press, &given(help::grammar().get_arguments(), &matches), source)
+}
+
+/// Looks through a plan, and the hurl files that it names.
+///
+/// # Errors
+/// With the position of the first mistake.
+fn planned(path: &str) -> Result<Planned, CliError> {
+    let Some(plan) = Expanded::of(&["torr".into(), path.into()])? else { return Ok(Planned::Nothing) };
+    let ready = prepare(&plan.words()).map_err(|stop| match stop {
+        CliError::Usage(mistake) => plan.locate(&mistake, mistake_of),
+        other => other,
+    });
+    match ready {
+        Ok(Ready::Sessions(args, files)) => crate::session::check(&args, &files).map(|()| Planned::Sessions),
+        Ok(Ready::Script(_, file)) => Ok(Planned::Script(file)),
+        Ok(Ready::Url(args, ..)) => Ok(args.script.script.map_or(Planned::Nothing, Planned::Script)),
+        // A service that is not there now is no mistake of the plan.
+        Ok(_) | Err(CliError::Unreachable(_)) => Ok(Planned::Nothing),
+        Err(stop) => Err(stop),
+    }
+}
+
 /// Shows the help of a command, or that of the program.
-fn help_of(command: Option<&str>) -> Result<ExitCode, Stop> {
+fn help_of(command: Option<&str>) -> Result<ExitCode, CliError> {
     if let Some(unknown) = command.filter(|command| commands::names().all(|name| name != *command)) {
         return Err(commands::unknown(unknown));
     }
@@ -185,7 +241,7 @@ fn help_of(command: Option<&str>) -> Result<ExitCode, Stop> {
 /// Returns the mistake of a command line, if it has one.
 fn mistake_of(words: Vec<OsString>) -> Option<String> {
     match prepare(&words) {
-        Err(Stop::Usage(mistake)) => Some(mistake),
+        Err(CliError::Usage(mistake)) => Some(mistake),
         _ => None,
     }
 }

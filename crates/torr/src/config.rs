@@ -4,36 +4,37 @@
 //! would not carry it: clap tells neither the variable's name in a mistake nor finds a mistyped variable, serde stops at the first type
 //! that does not fit without the hint how the value would be right, and both would need the source of each value kept beside it.
 
-mod chosen;
 mod file;
 mod flags;
 mod print;
+mod serve_config;
 mod settings;
 mod similar;
 mod values;
 
 pub use flags::Flags;
 
-use crate::exit::Stop;
-pub use chosen::Chosen;
+use crate::exit::CliError;
+pub use serve_config::ServeConfig;
 use settings::{FILE_VARIABLE, Kind, PREFIX, SETTINGS};
 use std::collections::HashMap;
 use std::env;
 use std::ffi::OsString;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The whole configuration.
 #[derive(Debug)]
 pub struct Config {
-    /// What is set.
-    pub chosen: Chosen,
-    /// Where each value comes from that is no default, by its key.
+    /// The values of all settings.
+    pub chosen: ServeConfig,
+    /// The sources of all values that are not defaults, by key.
     sources: HashMap<&'static str, Source>,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
     File { name: String, line: usize },
@@ -52,9 +53,9 @@ impl fmt::Display for Source {
 }
 
 impl Config {
-    /// From everywhere. A mistake counts also where something stronger sets the same.
-    pub fn gather(path: Option<&Path>, flags: &Flags) -> Result<Self, Stop> {
-        let (mut chosen, mut sources) = (Chosen::default(), HashMap::new());
+    /// Reads the settings from all sources. A mistake is reported also if a stronger source overrides the setting.
+    pub fn gather(path: Option<&Path>, flags: &Flags) -> Result<Self, CliError> {
+        let (mut chosen, mut sources) = (ServeConfig::default(), HashMap::new());
         let path = path.map(Path::to_owned).or_else(|| env::var_os(FILE_VARIABLE).map(PathBuf::from));
         if let Some(path) = path {
             let name = file::shown(&path);
@@ -67,22 +68,22 @@ impl Config {
             let Some(value) = env::var_os(&variable) else { continue };
             let value = value.to_string_lossy();
             (setting.take)(&mut chosen, &value).ok_or_else(|| {
-                let told = || format!(", not '{}'", value.escape_debug());
-                let not = if setting.kind == Kind::Secret { String::new() } else { told() };
-                Stop::Usage(format!("{variable} must be {}{not}", setting.must_be))
+                let found = || format!(", not '{}'", value.escape_debug());
+                let not = if setting.kind == Kind::Secret { String::new() } else { found() };
+                CliError::Usage(format!("{variable} must be {}{not}", setting.must_be))
             })?;
             sources.insert(setting.key, Source::Variable(variable));
         }
         for (setting, value) in flags.given() {
             (setting.take)(&mut chosen, value)
-                .ok_or_else(|| Stop::Usage(format!("--{} must be {}", setting.flag(), setting.must_be)))?;
+                .ok_or_else(|| CliError::Usage(format!("--{} must be {}", setting.flag(), setting.must_be)))?;
             sources.insert(setting.key, Source::Flag(setting.flag()));
         }
-        chosen.complete().map_err(Stop::Usage)?;
+        chosen.complete().map_err(CliError::Usage)?;
         Ok(Self { chosen, sources })
     }
 
-    /// Where the address to listen on comes from, for a message about it.
+    /// Returns the source of the address to listen on, for a message about it.
     pub fn origin_of_listen(&self) -> String {
         self.sources.get("listen").map_or_else(|| "default".into(), Source::to_string)
     }
@@ -90,19 +91,26 @@ impl Config {
 
 /// Finds variables that were mistyped. Others that begin like ours may belong to other programs: Kubernetes sets some for a
 /// service by the name of torr-serve.
-fn check_variables() -> Result<(), Stop> {
+fn check_variables() -> Result<(), CliError> {
     let known = |name: &str| name == FILE_VARIABLE || SETTINGS.iter().any(|setting| setting.variable() == name);
     let mut names: Vec<_> = env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
     names.sort();
     let ours = names.iter().filter(|name| name.starts_with(PREFIX) && !known(name));
     match ours.filter_map(|name| Some((name, similar::to_variable(name)?))).next() {
-        Some((name, meant)) => Err(Stop::Usage(format!("unknown variable {name} (did you mean '{meant}'?)"))),
+        Some((name, meant)) => Err(CliError::Usage(format!("unknown variable {name} (did you mean '{meant}'?)"))),
         None => Ok(()),
     }
 }
 
-/// Keeps this program's environment from a `torr serve` that it starts for itself.
-pub fn without_variables(command: &mut Command) -> &mut Command {
+/// Returns this program once more, without the variables of its environment that are settings.
+///
+/// # Errors
+/// If the program's own file cannot be found.
+pub fn this_program() -> io::Result<Command> {
+    let mut command = Command::new(env::current_exe()?);
     let ours = |name: &OsString| name.to_string_lossy().starts_with(PREFIX);
-    env::vars_os().map(|(name, _)| name).filter(ours).fold(command, |command, name| command.env_remove(name))
+    for name in env::vars_os().map(|(name, _)| name).filter(ours) {
+        command.env_remove(name);
+    }
+    Ok(command)
 }

@@ -5,11 +5,12 @@ mod render;
 mod result;
 
 use crate::doctor;
-use crate::exit::{self, Stop};
+use crate::exit::{self, CliError};
 use crate::interrupt;
 use crate::output;
-use crate::own_server::Server;
+use crate::own_server::{self, Server};
 use crate::press::{self, cpus};
+use crate::report;
 use crate::service::EMBEDDED;
 use crate::sink::Sink;
 use clap::Args;
@@ -22,9 +23,8 @@ use std::time::Duration;
 use torr_data::DatabaseKind;
 use torr_doctor::{Assignment, ExperimentStart, Invocation, quoted};
 use torr_gauge::{Machine, Verdict, redact};
-use torr_net::address;
+use torr_press::Plan;
 use torr_press::request::Options;
-use torr_press::{Plan, Requests, Target};
 use torr_report::live::LiveProgress;
 
 /// `torr demo`.
@@ -39,6 +39,9 @@ pub struct DemoArgs {
     /// Write all figures as JSON; '-' writes them to standard output, and nothing else
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Write a report as one HTML page, which loads nothing
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }
 
 /// How long each setting is pressed.
@@ -73,9 +76,9 @@ fn settings() -> Vec<Setting> {
 }
 
 /// Runs the demo and prints its table.
-pub fn run(args: &DemoArgs) -> Result<ExitCode, Stop> {
+pub fn run(args: &DemoArgs) -> Result<ExitCode, CliError> {
     let database = database(&args.database)?;
-    let json = args.json.as_deref().map(Sink::open).transpose()?;
+    let (json, page) = report::open_beside(args.json.as_deref(), args.report.as_deref())?;
     let stop = interrupt::flag()?;
     let workers = cpus();
     let (each, budget) = if args.quick { (EACH_QUICK, BUDGET_QUICK) } else { (EACH, BUDGET) };
@@ -97,23 +100,26 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Stop> {
         verdict,
         rows,
     };
-    if !json.as_ref().is_some_and(Sink::takes_stdout) {
+    if ![&json, &page].into_iter().flatten().any(Sink::takes_stdout) {
         output::report(&render::text(&demo, args.json.as_deref()));
     }
     if let Some(json) = json {
-        let text = serde_json::to_string_pretty(&demo).map_err(|error| Stop::Failed(error.to_string()))?;
-        json.put(&text).map_err(Stop::Failed)?;
+        let text = serde_json::to_string_pretty(&demo).map_err(|error| CliError::Failed(error.to_string()))?;
+        json.put(&text).map_err(CliError::Failed)?;
+    }
+    if let Some(page) = page {
+        report::put(&demo, page).map_err(CliError::Failed)?;
     }
     Ok(if stop.load(Ordering::Relaxed) { exit::interrupted() } else { ExitCode::SUCCESS })
 }
 
 /// Names the kind of database of a URL, and nothing else of it: it may hold a password.
-fn database(url: &str) -> Result<String, Stop> {
-    let kind = DatabaseKind::of(url).map_err(|error| Stop::Usage(format!("cannot use the database: {error}")))?;
+fn database(url: &str) -> Result<String, CliError> {
+    let kind = DatabaseKind::of(url).map_err(|error| CliError::Usage(format!("cannot use the database: {error}")))?;
     Ok(if url == EMBEDDED { format!("embedded {kind}") } else { kind.to_string() })
 }
 
-fn press_all(server: &Server, each: Duration, live: &LiveProgress, stop: &AtomicBool) -> Result<Vec<Row>, Stop> {
+fn press_all(server: &Server, each: Duration, live: &LiveProgress, stop: &AtomicBool) -> Result<Vec<Row>, CliError> {
     let mut rows = Vec::new();
     for setting in settings() {
         let name =
@@ -153,7 +159,12 @@ fn again(args: &DemoArgs) -> Invocation {
 }
 
 /// Returns what limits the page, unless the demo was interrupted.
-fn diagnose(server: &Server, budget: Duration, again: Invocation, stop: &AtomicBool) -> Result<Option<Verdict>, Stop> {
+fn diagnose(
+    server: &Server,
+    budget: Duration,
+    again: Invocation,
+    stop: &AtomicBool,
+) -> Result<Option<Verdict>, CliError> {
     let page = settings().into_iter().next().expect("the first setting is the page");
     let assignment = Assignment {
         plan: plan(server, &page, budget)?,
@@ -176,16 +187,14 @@ fn diagnose(server: &Server, budget: Duration, again: Invocation, stop: &AtomicB
     }
 }
 
-fn plan(server: &Server, setting: &Setting, each: Duration) -> Result<Plan, Stop> {
-    let ours = |error: String| Stop::Failed(format!("the demo's own plan is wrong: {error}"));
-    let target = Target::parse(&server.url(&setting.path)).map_err(|error| ours(error.to_string()))?;
-    let request = Requests::get(&target, setting.keep_alive).map_err(|error| ours(error.to_string()))?;
-    let addresses = address::resolve(&target.host, target.port).map_err(|error| ours(error.to_string()))?;
+fn plan(server: &Server, setting: &Setting, each: Duration) -> Result<Plan, CliError> {
+    let plan = own_server::get(&server.url(&setting.path), setting.keep_alive);
+    let plan = plan.map_err(|error| CliError::Failed(format!("the demo's own plan is wrong: {error}")))?;
     Ok(Plan {
         connections: setting.connections,
         threads: cpus(),
         duration: Some(each),
         keep_alive: setting.keep_alive,
-        ..Plan::new(target, addresses.into_iter().map(Into::into).collect(), request)
+        ..plan
     })
 }

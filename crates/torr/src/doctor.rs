@@ -7,49 +7,64 @@ mod outcome;
 mod progress;
 mod render;
 
-use crate::exit::Stop;
+use crate::base::Base;
+use crate::exit::CliError;
 use crate::interrupt;
 use crate::output;
-use crate::own_server::Server;
-use crate::press::cpus;
-use crate::sink::Sink;
+use crate::own_server::{self, Server};
+use crate::press::{cpus, servers};
+use crate::report;
 pub use args::DoctorArgs;
-use assignment::{assignment, plan, remote};
-use outcome::{halted, put};
-use progress::Shown;
+use assignment::{assignment, base, remote};
+use outcome::write;
+pub use outcome::{halted, put};
+pub use progress::Shown;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use torr_doctor::remote::RemoteWatch;
 use torr_doctor::{Assignment, Diagnosis, Halt, Instruments, Observer, diagnose};
-use torr_net::address;
-use torr_press::{Plan, Requests, Target};
+use torr_press::Plan;
 
 /// The experiments that a session does not allow.
 const SESSIONS_VARY: &str = "of a session only connections, rate and pauses are varied: HEAD, compression and other versions are not \
                              tried, since each would be another request";
 
 /// Examines the service and prints the diagnosis.
-pub fn run(args: &DoctorArgs) -> Result<ExitCode, Stop> {
-    if args.compare.is_asked_for() {
+pub fn run(args: &DoctorArgs) -> Result<ExitCode, CliError> {
+    if args.compare.is_requested() {
         return compare::run(args);
     }
     let url = args.url.as_deref().unwrap_or_default();
-    let (plan, options) = plan(args, &args.transport, url, !args.no_keepalive)?;
+    let (json, page) = report::open_beside(args.json.as_deref(), args.report.as_deref())?;
+    let Base { plan, options, script } = base(args, &args.transport, url, !args.no_keepalive)?;
     let assignment = assignment(args, plan, options)?;
     if assignment.plan.users.is_some() {
         output::note(SESSIONS_VARY);
+        servers::note(&assignment.plan, "torr doctor");
     }
-    let json = args.json.as_deref().map(Sink::open).transpose()?;
     let stop = interrupt::flag()?;
     let remote = remote(args, assignment.plan.target.port)?;
     let shown = Shown::new(assignment.budget, !args.quiet);
     let found = examine(&assignment, remote.as_ref(), &stop, &mut |step| shown.step(step));
     shown.clear();
+    if let Some(code) = Base::script_failed(script.as_ref()) {
+        return Ok(code);
+    }
     let diagnosis = match found {
         Ok(diagnosis) => diagnosis,
         Err(halt) => return halted(halt, "a diagnosis"),
     };
-    put(&diagnosis, json, || render::text(&diagnosis))?;
+    match page {
+        Some(page) if page.takes_stdout() => {
+            json.map_or(Ok(()), |json| write(&diagnosis, json))?;
+            report::put(&diagnosis, page).map_err(CliError::Failed)?;
+        }
+        page => {
+            let written = page.map(|page| report::put(&diagnosis, page));
+            put(&diagnosis, json, || render::text(&diagnosis))?;
+            written.transpose().map_err(CliError::Failed)?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -60,20 +75,15 @@ pub fn examine(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(torr_doctor::ExperimentStart<'_>),
 ) -> Result<Diagnosis, Halt> {
-    // Without a server of our own there is nothing to compare with, which costs some evidence only.
+    // Without a null service some evidence is missing, nothing more.
     let server = Server::start(cpus(), &[]).ok();
-    let null = server.as_ref().map(|server| move |body: u64| null(server, body));
+    let null = server.as_ref().map(|server| {
+        // It does nothing but respond with a body of this size.
+        move |body: u64| own_server::get(&server.url(&format!("/bytes/{}", body.min(1 << 20))), true)
+    });
     let null = null.as_ref().map(|null| null as &dyn Fn(u64) -> Result<Plan, Halt>);
     let watcher = if remote.is_none() { assignment.plan.watcher() } else { None };
     let here = watcher.as_ref().map(|watcher| watcher as &dyn Observer);
     let observer = remote.map(|remote| remote as &dyn Observer).or(here);
     diagnose(assignment, &Instruments { observer, null }, stop, tell)
-}
-
-/// A service that does nothing but answer with a body of this size.
-fn null(server: &Server, body: u64) -> Result<Plan, Halt> {
-    let target = Target::parse(&server.url(&format!("/bytes/{}", body.min(1 << 20))))?;
-    let request = Requests::get(&target, true)?;
-    let addresses = address::resolve(&target.host, target.port).unwrap_or_default();
-    Ok(Plan::new(target, addresses.into_iter().map(Into::into).collect(), request))
 }

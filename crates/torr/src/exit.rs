@@ -1,4 +1,4 @@
-//! Exit codes, and the one line that says why.
+//! Errors of the command line, each with an exit code and one line.
 
 use crate::output;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -6,9 +6,9 @@ use std::fmt::Display;
 use std::process::ExitCode;
 use torr_gauge::redact;
 
-/// Why the program ends without having done what was asked.
+/// The error that ends the program.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum CliError {
     /// The command line is wrong: exit code 2.
     Usage(String),
     /// The target could not be reached at all: exit code 3.
@@ -17,13 +17,20 @@ pub enum Stop {
     Failed(String),
 }
 
-impl Stop {
-    /// Returns the end of a program whose command line has this mistake.
+impl CliError {
+    /// Returns the error of a command line with this mistake.
     pub fn usage(mistake: impl Display) -> Self {
         Self::Usage(mistake.to_string())
     }
 
-    /// Prints the line and gives the code.
+    /// Returns the line.
+    pub fn into_line(self) -> String {
+        match self {
+            Self::Usage(line) | Self::Unreachable(line) | Self::Failed(line) => line,
+        }
+    }
+
+    /// Prints the line and returns the exit code.
     pub fn report(self) -> ExitCode {
         let (code, line) = match self {
             Self::Failed(line) => (1, line),
@@ -35,7 +42,7 @@ impl Stop {
     }
 }
 
-/// The work was done, but not all is well: a line for each thing that is not, and exit code 1. `None` if all is.
+/// Prints a line for each failed check of a run, and returns exit code 1. `None` if there is none.
 pub fn failed(lines: &[String]) -> Option<ExitCode> {
     lines.iter().for_each(|line| output::note(&redact::line(line)));
     (!lines.is_empty()).then(|| ExitCode::from(1))
@@ -44,7 +51,7 @@ pub fn failed(lines: &[String]) -> Option<ExitCode> {
 /// The exit code of an interrupted program.
 pub const INTERRUPTED: u8 = 130;
 
-/// Returns the exit code of an interrupted run, whose report was printed all the same.
+/// Returns the exit code of an interrupted run, whose report was printed.
 pub fn interrupted() -> ExitCode {
     ExitCode::from(INTERRUPTED)
 }
@@ -63,7 +70,7 @@ pub fn show_help(error: &clap::Error) -> ExitCode {
 }
 
 /// Returns a mistake as one line with a hint.
-pub fn from_clap(error: &clap::Error) -> Stop {
+pub fn from_clap(error: &clap::Error) -> CliError {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
     // What is missing, or what there is to choose from.
@@ -78,5 +85,5 @@ pub fn from_clap(error: &clap::Error) -> Stop {
     let see = if error.kind() == ErrorKind::UnknownArgument { "see 'torr --help-all'" } else { "see 'torr --help'" };
     let hint = hint.unwrap_or_else(|| see.into());
     let space = if more.is_empty() { "" } else { " " };
-    Stop::Usage(format!("{first}{space}{more} ({hint})"))
+    CliError::Usage(format!("{first}{space}{more} ({hint})"))
 }

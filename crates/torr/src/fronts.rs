@@ -9,7 +9,7 @@ mod press;
 mod run;
 mod wrk;
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use clap::Args;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -24,7 +24,7 @@ pub struct FrontArgs {
     pub args: Vec<OsString>,
 }
 
-/// A program whose command line Torr answers to.
+/// A program whose command line Torr accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Front {
     /// ApacheBench.
@@ -42,7 +42,10 @@ pub enum Front {
 }
 
 impl Front {
-    /// The one by whose name this program was called, through a link.
+    /// The names of programs by which Torr is called through a link. `press` is a command of `drogon_ctl`, and no program.
+    pub const LINKS: [&str; 5] = ["ab", "wrk", "wrk2", "httpress", "drogon_ctl"];
+
+    /// Returns the program by whose name Torr was called, through a link.
     pub fn called_as(program: &OsStr) -> Option<Self> {
         match Path::new(program).file_name()?.to_str()? {
             "ab" => Some(Self::Ab),
@@ -60,8 +63,8 @@ impl Front {
         Self::called_as(OsStr::new(command)).is_some()
     }
 
-    /// Does what these arguments ask that program for.
-    pub fn run(self, mut args: Vec<OsString>) -> Result<ExitCode, Stop> {
+    /// Runs the program's command line.
+    pub fn run(self, mut args: Vec<OsString>) -> Result<ExitCode, CliError> {
         match self {
             Self::Ab => ab::run(args),
             Self::Wrk => wrk::run(args, Program::Wrk),
@@ -69,7 +72,7 @@ impl Front {
             Self::Httpress => httpress::run(args),
             Self::Press => press::run(args),
             Self::DrogonCtl if args.first().is_some_and(|command| command == "press") => press::run(args.split_off(1)),
-            Self::DrogonCtl => Err(Stop::Usage("of drogon_ctl only 'drogon_ctl press' is answered to".into())),
+            Self::DrogonCtl => Err(CliError::Usage("of drogon_ctl only 'drogon_ctl press' is known".into())),
         }
     }
 }
@@ -80,6 +83,7 @@ mod tests {
 
     #[test]
     fn links_are_known_by_their_file_name() {
+        assert!(Front::LINKS.iter().all(|name| Front::called_as(OsStr::new(name)).is_some()));
         let called_as = |path: &str| Front::called_as(OsStr::new(path));
         assert_eq!(called_as("/usr/local/bin/ab"), Some(Front::Ab));
         assert_eq!(called_as("wrk"), Some(Front::Wrk));

@@ -54,7 +54,7 @@ impl Group {
         self.over || !matches!(waitid(WaitId::Pid(self.id()), options), Ok(None))
     }
 
-    /// Asks the group to end, kills what is left of it after the grace time, and returns how the program ended.
+    /// Sends SIGTERM to the group, kills what is left of it after the grace time, and returns how the program ended.
     ///
     /// # Errors
     /// If the program cannot be waited for.

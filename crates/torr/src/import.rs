@@ -3,29 +3,34 @@
 mod args;
 mod groups;
 
-use crate::exit::{self, Stop};
+use crate::exit::{self, CliError};
 use crate::flags::input::Input;
 use crate::output;
 use crate::sink::Sink;
 use args::{CurlArgs, JmeterArgs, OpenApiArgs, PostmanArgs};
 pub use args::{ImportArgs, Kind};
+use std::path::Path;
 use std::process::ExitCode;
 use torr_import::{Draft, apipost, curl, har, jmeter, openapi, postman};
 
+/// The largest file that is read because a description refers to it, in bytes: as much as a description may have.
+const LARGEST_PART: u64 = 64 * 1024 * 1024;
+
 /// Writes the hurl file, and says on standard error what was made and what was left out.
-pub fn run(args: &ImportArgs) -> Result<ExitCode, Stop> {
+pub fn run(args: &ImportArgs) -> Result<ExitCode, CliError> {
     let mut input = Input::default();
     let (draft, output) = match &args.kind {
         Kind::Curl(args) => (from_curl(args)?, &args.output),
         Kind::Har(args) => {
             let text = input.read_text(&args.file, "a recording")?;
-            (har::import(&text, har::Options { all: args.all }).map_err(Stop::usage)?, &args.output)
+            let options = har::Options { all: args.all, hosts: args.host.clone() };
+            (har::import(&text, &options).map_err(CliError::usage)?, &args.output)
         }
         Kind::Openapi(args) => (from_openapi(args, &mut input)?, &args.output),
         Kind::Postman(args) => (from_postman(args, &mut input)?, &args.output),
         Kind::Apipost(args) => {
             let text = input.read_text(&args.file, "an export of Apipost")?;
-            (apipost::import(&text).map_err(Stop::usage)?, &args.output)
+            (apipost::import(&text).map_err(CliError::usage)?, &args.output)
         }
         Kind::Jmeter(args) => return from_jmeter(args, &mut input),
     };
@@ -33,15 +38,15 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode, Stop> {
     Ok(write(&draft, sink, output).unwrap_or(ExitCode::SUCCESS))
 }
 
-fn from_curl(args: &CurlArgs) -> Result<Draft, Stop> {
+fn from_curl(args: &CurlArgs) -> Result<Draft, CliError> {
     let text = match &args.command[..] {
         [] => Input::default().read_text(&args.file, "a curl command")?,
-        words => shlex::try_join(words.iter().map(String::as_str)).map_err(Stop::usage)?,
+        words => shlex::try_join(words.iter().map(String::as_str)).map_err(CliError::usage)?,
     };
-    curl::import(&text).map_err(Stop::usage)
+    curl::import(&text).map_err(CliError::usage)
 }
 
-fn from_openapi(args: &OpenApiArgs, input: &mut Input) -> Result<Draft, Stop> {
+fn from_openapi(args: &OpenApiArgs, input: &mut Input) -> Result<Draft, CliError> {
     let text = input.read_text(&args.file, "an OpenAPI description")?;
     let options = openapi::Options {
         tags: args.tag.clone(),
@@ -49,18 +54,35 @@ fn from_openapi(args: &OpenApiArgs, input: &mut Input) -> Result<Draft, Stop> {
         methods: args.method.clone(),
         server: args.server.clone(),
     };
-    openapi::import(&text, &options).map_err(Stop::usage)
+    openapi::import_with(&text, &options, &|name| beside(&args.file, name)).map_err(CliError::usage)
 }
 
-fn from_postman(args: &PostmanArgs, input: &mut Input) -> Result<Draft, Stop> {
+/// Reads a file that a description refers to, by its path relative to the description.
+fn beside(description: &str, name: &str) -> Result<String, String> {
+    if description == "-" {
+        return Err("the description came from standard input, so it has no folder".to_owned());
+    }
+    let path = Path::new(description).with_file_name("").join(name);
+    let shown = path.display();
+    let wrong = |error: std::io::Error| format!("cannot read '{shown}': {error}");
+    let metadata = std::fs::metadata(&path).map_err(wrong)?;
+    if !metadata.is_file() || metadata.len() > LARGEST_PART {
+        return Err(format!("'{shown}' is no file, or too large"));
+    }
+    std::fs::read_to_string(&path).map_err(wrong)
+}
+
+fn from_postman(args: &PostmanArgs, input: &mut Input) -> Result<Draft, CliError> {
     let text = input.read_text(&args.file, "a Postman collection")?;
     let environment = args.environment.as_ref().map(|path| input.read_text(path, "an environment")).transpose()?;
-    postman::import(&text, environment.as_deref()).map_err(Stop::usage)
+    let globals = args.globals.as_ref().map(|path| input.read_text(path, "globals")).transpose()?;
+    let beside = postman::Beside { environment: environment.as_deref(), globals: globals.as_deref() };
+    postman::import_with(&text, beside).map_err(CliError::usage)
 }
 
-fn from_jmeter(args: &JmeterArgs, input: &mut Input) -> Result<ExitCode, Stop> {
+fn from_jmeter(args: &JmeterArgs, input: &mut Input) -> Result<ExitCode, CliError> {
     let text = input.read_text(&args.file, "a JMeter plan")?;
-    let groups = groups::chosen(jmeter::import(&text).map_err(Stop::usage)?, args.group.as_deref())?;
+    let groups = groups::chosen(jmeter::import(&text).map_err(CliError::usage)?, args.group.as_deref())?;
     let mut files = Vec::new();
     for (group, path) in groups::files(&groups, &args.output)? {
         files.push((&group.draft, Sink::open(&path)?, path));
@@ -73,7 +95,7 @@ fn from_jmeter(args: &JmeterArgs, input: &mut Input) -> Result<ExitCode, Stop> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(draft: &Draft, sink: Sink, path: &std::path::Path) -> Option<ExitCode> {
+fn write(draft: &Draft, sink: Sink, path: &Path) -> Option<ExitCode> {
     let is_file = !sink.takes_stdout();
     if let Err(line) = sink.put(&draft.text()) {
         return exit::failed(&[line]);

@@ -1,6 +1,6 @@
 //! Ctrl-C: the first ends the work and lets it report, the second ends the program and all that it has started.
 
-use crate::exit::{self, Stop};
+use crate::exit::{self, CliError};
 use crate::group;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -13,10 +13,10 @@ use torr_report::live;
 
 /// Returns a flag that the first interruption sets. The second one kills the programs that Torr has started and ends
 /// Torr, as SIGQUIT (Ctrl-\) does at once.
-pub fn flag() -> Result<Arc<AtomicBool>, Stop> {
-    let failed = |error: std::io::Error| Stop::Failed(format!("cannot watch for interruption: {error}"));
+pub fn flag() -> Result<Arc<AtomicBool>, CliError> {
+    let failed = |error: std::io::Error| CliError::Failed(format!("cannot watch for interruption: {error}"));
     let set = Arc::new(AtomicBool::new(false));
-    // A closed terminal ends the program, unless 'nohup' has told it to go on.
+    // A closed terminal ends the program, unless it runs under 'nohup'.
     let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGQUIT].into_iter().chain(hangup)).map_err(failed)?;
     let flag = Arc::clone(&set);
@@ -35,6 +35,7 @@ pub fn flag() -> Result<Arc<AtomicBool>, Stop> {
 fn end() -> ! {
     let _none_is_started_any_more = group::kill_all();
     live::clear_all();
+    torr_live::restore();
     process::exit(exit::INTERRUPTED.into())
 }
 

@@ -6,40 +6,40 @@ mod render;
 mod spread;
 mod verify;
 
-use crate::exit::{self, Stop};
-use crate::flags::session::{check_sessions, check_url};
+use crate::base::{Base, BaseArgs};
+use crate::exit::{self, CliError};
 use crate::interrupt;
 use crate::output;
-use crate::press::{self, permission};
+use crate::press::{self, permission, servers};
+use crate::report;
 use crate::session;
 use crate::sink::Sink;
-use crate::target;
 pub use args::LimitArgs;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::SystemTime;
-use torr_doctor::limit::{About, Answer, Ask, Press, Settings, find};
+use torr_doctor::limit::{About, Ask, Press, ResultKind, Settings, find};
 use torr_gauge::collector::Progress;
 use torr_press::{Arrivals, Plan};
 use torr_report::live::LiveProgress;
 
 /// Finds the limit and prints the report.
-pub fn run(args: &LimitArgs) -> Result<ExitCode, Stop> {
-    let url = args.url.as_deref();
-    let base = match target::hurl_file(url, "torr limit")? {
-        Some(file) => {
-            check_sessions(&args.given.flags)?;
-            session::base(file, &args.variables, &args.request, &args.transport, !args.no_keepalive)?
-        }
-        None => {
-            check_url(&args.given.flags)?;
-            press::base(&args.request, &args.transport, url, !args.no_keepalive)?
-        }
-    };
-    args.slo.check(&press::entries(&base)).map_err(|error| Stop::Usage(format!("--slo {error}")))?;
+pub fn run(args: &LimitArgs) -> Result<ExitCode, CliError> {
+    let (json, page) = report::open_beside(args.json.as_deref(), args.report.as_deref())?;
+    let Base { plan: base, script, .. } = Base::of(&BaseArgs {
+        target: args.url.as_deref(),
+        script: args.script.script.as_deref(),
+        arguments: &[],
+        given: &args.given,
+        variables: &args.variables,
+        request: &args.request,
+        transport: &args.transport,
+        keep_alive: !args.no_keepalive,
+    })?;
+    args.slo.check(&press::entries(&base)).map_err(|error| CliError::Usage(format!("--slo {error}")))?;
     permission::ask(&base, args.i_own_this, "torr limit")?;
+    servers::note(&base, "torr limit");
     let plan = Plan { connections: args.max_connections, threads: args.threads.unwrap_or(base.threads), ..base };
-    let json = args.json.as_deref().map(Sink::open).transpose()?;
     let stop = interrupt::flag()?;
     let settings = Settings {
         slo: args.slo.clone(),
@@ -60,19 +60,24 @@ pub fn run(args: &LimitArgs) -> Result<ExitCode, Stop> {
     };
     let outcome = find(&mut Press::new(&plan, arrivals, &stop, show), &settings, about);
     live.clear();
+    if let Some(code) = Base::script_failed(script.as_ref()) {
+        return Ok(code);
+    }
     let outcome = outcome.map_err(press::why_not)?;
-    if !json.as_ref().is_some_and(Sink::takes_stdout) {
+    if ![&json, &page].into_iter().flatten().any(Sink::takes_stdout) {
         output::report(&render::text(&outcome, &verify::commands(args, session::requests_each(&plan), &outcome)));
     }
     let written = json.map(|sink| match serde_json::to_string_pretty(&outcome) {
         Ok(text) => sink.put(&text),
         Err(error) => Err(sink.failed(&error)),
     });
-    let failed = exit::failed(&written.and_then(Result::err).into_iter().collect::<Vec<_>>());
+    let page = page.map(|sink| report::put(&outcome, sink));
+    let troubles: Vec<_> = [written, page].into_iter().flatten().filter_map(Result::err).collect();
+    let failed = exit::failed(&troubles);
     Ok(match failed {
         _ if outcome.interrupted => exit::interrupted(),
         Some(code) => code,
-        None if outcome.answer == Answer::Never => ExitCode::FAILURE,
+        None if outcome.kind == ResultKind::Never => ExitCode::FAILURE,
         None => ExitCode::SUCCESS,
     })
 }

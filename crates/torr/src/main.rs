@@ -3,22 +3,33 @@
 #![forbid(unsafe_code)]
 
 mod again;
+mod base;
+mod certificate;
 mod check;
 mod cli;
+mod compare;
 mod config;
 mod demo;
 mod doctor;
 mod exit;
 mod flags;
+mod fleet;
 mod fronts;
 mod group;
+mod history;
 mod import;
 mod interrupt;
+mod lab;
+mod launch;
 mod limit;
+mod links;
+mod once;
 mod output;
 mod own_server;
 mod plan_file;
 mod press;
+mod random;
+mod report;
 mod script;
 mod serve;
 mod service;
@@ -26,6 +37,7 @@ mod session;
 mod sink;
 mod target;
 mod toml_value;
+mod transcript;
 mod watch;
 
 use fronts::Front;

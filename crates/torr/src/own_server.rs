@@ -1,12 +1,15 @@
 //! A server of our own to press: this program again, in a process of its own.
 
 use crate::config;
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::group::Group;
 use std::io::{self, BufRead, BufReader};
-use std::process::{ChildStderr, Command, Stdio};
+use std::process::{ChildStderr, Stdio};
 use std::thread;
 use std::time::Duration;
+use torr_doctor::Halt;
+use torr_net::address;
+use torr_press::{Plan, Requests, Target};
 
 /// A running server, which ends with this value.
 pub struct Server {
@@ -16,11 +19,10 @@ pub struct Server {
 
 impl Server {
     /// Starts it on a free port of the loopback address, with further arguments, and waits until it listens.
-    pub fn start(workers: usize, arguments: &[&str]) -> Result<Self, Stop> {
-        let failed = |error: io::Error| Stop::Failed(format!("cannot start a server of our own: {error}"));
-        let program = std::env::current_exe().map_err(failed)?;
-        let mut command = Command::new(program);
-        config::without_variables(&mut command)
+    pub fn start(workers: usize, arguments: &[&str]) -> Result<Self, CliError> {
+        let failed = |error: io::Error| CliError::Failed(format!("cannot start a server of our own: {error}"));
+        let mut command = config::this_program().map_err(failed)?;
+        command
             .args(["serve", "--listen", "127.0.0.1:0", "--workers", &workers.to_string()])
             .args(arguments)
             .stdin(Stdio::null())
@@ -39,9 +41,9 @@ impl Server {
                 let line = format!("a server of our own did not start: {said}");
                 // It has ended, with the exit code that this mistake has here as well.
                 Err(match group.end().map_err(failed)?.code() {
-                    Some(2) => Stop::Usage(said),
-                    Some(3) => Stop::Unreachable(said),
-                    _ => Stop::Failed(line),
+                    Some(2) => CliError::Usage(said),
+                    Some(3) => CliError::Unreachable(said),
+                    _ => CliError::Failed(line),
                 })
             }
         }
@@ -51,6 +53,17 @@ impl Server {
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", self.url)
     }
+}
+
+/// Returns the plan of a GET request to a server that was started here.
+///
+/// # Errors
+/// If the URL is not valid.
+pub fn get(url: &str, keep_alive: bool) -> Result<Plan, Halt> {
+    let target = Target::parse(url)?;
+    let request = Requests::get(&target, keep_alive)?;
+    let addresses = address::resolve(&target.host, target.port).map_err(|error| Halt::Command(error.to_string()))?;
+    Ok(Plan::new(target, addresses.into_iter().map(Into::into).collect(), request))
 }
 
 /// Reads up to the line that tells where the server listens. If the server ends before, returns what it said last.

@@ -1,10 +1,13 @@
 //! `torr URL`: from the command line to a plan, and from the result to the screen.
 
-mod outputs;
+mod dashboard;
+mod live;
+pub mod outputs;
 pub mod permission;
 pub mod ports;
+pub mod servers;
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::flags::checks::CheckArgs;
 use crate::flags::input::Input;
 use crate::flags::load::LoadArgs;
@@ -12,11 +15,13 @@ use crate::flags::output::OutputArgs;
 use crate::flags::request::RequestArgs;
 use crate::flags::script::ScriptArgs;
 use crate::flags::session::SessionFlags;
-use crate::flags::transport::TransportArgs;
+use crate::flags::transport::{TransportArgs, finder};
 use crate::interrupt;
-use crate::script::{Script, ScriptSettings};
+use crate::script::{self, Script, ScriptSettings};
 use crate::sink;
 use clap::Args;
+use dashboard::DashboardArgs;
+use live::WatchedRun;
 use outputs::Outputs;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -28,7 +33,7 @@ use torr_gauge::sessions::EntryName;
 use torr_press::request::Options;
 use torr_press::{Pace, Plan, RunError};
 use torr_report::live::LiveProgress;
-use torr_script::{Printing, ScriptFile};
+use torr_script::Printing;
 
 /// The default duration of a run.
 const DURATION: Duration = Duration::from_secs(10);
@@ -53,57 +58,102 @@ pub struct PressArgs {
     pub session: SessionFlags,
     #[command(flatten)]
     pub output: OutputArgs,
+    /// Show the run on the whole screen, with keys that pause, steer and end it; without a terminal the progress line
+    #[arg(long, help_heading = "Output", conflicts_with = "quiet")]
+    pub live: bool,
+    #[command(flatten)]
+    pub dashboard: DashboardArgs,
     /// Print all of this as a plan in TOML, but for secrets, and send nothing; 'torr plan.toml' runs it
     #[arg(long, help_heading = "Output")]
     pub print_plan: bool,
 }
 
 /// Runs a plan and prints the report.
-pub fn run(args: &PressArgs, plan: &Plan) -> Result<ExitCode, Stop> {
-    run_with(args, plan, None)
+pub fn run(args: &PressArgs, plan: &Plan) -> Result<ExitCode, CliError> {
+    run_with(args, plan, None, Outputs::open(&args.output)?)
+}
+
+/// A run whose outputs are open and whose load is one that can be, before anything is sent for it.
+pub struct ReadyRun<'a> {
+    args: &'a PressArgs,
+    outputs: Outputs,
+}
+
+impl<'a> ReadyRun<'a> {
+    /// Finds the mistakes of the load, whatever it is sent to, and opens the outputs.
+    ///
+    /// # Errors
+    /// For flags that exclude each other, and outputs that cannot be written.
+    pub fn of(args: &'a PressArgs) -> Result<Self, CliError> {
+        check_load(args)?;
+        args.checks.inspection()?;
+        Ok(Self { args, outputs: Outputs::open(&args.output)? })
+    }
+
+    /// Runs a plan, of which only how hard to press is left to say, and prints the report.
+    pub fn run(self, base: Plan) -> Result<ExitCode, CliError> {
+        let plan = with_load(self.args, base)?;
+        run_with(self.args, &plan, None, self.outputs)
+    }
 }
 
 /// Runs a plan whose requests a script makes, and prints the report.
-pub fn run_script(args: &PressArgs, plan: Plan, path: &Path, arguments: &[String]) -> Result<ExitCode, Stop> {
-    let takes_stdout = args.output.files().any(|(_, path)| sink::is_stdout(path));
-    let printing = if takes_stdout { Printing::Stderr } else { Printing::Stdout };
+pub fn run_script(args: &PressArgs, plan: Plan, path: &Path, arguments: &[String]) -> Result<ExitCode, CliError> {
     let settings = ScriptSettings {
         path,
         arguments,
         variables: args.session.variables.values(&mut Input::default())?.into_iter().collect(),
         secrets: args.session.variables.secrets().collect(),
-        printing,
+        printing: printing(args),
+        find: Box::new(finder(&args.transport)),
     };
+    let outputs = Outputs::open(&args.output)?;
     let script = Script::load(&plan, settings)?;
     let plan = script.plan(plan);
     if plan.users.is_some() && (plan.inspection.follow || !plan.inspection.checks.is_empty()) {
         let hint = "its own code sees each response";
-        return Err(Stop::Usage(format!("--follow and --expect-... do not go with this script ({hint})")));
+        return Err(CliError::Usage(format!("--follow and --expect-... do not go with this script ({hint})")));
     }
-    run_with(args, &plan, Some(script))
+    run_with(args, &plan, Some(script), outputs)
 }
 
 /// Runs a script that names its target itself, and prints the report.
-pub fn run_script_file(args: &PressArgs, path: &Path) -> Result<ExitCode, Stop> {
-    let url = ScriptFile::read(path).and_then(|file| torr_script::target(&file)).map_err(Stop::usage)?;
+pub fn run_script_file(args: &PressArgs, path: &Path) -> Result<ExitCode, CliError> {
+    let url = script::target(path, printing(args))?;
     run_script(args, plan(args, Some(&url))?, path, &[])
 }
 
-fn run_with(args: &PressArgs, plan: &Plan, script: Option<Script>) -> Result<ExitCode, Stop> {
+/// Returns where the text goes that a script prints.
+fn printing(args: &PressArgs) -> Printing {
+    let takes_stdout = args.output.files().any(|(_, path)| sink::is_stdout(path));
+    if takes_stdout { Printing::Stderr } else { Printing::Stdout }
+}
+
+fn run_with(args: &PressArgs, plan: &Plan, script: Option<Script>, mut outputs: Outputs) -> Result<ExitCode, CliError> {
     args.output.check(&entries(plan))?;
     let stop = interrupt::flag()?;
-    let mut outputs = Outputs::open(&args.output, &plan.target.url)?;
+    outputs.begin(&plan.target.url)?;
     ports::warn(plan);
-    let live = LiveProgress::new(plan.duration, !args.output.quiet && std::io::stderr().is_terminal());
-    let run = press(plan, &stop, |progress| {
-        live.progress(progress);
+    let watched = WatchedRun::start(args.live, &args.dashboard, plan, &stop)?;
+    let has_screen = watched.as_ref().is_some_and(WatchedRun::has_screen);
+    let has_line = !has_screen && !args.output.quiet && std::io::stderr().is_terminal();
+    let line = LiveProgress::new(plan.duration, has_line);
+    let watch = |progress: &Progress| {
+        line.progress(progress);
         outputs.progress(progress);
-    });
-    live.clear();
+    };
+    let run = match watched {
+        Some(watched) => watched.press(&stop, watch).map_err(why_not),
+        None => press(plan, &stop, watch).map(|run| (run, None)),
+    };
+    line.clear();
     match run {
-        Ok(run) => {
+        Ok((mut run, dashboard)) => {
             let outcome = Script::outcome(&run);
-            let code = outputs.finish(run);
+            let code = outputs.finish(&mut run);
+            if let Some(dashboard) = dashboard {
+                dashboard.finish(run.result);
+            }
             Ok(script.map(|script| script.finish(outcome)).transpose()?.flatten().unwrap_or(code))
         }
         Err(stop) => Err(outputs.give_up(&plan.target.url, stop)),
@@ -117,43 +167,54 @@ pub fn entries(plan: &Plan) -> Vec<EntryName> {
 }
 
 /// One run with its verdict.
-pub fn press(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(&Progress)) -> Result<Measurement, Stop> {
+pub fn press(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(&Progress)) -> Result<Measurement, CliError> {
     let mut run = torr_press::run(plan, stop, |progress| watch(&progress)).map_err(why_not)?;
     run.result.verdict = Some(torr_doctor::passive(&run.result));
     Ok(run)
 }
 
 /// Why there was no run, to the user.
-pub fn why_not(error: RunError) -> Stop {
+pub fn why_not(error: RunError) -> CliError {
     match error {
-        RunError::Unreachable { .. } => Stop::Unreachable(error.to_string()),
-        RunError::Files { .. } => Stop::Usage(error.to_string()),
-        RunError::System(_) => Stop::Failed(error.to_string()),
+        RunError::Unreachable { .. } => CliError::Unreachable(error.to_string()),
+        RunError::Files { .. } => CliError::Usage(error.to_string()),
+        RunError::System(_) => CliError::Failed(error.to_string()),
     }
 }
 
-/// Returns what the command line asks for of a URL.
-pub fn plan(args: &PressArgs, url: Option<&str>) -> Result<Plan, Stop> {
+/// Returns the plan of a command line for a URL.
+pub fn plan(args: &PressArgs, url: Option<&str>) -> Result<Plan, CliError> {
     let keep_alive = !args.load.no_keepalive;
     with_load(args, base(&args.request, &args.transport, url, keep_alive)?)
 }
 
+/// Finds the mistakes of a load that do not depend on what is sent.
+fn check_load(args: &PressArgs) -> Result<(), CliError> {
+    let load = &args.load;
+    if load.max_rate.is_some() && matches!(load.pace(), Pace::Open(..)) {
+        return Err(CliError::Usage(
+            "--max-rate is for closed loops: the rate of an open loop is what it is told".into(),
+        ));
+    }
+    Ok(())
+}
+
 /// Returns a plan with the load of a command line.
-pub fn with_load(args: &PressArgs, base: Plan) -> Result<Plan, Stop> {
+pub fn with_load(args: &PressArgs, base: Plan) -> Result<Plan, CliError> {
+    check_load(args)?;
     let load = &args.load;
     let (pace, depth) = (load.pace(), load.pipeline.unwrap_or(base.depth));
     if load.think.is_some() && base.users.is_none() && matches!(pace, Pace::Open(..)) {
-        return Err(Stop::Usage("--think is for closed loops: in an open loop requests are due at their times".into()));
-    }
-    if load.max_rate.is_some() && matches!(pace, Pace::Open(..)) {
-        return Err(Stop::Usage("--max-rate is for closed loops: the rate of an open loop is what it is told".into()));
+        return Err(CliError::Usage(
+            "--think is for closed loops: in an open loop requests are due at their times".into(),
+        ));
     }
     let inspection = args.checks.inspection()?;
     if base.protocol.http2 && inspection.follow {
-        return Err(Stop::Usage("--follow goes with HTTP/1.1 only".into()));
+        return Err(CliError::Usage("--follow goes with HTTP/1.1 only".into()));
     }
     if matches!(pace, Pace::Connections(_)) && depth > 1 {
-        return Err(Stop::Usage(
+        return Err(CliError::Usage(
             "stages of connections go with one request at a time on each: leave out --pipeline and --streams".into(),
         ));
     }
@@ -171,6 +232,8 @@ pub fn with_load(args: &PressArgs, base: Plan) -> Result<Plan, Stop> {
         think: load.think.clone(),
         requests_per_connection: load.requests_per_connection,
         timeout: load.timeout,
+        coalesce: load.coalesce.unwrap_or(base.coalesce),
+        timestamps: load.timestamps.into(),
         ..base
     })
 }
@@ -181,7 +244,7 @@ pub fn base(
     transport: &TransportArgs,
     url: Option<&str>,
     keep_alive: bool,
-) -> Result<Plan, Stop> {
+) -> Result<Plan, CliError> {
     base_and_options(request, transport, url, keep_alive).map(|(plan, _)| plan)
 }
 
@@ -191,7 +254,7 @@ pub fn base_and_options(
     transport: &TransportArgs,
     url: Option<&str>,
     keep_alive: bool,
-) -> Result<(Plan, Options), Stop> {
+) -> Result<(Plan, Options), CliError> {
     let (target, request, options) = request.requests(url, keep_alive)?;
     let route = transport.route(&target)?;
     let plan = Plan {

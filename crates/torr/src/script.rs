@@ -1,15 +1,17 @@
 //! Lua scripts as load, those of `torr wrk -s` and of `--script`: from a file to what a plan sends, and to the script's last word.
 
-use crate::exit::{self, Stop};
-use crate::interrupt;
+use crate::exit::{self, CliError};
+use crate::{interrupt, output};
 use std::path::Path;
 use std::process::{self, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use torr_gauge::collector::Measurement;
+use torr_press::learnt::Find;
+use torr_press::users::Users;
 use torr_press::{Plan, Requests, Target};
 use torr_script::session::SessionUsers;
 use torr_script::wrk::{Outcome, WrkUsers};
@@ -17,6 +19,9 @@ use torr_script::{Facts, LoadedScript, Printing, ScriptFile};
 
 /// How often an interruption is looked for while a script runs before the load and after it.
 const INTERRUPT_POLL: Duration = Duration::from_millis(50);
+
+/// After how long a script that has not returned before the load is spoken of.
+const SLOW: Duration = Duration::from_secs(5);
 
 /// A script that is ready to run.
 #[derive(Debug)]
@@ -32,7 +37,6 @@ pub enum Script {
 }
 
 /// What a script is given beside the plan.
-#[derive(Debug)]
 pub struct ScriptSettings<'a> {
     pub path: &'a Path,
     pub arguments: &'a [String],
@@ -41,6 +45,8 @@ pub struct ScriptSettings<'a> {
     /// Values that no output shows.
     pub secrets: Vec<String>,
     pub printing: Printing,
+    /// Finds the way to servers beside the target that sessions send requests to.
+    pub find: Find,
 }
 
 impl Script {
@@ -48,10 +54,12 @@ impl Script {
     ///
     /// # Errors
     /// If the script ends in an error, or does not go with the plan.
-    pub fn load(plan: &Plan, settings: ScriptSettings<'_>) -> Result<Self, Stop> {
+    pub fn load(plan: &Plan, settings: ScriptSettings<'_>) -> Result<Self, CliError> {
         let target = &plan.target;
         if !plan.request.is_constant() {
-            return Err(Stop::Usage("a script goes with one URL without placeholders: it makes what varies".into()));
+            return Err(CliError::Usage(
+                "a script goes with one URL without placeholders: it makes what varies".into(),
+            ));
         }
         let mut request = Vec::new();
         plan.request.cursor(0, 1).write(&mut request);
@@ -61,22 +69,23 @@ impl Script {
             threads: plan.threads.clamp(1, plan.connections),
             variables: settings.variables,
             printing: settings.printing,
-            ..Facts::new(&target.url, target, &request).map_err(Stop::Usage)?
+            ..Facts::new(&target.url, target, &request).map_err(CliError::Usage)?
         };
-        let file = ScriptFile::read(settings.path).map_err(Stop::usage)?;
+        let file = ScriptFile::read(settings.path).map_err(CliError::usage)?;
+        let name = file.name.clone();
         let (origin, default_address) = (facts.origin.clone(), facts.addresses.first().copied());
-        let Some(loaded) = interruptible(move || LoadedScript::load(&file, &facts))? else {
+        let Some(loaded) = interruptible(&name, move || LoadedScript::load(&file, &facts))? else {
             process::exit(exit::INTERRUPTED.into())
         };
-        let script = match loaded.map_err(Stop::usage)? {
+        let script = match loaded.map_err(CliError::usage)? {
             LoadedScript::Sessions(script) => {
-                let url = origin.parse().map_err(Stop::usage)?;
-                Self::Sessions(Arc::new(SessionUsers::new(script, url, settings.secrets)))
+                let url = origin.parse().map_err(CliError::usage)?;
+                Self::Sessions(Arc::new(SessionUsers::new(script, url, settings.secrets, settings.find)))
             }
             LoadedScript::Wrk(script) => {
                 if plan.protocol.http2 && script.depth > 1 {
                     let only = "a script that returns several requests at once goes with HTTP/1.1 only";
-                    return Err(Stop::Usage(only.into()));
+                    return Err(CliError::Usage(only.into()));
                 }
                 let bytes = script.constant().map(<[u8]>::to_vec);
                 let users = WrkUsers::new(script, origin, default_address);
@@ -87,7 +96,7 @@ impl Script {
         };
         if plan.depth > 1 && !matches!(script, Self::Wrk { constant: Some(_), .. }) {
             let own = "a script says itself how many requests are in flight on a connection";
-            return Err(Stop::Usage(format!("{own}: leave out --pipeline and --streams")));
+            return Err(CliError::Usage(format!("{own}: leave out --pipeline and --streams")));
         }
         Ok(script)
     }
@@ -96,9 +105,25 @@ impl Script {
     pub fn plan(&self, plan: Plan) -> Plan {
         match self {
             Self::Wrk { constant: Some(request), .. } => Plan { request: request.clone(), ..plan },
-            Self::Wrk { users, .. } => Plan { users: Some(Arc::clone(users) as _), ..plan },
-            Self::Sessions(users) => Plan { users: Some(Arc::clone(users) as _), ..plan },
+            _ => Plan { users: Some(self.users()), ..plan },
         }
+    }
+
+    /// Returns the users whose requests are the script's.
+    pub fn users(&self) -> Arc<dyn Users> {
+        match self {
+            Self::Wrk { users, .. } => Arc::clone(users) as _,
+            Self::Sessions(users) => Arc::clone(users) as _,
+        }
+    }
+
+    /// Returns the error that ended a run, if one did.
+    pub fn error(&self) -> Option<String> {
+        let error = match self {
+            Self::Wrk { users, .. } => users.error(),
+            Self::Sessions(users) => users.error(),
+        };
+        error.map(|error| error.to_string())
     }
 
     /// Returns what the script will hear of a run.
@@ -111,25 +136,43 @@ impl Script {
     ///
     /// # Errors
     /// If the system refuses a thread or signals.
-    pub fn finish(self, outcome: Outcome) -> Result<Option<ExitCode>, Stop> {
-        let (error, users) = match self {
-            Self::Wrk { users, .. } => (users.error(), Some(users)),
-            Self::Sessions(users) => (users.error(), None),
-        };
-        if let Some(error) = error {
-            return Ok(exit::failed(&[error.to_string()]));
+    pub fn finish(self, outcome: Outcome) -> Result<Option<ExitCode>, CliError> {
+        if let Some(error) = self.error() {
+            return Ok(exit::failed(&[error]));
         }
-        let Some(users) = users else { return Ok(None) };
-        match interruptible(move || users.script().done(outcome))? {
+        let Self::Wrk { users, .. } = self else { return Ok(None) };
+        let name = users.script().name().to_owned();
+        match interruptible(&name, move || users.script().done(outcome))? {
             Some(done) => Ok(done.err().and_then(|error| exit::failed(&[error.to_string()]))),
             None => Ok(Some(exit::interrupted())),
         }
     }
 }
 
-/// Runs code of a script on a thread of its own, since it may never return. Returns `None` if it was interrupted.
-fn interruptible<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> Result<Option<T>, Stop> {
-    let failed = |what: &dyn std::fmt::Display| Stop::Failed(format!("the script's thread failed: {what}"));
+/// Returns the URL that a script names itself.
+///
+/// # Errors
+/// If the script ends in an error, or names none.
+pub fn target(path: &Path, printing: Printing) -> Result<String, CliError> {
+    let file = ScriptFile::read(path).map_err(CliError::usage)?;
+    let name = file.name.clone();
+    match interruptible(&name, move || torr_script::target(&file, printing))? {
+        Some(target) => target.map_err(CliError::usage),
+        None => process::exit(exit::INTERRUPTED.into()),
+    }
+}
+
+/// Returns the mistake of giving `--script` beside a target that is a script.
+pub fn stands_alone(path: &Path) -> CliError {
+    CliError::Usage(format!("'{}' is a script already: --script goes with a URL", path.display()))
+}
+
+/// Runs code of the script with this name on a thread of its own, since it may never return. Returns `None` if it was interrupted.
+fn interruptible<T: Send + 'static>(
+    name: &str,
+    call: impl FnOnce() -> T + Send + 'static,
+) -> Result<Option<T>, CliError> {
+    let failed = |what: &dyn std::fmt::Display| CliError::Failed(format!("the script's thread failed: {what}"));
     let (sender, ended) = mpsc::channel();
     let run = move || {
         // The caller may have stopped waiting.
@@ -137,7 +180,12 @@ fn interruptible<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -
     };
     let stop = interrupt::flag()?;
     thread::Builder::new().name("script".into()).spawn(run).map_err(|error| failed(&error))?;
+    let (begun, mut is_noted) = (Instant::now(), false);
     loop {
+        if !is_noted && begun.elapsed() > SLOW {
+            is_noted = true;
+            output::note(&format!("{name}: the script has not returned for {} s; Ctrl-C ends it", SLOW.as_secs()));
+        }
         match ended.recv_timeout(INTERRUPT_POLL) {
             Ok(outcome) => return Ok(Some(outcome)),
             Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => return Ok(None),
@@ -147,8 +195,8 @@ fn interruptible<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -
     }
 }
 
-fn raw(target: &Target, bytes: Vec<u8>) -> Result<Requests, Stop> {
+fn raw(target: &Target, bytes: Vec<u8>) -> Result<Requests, CliError> {
     let method = bytes.split(|&byte| byte == b' ').next().unwrap_or_default();
     let method = String::from_utf8_lossy(method).into_owned();
-    Requests::raw(target, &method, bytes).map_err(Stop::usage)
+    Requests::raw(target, &method, bytes).map_err(CliError::usage)
 }

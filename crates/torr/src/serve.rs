@@ -1,7 +1,7 @@
 //! `torr serve`: the demo application on a server.
 
-use crate::config::{Chosen, Config, Flags};
-use crate::exit::Stop;
+use crate::config::{Config, Flags, ServeConfig};
+use crate::exit::CliError;
 use crate::service::{self, EMBEDDED, Source};
 use crate::sink::Sink;
 use clap::Args;
@@ -17,14 +17,14 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// How one setting is called in each place.
-const PLACES: &str = "\
+/// The names of a setting in the file, the environment and flags.
+const NAMES: &str = "\
 Every setting can stand in three places, of which the last is the strongest: max_head in the file of --config, \
 TORR_SERVE_MAX_HEAD in the environment, and --max-head.";
 
 /// `torr serve`.
 #[derive(Debug, Args)]
-#[command(after_help = PLACES)]
+#[command(after_help = NAMES)]
 pub struct ServeArgs {
     /// Read settings from this TOML file; TORR_SERVE_CONFIG names one as well
     #[arg(long, value_name = "FILE")]
@@ -36,11 +36,11 @@ pub struct ServeArgs {
     pub flags: Flags,
 }
 
-/// Serves until it is told to leave by a signal.
-pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
+/// Serves until a signal stops it.
+pub fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let config = Config::gather(args.config.as_deref(), &args.flags)?;
     if args.print_config {
-        Sink::open(Path::new("-"))?.put(&config.toml()).map_err(Stop::Failed)?;
+        Sink::open(Path::new("-"))?.put(&config.toml()).map_err(CliError::Failed)?;
         return Ok(ExitCode::SUCCESS);
     }
     trace(&config.chosen.log_level);
@@ -60,25 +60,29 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
     let failed = |error: ServeError| match error {
         ServeError::Address(_) => {
-            Stop::Usage(format!("'{listen}' ({origin}) is not an address to listen on, such as 127.0.0.1:8080"))
+            CliError::Usage(format!("'{listen}' ({origin}) is not an address to listen on, such as 127.0.0.1:8080"))
         }
-        ServeError::Settings(what) => Stop::Usage(what),
-        ServeError::Tls(error) => Stop::Usage(error.to_string()),
-        ServeError::Log { .. } => Stop::Usage(error.to_string()),
-        error => Stop::Failed(error.to_string()),
+        ServeError::Settings(what) => CliError::Usage(what),
+        ServeError::Tls(error) => CliError::Usage(error.to_string()),
+        ServeError::Log { .. } => CliError::Usage(error.to_string()),
+        error => CliError::Failed(error.to_string()),
     };
-    let server = Server::new(service::app(&source, &cache)).settings(settings).bind(&listen).map_err(failed)?;
+    let server = Server::new(service::app(&source, &cache, config.chosen.router))
+        .settings(settings)
+        .bind(&listen)
+        .map_err(failed)?;
     let threads = |n: usize| if n == 1 { "1 worker".into() } else { format!("{n} workers") };
     let with = match (processes, workers) {
         (0, n) => threads(n),
         (1, n) => format!("1 process of {}", threads(n)),
         (processes, n) => format!("{processes} processes of {} each", threads(n)),
     };
-    let address = server.address();
+    let unix = server.unix_path().map(|path| format!("unix:{}", path.display()));
+    let address = unix.unwrap_or_else(|| server.address().to_string());
     let tell = move || anstream::eprintln!("torr: serving on {scheme}://{address} with {with}");
-    // Who reads where it listens may end it at once.
+    // A reader of the address may send a signal at once.
     let ended = server.watch_signals().map_err(failed)?.on_ready(tell).run_until_signal();
-    // A worker process that ended by itself has said why.
+    // A worker process that ended by itself has printed the reason.
     if let Err(ServeError::Worker { status, .. }) = &ended
         && let Some(code) = status.code().and_then(|code| u8::try_from(code).ok()).filter(|code| *code > 0)
     {
@@ -87,8 +91,8 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
     ended.map_err(failed).map(|()| ExitCode::SUCCESS)
 }
 
-/// The database, with a progress bar as long as its tables are filled.
-fn source(chosen: &Chosen) -> Result<Source, Stop> {
+/// Opens the database, with a progress bar while its tables are filled.
+fn source(chosen: &ServeConfig) -> Result<Source, CliError> {
     let options = chosen.db_options.clone();
     let url = chosen.database.as_deref();
     // A supervisor makes the tables for its worker processes, but for those in memory, of which each process has its own.
@@ -110,22 +114,24 @@ fn may_be_away(error: &DataError) -> bool {
     worker_number().is_some() && error.is_temporary()
 }
 
-fn unusable(what: &str, error: &DataError) -> Stop {
+fn unusable(what: &str, error: &DataError) -> CliError {
     let line = format!("cannot use the {what}: {error}");
     match error.kind() {
-        ErrorKind::BadUrl | ErrorKind::NotBuiltIn | ErrorKind::Denied | ErrorKind::MissingDatabase => Stop::Usage(line),
-        ErrorKind::Refused | ErrorKind::TimedOut | ErrorKind::Lost => Stop::Unreachable(line),
-        _ => Stop::Failed(line),
+        ErrorKind::BadUrl | ErrorKind::NotBuiltIn | ErrorKind::Denied | ErrorKind::MissingDatabase => {
+            CliError::Usage(line)
+        }
+        ErrorKind::Refused | ErrorKind::TimedOut | ErrorKind::Lost => CliError::Unreachable(line),
+        _ => CliError::Failed(line),
     }
 }
 
-/// Tells on standard error what happens inside, from this level on. What is mere information of a library is none of the server's:
-/// a database's notices, for example.
+/// Logs events of this level and above on standard error. At level `info` libraries log only warnings and errors: their information,
+/// such as a database's notices, is not the server's.
 fn trace(level: &str) {
     // The setting allows no other words than the levels'.
     let Ok(level) = level.parse::<LevelFilter>() else { return };
     let libraries = if level == LevelFilter::INFO { LevelFilter::WARN } else { level };
-    let told = Targets::new().with_default(libraries).with_target("torr", level).with_target("torr_serve", level);
+    let filter = Targets::new().with_default(libraries).with_target("torr", level).with_target("torr_serve", level);
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
-    tracing_subscriber::registry().with(lines.with_filter(told)).init();
+    tracing_subscriber::registry().with(lines.with_filter(filter)).init();
 }

@@ -3,6 +3,8 @@
 mod data;
 mod failure;
 mod fortunes;
+mod pages;
+mod router;
 mod session;
 mod source;
 
@@ -13,28 +15,32 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::HeaderValue;
 use http::header::CONTENT_ENCODING;
+use pages::{HELLO, Message, PLAINTEXT};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use torr_data::Cache;
 use torr_serve::{App, Request, Response};
 
-const HELLO: &str = "<p>Hello, world!</p>";
-/// The longest that `/sleep`, `/block` and `/pool`, and `/cpu` may be asked for.
+/// The longest time that `/sleep`, `/block` and `/pool`, and `/cpu` accept.
 const LONGEST_SLEEP: Duration = Duration::from_secs(3600);
 const LONGEST_NAP: Duration = Duration::from_secs(10);
 const LONGEST_WORK: Duration = Duration::from_secs(10);
 /// `/bytes` repeats this.
 static FILLER: [u8; 64 * 1024] = [b'x'; 64 * 1024];
 
-/// All of it, with this database and this cache.
-pub fn app(source: &Arc<Source>, cache: &Cache) -> App {
+/// All of it, with this database and this cache; the smallest pages by an axum router instead of controllers if wanted.
+pub fn app(source: &Arc<Source>, cache: &Cache, by_router: bool) -> App {
     let gzipped = gzip(HELLO.as_bytes());
-    let app = App::new()
-        .get("/", |_| Response::html(HELLO))
+    let app = match by_router {
+        true => App::new().router(router::router()),
+        false => App::new()
+            .get("/", |_| Response::html(HELLO))
+            .get("/plaintext", |_| Response::text(PLAINTEXT))
+            .get("/json", json),
+    };
+    let app = app
         .get("/benchmark", |_| Response::html(HELLO))
-        .get("/plaintext", |_| Response::text("Hello, World!"))
-        .get("/json", json)
         .get("/gzip", move |_| {
             Response::html(gzipped.clone()).header(CONTENT_ENCODING, HeaderValue::from_static("gzip"))
         })
@@ -51,11 +57,7 @@ pub fn app(source: &Arc<Source>, cache: &Cache) -> App {
 
 /// TechEmpower's rules want it serialised anew for each request.
 fn json(_: &Request<'_>) -> Response {
-    #[derive(serde::Serialize)]
-    struct Message {
-        message: &'static str,
-    }
-    match serde_json::to_vec(&Message { message: "Hello, World!" }) {
+    match serde_json::to_vec(&Message { message: PLAINTEXT }) {
         Ok(body) => Response::json(body),
         Err(error) => Response::error(500, format!("{error}\n")),
     }

@@ -6,14 +6,14 @@ mod plan;
 mod transport;
 
 use files::{Prepared, prepare};
-pub use once::{OnceArgs, run as once};
+pub use once::{Walk, run as once};
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::flags::output::OutputArgs;
 use crate::flags::request::RequestArgs;
 use crate::flags::transport::TransportArgs;
 use crate::flags::variables::VariableArgs;
-use crate::press::{self, PressArgs};
+use crate::press::{PressArgs, ReadyRun};
 use crate::target::RunFile;
 use std::path::Path;
 use std::process::ExitCode;
@@ -36,7 +36,7 @@ pub fn base(
     request: &RequestArgs,
     transport: &TransportArgs,
     keep_alive: bool,
-) -> Result<Plan, Stop> {
+) -> Result<Plan, CliError> {
     let files = [file];
     let source = SessionSource {
         files: &files,
@@ -52,21 +52,19 @@ pub fn base(
     source.run().map(|run| run.plan)
 }
 
+/// Looks through the files of a run, of which nothing is sent.
+///
+/// # Errors
+/// For a mistake in a file, with its position.
+pub fn check(args: &PressArgs, files: &[RunFile]) -> Result<(), CliError> {
+    SessionSource::of(args, files).prepare().map(|_| ())
+}
+
 /// Runs virtual users who walk through files, and prints the report.
-pub fn run(args: &PressArgs, files: &[RunFile]) -> Result<ExitCode, Stop> {
-    let source = SessionSource {
-        files,
-        variables: &args.session.variables,
-        setup: args.session.setup.as_deref(),
-        teardown: args.session.teardown.as_deref(),
-        request: &args.request,
-        transport: &args.transport,
-        think: args.load.think.clone(),
-        keep_alive: !args.load.no_keepalive,
-        output: Some(&args.output),
-    };
-    let SessionRun { plan, teardown } = source.run()?;
-    let ended = press::with_load(args, plan).and_then(|plan| press::run(args, &plan));
+pub fn run(args: &PressArgs, files: &[RunFile]) -> Result<ExitCode, CliError> {
+    let ready = ReadyRun::of(args)?;
+    let SessionRun { plan, teardown } = SessionSource::of(args, files).run()?;
+    let ended = ready.run(plan);
     // What the setup made is cleared away however the run ended.
     let cleared = teardown.map(|teardown| once::quietly(teardown, &args.transport, "teardown")).transpose();
     let code = ended?;
@@ -79,7 +77,7 @@ pub struct SessionSource<'a> {
     /// The files, each with its weight.
     pub files: &'a [RunFile],
     pub variables: &'a VariableArgs,
-    /// The file that one user runs before all others; its captures are everybody's variables.
+    /// The file that one user runs before all others; its captures are variables of all users.
     pub setup: Option<&'a Path>,
     /// The file that one user runs at the end.
     pub teardown: Option<&'a Path>,
@@ -98,33 +96,62 @@ pub struct SessionRun {
     pub teardown: Option<Prepared>,
 }
 
-impl SessionSource<'_> {
+/// The files of a run, looked through.
+struct LookedThrough {
+    setup: Option<Prepared>,
+    files: Prepared,
+    teardown: Option<Prepared>,
+}
+
+impl<'a> SessionSource<'a> {
+    fn of(args: &'a PressArgs, files: &'a [RunFile]) -> Self {
+        Self {
+            files,
+            variables: &args.session.variables,
+            setup: args.session.setup.as_deref(),
+            teardown: args.session.teardown.as_deref(),
+            request: &args.request,
+            transport: &args.transport,
+            think: args.load.think.clone(),
+            keep_alive: !args.load.no_keepalive,
+            output: Some(&args.output),
+        }
+    }
+
+    /// Reads and compiles all files.
+    fn prepare(&self) -> Result<LookedThrough, CliError> {
+        // What the setup will capture counts as given.
+        let setup = self.setup.map(|path| prepare(&[RunFile::new(path)], self.variables, None, &[])).transpose()?;
+        let later = setup.as_ref().map(Prepared::names).unwrap_or_default();
+        let files = prepare(self.files, self.variables, self.request.feeder.as_deref(), &later)?;
+        self.output.map_or(Ok(()), |output| output.check(&files.entries()))?;
+        let teardown = self.teardown.map(|path| prepare(&[RunFile::new(path)], self.variables, None, &later));
+        Ok(LookedThrough { setup, files, teardown: teardown.transpose()? })
+    }
+
     /// Runs the setup, if there is one, and returns the plan of the run: as `base` for a URL, of which only how hard to press is
     /// left to say.
     ///
     /// # Errors
-    /// For a mistake in a file, with its place; and if the setup fails.
-    pub fn run(&self) -> Result<SessionRun, Stop> {
-        // All files are read before anything is sent; what the setup will capture counts as given.
-        let setup = self.setup.map(|path| prepare(&[RunFile::new(path)], self.variables, None, &[])).transpose()?;
-        let later = setup.as_ref().map(Prepared::names).unwrap_or_default();
-        let mut prepared = prepare(self.files, self.variables, self.request.feeder.as_deref(), &later)?;
-        self.output.map_or(Ok(()), |output| output.check(&prepared.entries()))?;
-        let teardown = self.teardown.map(|path| prepare(&[RunFile::new(path)], self.variables, None, &later));
-        let mut teardown = teardown.transpose()?;
+    /// For a mistake in a file, with its position; and if the setup fails.
+    pub fn run(&self) -> Result<SessionRun, CliError> {
+        // All files are read before anything is sent.
+        let LookedThrough { setup, files: mut prepared, mut teardown } = self.prepare()?;
         if let Some(setup) = setup {
-            let captured = once::quietly(setup, self.transport, "setup")?;
+            let (captured, secrets) = once::quietly(setup, self.transport, "setup")?;
             prepared.values.extend(captured.clone());
+            prepared.secrets.extend(secrets.iter().cloned());
             if let Some(teardown) = &mut teardown {
                 teardown.values.extend(captured);
+                teardown.secrets.extend(secrets);
             }
         }
         let plan = self.plan(prepared)?;
         Ok(SessionRun { plan, teardown })
     }
 
-    fn plan(&self, prepared: Prepared) -> Result<Plan, Stop> {
-        let feeder = self.request.feeder.as_deref().map(Feeder::read).transpose().map_err(Stop::usage)?;
+    fn plan(&self, prepared: Prepared) -> Result<Plan, CliError> {
+        let feeder = self.request.feeder.as_deref().map(Feeder::read).transpose().map_err(CliError::usage)?;
         let transport = transport::with_options_of(&prepared.files, &prepared.values, self.transport)?;
         let settings = RunSettings {
             feeder,

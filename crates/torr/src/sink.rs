@@ -1,6 +1,6 @@
 //! Files and standard output that results are written to.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
@@ -25,7 +25,7 @@ struct OnDisk {
 
 impl Sink {
     /// `-` is standard output.
-    pub fn open(path: &Path) -> Result<Self, Stop> {
+    pub fn open(path: &Path) -> Result<Self, CliError> {
         if is_stdout(path) {
             return Ok(Self { file: None, name: "standard output".into() });
         }
@@ -36,7 +36,7 @@ impl Sink {
             }
             created => created.map(|file| (file, true)),
         };
-        let (file, is_new) = opened.map_err(|error| Stop::Usage(format!("cannot write {name}: {error}")))?;
+        let (file, is_new) = opened.map_err(|error| CliError::Usage(format!("cannot write {name}: {error}")))?;
         Ok(Self { file: Some(OnDisk { file, path: path.into(), is_new, is_begun: false }), name })
     }
 
@@ -46,7 +46,7 @@ impl Sink {
     }
 
     /// What tells a file on disk from all others, however it was named.
-    pub fn identity(&self) -> Option<(u64, u64)> {
+    fn identity(&self) -> Option<(u64, u64)> {
         let metadata = self.file.as_ref()?.file.metadata().ok()?;
         metadata.is_file().then(|| (metadata.dev(), metadata.ino()))
     }
@@ -108,6 +108,28 @@ fn unless_gone<T>(written: io::Result<T>, all: T) -> io::Result<T> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(all),
         written => written,
     }
+}
+
+/// Opens the outputs of a command by their flags, before its work. An error says which two of them would go to one file, or both to
+/// standard output.
+pub fn open_all<const N: usize>(outputs: [(&str, Option<&Path>); N]) -> Result<[Option<Sink>; N], CliError> {
+    let mut on_stdout = outputs.iter().filter(|(_, path)| path.is_some_and(is_stdout));
+    if let (Some((one, _)), Some((other, _))) = (on_stdout.next(), on_stdout.next()) {
+        return Err(CliError::Usage(format!("{one} and {other} cannot both go to standard output: name a file")));
+    }
+    let mut sinks = [const { None }; N];
+    for (at, (flag, path)) in outputs.iter().enumerate() {
+        let Some(path) = path else { continue };
+        let sink = Sink::open(path)?;
+        let file = sink.identity();
+        let same = |other: &Option<Sink>| file.is_some() && other.as_ref().and_then(Sink::identity) == file;
+        if let Some(other) = sinks.iter().position(same) {
+            let other = outputs[other].0;
+            return Err(CliError::Usage(format!("{other} and {flag} cannot both go to {}", path.display())));
+        }
+        sinks[at] = Some(sink);
+    }
+    Ok(sinks)
 }
 
 /// Whether a path means standard output.

@@ -1,6 +1,6 @@
 //! What `torr TARGET` loads: a URL, hurl files, a Lua file or a plan.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use std::path::{Path, PathBuf};
 use torr_gauge::number;
 
@@ -48,7 +48,7 @@ impl TargetKind {
     ///
     /// # Errors
     /// If a target can be a host as well as a file, if there is no such file, or if the targets do not go together.
-    pub fn of(targets: &[String]) -> Result<Self, Stop> {
+    pub fn of(targets: &[String]) -> Result<Self, CliError> {
         let words = targets.iter().map(|text| Word::of(text)).collect::<Result<Vec<_>, _>>()?;
         match &words[..] {
             [] => Ok(Self::Url(None)),
@@ -60,26 +60,14 @@ impl TargetKind {
     }
 }
 
-/// Returns the hurl file that a command for a single target is given, or none if the target is a URL.
-///
-/// # Errors
-/// As [`TargetKind::of`], and for a plan and a script, which only `torr TARGET` runs.
-pub fn hurl_file(target: Option<&str>, command: &str) -> Result<Option<RunFile>, Stop> {
-    let only = |path: &Path, what: &str| {
-        let path = path.display();
-        Stop::Usage(format!("'{path}' is {what} for 'torr {path}': '{command}' takes a URL or a hurl file"))
-    };
-    match TargetKind::of(&target.map(str::to_owned).into_iter().collect::<Vec<_>>())? {
-        TargetKind::Url(_) => Ok(None),
-        TargetKind::Sessions(files) => Ok(files.into_iter().next()),
-        TargetKind::Plan(path) => Err(only(&path, "a plan")),
-        TargetKind::Script(path) => Err(only(&path, "a script")),
-    }
+/// Whether a target is spelled like a hurl file or a script.
+pub fn is_file(text: &str) -> bool {
+    !text.contains("://") && matches!(ending(text), Some(Ending::Hurl | Ending::Lua))
 }
 
-/// Whether a target is spelled like a hurl file.
-pub fn is_hurl(text: &str) -> bool {
-    !text.contains("://") && ending(text) == Some(Ending::Hurl)
+/// Whether a target is spelled like a script.
+pub fn is_script(text: &str) -> bool {
+    !text.contains("://") && ending(text) == Some(Ending::Lua)
 }
 
 /// Whether a target is spelled like the file of a plan.
@@ -87,7 +75,7 @@ pub fn is_plan(text: &str) -> bool {
     !text.contains("://") && ending(text) == Some(Ending::Plan)
 }
 
-fn sessions(words: Vec<Word<'_>>) -> Result<Vec<RunFile>, Stop> {
+fn sessions(words: Vec<Word<'_>>) -> Result<Vec<RunFile>, CliError> {
     let urls: Vec<_> = words.iter().filter_map(Word::url).collect();
     let mut files = Vec::new();
     for word in words {
@@ -96,16 +84,16 @@ fn sessions(words: Vec<Word<'_>>) -> Result<Vec<RunFile>, Stop> {
             Word::Url(_) => {}
             Word::File(_, file) => {
                 let path = file.path;
-                return Err(Stop::Usage(format!("'{path}' stands alone: only hurl files can be several targets")));
+                return Err(CliError::Usage(format!("'{path}' stands alone: only hurl files can be several targets")));
             }
         }
     }
     match (&urls[..], files.first()) {
         ([], _) => Ok(files),
         ([url, ..], Some(file)) => {
-            Err(Stop::Usage(format!("'{url}' is a URL and '{}' a file: a hurl file has its URLs in it", file.path)))
+            Err(CliError::Usage(format!("'{url}' is a URL and '{}' a file: a hurl file has its URLs in it", file.path)))
         }
-        ([.., last], None) => Err(Stop::Usage(format!(
+        ([.., last], None) => Err(CliError::Usage(format!(
             "'{last}' is one URL too many: '--urls FILE' presses several of one server (see 'torr help')"
         ))),
     }
@@ -118,7 +106,7 @@ enum Word<'t> {
 }
 
 impl<'t> Word<'t> {
-    fn of(text: &'t str) -> Result<Self, Stop> {
+    fn of(text: &'t str) -> Result<Self, CliError> {
         if text.contains("://") {
             return Ok(Self::Url(text));
         }
@@ -134,7 +122,8 @@ impl<'t> Word<'t> {
                 _ => Err(missing(path)),
             };
         }
-        let wrong = || Stop::Usage(format!("the weight of '{path}' is not a whole number from 1 up, as in '{path}=7'"));
+        let wrong =
+            || CliError::Usage(format!("the weight of '{path}' is not a whole number from 1 up, as in '{path}=7'"));
         let weight = match weight {
             Some(weight) => {
                 let weight = number::count(weight).and_then(|weight| u32::try_from(weight).ok());
@@ -154,7 +143,7 @@ impl<'t> Word<'t> {
 }
 
 /// Returns the URL that a word without a known ending is, unless it can be a file.
-fn without_ending(text: &str) -> Result<Word<'_>, Stop> {
+fn without_ending(text: &str) -> Result<Word<'_>, CliError> {
     let is_path = ["/", "./", "../", "~"].iter().any(|start| text.starts_with(start));
     match (Path::new(text).is_file(), is_path) {
         (true, _) => {
@@ -165,18 +154,20 @@ fn without_ending(text: &str) -> Result<Word<'_>, Stop> {
                 false => "a hurl file ends in .hurl, a script in .lua, a plan in .toml".to_owned(),
             };
             let host = if is_path { String::new() } else { format!("; a host of that name is 'http://{text}/'") };
-            Err(Stop::Usage(format!("'{text}' is a file, and its ending does not tell what it holds ({hint}{host})")))
+            Err(CliError::Usage(format!(
+                "'{text}' is a file, and its ending does not tell what it holds ({hint}{host})"
+            )))
         }
-        (false, true) if Path::new(text).is_dir() => Err(Stop::Usage(format!("'{text}' is a folder, not a file"))),
-        (false, true) => Err(Stop::Usage(format!("there is no file '{text}'"))),
+        (false, true) if Path::new(text).is_dir() => Err(CliError::Usage(format!("'{text}' is a folder, not a file"))),
+        (false, true) => Err(CliError::Usage(format!("there is no file '{text}'"))),
         (false, false) => Ok(Word::Url(text)),
     }
 }
 
-fn missing(path: &str) -> Stop {
+fn missing(path: &str) -> CliError {
     let what = if Path::new(path).is_dir() { "is a folder, not a file" } else { "is a file that there is not" };
     let host = path.trim_end_matches('/');
-    Stop::Usage(format!("'{path}' {what} (a host of that name is 'http://{host}/')"))
+    CliError::Usage(format!("'{path}' {what} (a host of that name is 'http://{host}/')"))
 }
 
 fn ending(path: &str) -> Option<Ending> {
@@ -192,7 +183,7 @@ fn ending(path: &str) -> Option<Ending> {
 mod tests {
     use super::*;
 
-    fn of(targets: &[&str]) -> Result<TargetKind, Stop> {
+    fn of(targets: &[&str]) -> Result<TargetKind, CliError> {
         TargetKind::of(&targets.iter().map(|&target| target.to_owned()).collect::<Vec<_>>())
     }
 
@@ -241,7 +232,7 @@ mod tests {
             (&[&*plan, &*hurl], "stands alone"),
         ] {
             let mistake = of(targets).expect_err(words);
-            assert!(matches!(&mistake, Stop::Usage(line) if line.contains(words)), "{targets:?}: {mistake:?}");
+            assert!(matches!(&mistake, CliError::Usage(line) if line.contains(words)), "{targets:?}: {mistake:?}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! `torr watch`: on a server's machine, offers what can be seen there of a service, for a doctor elsewhere.
+//! `torr watch`: runs on a server's machine and offers signals of a service to a doctor elsewhere.
 
 mod metrics;
 mod origin;
 mod query;
 mod watchers;
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use clap::Args;
 use origin::Names;
 use query::Target;
@@ -38,32 +38,32 @@ pub struct WatchArgs {
     /// Only services on this port may be watched; can be given several times [default: all]
     #[arg(long = "port", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub ports: Vec<u16>,
-    /// Who asks has to show this, as 'Authorization: Bearer TOKEN'; TORR_WATCH_TOKEN in the environment does the same, and
+    /// The token that requests must have, as 'Authorization: Bearer TOKEN'; TORR_WATCH_TOKEN in the environment does the same, and
     /// does not show in the list of processes
     #[arg(long, value_name = "TOKEN")]
     pub token: Option<String>,
 }
 
-/// Watches until it is told to leave by a signal.
-pub fn run(args: &WatchArgs) -> Result<ExitCode, Stop> {
+/// Watches until a signal stops it.
+pub fn run(args: &WatchArgs) -> Result<ExitCode, CliError> {
     let token = args.token.clone().or_else(|| std::env::var(TOKEN).ok()).filter(|token| !token.is_empty());
     let listen = &args.listen;
     let addresses: Vec<SocketAddr> = listen.to_socket_addrs().map(Iterator::collect).unwrap_or_default();
     let Some(address) = addresses.first() else {
-        return Err(Stop::Usage(format!(
+        return Err(CliError::Usage(format!(
             "'{listen}' is not an address to listen on, such as 127.0.0.1:9300 (--listen)"
         )));
     };
     if token.is_none() && !address.ip().to_canonical().is_loopback() {
         let line =
             format!("'{listen}' can be reached from elsewhere: set {TOKEN} to a secret that who asks has to show");
-        return Err(Stop::Usage(line));
+        return Err(CliError::Usage(line));
     }
     let names = Names::new(listen);
     let context = Arc::new(WatchContext { token, names, ports: args.ports.clone(), watchers: Watchers::new() });
     let mut settings = Settings::default();
     (settings.workers, settings.blocking_threads) = (1, 2);
-    let failed = |error: torr_serve::ServeError| Stop::Failed(error.to_string());
+    let failed = |error: torr_serve::ServeError| CliError::Failed(error.to_string());
     let server = Server::new(app(&context)).settings(settings).bind(address).map_err(failed)?;
     let address = server.address();
     let tell = move || anstream::eprintln!("torr: watching on http://{address} (ask for /signals?port=PORT)");
@@ -71,18 +71,18 @@ pub fn run(args: &WatchArgs) -> Result<ExitCode, Stop> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Answers that begin to watch look at all processes, so they are made on threads of their own.
+/// Returns the application. A first request for a target scans all processes, so handlers are blocking ones.
 fn app(context: &Arc<WatchContext>) -> App {
     let (signals, metrics) = (context.clone(), context.clone());
     App::new()
         .get_blocking("/signals", move |request| {
-            signals.answer(request, |reading, _| match serde_json::to_string(reading) {
+            signals.respond(request, |reading, _| match serde_json::to_string(reading) {
                 Ok(text) => Response::json(text),
                 Err(error) => refusal(500, &format!("the reading cannot be written: {error}")),
             })
         })
         .get_blocking("/metrics", move |request| {
-            metrics.answer(request, |reading, target| {
+            metrics.respond(request, |reading, target| {
                 Response::ok("text/plain; version=0.0.4; charset=utf-8", metrics::text(reading, target))
             })
         })
@@ -90,7 +90,7 @@ fn app(context: &Arc<WatchContext>) -> App {
 
 struct WatchContext {
     token: Option<String>,
-    /// What it may be called by where there is no token.
+    /// The hosts that requests may name if there is no token.
     names: Names,
     /// The ports that may be watched; all if there are none.
     ports: Vec<u16>,
@@ -98,7 +98,7 @@ struct WatchContext {
 }
 
 impl WatchContext {
-    fn answer(&self, request: &Request<'_>, show: impl Fn(&Reading, &str) -> Response) -> Response {
+    fn respond(&self, request: &Request<'_>, show: impl Fn(&Reading, &str) -> Response) -> Response {
         // A token is more than a page could know.
         if self.token.is_none()
             && let Err(foreign) = self.names.check(request)
@@ -133,7 +133,7 @@ impl WatchContext {
     }
 }
 
-/// One line, which a client knows as this program's.
+/// Returns a refusal in one line, which clients recognise.
 fn refusal(status: u16, why: &str) -> Response {
     Response::error(status, format!("torr watch: {why}\n"))
 }

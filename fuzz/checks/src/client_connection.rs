@@ -25,14 +25,14 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-/// What became of one connection: its answers, and its end.
+/// What became of one connection: its responses, and its end.
 fn connect(
     session: &mut Http1,
     memory: &mut HeadCache,
     request: &Requests,
     pieces: &[Piece<'_>],
 ) -> (Vec<ReceivedResponse>, Result<Option<ProtocolEvent>, Failure>) {
-    let (mut answers, mut out) = (Vec::new(), Vec::new());
+    let (mut responses, mut out) = (Vec::new(), Vec::new());
     let mut cursor = Source::Requests(request.cursor(0, 1));
     session.open(&mut out);
     let to_head = session.start(memory, 0, &mut cursor, &mut out);
@@ -44,25 +44,25 @@ fn connect(
             // Always one more than is answered, so that nothing is too much.
             let state = InFlight { count: 2, oldest_is_head: to_head, failed_response: Some(&mut gathered) };
             match session.receive(memory, rest, at, state, &mut out) {
-                Ok((used, Some(ProtocolEvent::Response(answer)))) => {
-                    assert!(used > 0, "an answer of nothing");
-                    assert!(answer.response.body == 0 || !to_head, "a HEAD's answer has no body");
-                    answers.push(answer);
+                Ok((used, Some(ProtocolEvent::Response(completed)))) => {
+                    assert!(used > 0, "a response without bytes");
+                    assert!(completed.response.body == 0 || !to_head, "the response to a HEAD has no body");
+                    responses.push(completed);
                     session.start(memory, 0, &mut cursor, &mut out);
                     rest = &mut rest[used..];
                 }
-                Ok((_, Some(told))) => panic!("HTTP/1.1 has nothing else to tell: {told:?}"),
+                Ok((_, Some(event))) => panic!("HTTP/1.1 has no other events: {event:?}"),
                 Ok((used, None)) => {
-                    assert_eq!(used, rest.len(), "left without an answer");
+                    assert_eq!(used, rest.len(), "left without a response");
                     break;
                 }
-                Err(failure) => return (answers, Err(failure)),
+                Err(failure) => return (responses, Err(failure)),
             }
         }
     }
     let mut one = Vec::new();
     request.cursor(0, 1).write(&mut one);
-    assert_eq!(out, one.repeat(answers.len() + 1), "one request for each answer, and the one under way");
+    assert_eq!(out, one.repeat(responses.len() + 1), "one request for each response, and the one in flight");
     let end = session.server_closed();
-    (answers, end)
+    (responses, end)
 }

@@ -68,15 +68,15 @@ pub fn check(bytes: &[u8]) {
     if kind == ForwardedField::XRealIp {
         return;
     }
-    // A proxy that is trusted adds, at the right, whom it got the request from. If that is a stranger, all before is the
-    // stranger's invention: in the same field or in another.
-    let told: &[u8] = if kind == ForwardedField::Forwarded { b"for=192.0.2.9" } else { b"192.0.2.9" };
+    // A trusted proxy appends the address of its client. If that client is not trusted, all before is the client's invention:
+    // in the same field or in another.
+    let trusted_entry: &[u8] = if kind == ForwardedField::Forwarded { b"for=192.0.2.9" } else { b"192.0.2.9" };
     let at = fields.iter().rposition(|(field, _)| *field == name);
     let mut apart = fields.clone();
-    apart.push((name, told));
+    apart.push((name, trusted_entry));
     assert_eq!(of(proxy, kind, &apart).client, Some(SocketAddr::new(stranger.ip(), 0)), "behind {fields:?}");
     if let Some(at) = at {
-        let glued = [fields[at].1, b", ", told].concat();
+        let glued = [fields[at].1, b", ", trusted_entry].concat();
         let mut together = fields.clone();
         together[at].1 = &glued;
         let got = of(proxy, kind, &together);
@@ -95,7 +95,7 @@ pub fn check(bytes: &[u8]) {
             assert_eq!(of(proxy, kind, &more).client, known.client, "{} before {fields:?}", left.escape_ascii());
         }
     }
-    // A proxy at the right that is trusted, and says nothing else, changes nothing but whom the walk begins with.
+    // A proxy at the right that is trusted, and says nothing else, changes only the begin of the walk.
     let trusted: &[u8] = if kind == ForwardedField::Forwarded { b"for=\"[fd00::7]:99\"" } else { b"fd00::7" };
     let mut more = fields.clone();
     more.push((name, trusted));

@@ -91,7 +91,7 @@ fn same<T: Debug + PartialEq>(
 ) -> Result<T, UsageError> {
     let parsed = parse(args.to_vec());
     match getopt(options, args) {
-        // Of several mistakes the first one is told, and operands are behind all options here.
+        // Of several mistakes the first one is reported, and operands are behind all options here.
         Ok(apart) => assert_eq!(parsed.as_ref().ok(), parse(apart.clone()).ok().as_ref(), "{args:?} is {apart:?}"),
         // Help and version are printed as soon as an argument names them.
         Err(before) if before.iter().any(|option| "hV".contains(*option)) => {}

@@ -44,7 +44,7 @@ static UNCHECKED: LazyLock<Inspection> = LazyLock::new(Inspection::default);
 /// All that a connection gave.
 #[derive(Debug, PartialEq)]
 struct Got {
-    told: Vec<ProtocolEvent>,
+    events: Vec<ProtocolEvent>,
     out: Vec<u8>,
     /// Why the connection was given up.
     broken: Option<Failure>,
@@ -106,7 +106,7 @@ fn header(length: usize, kind: u8, flags: u8, stream: u8, wire: &mut Vec<u8>) {
 
 /// One connection from its beginning to its end.
 fn connect(session: &mut Http2<'_>, shared: &mut ThreadState, requests: &Requests, pieces: &[Piece<'_>]) -> Got {
-    let (mut told, mut out, mut broken) = (Vec::new(), Vec::new(), None);
+    let (mut events, mut out, mut broken) = (Vec::new(), Vec::new(), None);
     let mut cursor = Source::Requests(requests.cursor(0, 1));
     session.open(&mut out);
     // The keys of requests in flight, and how many there have been.
@@ -128,16 +128,16 @@ fn connect(session: &mut Http2<'_>, shared: &mut ThreadState, requests: &Request
             match session.receive(shared, rest, 7, state, &mut out) {
                 Ok((used, Some(one))) => {
                     let (ProtocolEvent::Failed(key, _) | ProtocolEvent::Unprocessed(key)) = one.clone() else {
-                        let ProtocolEvent::Response(answer) = one else { unreachable!("the two others are above") };
-                        assert!(in_flight.remove(&answer.key), "a response to nothing: {answer:?}");
-                        assert!((200..1000).contains(&answer.response.status), "{answer:?}");
-                        told.push(ProtocolEvent::Response(answer));
+                        let ProtocolEvent::Response(completed) = one else { unreachable!("the two others are above") };
+                        assert!(in_flight.remove(&completed.key), "a response to nothing: {completed:?}");
+                        assert!((200..1000).contains(&completed.response.status), "{completed:?}");
+                        events.push(ProtocolEvent::Response(completed));
                         rest = &mut rest[used..];
                         begin(session, shared, &mut in_flight, &mut out);
                         continue;
                     };
                     assert!(in_flight.remove(&key), "an end of nothing: {one:?}");
-                    told.push(one);
+                    events.push(one);
                     rest = &mut rest[used..];
                     begin(session, shared, &mut in_flight, &mut out);
                 }
@@ -160,7 +160,7 @@ fn connect(session: &mut Http2<'_>, shared: &mut ThreadState, requests: &Request
         }
     }
     let end = if broken.is_none() { session.server_closed() } else { Ok(None) };
-    Got { told, out, broken, end }
+    Got { events, out, broken, end }
 }
 
 /// All that was sent is HTTP/2, within what the server has allowed.

@@ -20,7 +20,9 @@ pub fn curl(bytes: &[u8]) {
 
 /// Checks one recording.
 pub fn har(bytes: &[u8]) {
-    text(bytes).into_iter().for_each(|text| check(har::import(text, har::Options { all: true })));
+    text(bytes)
+        .into_iter()
+        .for_each(|text| check(har::import(text, &har::Options { all: true, ..har::Options::default() })));
 }
 
 /// Checks one description.

@@ -14,7 +14,7 @@ const LONGEST: usize = 160 * 1024;
 
 /// An input, ready to be given to a reader.
 pub struct Input {
-    /// What the target is told.
+    /// The option byte of the target.
     pub option: u8,
     cuts: Vec<u8>,
     /// All bytes of the connection.

@@ -1,4 +1,4 @@
-//! Answers: in whatever pieces they come, a client reads the same ones.
+//! Responses: a client reads the same ones, in any pieces.
 //!
 //! Option: bit n says that the nth request was a HEAD; of 5.
 
@@ -9,8 +9,8 @@ use torr_wire::response::{Response, ResponseReader};
 /// All that a connection gave.
 #[derive(Debug, PartialEq)]
 struct Got {
-    /// The answers, and where in the stream each ended.
-    answers: Vec<(Response, usize)>,
+    /// The responses, and where in the stream each ended.
+    responses: Vec<(Response, usize)>,
     /// What the end of the connection gave, or the error before it.
     end: Result<Option<Response>, WireError>,
 }
@@ -23,36 +23,36 @@ pub fn check(bytes: &[u8]) {
     // A head in pieces is looked at once its end has come, and if that never comes its faults are not seen.
     let unseen = matches!(whole.end, Err(WireError::Syntax(_) | WireError::TooManyHeaders))
         && got.end == Err(WireError::Truncated);
-    assert_eq!(got.answers, whole.answers, "in pieces");
+    assert_eq!(got.responses, whole.responses, "in pieces");
     assert!(got.end == whole.end || unseen, "{:?}, not {:?}, in pieces", got.end, whole.end);
 }
 
 /// Reads a connection as an engine that knows its requests.
 fn read(pieces: &[Piece<'_>], heads: u8) -> Got {
-    let (mut reader, mut consumed, mut answers) = (ResponseReader::default(), 0, Vec::new());
+    let (mut reader, mut consumed, mut responses) = (ResponseReader::default(), 0, Vec::new());
     for &Piece { bytes: mut rest, .. } in pieces {
         while !rest.is_empty() {
-            let to_head = answers.len() < 5 && heads >> answers.len() & 1 == 1;
-            let (used, answer) = match reader.read(rest, to_head) {
+            let to_head = responses.len() < 5 && heads >> responses.len() & 1 == 1;
+            let (used, response) = match reader.read(rest, to_head) {
                 Ok(read) => read,
-                Err(error) => return Got { answers, end: Err(error) },
+                Err(error) => return Got { responses, end: Err(error) },
             };
             consumed += used;
-            match answer {
-                Some(answer) => {
-                    assert!(used > 0 && !reader.is_mid_response(), "an answer of nothing");
-                    assert!(answer.status == 101 || (200..1000).contains(&answer.status));
-                    assert!(answer.body <= consumed as u64);
-                    answers.push((answer, consumed));
+            match response {
+                Some(response) => {
+                    assert!(used > 0 && !reader.is_mid_response(), "a response without bytes");
+                    assert!(response.status == 101 || (200..1000).contains(&response.status));
+                    assert!(response.body <= consumed as u64);
+                    responses.push((response, consumed));
                 }
-                None => assert_eq!(used, rest.len(), "left without an answer: {}", rest.escape_ascii()),
+                None => assert_eq!(used, rest.len(), "left without a response: {}", rest.escape_ascii()),
             }
             rest = &rest[used..];
         }
     }
     let was_inside = reader.is_mid_response();
     let end = reader.end();
-    assert_eq!(was_inside, end != Ok(None), "whether the end was inside an answer");
+    assert_eq!(was_inside, end != Ok(None), "whether the end was inside a response");
     assert_eq!(reader.end(), Ok(None), "an end after the end");
-    Got { answers, end }
+    Got { responses, end }
 }

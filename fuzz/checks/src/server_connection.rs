@@ -1,8 +1,8 @@
-//! A server's connection: in whatever pieces requests arrive, and however long their handlers take, the answers are the same,
+//! A server's connection: requests in any pieces, with handlers of any duration, have the same responses,
 //! and a client can read them.
 //!
-//! Option: bit 0 says that the server is leaving, bit 1 that the client is in the end told that it took too long. A marked
-//! piece arrives before a handler that is waited for has its answer.
+//! Option: bit 0 says that the server is leaving, bit 1 that the client runs into a time-out at the end. A marked
+//! piece arrives before a handler that is waited for has its response.
 
 use crate::input::{Input, Piece};
 use bytes::Bytes;
@@ -12,13 +12,13 @@ use std::sync::LazyLock;
 use std::task::Poll;
 use torr_serve::fuzzing::{Connection, Next, Server};
 use torr_serve::{App, Request, Response, Settings};
-use torr_wire::response::{Response as Answer, ResponseReader};
+use torr_wire::response::{Response as WireResponse, ResponseReader};
 
 /// Sent in pieces of its own, after its head.
 static LONG: [u8; 64 * 1024 + 1] = [b'l'; 64 * 1024 + 1];
 /// A few of these are enough for one go.
 static MIDDLING: [u8; 20_000] = [b'm'; 20_000];
-/// The most that is to be sent at a time: as much as is enough, the answer that makes it more, and heads.
+/// The most that is to be sent at a time: as much as is enough, the response that makes it more, and heads.
 const MOST: usize = 64 * 1024 + LONG.len() + 1024;
 const INTERIM: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -55,7 +55,7 @@ fn describe(request: &Request<'_>) -> String {
     format!("{} {} {:?} {headers:?} {body}", request.method(), request.path(), request.query())
 }
 
-/// What a connection gave: its output without interim answers, which depend on when a body comes, and how it ended.
+/// What a connection gave: its output without interim responses, which depend on when a body comes, and how it ended.
 #[derive(PartialEq)]
 struct Got {
     out: Vec<u8>,
@@ -71,11 +71,11 @@ pub fn check(bytes: &[u8]) {
     assert!(got == whole, "in pieces: {}\nas a whole: {}", text(&got), text(&whole));
     // The reader of the responses to HEAD must know which they are.
     if !input.wire.windows(4).any(|word| word == b"HEAD") {
-        let answers = read(&whole.out);
-        let ended = matches!(whole.end, Next::Close | Next::CloseGently);
-        let said = answers.iter().position(|answer| !answer.keep_alive).map(|last| last + 1);
-        let last = ended.then_some(answers.len());
-        assert_eq!(said, last, "which answer says that it is the last: {}", text(&whole));
+        let responses = read(&whole.out);
+        let ended = matches!(whole.end, Next::Close | Next::Linger);
+        let said = responses.iter().position(|response| !response.keep_alive).map(|last| last + 1);
+        let last = ended.then_some(responses.len());
+        assert_eq!(said, last, "which response announces the end: {}", text(&whole));
     }
 }
 
@@ -104,16 +104,16 @@ fn work(connection: &mut Connection, mut next: Next, arrived: &mut Vec<u8>, out:
     loop {
         let before = out.len();
         next = match next {
-            Next::Wait => connection.answer(out).expect("a handler has its answer when it is asked again"),
-            Next::GoOn if connection.is_behind() => connection.receive(&[], out),
-            Next::GoOn | Next::Receive => {
+            Next::Wait => connection.respond(out).expect("a handler has its response when it is polled again"),
+            Next::Continue if connection.is_behind() => connection.receive(&[], out),
+            Next::Continue | Next::Receive => {
                 assert!(!connection.is_behind(), "it asks for more with requests to answer");
                 if arrived.is_empty() {
                     return Next::Receive;
                 }
                 connection.receive(&std::mem::take(arrived), out)
             }
-            Next::Close | Next::CloseGently => return next,
+            Next::Close | Next::Linger | Next::HandOver => return next,
         };
         assert!(out.len() - before <= MOST, "{} bytes at a time", out.len() - before);
         if next == Next::Wait {
@@ -133,18 +133,18 @@ fn without_interim(out: &[u8]) -> Vec<u8> {
     all
 }
 
-/// Reads answers as a client.
-fn read(mut out: &[u8]) -> Vec<Answer> {
-    let (mut reader, mut answers) = (ResponseReader::default(), Vec::new());
+/// Reads responses as a client.
+fn read(mut out: &[u8]) -> Vec<WireResponse> {
+    let (mut reader, mut responses) = (ResponseReader::default(), Vec::new());
     while !out.is_empty() {
         match reader.read(out, false) {
-            Ok((used, Some(answer))) => {
-                answers.push(answer);
+            Ok((used, Some(response))) => {
+                responses.push(response);
                 out = &out[used..];
             }
             Ok((_, None)) => panic!("an answer without end: {}", out.escape_ascii()),
             Err(error) => panic!("no answer: {error}: {}", out.escape_ascii()),
         }
     }
-    answers
+    responses
 }

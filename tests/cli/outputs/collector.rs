@@ -4,27 +4,27 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use torr_test_support::script::Script;
 
-/// A collector that keeps what it gets, and always gives the same answer.
+/// A collector that keeps what it gets, and always gives the same response.
 pub struct Receiver {
     server: Script,
     got: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
 impl Receiver {
-    pub fn answering(answer: Vec<u8>) -> Self {
+    pub fn answering(response: Vec<u8>) -> Self {
         let got = Arc::new(Mutex::new(Vec::new()));
         let all = Arc::clone(&got);
         let server = Script::start(move |client| {
             while let Some(request) = client.request() {
                 all.lock().expect("nobody panics with it").push(request);
-                client.send(&answer);
+                client.send(&response);
             }
         });
         Self { server, got }
     }
 
     pub fn taking() -> Self {
-        Self::answering(answer("200 OK", &[]))
+        Self::answering(response("200 OK", &[]))
     }
 
     pub fn url(&self) -> String {
@@ -40,13 +40,13 @@ impl Receiver {
     }
 }
 
-pub fn answer(status: &str, body: &[u8]) -> Vec<u8> {
+pub fn response(status: &str, body: &[u8]) -> Vec<u8> {
     let head =
         format!("HTTP/1.1 {status}\r\nContent-Type: application/x-protobuf\r\nContent-Length: {}\r\n\r\n", body.len());
     [head.as_bytes(), body].concat()
 }
 
-/// A proxy of whoever runs the tests has no part in them.
+/// Without the environment's proxy.
 pub fn without_proxy(mut command: Command) -> Command {
     for name in ["http_proxy", "https_proxy", "all_proxy"] {
         command.env_remove(name).env_remove(name.to_uppercase());

@@ -61,7 +61,7 @@ pub fn intervals(log: &str) -> (SystemTime, Vec<Interval>) {
 
 pub type Labels = BTreeMap<String, String>;
 
-/// Prometheus' text format, as strictly as is needed: every sample has a type that was told before it.
+/// Prometheus' text format, as strictly as is needed: every sample's type precedes it.
 pub fn samples(text: &str) -> Vec<(String, Labels, f64)> {
     let (mut types, mut samples) = (BTreeMap::new(), Vec::new());
     for line in text.lines() {

@@ -13,7 +13,7 @@ const SECRET: &str = "hunter2";
 /// Every command that is given a secret, and the one variable that it may be in.
 fn commands_with_secrets(server: &str, nowhere: &str, list: &str, config: &str) -> Vec<(Vec<String>, Option<String>)> {
     let words = |line: &str| -> Vec<String> {
-        // A line end stands in some values; words are told apart by '|'.
+        // Some values have a line end; '|' separates words.
         let fill = |word: &str| {
             let word = word.replace("SECRET", SECRET).replace("SERVER", server).replace("NOWHERE", nowhere);
             word.replace("LIST", list).replace("CONFIG", config).replace("\\n", "\n")

@@ -10,6 +10,7 @@ pub const WORDS: &[(&str, &str)] = &[
     ("bell", "a wake-up or a signal"),
     ("desk", "a worker's context"),
     ("guest", "a router or a service"),
+    ("lateness", "send lag"),
     ("nobody", "a noun that names who"),
     ("patient", "the target"),
     ("place", "a slot, an offset or a position"),
@@ -20,23 +21,17 @@ pub const WORDS: &[(&str, &str)] = &[
     ("told", "reported, sent or known"),
     ("ward", "evidence"),
     ("whoever", "a noun that names who"),
+    ("whom", "a noun that names who"),
     ("The same", "the noun and the verb again"),
 ];
 
 /// The parts of the workspace that still use a word, on their way to the vocabulary (issue 18). A part that is free of a word
 /// is deleted here: the test demands it.
 pub const NOT_YET: &[(&str, &str)] = &[
-    ("The same", "tests torr torr-doctor torr-serve"),
-    ("answer", "bench fuzz tests torr torr-doctor torr-press torr-serve"),
-    ("answers", "bench fuzz tests torr torr-doctor torr-press torr-report torr-serve"),
-    ("anybody", "tests torr-doctor"),
-    ("asked", "bench tests torr torr-doctor torr-gauge torr-press torr-report torr-serve torr-session"),
-    ("nobody", "tests torr-doctor torr-serve"),
-    ("place", "tests torr torr-fronts torr-import torr-press torr-serve torr-session"),
-    ("places", "tests torr torr-serve torr-session"),
-    ("somebody", "tests torr-doctor torr-serve"),
-    ("told", "bench fuzz tests torr torr-doctor torr-gauge torr-press torr-report torr-serve"),
-    ("whoever", "tests torr-serve"),
+    ("asked", "torr-session"),
+    // In torr-serve it is a part of tokio's `block_in_place`.
+    ("place", "torr-import torr-serve torr-session"),
+    ("places", "torr-session"),
 ];
 
 /// Sources of more lines than the limit, with the reason.

@@ -6,14 +6,14 @@ use torr_test_support::client::{get, post};
 use torr_test_support::wait_until;
 
 #[test]
-fn a_server_does_as_each_place_says() {
+fn a_server_follows_each_source_of_settings() {
     let scene = Scene::new("max_body = 4\nworkers = 1\n").variable("TORR_SERVE_MAX_HEAD", "200");
     let server = scene.serve(&["--max-headers", "2"]);
     let mut client = server.client();
     client.send(post("/echo", "four"));
-    assert_eq!(client.answer().text(), "four");
+    assert_eq!(client.response().text(), "four");
     client.send(post("/echo", "five!"));
-    assert_eq!(client.answer().status, 413);
+    assert_eq!(client.response().status, 413);
     let fields = |n: usize| (0..n).map(|i| format!("X{i}: x\r\n")).collect::<String>();
     for (fields, status) in [
         (fields(1), 200),
@@ -23,15 +23,15 @@ fn a_server_does_as_each_place_says() {
     ] {
         let mut client = server.client();
         client.send(format!("GET / HTTP/1.1\r\nHost: x\r\n{fields}\r\n"));
-        assert_eq!(client.answer().status, status, "{fields}");
+        assert_eq!(client.response().status, status, "{fields}");
     }
 }
 
 #[test]
 fn the_server_has_the_name_that_it_is_given() {
     let server = Scene::new("server_name = \"by file: \\\"1\\\"\"").serve(&[]);
-    let answer = server.exchange(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-    assert!(answer.contains("\r\nServer: by file: \"1\"\r\n"), "{answer}");
+    let response = server.exchange(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    assert!(response.contains("\r\nServer: by file: \"1\"\r\n"), "{response}");
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn connections_are_as_many_as_the_file_says() {
     assert_eq!(first.get("/").status, 200);
     let mut second = server.client();
     second.send(get("/"));
-    assert_eq!(second.answer().status, 503);
+    assert_eq!(second.response().status, 503);
     assert_eq!(first.get("/").status, 200);
 }
 
@@ -53,12 +53,12 @@ fn connections_of_an_address_are_as_many_as_the_file_says() {
     assert_eq!(first.get("/").status, 200);
     let mut second = server.client();
     second.send(get("/"));
-    assert_eq!(second.answer().status, 503);
+    assert_eq!(second.response().status, 503);
     drop(first);
     let served = || {
         let mut third = server.client();
         third.send(get("/"));
-        (third.answer().status == 200).then_some(())
+        (third.response().status == 200).then_some(())
     };
     wait_until("the first to have left its place", served);
 
@@ -89,13 +89,13 @@ fn timeouts_are_those_of_the_file() {
         let server = Scene::new(format!("{setting} = 0.001")).serve(&[]);
         let mut client = server.client();
         client.send(unfinished);
-        assert_eq!(within(default, setting, || client.answer()).status, 408, "{setting}");
+        assert_eq!(within(default, setting, || client.response()).status, 408, "{setting}");
     }
     let mut server = Scene::new("stop_timeout = '1ms'\nworkers = 1").serve(&[]);
     let mut client = server.client();
-    // By the answer to the first the second is known to be under way.
+    // By the response to the first the second is known to be in flight.
     client.send(get("/healthz") + &get("/sleep/3600000"));
-    assert_eq!(client.answer().status, 200);
+    assert_eq!(client.response().status, 200);
     server.terminate();
     assert_eq!(within(30, "stop_timeout", || server.wait()), Some(0));
 }
@@ -113,7 +113,7 @@ fn the_largest_values_do_no_harm() {
     let mut server = scene.serve(&[]);
     let mut client = server.client();
     client.send(post("/echo", "hello"));
-    assert_eq!(client.answer().text(), "hello");
+    assert_eq!(client.response().text(), "hello");
     assert_eq!(client.get("/").status, 200);
     server.terminate();
     client.ends();

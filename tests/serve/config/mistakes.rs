@@ -4,7 +4,7 @@ use super::scene::{Scene, one_line};
 use torr_test_support::program::{Running, torr_command};
 
 #[test]
-fn mistakes_in_a_file_get_one_line_with_their_place() {
+fn mistakes_in_a_file_get_one_line_with_their_position() {
     let cases: &[(&str, &str)] = &[
         ("\nworkesr = 4", "torr.toml:2: unknown key 'workesr' (did you mean 'workers'?)"),
         ("max-head = 4", "torr.toml:1: unknown key 'max-head' (did you mean 'max_head'?)"),

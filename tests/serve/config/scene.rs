@@ -29,7 +29,7 @@ impl Scene {
         self.folder.path().join("torr.toml")
     }
 
-    /// `torr serve` in the folder of the file, which it does not read unless told to.
+    /// `torr serve` in the folder of the file, which it reads only with the flag.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = torr_command(&[&["serve"], args].concat());
         command.current_dir(self.folder.path()).envs(self.variables.iter().cloned());
@@ -108,6 +108,7 @@ pub const OTHER: &[(&str, &str)] = &[
     ("request_ids", "true"),
     ("access_log", "\"a # log\""),
     ("access_log_format", "\"json\""),
+    ("router", "true"),
     ("database", "\"sqlite:a # b.db\""),
     ("db_mode", "\"blocking\""),
     ("db_pipelined", "true"),

@@ -26,14 +26,14 @@ pub enum Subject {
     Hyper,
 }
 
-/// The answers on a connection, in their order, and what becomes of it.
+/// The responses on a connection, in their order, and what becomes of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Outcome {
-    pub answers: Vec<Expected>,
+    pub responses: Vec<Expected>,
     pub end: End,
 }
 
-/// One answer.
+/// One response.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Expected {
     /// Any of these.
@@ -44,12 +44,12 @@ pub struct Expected {
     pub saw: Option<String>,
 }
 
-/// What becomes of the connection after the last of the answers.
+/// What becomes of the connection after the last of the responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// It takes another request.
     Open,
-    /// The server ends it, and answers nothing more.
+    /// The server ends it without a further response.
     Close,
     /// The client ends its side here, with or without the rest of a message.
     Cut,
@@ -79,7 +79,7 @@ impl Case {
             return Err(format!("{rfc:?} is not like \"9112 3.2, 9110 7.2\""));
         }
         let torr = outcome("torr")?.ok_or("torr is missing")?;
-        if torr.answers.iter().any(|answer| answer.saw.as_ref().is_some_and(|saw| saw.contains(SMUGGLED))) {
+        if torr.responses.iter().any(|response| response.saw.as_ref().is_some_and(|saw| saw.contains(SMUGGLED))) {
             return Err(format!("{SMUGGLED} is what must never be answered"));
         }
         let differing = |other: Option<Outcome>| match other {
@@ -110,27 +110,27 @@ impl Outcome {
     fn read(value: &Value) -> Result<Self, String> {
         let items: Option<Vec<&str>> = value.as_array().and_then(|items| items.iter().map(Value::as_str).collect());
         let items = items.ok_or("an outcome is a list of texts")?;
-        let (end, answers) = items.split_last().ok_or("an outcome is not empty")?;
+        let (end, responses) = items.split_last().ok_or("an outcome is not empty")?;
         let end = match *end {
             "open" => End::Open,
             "close" => End::Close,
             "cut" => End::Cut,
             other => return Err(format!("{other:?} is not open, close or cut")),
         };
-        Ok(Self { answers: answers.iter().map(|text| Expected::read(text)).collect::<Result<_, _>>()?, end })
+        Ok(Self { responses: responses.iter().map(|text| Expected::read(text)).collect::<Result<_, _>>()?, end })
     }
 
-    /// Whether these answers, as [`super::exchange`] writes them, are the expected ones.
+    /// Whether these responses, as [`super::exchange`] writes them, are the expected ones.
     pub fn fits(&self, observed: &[String]) -> bool {
-        let Some((end, mut answers)) = observed.split_last() else { return false };
-        for expected in &self.answers {
-            match answers.split_first() {
-                Some((answer, rest)) if expected.fits(answer) => answers = rest,
+        let Some((end, mut responses)) = observed.split_last() else { return false };
+        for expected in &self.responses {
+            match responses.split_first() {
+                Some((response, rest)) if expected.fits(response) => responses = rest,
                 _ if expected.optional => {}
                 _ => return false,
             }
         }
-        answers.is_empty() && *end == self.end.to_string()
+        responses.is_empty() && *end == self.end.to_string()
     }
 }
 
@@ -148,8 +148,8 @@ impl Expected {
         }
     }
 
-    fn fits(&self, answer: &str) -> bool {
-        let (status, saw) = answer.split_once(' ').unwrap_or((answer, ""));
+    fn fits(&self, response: &str) -> bool {
+        let (status, saw) = response.split_once(' ').unwrap_or((response, ""));
         self.statuses.iter().any(|expected| expected == status) && self.saw.as_deref().unwrap_or_default() == saw
     }
 }
@@ -166,11 +166,11 @@ impl fmt::Display for End {
 
 impl fmt::Debug for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let answers = self.answers.iter().map(|answer| {
-            let saw = answer.saw.as_ref().map(|saw| format!(" {saw}")).unwrap_or_default();
-            format!("{}{}{saw}", answer.statuses.join("|"), if answer.optional { "?" } else { "" })
+        let responses = self.responses.iter().map(|response| {
+            let saw = response.saw.as_ref().map(|saw| format!(" {saw}")).unwrap_or_default();
+            format!("{}{}{saw}", response.statuses.join("|"), if response.optional { "?" } else { "" })
         });
-        f.debug_list().entries(answers.chain([self.end.to_string()])).finish()
+        f.debug_list().entries(responses.chain([self.end.to_string()])).finish()
     }
 }
 

@@ -1,4 +1,4 @@
-//! One exchange over a socket: sends a case's bytes and a further request, reads the answers strictly, and tells what
+//! One exchange over a socket: sends a case's bytes and a further request, reads the responses strictly, and tells what
 //! happened in the corpus' own words.
 
 use super::case::{End, Expected, Outcome};
@@ -13,14 +13,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PROBE: &[u8] = b"GET /probe HTTP/1.1\r\nHost: x\r\n\r\n";
 const PROBED: &str = "200 GET /probe 0";
 
-/// What every answer begins with, but for those in HTTP/0.9.
+/// What every response begins with, but for those in HTTP/0.9.
 const BEGIN: &[u8] = b"HTTP/1.";
 
 /// The field in which a server's handler says which request it saw.
 pub const SAW: &str = "X-Saw";
 
-/// One answer.
-struct Answer {
+/// One response.
+struct ClientResponse {
     text: String,
     closes: bool,
     http_1_1: bool,
@@ -28,18 +28,18 @@ struct Answer {
 
 /// What follows in the bytes that were received.
 enum Part {
-    Answer(Answer),
+    ClientResponse(ClientResponse),
     Ended,
     Silent,
     Malformed(String),
 }
 
-/// The answers and the end, as a case would have them.
+/// The responses and the end, as a case would have them.
 pub struct Observed {
     pub words: Vec<String>,
-    /// For each answer, whether it said that it is the last one.
+    /// For each response, whether it said that it is the last one.
     pub closes: Vec<bool>,
-    /// Whether all answers were in HTTP/1.1.
+    /// Whether all responses were in HTTP/1.1.
     pub http_1_1: bool,
 }
 
@@ -77,16 +77,16 @@ pub fn exchange(address: SocketAddr, before: Before, writes: &[Vec<u8>], expecte
     };
     if before != Before::Nothing {
         match wire.next() {
-            Part::Answer(answer) if answer.text == OFFERED && !answer.closes => {}
+            Part::ClientResponse(response) if response.text == OFFERED && !response.closes => {}
             _ => return seen.ending("the offer has no answer"),
         }
     }
-    let is_interim = |answer: Option<&Expected>| answer.is_some_and(|it| it.statuses == ["100"] && !it.optional);
+    let is_interim = |response: Option<&Expected>| response.is_some_and(|it| it.statuses == ["100"] && !it.optional);
     for (n, write) in writes.iter().enumerate() {
         // Whoever waits to be told to go on sends the rest only then.
-        if (n > 0 || before == Before::PipelinedOffer) && is_interim(expected.answers.get(seen.words.len())) {
+        if (n > 0 || before == Before::PipelinedOffer) && is_interim(expected.responses.get(seen.words.len())) {
             match wire.next() {
-                Part::Answer(answer) => seen.add(answer),
+                Part::ClientResponse(response) => seen.add(response),
                 _ => return seen.ending("no interim answer"),
             }
         }
@@ -98,8 +98,8 @@ pub fn exchange(address: SocketAddr, before: Before, writes: &[Vec<u8>], expecte
     }
     loop {
         match wire.next() {
-            Part::Answer(answer) if answer.text == PROBED && expected.end != End::Cut => break,
-            Part::Answer(answer) => seen.add(answer),
+            Part::ClientResponse(response) if response.text == PROBED && expected.end != End::Cut => break,
+            Part::ClientResponse(response) => seen.add(response),
             Part::Ended if expected.end == End::Cut => return seen.ending("cut"),
             Part::Ended => return seen.ending("close"),
             Part::Silent => return seen.ending("neither open nor closed"),
@@ -109,21 +109,21 @@ pub fn exchange(address: SocketAddr, before: Before, writes: &[Vec<u8>], expecte
     if expected.end == End::Close {
         return seen.ending("open");
     }
-    // Nothing may follow the last answer.
+    // Nothing may follow the last response.
     wire.end_sending();
     match wire.next() {
         Part::Ended => seen.ending("open"),
-        Part::Answer(answer) => seen.ending(&format!("another answer: {}", answer.text)),
+        Part::ClientResponse(response) => seen.ending(&format!("another answer: {}", response.text)),
         Part::Silent => seen.ending("open for ever"),
         Part::Malformed(what) => seen.ending(&what),
     }
 }
 
 impl Observed {
-    fn add(&mut self, answer: Answer) {
-        self.words.push(answer.text);
-        self.closes.push(answer.closes);
-        self.http_1_1 &= answer.http_1_1;
+    fn add(&mut self, response: ClientResponse) {
+        self.words.push(response.text);
+        self.closes.push(response.closes);
+        self.http_1_1 &= response.http_1_1;
     }
 
     fn ending(mut self, end: &str) -> Self {
@@ -146,7 +146,7 @@ impl Wire {
         Self { stream, buffer: Vec::new() }
     }
 
-    /// Whoever has been refused may be unable to send the rest; the answers tell.
+    /// Whoever has been refused may be unable to send the rest; the responses tell.
     fn send(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);
     }
@@ -156,13 +156,13 @@ impl Wire {
     }
 
     fn next(&mut self) -> Part {
-        match self.answer() {
-            Ok(answer) => Part::Answer(answer),
+        match self.response() {
+            Ok(response) => Part::ClientResponse(response),
             Err(part) => part,
         }
     }
 
-    fn answer(&mut self) -> Result<Answer, Part> {
+    fn response(&mut self) -> Result<ClientResponse, Part> {
         while self.buffer.len() < BEGIN.len() {
             if !self.fill()? {
                 break;
@@ -172,10 +172,10 @@ impl Wire {
             [] => return Err(Part::Ended),
             BEGIN => {}
             _ => {
-                // No status line: all there is of an answer in HTTP/0.9.
+                // No status line: all there is of a response in HTTP/0.9.
                 while self.fill()? {}
                 self.buffer.clear();
-                return Ok(Answer { text: "0.9".to_owned(), closes: true, http_1_1: false });
+                return Ok(ClientResponse { text: "0.9".to_owned(), closes: true, http_1_1: false });
             }
         }
         let head: String = self.take_through(b"\r\n\r\n")?.into_iter().map(char::from).collect();
@@ -200,7 +200,7 @@ impl Wire {
             ([], []) if closes => while self.fill()? {},
             _ => return Err(self.malformed("an answer without a sure end")),
         }
-        Ok(Answer { text: format!("{status}{saw}"), closes, http_1_1: head.starts_with("HTTP/1.1 ") })
+        Ok(ClientResponse { text: format!("{status}{saw}"), closes, http_1_1: head.starts_with("HTTP/1.1 ") })
     }
 
     fn take_chunks(&mut self) -> Result<(), Part> {

@@ -50,7 +50,7 @@ impl Torr {
         let (tell, ended) = channel();
         thread::spawn(move || {
             bound.run().expect("it runs until it is stopped");
-            // Nobody may be listening any more.
+            // No client may be listening any more.
             let _ = tell.send(());
         });
         Self { address, stop, ended }
@@ -88,11 +88,11 @@ pub fn nginx() -> (Nginx, SocketAddr) {
 }
 
 fn router() -> axum::Router {
-    axum::Router::new().fallback(answer)
+    axum::Router::new().fallback(response)
 }
 
 /// Does what Torr does for simple controllers, as far as methods go.
-async fn answer(method: Method, uri: Uri, body: Bytes) -> Response {
+async fn response(method: Method, uri: Uri, body: Bytes) -> Response {
     match method.as_str() {
         "OPTIONS" if uri.path() == "*" => StatusCode::NO_CONTENT.into_response(),
         "GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "PATCH" | "OPTIONS" => {

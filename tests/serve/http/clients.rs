@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_client_that_waits_to_send_its_body_is_told_to_go_on() {
+fn a_client_that_waits_to_send_its_body_is_sent_100() {
     let server = Serve::start(&[]);
     let mut client = server.client();
     let head = "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n";
@@ -12,24 +12,24 @@ fn a_client_that_waits_to_send_its_body_is_told_to_go_on() {
         assert_eq!(client.interim().status, 100, "{framing}");
         client.has_nothing();
         client.send(body);
-        assert_eq!(client.answer().text(), "hello", "{framing}");
+        assert_eq!(client.response().text(), "hello", "{framing}");
         // One that has not waited needs no telling.
         client.send(format!("{head}{framing}\r\n\r\n{body}"));
-        assert_eq!(client.answer().text(), "hello", "{framing}, without waiting");
+        assert_eq!(client.response().text(), "hello", "{framing}, without waiting");
     }
-    // HTTP/1.0 has no interim answers, and a body of nothing needs none.
+    // HTTP/1.0 has no interim responses, and a body of nothing needs none.
     client.send("POST /echo HTTP/1.0\r\nConnection: keep-alive\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
     client.send("ok");
-    assert_eq!(client.answer().text(), "ok");
+    assert_eq!(client.response().text(), "ok");
     client.send(format!("{head}Content-Length: 0\r\n\r\n"));
-    assert_eq!(client.answer().text(), "");
+    assert_eq!(client.response().text(), "");
     // What will be refused is refused before it is sent.
     client.send(format!("{head}Content-Length: 1048577\r\n\r\n"));
     ends_with(&mut client, 413, "a body that is too large");
 }
 
 #[test]
-fn a_client_that_has_ended_its_side_gets_all_its_answers() {
+fn a_client_that_has_ended_its_side_gets_all_its_responses() {
     let server = Serve::start(ONE_WORKER);
     let (requests, expected) = mixed(30);
     let single = |request: String, body: &str| (request, vec![body.to_owned()]);
@@ -44,10 +44,10 @@ fn a_client_that_has_ended_its_side_gets_all_its_answers() {
         let mut client = server.client();
         client.send(requests);
         client.end_sending();
-        answers_in_order(&mut client, &expected);
+        responses_in_order(&mut client, &expected);
         client.ends();
     }
-    // What is not whole has no answer.
+    // What is not whole has no response.
     for part in
         ["", "GET / HT", "GET / HTTP/1.1\r\nHost: x\r\n", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na"]
     {
@@ -80,19 +80,19 @@ fn clients_that_vanish_leave_the_others_served() {
         // This one has begun to read, and resets the connection, since it leaves some unread.
         let mut client = server.client();
         client.send(get("/bytes/1000000000"));
-        client.answer_head();
+        client.response_head();
         drop(client);
         assert_eq!(faithful.get("/").text(), HELLO, "round {round} after a client that had begun to read");
     }
 }
 
 #[test]
-fn a_handler_that_waits_keeps_nobody_else_waiting() {
+fn a_handler_that_waits_delays_no_others() {
     let server = Serve::start(ONE_WORKER);
     let (mut waiting, mut other) = (server.client(), server.client());
-    // By the answer to the first the second is known to be under way. It would take an hour.
+    // By the response to the first the second is known to be in flight. It would take an hour.
     waiting.send(get("/healthz") + &get("/sleep/3600000"));
-    assert_eq!(waiting.answer().text(), "ok\n");
+    assert_eq!(waiting.response().text(), "ok\n");
     for path in ["/", "/sleep/1", "/bytes/1000000", "/"] {
         assert_eq!(other.get(path).status, 200, "{path}");
     }
@@ -101,22 +101,22 @@ fn a_handler_that_waits_keeps_nobody_else_waiting() {
 }
 
 #[test]
-fn a_reader_that_pauses_gets_all_in_the_end_and_stops_nobody() {
+fn a_reader_that_pauses_gets_all_in_the_end_and_stops_no_others() {
     const LENGTH: u64 = 100_000_000;
     let server = Serve::start(ONE_WORKER);
     let (mut slow, mut other) = (server.client(), server.client());
     slow.send(get(&format!("/bytes/{LENGTH}")) + &get("/healthz"));
     // Once the head is here the rest is on its way, and it is more than the kernel takes.
-    slow.answer_head();
+    slow.response_head();
     for _ in 0..200 {
         assert_eq!(other.get("/").text(), HELLO);
         assert_eq!(other.get("/sleep/0").text(), "slept\n");
     }
     other.send(get("/bytes/20000000"));
-    other.answer_head();
+    other.response_head();
     other.pass_over(20_000_000);
     slow.pass_over(LENGTH);
-    assert_eq!(slow.answer().text(), "ok\n");
+    assert_eq!(slow.response().text(), "ok\n");
 }
 
 #[test]
@@ -128,8 +128,8 @@ fn many_connections_share_few_workers() {
             client.send(post("/echo", &format!("{round} {n}")) + &get(&format!("/sleep/{}", n % 7)));
         }
         for (n, client) in clients.iter_mut().enumerate() {
-            assert_eq!(client.answer().text(), format!("{round} {n}"));
-            assert_eq!(client.answer().text(), "slept\n", "connection {n} in round {round}");
+            assert_eq!(client.response().text(), format!("{round} {n}"));
+            assert_eq!(client.response().text(), "slept\n", "connection {n} in round {round}");
         }
     }
 }
@@ -148,7 +148,7 @@ fn a_server_that_has_no_file_left_serves_those_who_are_in_and_others_later() {
     clients.iter_mut().for_each(|client| client.send(get("/")));
     while let Some(mut client) = clients.pop_front() {
         let left = clients.len();
-        assert_eq!(client.answer().text(), HELLO, "with {left} behind it");
+        assert_eq!(client.response().text(), HELLO, "with {left} behind it");
         assert_eq!(client.get("/").text(), HELLO, "with {left} behind it");
     }
 }

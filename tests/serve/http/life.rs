@@ -14,9 +14,9 @@ fn a_signal_lets_it_finish_what_is_under_way_and_leave() {
         let mut server = Serve::start(ONE_WORKER);
         let (mut idle, mut silent, mut waiting) = (server.client(), server.connect(), server.client());
         assert_eq!(idle.get("/").text(), HELLO);
-        // By the answer to the first the second is known to be under way.
+        // By the response to the first the second is known to be in flight.
         waiting.send(get("/healthz") + &get("/sleep/1000") + &get("/"));
-        assert_eq!(waiting.answer().text(), "ok\n");
+        assert_eq!(waiting.response().text(), "ok\n");
         let mut sending = server.client();
         sending.send("POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
         assert_eq!(sending.interim().status, 100);
@@ -26,8 +26,12 @@ fn a_signal_lets_it_finish_what_is_under_way_and_leave() {
         assert_eq!(refusal(&server), ErrorKind::ConnectionRefused, "{signal}, while it leaves");
         sending.send("hello");
         for (client, text) in [(&mut sending, "hello"), (&mut waiting, "slept\n")] {
-            let answer = client.answer();
-            assert_eq!((answer.text(), answer.field("Connection")), (text, Some("close")), "{signal}: {answer:?}");
+            let response = client.response();
+            assert_eq!(
+                (response.text(), response.field("Connection")),
+                (text, Some("close")),
+                "{signal}: {response:?}"
+            );
             client.ends();
         }
         assert_eq!(server.wait(), Some(0), "{signal}");
@@ -45,7 +49,7 @@ fn all_workers_leave_although_clients_keep_them_busy() {
     for client in &mut clients {
         assert_eq!(client.get("/").text(), HELLO);
     }
-    // Each asks anew as soon as it has its answer, until it is told that this was the last.
+    // Each sends its next request after each response, until a response is the last one.
     let pressing = clients
         .into_iter()
         .map(|mut client| thread::spawn(move || while client.get("/sleep/0").field("Connection").is_none() {}));
@@ -58,11 +62,11 @@ fn all_workers_leave_although_clients_keep_them_busy() {
 }
 
 #[test]
-fn what_is_sent_to_a_leaving_server_does_not_destroy_its_answer() {
+fn what_is_sent_to_a_stopping_server_does_not_destroy_its_response() {
     let mut server = Serve::start(ONE_WORKER);
     let mut client = server.client();
     client.send(get("/healthz") + &get("/sleep/500"));
-    assert_eq!(client.answer().text(), "ok\n");
+    assert_eq!(client.response().text(), "ok\n");
     // This waits in the kernel when the connection is ended.
     client.send(get("/").repeat(100));
     server.terminate();

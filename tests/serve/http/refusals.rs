@@ -19,12 +19,12 @@ fn a_refusal_that_leaves_the_framing_intact_keeps_the_connection() {
         ("get /", 501, None),
     ] {
         client.send(format!("{line} HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"));
-        let answer = client.answer();
-        assert_eq!((answer.status, answer.field("Allow")), (status, allow), "{line}: {answer:?}");
-        assert_eq!(answer.field("Connection"), None, "{line}: {answer:?}");
+        let response = client.response();
+        assert_eq!((response.status, response.field("Allow")), (status, allow), "{line}: {response:?}");
+        assert_eq!(response.field("Connection"), None, "{line}: {response:?}");
     }
     client.send("HEAD /echo HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_eq!(client.answer_head().field("Allow"), Some("POST"));
+    assert_eq!(client.response_head().field("Allow"), Some("POST"));
     assert_eq!(client.get("/").text(), HELLO);
 }
 
@@ -62,7 +62,7 @@ fn malformed_requests_end_the_connection() {
         // What stands before it is answered, and what stands behind it is not.
         let mut client = server.client();
         client.send(format!("{}{request}{}", get("/json"), get("/")));
-        assert_eq!(client.answer().status, 200, "before {request:?}");
+        assert_eq!(client.response().status, 200, "before {request:?}");
         ends_with(&mut client, status, &format!("{request:?}"));
 
         let mut client = server.client();
@@ -100,8 +100,8 @@ fn is_limit(server: &Serve, fits: &str, exceeds: &str, status: u16) {
     let shown = |request: &str| format!("{}... of {} bytes", &request[..request.len().min(70)], request.len());
     let mut client = server.client();
     client.send(fits);
-    let answer = client.answer();
-    assert_eq!(answer.status, 200, "{}: {answer:?}", shown(fits));
+    let response = client.response();
+    assert_eq!(response.status, 200, "{}: {response:?}", shown(fits));
     client.send(exceeds);
     ends_with(&mut client, status, &shown(exceeds));
 
@@ -138,12 +138,12 @@ fn limits_can_be_set() {
     for request in bodies_of(3_000_000) {
         let mut client = server.client();
         client.send(request);
-        assert_eq!(client.answer().body.len(), 3_000_000);
+        assert_eq!(client.response().body.len(), 3_000_000);
     }
 }
 
 #[test]
-fn a_refused_client_that_still_sends_gets_the_whole_answer() {
+fn a_refused_client_that_still_sends_gets_the_whole_response() {
     let server = Serve::start(&[]);
     // The server reads the first of these to its end, and ends the connection while the second is being sent.
     for length in [900_000, 30_000_000] {
@@ -156,8 +156,12 @@ fn a_refused_client_that_still_sends_gets_the_whole_answer() {
             let mut client = server.client();
             client.send(head);
             client.send_what_goes(&vec![b'b'; length]);
-            let answer = client.answer();
-            assert_eq!((answer.status, answer.field("Connection")), (status, Some("close")), "{head:?}: {answer:?}");
+            let response = client.response();
+            assert_eq!(
+                (response.status, response.field("Connection")),
+                (status, Some("close")),
+                "{head:?}: {response:?}"
+            );
             if length < 1_000_000 {
                 client.ends();
             }

@@ -1,4 +1,4 @@
-//! A client that sends bytes just as they are, and reads answers one by one, checking what every answer must have.
+//! A client that sends bytes just as they are, and reads responses one by one, checking what every response must have.
 
 use std::fmt;
 use std::io::{ErrorKind, Read, Write};
@@ -11,19 +11,19 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// One connection.
 pub struct Client {
     stream: TcpStream,
-    /// Bytes that have arrived after the last answer.
+    /// Bytes that have arrived after the last response.
     buffer: Vec<u8>,
 }
 
-/// One answer.
+/// One response.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct ClientResponse {
     pub status: u16,
     pub fields: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
-impl Answer {
+impl ClientResponse {
     /// The value of a field, which must not stand there twice.
     pub fn field(&self, name: &str) -> Option<&str> {
         let mut values = self.fields.iter().filter(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| &**value);
@@ -42,7 +42,7 @@ impl Answer {
     }
 }
 
-impl fmt::Debug for Answer {
+impl fmt::Debug for ClientResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {:?} with {}", self.status, self.fields, start_of(&self.body))
     }
@@ -72,7 +72,7 @@ impl Client {
         self.stream.local_addr().expect("it is connected")
     }
 
-    /// The same connection, for another thread to send on.
+    /// Returns a handle to the connection, for another thread to send on.
     pub fn sender(&self) -> TcpStream {
         self.stream.try_clone().expect("a descriptor is free")
     }
@@ -100,44 +100,44 @@ impl Client {
         self.stream.shutdown(Shutdown::Write).expect("it is connected");
     }
 
-    /// Sends a GET and reads its answer.
-    pub fn get(&mut self, path: &str) -> Answer {
+    /// Sends a GET and reads its response.
+    pub fn get(&mut self, path: &str) -> ClientResponse {
         self.send(get(path));
-        self.answer()
+        self.response()
     }
 
-    /// Reads one answer with its body.
-    pub fn answer(&mut self) -> Answer {
-        let mut answer = self.answer_head();
-        let length = answer.field("Content-Length").map_or(0, |text| text.parse().expect("a length is a number"));
+    /// Reads one response with its body.
+    pub fn response(&mut self) -> ClientResponse {
+        let mut response = self.response_head();
+        let length = response.field("Content-Length").map_or(0, |text| text.parse().expect("a length is a number"));
         while self.buffer.len() < length {
-            self.fill(&answer);
+            self.fill(&response);
         }
         let rest = self.buffer.split_off(length);
-        answer.body = std::mem::replace(&mut self.buffer, rest);
-        answer
+        response.body = std::mem::replace(&mut self.buffer, rest);
+        response
     }
 
-    /// Reads the head of an answer: all there is of one to a HEAD.
-    pub fn answer_head(&mut self) -> Answer {
-        let answer = self.any_head();
-        assert!(answer.status >= 200, "{answer:?} is an interim answer");
-        assert_eq!(answer.field("Server"), Some("torr"), "{answer:?}");
-        assert!(answer.field("Date").is_some_and(is_date), "{answer:?} has no valid date");
-        let sized = answer.field("Content-Length").is_some_and(|text| text.parse::<u64>().is_ok());
-        assert_eq!(sized, ![204, 304].contains(&answer.status), "{answer:?}");
-        assert_eq!(answer.field("Transfer-Encoding"), None, "{answer:?}");
-        answer
+    /// Reads the head of a response: all there is of one to a HEAD.
+    pub fn response_head(&mut self) -> ClientResponse {
+        let response = self.any_head();
+        assert!(response.status >= 200, "{response:?} is an interim answer");
+        assert_eq!(response.field("Server"), Some("torr"), "{response:?}");
+        assert!(response.field("Date").is_some_and(is_date), "{response:?} has no valid date");
+        let sized = response.field("Content-Length").is_some_and(|text| text.parse::<u64>().is_ok());
+        assert_eq!(sized, ![204, 304].contains(&response.status), "{response:?}");
+        assert_eq!(response.field("Transfer-Encoding"), None, "{response:?}");
+        response
     }
 
-    /// Reads an interim answer.
-    pub fn interim(&mut self) -> Answer {
-        let answer = self.any_head();
-        assert!(answer.status < 200 && answer.fields.is_empty(), "{answer:?} is no interim answer");
-        answer
+    /// Reads an interim response.
+    pub fn interim(&mut self) -> ClientResponse {
+        let response = self.any_head();
+        assert!(response.status < 200 && response.fields.is_empty(), "{response:?} is no interim answer");
+        response
     }
 
-    fn any_head(&mut self) -> Answer {
+    fn any_head(&mut self) -> ClientResponse {
         let len = loop {
             if let Some(at) = self.buffer.windows(4).position(|w| w == b"\r\n\r\n") {
                 break at + 4;
@@ -154,7 +154,7 @@ impl Client {
             let (name, value) = line.split_once(": ").unwrap_or_else(|| panic!("{line:?} in {head:?}"));
             (name.to_owned(), value.to_owned())
         };
-        Answer { status, fields: lines.map(field).collect(), body: Vec::new() }
+        ClientResponse { status, fields: lines.map(field).collect(), body: Vec::new() }
     }
 
     /// Reads so many bytes of a body without keeping them.
@@ -200,12 +200,12 @@ impl Client {
         }
     }
 
-    /// Whether an answer comes, and not the connection's end.
-    pub fn is_answered(&mut self) -> bool {
+    /// Whether a response comes, and not the connection's end.
+    pub fn responds(&mut self) -> bool {
         let mut byte = [0];
         match self.stream.peek(&mut byte) {
             Ok(0) => false,
-            Ok(_) => self.answer().status == 200,
+            Ok(_) => self.response().status == 200,
             Err(error) if error.kind() == ErrorKind::ConnectionReset => false,
             Err(error) => panic!("{error} instead of an answer or the end"),
         }

@@ -14,7 +14,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A failure told in one line.
+    /// A failure in one line.
     pub fn failed(text: impl Into<String>) -> Self {
         Self::Failed(text.into())
     }

@@ -6,17 +6,17 @@ use signal_hook::flag;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// From here on the polite signals only raise a flag, so that everything started is ended by its `Drop`.
 ///
 /// # Errors
 /// What the system says if it does not take a handler.
 pub fn install() -> Result<(), Error> {
-    let asked = ASKED.get_or_init(Default::default);
+    let requested = REQUESTED.get_or_init(Default::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        flag::register_conditional_shutdown(signal, 130, asked.clone())?; // first, so that it sees the flag of before
-        flag::register(signal, asked.clone())?;
+        flag::register_conditional_shutdown(signal, 130, requested.clone())?; // first, so that it sees the flag of before
+        flag::register(signal, requested.clone())?;
     }
     Ok(())
 }
@@ -24,9 +24,9 @@ pub fn install() -> Result<(), Error> {
 /// Whether the run may go on.
 ///
 /// # Errors
-/// [`Error::Interrupted`] if it was asked to end.
+/// [`Error::Interrupted`] after an interruption.
 pub fn check() -> Result<(), Error> {
-    match ASKED.get().is_some_and(|asked| asked.load(Ordering::Relaxed)) {
+    match REQUESTED.get().is_some_and(|requested| requested.load(Ordering::Relaxed)) {
         true => Err(Error::Interrupted),
         false => Ok(()),
     }

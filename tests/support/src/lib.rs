@@ -22,11 +22,15 @@ pub mod certificates;
 #[cfg(feature = "program")]
 pub mod client;
 #[cfg(feature = "program")]
+pub mod full_screen;
+#[cfg(feature = "program")]
 pub mod markdown;
 #[cfg(feature = "program")]
 pub mod metrics;
 #[cfg(feature = "program")]
 pub mod namespace;
+#[cfg(feature = "program")]
+pub mod nats;
 #[cfg(feature = "program")]
 pub mod program;
 #[cfg(feature = "program")]

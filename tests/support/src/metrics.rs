@@ -12,17 +12,17 @@ impl Metrics {
     /// # Panics
     /// If the text breaks any rule, or its histogram makes no sense.
     pub fn parse(text: &str) -> Self {
-        let metrics = Self::of_anybody(text);
+        let metrics = Self::of_any(text);
         metrics.check_histogram(text, "torr_http_request_duration_seconds");
         metrics
     }
 
     /// # Panics
     /// If the text breaks any rule.
-    pub fn of_anybody(text: &str) -> Self {
+    pub fn of_any(text: &str) -> Self {
         assert!(text.ends_with('\n'), "the last line has an end");
         let (mut samples, mut seen) = (BTreeMap::new(), Vec::<String>::new());
-        // The family whose samples may stand here: its name, and its type once that is told.
+        // The family whose samples may stand here: its name, and its type once that is known.
         let mut family: Option<(String, Option<String>)> = None;
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("# HELP ") {
@@ -82,7 +82,7 @@ impl Metrics {
         *self.0.get(series).unwrap_or_else(|| panic!("no {series} in {:?}", self.0))
     }
 
-    /// The same, nothing if it is not there.
+    /// Returns the value, 0 if there is none.
     pub fn or_none(&self, series: &str) -> f64 {
         self.0.get(series).copied().unwrap_or(0.0)
     }

@@ -59,8 +59,9 @@ pub fn run(program: &str, args: &[&str]) -> Ended {
     Running::start(command).wait()
 }
 
-/// A program under way; it is killed if the test loses interest.
+/// A running program; it is killed if the test loses interest.
 pub struct Running {
+    command: String,
     child: Child,
     readers: Option<[thread::JoinHandle<String>; 2]>,
 }
@@ -84,7 +85,7 @@ impl Running {
         }
         let stdout = read(child.stdout.take().expect("it was piped"));
         let stderr = read(child.stderr.take().expect("it was piped"));
-        Self { child, readers: Some([stdout, stderr]) }
+        Self { command: format!("{command:?}"), child, readers: Some([stdout, stderr]) }
     }
 
     pub fn pid(&self) -> u32 {
@@ -110,7 +111,7 @@ impl Running {
     }
 
     fn wait_for_exit(&mut self) -> ExitStatus {
-        wait_until(&format!("process {} to end within {PATIENCE:?}", self.pid()), || {
+        wait_until(&format!("{} to end within {PATIENCE:?}", self.command), || {
             self.child.try_wait().expect("a child can be waited for")
         })
     }

@@ -12,6 +12,6 @@ pub const ALL_TESTS: &str = "TORR_ALL_TESTS";
 #[track_caller]
 pub fn cannot_run(test: &str, why: &str) {
     assert!(std::env::var_os(ALL_TESTS).is_none(), "{test} cannot run here, and {ALL_TESTS} wants it to: {why}");
-    // Where standard error is closed, nobody can be told.
+    // Standard error may be closed.
     let _ = writeln!(std::io::stderr(), "NOT RUN: {test}: {why}");
 }

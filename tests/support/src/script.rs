@@ -165,14 +165,14 @@ impl Client {
     }
 }
 
-/// Answers every request on a connection with the same bytes.
-pub fn answering(answer: &'static [u8]) -> impl Fn(&mut Client) + Send + Sync + 'static {
+/// Responds to every request on a connection with the same bytes.
+pub fn answering(response: &'static [u8]) -> impl Fn(&mut Client) + Send + Sync + 'static {
     move |client| {
         while client.request().is_some() {
-            client.send(answer);
+            client.send(response);
         }
     }
 }
 
-/// A small answer that keeps the connection alive.
+/// A small response that keeps the connection alive.
 pub const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";

@@ -32,7 +32,7 @@ impl Serve {
         let mut line = String::new();
         let mut stderr = BufReader::new(serve.child.stderr.take().expect("it was piped"));
         stderr.read_line(&mut line).expect("a pipe can be read");
-        // Read on, so that the server never waits for somebody to read its messages.
+        // Read on, so that the server never blocks on its messages.
         std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
         let address = |word| ["http://", "https://"].into_iter().find_map(|scheme| str::strip_prefix(word, scheme));
         let url = line.split_whitespace().find_map(address);
@@ -44,7 +44,7 @@ impl Serve {
         format!("http://{}{path}", self.address)
     }
 
-    /// A connection that reads answers.
+    /// A connection that reads responses.
     pub fn client(&self) -> Client {
         Client::connect(&self.address)
     }
@@ -57,14 +57,14 @@ impl Serve {
         stream
     }
 
-    /// Sends raw bytes on a connection of their own, and reads all answers until the server closes.
+    /// Sends raw bytes on a connection of their own, and reads all responses until the server closes.
     pub fn exchange(&self, bytes: &[u8]) -> String {
         let mut stream = self.connect();
         stream.write_all(bytes).expect("the server takes a request");
-        let mut answer = Vec::new();
-        // A reset after the answer is an end as well.
-        let _ = stream.read_to_end(&mut answer);
-        String::from_utf8_lossy(&answer).into_owned()
+        let mut response = Vec::new();
+        // A reset after the response is an end as well.
+        let _ = stream.read_to_end(&mut response);
+        String::from_utf8_lossy(&response).into_owned()
     }
 
     pub fn pid(&self) -> u32 {
@@ -156,7 +156,7 @@ fn temporary_folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("there is room for temporary files")
 }
 
-/// A port that nobody listens on.
+/// Returns a port without a listener.
 pub fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     listener.local_addr().expect("it is bound").port()

@@ -1,4 +1,4 @@
-//! The turns of a comparison, and the ratios between its ways.
+//! The turns of a comparison: an experiment for each variant per round, and the ratios between variants.
 
 use super::row::Row;
 use super::schedule::{LEAST_ROUNDS, MOST_ROUNDS, Schedule};
@@ -10,39 +10,39 @@ use crate::turns::{Ratio, in_turns};
 use std::time::{Duration, Instant};
 use torr_press::Plan;
 
-/// Once all intervals are narrower than this, more rounds would tell nothing new.
+/// The half width of all intervals, as a factor, below which no more rounds are run.
 const NARROW: f64 = 1.015;
-/// The rounds that are made in any case, if the budget allows.
+/// The least number of rounds, if the budget allows.
 const USUAL_ROUNDS: usize = 5;
 const NONE: Duration = Duration::ZERO;
-/// How long each way is pressed before anything counts.
+/// The length of the first run of each variant, which does not count.
 const FIRST_LOOK: Duration = Duration::from_millis(250);
 
-/// One of the ways that are compared.
+/// A variant that is compared.
 pub struct Way<'w> {
-    /// What it is called.
+    /// The name of the variant in the report.
     pub name: String,
-    /// How the service is loaded. Its length does not matter.
+    /// The load. Its duration is not used.
     pub plan: Plan,
-    /// The machine of the server that is asked.
+    /// The observer of the server's machine.
     pub observer: Option<&'w dyn Observer>,
 }
 
-/// Which experiments belong to which way.
+/// The experiments of a comparison by round and variant.
 pub struct Turns {
-    /// Of each round, where in the trail each way's experiment stands.
+    /// The positions of each round's experiments in the trail, by variant.
     rounds: Vec<Vec<usize>>,
-    /// What was planned.
+    /// The planned rounds.
     schedule: Schedule,
-    /// Whether somebody ended it early.
+    /// Whether the comparison was interrupted.
     pub interrupted: bool,
 }
 
 impl Turns {
-    /// Lets each of so many ways have its turns: `turn` makes one experiment.
+    /// Runs rounds of one experiment for each variant; `turn` runs an experiment.
     ///
     /// # Errors
-    /// What `turn` has, but for an interruption after the first round.
+    /// Those of `turn`, except for an interruption after the first round.
     pub fn take<'l>(
         lab: &mut Laboratory<'l>,
         ways: usize,
@@ -75,19 +75,19 @@ impl Turns {
         }
     }
 
-    /// The same for ways that are there from the beginning.
+    /// Runs the rounds of variants whose servers are running already.
     ///
     /// # Errors
     /// [`Halt`].
     pub fn of(lab: &mut Laboratory<'_>, ways: &[Way<'_>], why: &str) -> Result<Self, Halt> {
         let budget = lab.assignment.budget;
-        // If there is not enough time, nothing needs to begin.
+        // A budget that is too small is refused before the first run.
         let looks = FIRST_LOOK * ways.len() as u32;
         Schedule::within(budget, looks, ways.len(), NONE, NONE)?;
         let mut response = NONE;
         for way in ways {
             let plan = Plan { duration: Some(FIRST_LOOK), ..lab.bounded(way.plan.clone()) };
-            response = response.max(usual(lab.run(&way.name, "whether it answers, and to warm it up", &plan)?));
+            response = response.max(usual(lab.run(&way.name, "whether it responds, and to warm it up", &plan)?));
         }
         let schedule = Schedule::within(budget, lab.elapsed().min(looks), ways.len(), NONE, response)?;
         Self::take(lab, ways.len(), schedule, |lab, at| {
@@ -98,22 +98,22 @@ impl Turns {
         })
     }
 
-    /// How many rounds there were.
+    /// Returns the number of rounds.
     pub fn rounds(&self) -> usize {
         self.rounds.len()
     }
 
-    /// The experiments of a way.
+    /// Returns the experiments of a variant.
     pub fn observations<'t>(&self, lab: &'t Laboratory<'_>, way: usize) -> Vec<&'t Observation> {
         self.rounds.iter().map(|round| &lab.trail[round[way]]).collect()
     }
 
-    /// The throughput of one way as a ratio to another's.
+    /// Returns the throughput of one variant as a ratio to another's.
     pub fn ratio(&self, lab: &Laboratory<'_>, from: usize, to: usize) -> Ratio {
         ratio(lab, &self.rounds, from, to)
     }
 
-    /// A row for each of these ways, compared with the first.
+    /// Returns a row for each of these variants, compared with the first.
     pub fn rows<'n>(&self, lab: &Laboratory<'_>, names: impl IntoIterator<Item = &'n str>) -> Vec<Row> {
         let is_base = !Row::over("", &self.observations(lab, 0), None).mostly_fails();
         let row = |(way, name): (usize, &str)| {
@@ -126,7 +126,7 @@ impl Turns {
     }
 }
 
-/// How long a response took, the age of those included that did not come in time.
+/// Returns the median response time, including the ages of requests without a response.
 pub fn usual(observation: &Observation) -> Duration {
     let mut latency = observation.sample.answered.clone();
     latency.add(&observation.sample.unanswered);

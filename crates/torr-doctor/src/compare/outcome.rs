@@ -1,4 +1,4 @@
-//! What came of a comparison.
+//! The result of a comparison.
 
 use super::measuring::Turns;
 use super::row::Row;
@@ -9,75 +9,75 @@ use serde::Serialize;
 /// The version of [`Comparison`].
 pub const SCHEMA: &str = "torr.compare/1";
 
-/// What is compared.
+/// The subject of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A server with several numbers of workers.
     Workers,
-    /// A service asked directly, and through a proxy.
+    /// A service directly, and through a proxy.
     Via,
-    /// A service without TLS, with full handshakes and with resumed ones; connections kept and not.
+    /// A service without TLS, with full handshakes and with resumed ones, each with keep-alive and without.
     Tls,
     /// Several paths of one server.
     Paths,
 }
 
-/// What came of it.
+/// The result of a comparison.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
     /// [`SCHEMA`].
     pub schema: &'static str,
     /// The version of the program.
     pub torr: &'static str,
-    /// What was compared.
+    /// The subject.
     pub kind: Kind,
-    /// The URL, or the first of them; where workers are compared, the command.
+    /// The first URL, or the command if workers are compared.
     pub target: String,
     /// Connections at a time.
     pub connections: usize,
-    /// How long it took.
+    /// The time that the comparison took, in seconds.
     pub seconds: f64,
-    /// How long it might have taken.
+    /// The time that it was allowed to take, in seconds.
     pub budget_s: f64,
-    /// Whether somebody ended it early.
+    /// Whether the comparison was interrupted.
     pub interrupted: bool,
-    /// Rounds; each way had its turn in each.
+    /// The number of rounds, each with one experiment for each variant.
     pub rounds: usize,
-    /// The ways in their order.
+    /// The variants in their order.
     pub rows: Vec<Row>,
-    /// How many workers are recommended, if those were compared.
+    /// The recommended number of workers, if workers were compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workers: Option<usize>,
-    /// What follows from it.
+    /// The conclusion.
     pub conclusion: Conclusion,
     /// All experiments in their order.
     pub trail: Vec<Observation>,
 }
 
-/// What follows from a comparison.
+/// The conclusion of a comparison.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Conclusion {
-    /// In one sentence.
+    /// One sentence.
     pub summary: String,
     /// The evidence, in words with numbers.
     pub because: Vec<String>,
-    /// What to do.
+    /// Recommended changes.
     pub advice: Vec<String>,
-    /// A command that would show it.
+    /// A command that verifies the conclusion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<String>,
 }
 
 impl Conclusion {
-    /// With something more to do, if there is.
+    /// Adds a recommended change, if there is one.
     fn with_advice(mut self, advice: Option<String>) -> Self {
         self.advice.extend(advice);
         self
     }
 }
 
-/// Puts together what came of it.
+/// Assembles the result.
 pub(super) fn finish(
     kind: Kind,
     lab: Laboratory<'_>,
@@ -89,7 +89,7 @@ pub(super) fn finish(
     let conclusion = conclusion.with_advice(lab.assignment.again.before_running());
     let (seconds, assignment) = (lab.elapsed().as_secs_f64(), lab.assignment);
     let mut trail = lab.trail;
-    // Each run's course is of no use to anybody any more, and would be most of what is told.
+    // The time series of the runs are not needed, and would be most of the JSON.
     trail.iter_mut().for_each(|observation| observation.run.series.clear());
     Comparison {
         schema: SCHEMA,

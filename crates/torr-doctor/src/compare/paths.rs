@@ -1,4 +1,4 @@
-//! Paths of the same server: what one way to make an answer costs beside another.
+//! A comparison of paths of one server.
 
 use super::measuring::{Turns, Way};
 use super::outcome::{Comparison, Conclusion, Kind, finish};
@@ -11,7 +11,7 @@ use crate::observation::ExperimentStart;
 use crate::words::{counted, rate};
 use std::sync::atomic::AtomicBool;
 
-/// Compares paths, each of which is a way, with the first of them. There are at least two.
+/// Compares paths with the first of them. There must be at least two.
 ///
 /// # Errors
 /// [`Halt`].
@@ -30,15 +30,15 @@ pub fn paths(
 
 fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize, again: &Invocation) -> Conclusion {
     let first = &rows[0];
-    let told = |row: &Row| {
+    let in_words = |row: &Row| {
         let ratio = row.ratio?;
         let cpu = row
             .server_us
             .zip(first.server_us)
-            .map(|(here, there)| format!("; an answer costs the server {here:.0} us of CPU instead of {there:.0} us"));
-        let (cpu, times) = (cpu.unwrap_or_default(), ratio.told());
+            .map(|(here, there)| format!("; a response costs the server {here:.0} us of CPU instead of {there:.0} us"));
+        let (cpu, times) = (cpu.unwrap_or_default(), ratio.in_words());
         Some(match ratio.is_one() {
-            true => format!("{} cannot be told apart from {}: {times} its throughput{cpu}", row.name, first.name),
+            true => format!("{} does not differ measurably from {}: {times} its throughput{cpu}", row.name, first.name),
             false => format!("{} gives {times} the throughput of {}{cpu}", row.name, first.name),
         })
     };
@@ -49,14 +49,14 @@ fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize, again: &Invocation) -
     let failing: Vec<_> = rows.iter().filter(|row| row.mostly_fails()).collect();
     let fails = |row: &&Row| {
         let base = if row.name == first.name { "base of" } else { "part of" };
-        format!("{} answers with errors, which is no {base} a comparison: {}", row.name, row.told_failure())
+        format!("{} responds with errors, which is no {base} a comparison: {}", row.name, row.failure_text())
     };
     let is_vague = rows.iter().filter_map(|row| row.ratio).any(|ratio| ratio.is_vague());
     let same = rows.iter().filter_map(|row| row.ratio).all(|ratio| ratio.is_one());
     let summary = match same {
         _ if works().count() < 2 => format!(
             "There is nothing to compare: {}.",
-            failing.iter().map(|row| format!("of {} {}", row.name, row.told_failure())).collect::<Vec<_>>().join("; ")
+            failing.iter().map(|row| format!("of {} {}", row.name, row.failure_text())).collect::<Vec<_>>().join("; ")
         ),
         _ if first.mostly_fails() => format!(
             "{}. Of the others {} gives the most, {}, and {} the least, {}.",
@@ -67,7 +67,7 @@ fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize, again: &Invocation) -
             rate(worst.rps)
         ),
         true if is_vague => {
-            "Whether the paths differ cannot be told: throughput varies too much. Give a longer --budget, on machines where \
+            "Whether the paths differ is unknown: throughput varies too much. Give a longer --budget, on machines where \
              nothing else runs."
                 .into()
         }
@@ -91,7 +91,7 @@ fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize, again: &Invocation) -
         because: failing
             .iter()
             .map(fails)
-            .chain(rows.iter().filter_map(told))
+            .chain(rows.iter().filter_map(in_words))
             .chain(works().flat_map(Row::doubts))
             .collect(),
         advice: vec![
@@ -113,23 +113,23 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_answers_with_errors_is_no_base() {
-        let told = |rows: &[Row]| conclude(rows, &[], 5, &Invocation::default());
-        let found = told(&[row("/nope", 0.0, 1.0), row("/", 100.0, 0.0)]);
+    fn a_path_that_responds_with_errors_is_no_base() {
+        let concluded = |rows: &[Row]| conclude(rows, &[], 5, &Invocation::default());
+        let found = concluded(&[row("/nope", 0.0, 1.0), row("/", 100.0, 0.0)]);
         assert_eq!(found.summary, "There is nothing to compare: of /nope 100% of the requests fail, with status 404.");
         assert!(
-            found.because[0].starts_with("/nope answers with errors, which is no base of a comparison"),
+            found.because[0].starts_with("/nope responds with errors, which is no base of a comparison"),
             "{found:?}"
         );
-        let found = told(&[row("/nope", 0.0, 1.0), row("/a", 100.0, 0.0), row("/b", 80.0, 0.0)]);
+        let found = concluded(&[row("/nope", 0.0, 1.0), row("/a", 100.0, 0.0), row("/b", 80.0, 0.0)]);
         assert!(
             found.summary.contains("no base") && found.summary.contains("Of the others /a gives the most"),
             "{found:?}"
         );
         let ratio = Some(crate::Ratio::over(&[(100.0, 50.0), (100.0, 50.0), (100.0, 50.0)]));
         let half = Row { ratio, ..row("/b", 50.0, 0.0) };
-        let found = told(&[row("/a", 100.0, 0.0), half, row("/nope", 0.0, 1.0)]);
+        let found = concluded(&[row("/a", 100.0, 0.0), half, row("/nope", 0.0, 1.0)]);
         assert!(found.summary.contains("/b the least"), "{found:?}");
-        assert!(found.because[0].starts_with("/nope answers with errors, which is no part"), "{found:?}");
+        assert!(found.because[0].starts_with("/nope responds with errors, which is no part"), "{found:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What came of one way, over all its turns.
+//! The result of one variant, over all its turns.
 
 use super::transport::Transport;
 use crate::observation::Observation;
@@ -8,65 +8,65 @@ use serde::Serialize;
 use torr_gauge::Latency;
 use torr_gauge::signals::ProcessUse;
 
-/// Failures above this share of the requests are told.
+/// The share of failed requests from which they are reported.
 const MANY: f64 = 0.001;
 
-/// The share of failed requests from which a throughput is none to compare with.
+/// The share of failed requests from which a throughput is not compared.
 const NO_BASE: f64 = 0.1;
 
-/// The kernel tells CPU time in steps of some 10 ms: less than this is not told.
+/// The CPU time in seconds below which none is reported: the kernel counts in steps of some 10 ms.
 const LEAST_S: f64 = 0.05;
 
-/// One way. What could not be seen is absent.
+/// A variant. What was not observed is `None`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
-    /// What it is called.
+    /// The name of the variant.
     pub name: String,
-    /// Workers, if those are compared.
+    /// The number of workers, if workers are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workers: Option<usize>,
-    /// TLS, if that is compared.
+    /// The transport, if transports are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transport: Option<Transport>,
-    /// Good answers per second: the median of its turns.
+    /// Good responses per second, the median of the turns.
     pub rps: f64,
-    /// The worst turn.
+    /// Good responses per second of the slowest turn.
     pub rps_min: f64,
-    /// The best turn.
+    /// Good responses per second of the fastest turn.
     pub rps_max: f64,
-    /// Its throughput as a ratio to the first way's.
+    /// The throughput as a ratio to the first variant's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Ratio>,
     /// The median response time in microseconds, over all turns together.
     pub p50_us: Option<u64>,
-    /// The 99th percentile.
+    /// The 99th percentile of response times in microseconds.
     pub p99_us: Option<u64>,
-    /// Requests that failed, as a share.
+    /// The share of failed requests.
     pub failed_share: f64,
-    /// How most of them failed: a status, or what went wrong.
+    /// The most frequent failure: a status or an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// Whether responses took so long beside its turns that the throughput is too low: what was under way when a turn ended
-    /// is not in it.
+    /// Whether the turns were so short for the response times that the throughput is too low, as it excludes requests in flight at a
+    /// turn's end.
     pub short: bool,
-    /// Connections that were opened for each answer.
+    /// Connections that were opened for each response.
     pub opened_per_request: f64,
     /// CPU in cores that the processes behind the URL used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_cores: Option<f64>,
-    /// CPU time in microseconds that the service itself used for each answer.
+    /// CPU time in microseconds of the service for each response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_us: Option<f64>,
-    /// The same of a proxy before it.
+    /// CPU time in microseconds of a proxy before the service for each response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy_us: Option<f64>,
-    /// Connections that a proxy opened to the service for each answer.
+    /// Connections that a proxy opened to the service for each response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upstream_opened_per_request: Option<f64>,
-    /// The share of the proxy's connections to the service that were still there a moment later.
+    /// The share of the proxy's connections to the service that were open in two successive samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upstream_kept: Option<f64>,
-    /// TLS handshakes with a key exchange of their own.
+    /// Full TLS handshakes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full_handshakes: Option<u64>,
     /// TLS handshakes that resumed an earlier session.
@@ -78,7 +78,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Of its experiments.
+    /// Returns the row of a variant's experiments.
     pub fn over(name: &str, observations: &[&Observation], ratio: Option<Ratio>) -> Self {
         let rates: Vec<f64> = observations.iter().map(|observation| observation.good_rps()).collect();
         let (mut latency, mut handshakes) = (Latency::default(), Latency::default());
@@ -108,7 +108,7 @@ impl Row {
             opened_per_request: share(sum(|t| t.run.connections.opened), answered),
             server_cores: (!shares.is_empty()).then(|| median(shares)),
             server_us: cpu_us(observations, |observation| {
-                &observation.signals.as_ref().expect("it is asked for what was seen").processes
+                &observation.signals.as_ref().expect("only experiments with signals are selected").processes
             }),
             proxy_us: None,
             upstream_opened_per_request: None,
@@ -119,18 +119,18 @@ impl Row {
         }
     }
 
-    /// Whether so many requests fail that throughput says nothing, and is no base of a ratio.
+    /// Returns whether so many requests fail that throughput is not comparable.
     pub fn mostly_fails(&self) -> bool {
         self.failed_share >= NO_BASE
     }
 
-    /// How requests fail, for a sentence.
-    pub fn told_failure(&self) -> String {
+    /// Returns in words how requests fail.
+    pub fn failure_text(&self) -> String {
         let how = self.failure.as_ref().map_or(String::new(), |failure| format!(", with {failure}"));
         format!("{} of the requests fail{how}", percent(self.failed_share.max(0.01)))
     }
 
-    /// What is to be said against its figures.
+    /// Returns the reasons to doubt the figures.
     pub fn doubts(&self) -> impl Iterator<Item = String> {
         let failed = (self.failed_share > MANY)
             .then(|| format!("{} of the requests failed: {}", percent(self.failed_share.max(0.01)), self.name));
@@ -144,7 +144,7 @@ impl Row {
     }
 }
 
-/// How most of the failed requests failed.
+/// Returns the most frequent failure.
 fn failure(observations: &[&Observation]) -> Option<String> {
     let mut counts = std::collections::BTreeMap::<String, u64>::new();
     for observation in observations {
@@ -157,26 +157,25 @@ fn failure(observations: &[&Observation]) -> Option<String> {
     counts.into_iter().max_by_key(|(_, count)| *count).map(|(what, _)| what)
 }
 
-/// CPU in cores of the processes behind the URL.
+/// Returns the CPU in cores of the processes behind the URL.
 fn cores(observation: &Observation) -> Option<f64> {
     let signals = observation.signals.as_ref()?;
     (!signals.processes.is_empty()).then(|| signals.server_cores())
 }
 
-/// CPU time in microseconds for each answer, of some of the processes that were seen. Of experiments where nothing was seen
-/// nothing is asked.
+/// Returns the CPU time in microseconds for each response, of the selected processes. Experiments without signals are skipped.
 pub fn cpu_us<'t>(
     observations: &[&'t Observation],
     processes: impl Fn(&'t Observation) -> &'t [ProcessUse],
 ) -> Option<f64> {
-    let (mut seconds, mut answers) = (0.0, 0);
+    let (mut seconds, mut responses) = (0.0, 0);
     for observation in observations {
         let Some(signals) = &observation.signals else { continue };
         let seen = processes(observation);
         if !seen.is_empty() {
             seconds += seen.iter().map(|process| process.cores).sum::<f64>() * signals.seconds;
-            answers += observation.answers();
+            responses += observation.responses();
         }
     }
-    (answers > 0 && seconds >= LEAST_S).then(|| seconds * 1e6 / answers as f64)
+    (responses > 0 && seconds >= LEAST_S).then(|| seconds * 1e6 / responses as f64)
 }

@@ -1,37 +1,37 @@
-//! How long each turn is, and how many rounds fit.
+//! The length of turns, and the number of rounds that fit the budget.
 
 use crate::halt::Halt;
 use std::time::Duration;
 
-/// Rounds that are tried for, the most first: more tell more than longer turns do.
+/// The numbers of rounds that are tried, the most first: more rounds are better than longer turns.
 const ROUNDS: [usize; 5] = [MOST_ROUNDS, 6, 5, 4, LEAST_ROUNDS];
-/// Rounds after which another is only made where the intervals are still wide.
+/// The number of rounds after which more are run only while intervals are wide.
 pub const MOST_ROUNDS: usize = 8;
-/// With fewer rounds the interval is too wide to say anything.
+/// The least number of rounds: with fewer, the interval is too wide.
 pub const LEAST_ROUNDS: usize = 3;
-/// A turn of this length is worth a round less.
+/// The length of a turn that is preferred to one more round.
 const GOOD: Duration = Duration::from_millis(600);
-/// Longer turns tell nothing more.
+/// The longest turn.
 const LONGEST: Duration = Duration::from_secs(3);
-/// The shortest turn that means anything.
+/// The shortest turn.
 const SHORTEST: Duration = Duration::from_millis(400);
-/// A turn is so many times as long as a response takes: what is under way at its ends is missing from the throughput.
+/// The least length of a turn in response times: requests in flight at its ends are missing from the throughput.
 const RESPONSES: u32 = 10;
-/// The share of the time that turns may take; the rest is for what was not foreseen.
+/// The share of the budget that is planned for turns.
 const PLANNED: f64 = 0.9;
 
-/// The rounds that are planned.
+/// The planned rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
-    /// How long a turn presses.
+    /// The measured time of a turn.
     pub length: Duration,
-    /// How many rounds surely fit. More are made if turns turn out to be shorter than they seemed.
+    /// The number of rounds that certainly fit. More are run if turns are shorter than expected.
     pub rounds: usize,
 }
 
 impl Schedule {
-    /// What fits into this time, of which `spent` is gone already. Each turn takes `beside` longer than it presses, and a
-    /// response takes about so long.
+    /// Returns the rounds that fit a time, of which `spent` is used up. Each turn takes `beside` longer than its measured time;
+    /// `response` is the usual response time.
     ///
     /// # Errors
     /// [`Halt::Budget`].
@@ -58,12 +58,12 @@ impl Schedule {
         }
     }
 
-    /// Whether turns are too short for responses that take so long.
+    /// Returns whether turns are too short for this response time.
     pub fn is_short_for(&self, response: Duration) -> bool {
         self.length < response * RESPONSES
     }
 
-    /// How many ways can have their turns within this time.
+    /// Returns the number of variants that fit a time.
     pub fn most_ways(time: Duration, beside: Duration) -> usize {
         let turn = (SHORTEST + beside).as_secs_f64();
         (time.as_secs_f64() * PLANNED / turn) as usize / LEAST_ROUNDS

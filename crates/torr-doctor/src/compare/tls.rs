@@ -1,4 +1,4 @@
-//! What TLS costs: without it, with full handshakes and with resumed ones; with connections kept and one for each request.
+//! The cost of TLS: none, full handshakes and resumed ones, each with keep-alive and with a connection per request.
 
 use super::measuring::{Turns, Way};
 use super::outcome::{Comparison, Conclusion, Kind, finish};
@@ -13,8 +13,7 @@ use crate::turns::Ratio;
 use crate::words::{percent, time};
 use std::sync::atomic::AtomicBool;
 
-/// Compares ways, each of its transport, with the first of them. Full and resumed handshakes are among them, each with
-/// connections kept and not.
+/// Compares transports with the first of them. They must have full and resumed handshakes, each with keep-alive and without.
 ///
 /// # Errors
 /// [`Halt`].
@@ -36,7 +35,7 @@ pub fn tls(
     Ok(finish(Kind::Tls, lab, &turns, rows, conclusion))
 }
 
-/// All that was measured.
+/// The measured variants.
 struct Compared<'c, 'l> {
     lab: &'c Laboratory<'l>,
     turns: &'c Turns,
@@ -49,7 +48,7 @@ impl Compared<'_, '_> {
         self.transports.iter().position(|&transport| transport == Transport { secured, keep_alive })
     }
 
-    /// The second's throughput as a ratio to the first's.
+    /// Returns the second's throughput as a ratio to the first's.
     fn ratio(&self, from: (Secured, bool), to: (Secured, bool)) -> Option<Ratio> {
         let (from, to) = (self.at(from.0, from.1)?, self.at(to.0, to.1)?);
         let is_fair = !self.rows[from].mostly_fails() && !self.rows[to].mostly_fails();
@@ -68,7 +67,7 @@ impl Compared<'_, '_> {
             (Some(kept), _) => format!(
                 "On connections that are kept, TLS leaves {} of the throughput; with a connection for each request {}.",
                 percent(kept.ratio),
-                full.map_or("it cannot be told".into(), |full| format!("and full handshakes {}", percent(full.ratio)))
+                full.map_or("it is unknown".into(), |full| format!("and full handshakes {}", percent(full.ratio)))
             ),
             (None, Some(short)) => format!(
                 "Over TLS, a connection for each request leaves {} of the throughput of connections that are kept.",
@@ -77,13 +76,16 @@ impl Compared<'_, '_> {
             (None, None) => "There is nothing to compare.".into(),
         };
         let because = [
-            kept.map(|ratio| format!("kept alive, TLS gives {} the throughput of plain", ratio.told())),
+            kept.map(|ratio| format!("kept alive, TLS gives {} the throughput of plain", ratio.in_words())),
             full.map(|ratio| {
-                format!("with a connection per request, full handshakes give {} the throughput of plain", ratio.told())
+                format!(
+                    "with a connection per request, full handshakes give {} the throughput of plain",
+                    ratio.in_words()
+                )
             }),
-            resumed.map(|ratio| format!("resumed handshakes give {} the throughput of full ones", ratio.told())),
+            resumed.map(|ratio| format!("resumed handshakes give {} the throughput of full ones", ratio.in_words())),
             short.map(|ratio| {
-                format!("over resumed TLS, a connection per request gives {} that of kept ones", ratio.told())
+                format!("over resumed TLS, a connection per request gives {} that of kept ones", ratio.in_words())
             }),
             self.handshake_times(),
             handshakes.filter(|_| !resumes).map(|_| "the server resumed not one session".into()),
@@ -107,7 +109,7 @@ impl Compared<'_, '_> {
         }
     }
 
-    /// Whether the server's certificate is for an RSA key.
+    /// Returns whether the server's certificate has an RSA key.
     fn is_rsa(&self) -> bool {
         let runs = self.lab.trail.iter().filter_map(|observation| observation.run.tls.as_ref());
         runs.filter_map(|tls| tls.key.as_deref()).any(|key| key == "RSA")

@@ -1,26 +1,26 @@
-//! How a service is reached: with TLS or without, with connections that are kept or not.
+//! The transport of a variant: TLS and keep-alive.
 
 use serde::Serialize;
 use std::fmt;
 
-/// How a service is reached.
+/// The transport of a variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Transport {
-    /// TLS, and how.
+    /// The kind of TLS.
     pub secured: Secured,
-    /// Whether connections are used again.
+    /// Whether connections are kept alive.
     pub keep_alive: bool,
 }
 
-/// TLS, or none.
+/// The kind of TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Secured {
     /// No TLS.
     Plain,
-    /// Each handshake with a key exchange of its own and a certificate.
+    /// Full handshakes, each with a key exchange and a certificate.
     Full,
-    /// Handshakes that go on from an earlier connection's session.
+    /// Handshakes that resume an earlier connection's session.
     Resumed,
 }
 

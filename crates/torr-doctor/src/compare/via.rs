@@ -1,4 +1,4 @@
-//! A service asked directly, and through the proxy before it: what the proxy and the hop cost.
+//! The cost of a proxy: a service directly, and through the proxy.
 
 use super::measuring::{Turns, Way};
 use super::outcome::{Comparison, Conclusion, Kind, finish};
@@ -16,15 +16,15 @@ use std::sync::atomic::AtomicBool;
 use torr_gauge::signals::PeerUse;
 use torr_net::Address;
 
-/// The share of the machine's CPU that counts as all of it.
+/// The share of the machine's CPU from which the machine is saturated.
 const FULL: f64 = 0.93;
-/// Connections to the service for each request, from which the proxy does not keep them.
+/// Connections to the service for each request from which the proxy has no keep-alive.
 const CHURN: f64 = 0.3;
-/// The share of connections that is kept between two looks where they are kept alive, and where they are not.
+/// The share of connections that are open in two successive samples from which they are kept alive.
 const KEPT: f64 = 0.9;
 const NOT_KEPT: f64 = 0.6;
 
-/// Compares a service that is asked directly with the same through a proxy: two ways, in this order.
+/// Compares two variants: a service directly, and through a proxy, in this order.
 ///
 /// # Errors
 /// [`Halt`].
@@ -44,23 +44,23 @@ pub fn via(
     Ok(finish(Kind::Via, lab, &turns, rows, conclusion))
 }
 
-/// Who listens at the proxy's address is the proxy; the service is whom it talks to.
+/// Splits the processes behind the URL: the proxy is the one that listens there, the service its peer.
 fn look_behind(row: &mut Row, [directly, through]: [&[&Observation]; 2], direct: &[SocketAddr]) {
     row.proxy_us = row.server_us.take();
     let processes = |observation| service(observation, direct).map_or(&[][..], |peer: &PeerUse| &peer.processes);
     row.server_us = cpu_us(through, processes);
     row.upstream_opened_per_request = opened_by_others(directly).zip(opened_by_others(through)).map(|(usual, seen)| {
-        let answers_per_s = seen.answers as f64 / seen.seconds;
-        (seen.per_s() - usual.per_s()).max(0.0) / answers_per_s.max(0.01)
+        let responses_per_s = seen.responses as f64 / seen.seconds;
+        (seen.per_s() - usual.per_s()).max(0.0) / responses_per_s.max(0.01)
     });
     let kept: Vec<_> = through.iter().filter_map(|observation| service(observation, direct)?.kept).collect();
     row.upstream_kept = (!kept.is_empty()).then(|| kept.iter().sum::<f64>() / kept.len() as f64);
 }
 
-/// Connections on the server's machine that are not the generator's.
+/// Connections opened on the server's machine by programs other than the generator.
 struct Others {
     opened: u64,
-    answers: u64,
+    responses: u64,
     seconds: f64,
 }
 
@@ -70,18 +70,18 @@ impl Others {
     }
 }
 
-/// How many there were. Without the proxy they are those of programs that have nothing to do with it.
+/// Returns the connections of these experiments. Without the proxy they are those of unrelated programs.
 fn opened_by_others(observations: &[&Observation]) -> Option<Others> {
-    let mut all = Others { opened: 0, answers: 0, seconds: 0.0 };
+    let mut all = Others { opened: 0, responses: 0, seconds: 0.0 };
     for observation in observations {
         all.opened += observation.opened_by_others()?;
-        all.answers += observation.answers();
+        all.responses += observation.responses();
         all.seconds += observation.signals.as_ref()?.seconds;
     }
     (all.seconds > 0.0).then_some(all)
 }
 
-/// The service among those that the proxy talks to.
+/// Returns the service among the proxy's peers.
 fn service<'t>(observation: &'t Observation, direct: &[SocketAddr]) -> Option<&'t PeerUse> {
     let peers = &observation.signals.as_ref()?.peers;
     let is_it = |peer: &&PeerUse| peer.address.parse().is_ok_and(|address| direct.contains(&address));
@@ -90,12 +90,12 @@ fn service<'t>(observation: &'t Observation, direct: &[SocketAddr]) -> Option<&'
 
 fn conclude(rows: &[Row], ratio: Ratio, whose: Option<&Whose>, verify: String) -> Conclusion {
     let (direct, through) = (&rows[0], &rows[1]);
-    let interval = format!("{}, {} rounds", ratio.told(), ratio.pairs);
+    let interval = format!("{}, {} rounds", ratio.in_words(), ratio.pairs);
     let failing: Vec<_> = rows.iter().filter(|row| row.mostly_fails()).collect();
     let summary = match () {
         () if !failing.is_empty() => {
-            let told: Vec<_> = failing.iter().map(|row| format!("{} {}", row.name, row.told_failure())).collect();
-            format!("What the proxy costs cannot be told: {}.", told.join("; "))
+            let failures: Vec<_> = failing.iter().map(|row| format!("{} {}", row.name, row.failure_text())).collect();
+            format!("The cost of the proxy is unknown: {}.", failures.join("; "))
         }
         () if ratio.is_below(1.0) => {
             let cpu = whose.filter(|whose| whose.is_full()).map(|whose| format!(" {}", whose.summary()));
@@ -110,15 +110,15 @@ fn conclude(rows: &[Row], ratio: Ratio, whose: Option<&Whose>, verify: String) -
             percent(ratio.ratio - 1.0)
         ),
         () if ratio.is_vague() => format!(
-            "What the proxy costs cannot be told: throughput varies too much ({interval}). Give a longer --budget, on machines \
+            "The cost of the proxy is unknown: throughput varies too much ({interval}). Give a longer --budget, on machines \
              where nothing else runs."
         ),
-        () => format!("The proxy costs nothing that can be told from chance ({interval})."),
+        () => format!("The proxy has no measurable cost ({interval})."),
     };
     let opened = through.upstream_opened_per_request;
     let churns = match (opened, through.upstream_kept) {
-        // A proxy that keeps connections still changes them after so many requests, which at high rates is soon. And what was
-        // opened may have been by others.
+        // A proxy with keep-alive still replaces a connection after a number of requests, which at high rates is soon. And other
+        // programs may have opened connections.
         (Some(opened), kept) => opened > CHURN && kept.is_none_or(|kept| kept < KEPT),
         (None, Some(kept)) => kept < NOT_KEPT,
         (None, None) => false,
@@ -133,10 +133,10 @@ fn conclude(rows: &[Row], ratio: Ratio, whose: Option<&Whose>, verify: String) -
             )
         }),
         through.proxy_us.map(|proxy| match through.server_us {
-            Some(server) => format!("an answer costs the proxy {proxy:.0} us of CPU, and the service {server:.0} us"),
-            None => format!("an answer costs the proxy {proxy:.0} us of CPU"),
+            Some(server) => format!("a response costs the proxy {proxy:.0} us of CPU, and the service {server:.0} us"),
+            None => format!("a response costs the proxy {proxy:.0} us of CPU"),
         }),
-        whose.map(Whose::told),
+        whose.map(Whose::in_words),
         through
             .upstream_opened_per_request
             .map(|opened| format!("the proxy opened about {opened:.2} connections to the service for each request")),
@@ -158,7 +158,7 @@ fn conclude(rows: &[Row], ratio: Ratio, whose: Option<&Whose>, verify: String) -
         }),
         (costs && whose.is_some_and(|whose| whose.is_full() && whose.proxy_cores >= whose.service_cores))
             .then(|| PROXY_CPU.to_owned()),
-        costs.then(|| "let the proxy answer what needs no service, such as static files".to_owned()),
+        costs.then(|| "let the proxy serve what needs no service, such as static files".to_owned()),
     ];
     Conclusion {
         summary,
@@ -172,13 +172,13 @@ fn conclude(rows: &[Row], ratio: Ratio, whose: Option<&Whose>, verify: String) -
     }
 }
 
-/// Whose CPU a load through the proxy takes.
+/// The use of the machine's CPU by a load through the proxy.
 struct Whose {
     proxy: String,
     proxy_cores: f64,
     service: String,
     service_cores: f64,
-    /// The share of the machine's CPU that was used, by anybody.
+    /// The share of the machine's CPU that all programs used.
     machine_share: f64,
 }
 
@@ -191,7 +191,7 @@ impl Whose {
         whose_cpu(&self.proxy, self.proxy_cores, &self.service, self.service_cores)
     }
 
-    fn told(&self) -> String {
+    fn in_words(&self) -> String {
         format!(
             "through the proxy, {} used {:.2} CPUs, and {} behind it {:.2}; the machine's CPU was used to {}",
             self.proxy,
@@ -203,7 +203,7 @@ impl Whose {
     }
 }
 
-/// Whose CPU it was, in the medians of all turns. `None` if proxy or service cannot be seen.
+/// Returns the use of the machine's CPU, as medians of all turns. `None` if the proxy or the service is not visible.
 fn whose(through: &[&Observation], direct: &[SocketAddr]) -> Option<Whose> {
     let seen: Vec<_> = through
         .iter()
@@ -229,7 +229,7 @@ fn whose(through: &[&Observation], direct: &[SocketAddr]) -> Option<Whose> {
     })
 }
 
-/// The same again, after something was changed.
+/// Returns the command that repeats the comparison after a change.
 fn verify(again: &Invocation, [direct, through]: &[Way<'_>; 2]) -> String {
     let flags: &[Flag<'_>] = &[("--via", &through.plan.target.url), ("-c", &direct.plan.connections)];
     again.doctor_at(Some(&direct.plan.target.url), flags)
@@ -244,7 +244,7 @@ mod tests {
         vec![row("directly", 100.0, 0.0), row("through the proxy", 28.0, failed)]
     }
 
-    fn told(failed: f64, whose: Option<&Whose>) -> Conclusion {
+    fn concluded(failed: f64, whose: Option<&Whose>) -> Conclusion {
         let ratio = Ratio::over(&[(100.0, 28.0), (101.0, 28.0), (99.0, 28.0)]);
         conclude(&rows(failed), ratio, whose, "verify".into())
     }
@@ -258,20 +258,20 @@ mod tests {
             service_cores: 0.4,
             machine_share,
         };
-        let full = told(0.0, Some(&whose(0.98)));
+        let full = concluded(0.0, Some(&whose(0.98)));
         assert!(full.summary.starts_with("The proxy costs 72%"), "{}", full.summary);
         assert!(full.summary.ends_with("the proxy, nginx, takes the most."), "{}", full.summary);
         assert!(
             full.because
                 .iter()
-                .any(|told| told.contains("nginx used 1.10 CPUs, and torr at 127.0.0.1:8080 behind it 0.40"))
+                .any(|text| text.contains("nginx used 1.10 CPUs, and torr at 127.0.0.1:8080 behind it 0.40"))
         );
-        assert!(!told(0.0, Some(&whose(0.5))).summary.contains("nginx"), "CPU is free");
+        assert!(!concluded(0.0, Some(&whose(0.5))).summary.contains("nginx"), "CPU is free");
     }
 
     #[test]
     fn nothing_is_advised_that_may_have_been_done() {
-        let advice = told(0.0, None).advice.join("\n");
+        let advice = concluded(0.0, None).advice.join("\n");
         assert!(
             advice.contains("if the proxy writes a line for each request") && !advice.contains("\nwrite no line"),
             "{advice}"
@@ -279,9 +279,9 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_that_answers_with_errors_costs_nothing_that_can_be_told() {
-        let failing = told(1.0, None);
-        assert!(failing.summary.contains("cannot be told: through the proxy 100% of the requests fail"), "{failing:?}");
+    fn a_proxy_that_responds_with_errors_has_no_known_cost() {
+        let failing = concluded(1.0, None);
+        assert!(failing.summary.contains("is unknown: through the proxy 100% of the requests fail"), "{failing:?}");
         assert_eq!(failing.advice, [""; 0]);
     }
 }

@@ -1,5 +1,5 @@
-//! How many workers a server should have: it is started with each number in turns, anew each time, since one start of a
-//! server differs from the next.
+//! The number of workers that a server should have: the server is started with each number in turns, anew each time, since its
+//! starts differ.
 
 use super::measuring::{Turns, usual};
 use super::outcome::{Comparison, Kind, finish};
@@ -17,41 +17,41 @@ use torr_press::Plan;
 
 mod advising;
 
-/// Multiples of the cores, those first that tell most if not all fit the budget.
+/// Multiples of the cores, the most informative first, in case not all fit the budget.
 const MULTIPLES: [usize; 6] = [1, 4, 8, 2, 3, 6];
-/// How long the server is pressed to see that it works.
+/// The length of the first run, which shows that the server works.
 const FIRST_LOOK: Duration = Duration::from_millis(250);
-/// The share of a turn that is not counted, for the server to come to itself.
+/// The share of a turn that is its warm-up.
 const WARM_UP: f64 = 0.2;
 
-/// A server that was started, and ends with this value.
+/// A server that was started, and is stopped on drop.
 pub struct Subject {
-    /// How it is loaded.
+    /// The load.
     pub plan: Plan,
-    /// Its machine.
+    /// The observer of its machine.
     pub observer: Option<Box<dyn Observer>>,
-    /// What ends it.
+    /// The value whose drop stops the server.
     pub running: Box<dyn Any>,
 }
 
-/// What is varied.
+/// The numbers of workers that are compared, and how the server is started.
 pub struct Sweep<'s> {
-    /// Starts the server with so many workers, and waits until it answers.
+    /// Starts the server with a number of workers, and waits until it responds.
     pub start: &'s mut dyn FnMut(usize) -> Result<Subject, Halt>,
-    /// The numbers to compare, in ascending order; nothing if they are to be chosen.
+    /// The numbers to compare, ascending; `None` to choose them.
     pub counts: Option<Vec<usize>>,
-    /// CPUs that the server has.
+    /// The server's CPUs.
     pub cores: usize,
-    /// The command that starts it with `{n}` workers, for people.
+    /// The command that starts the server with `{n}` workers, for the report.
     pub command: &'s str,
-    /// Where it is asked, with `{port}` if that is chosen for each start; nothing if nobody has said.
+    /// The URL, with `{port}` if the port is chosen for each start; `None` if it is not given.
     pub url: Option<&'s str>,
 }
 
 /// Compares numbers of workers, and recommends the fewest that are about as good as the best.
 ///
 /// # Errors
-/// [`Halt`], and what `sweep.start` has.
+/// [`Halt`], and those of `sweep.start`.
 pub fn workers(
     assignment: &Assignment,
     sweep: Sweep<'_>,
@@ -77,7 +77,7 @@ pub fn workers(
     let mut rows = turns.rows(&lab, names.iter().map(String::as_str));
     rows.iter_mut().zip(&counts).for_each(|(row, &count)| row.workers = Some(count));
     let (best, chosen) = chosen(&rows.iter().map(|row| row.rps).collect::<Vec<_>>());
-    // What is printed and kept has no password of a database in it. A command that is run again needs it filled in.
+    // Passwords of databases are neither printed nor kept; the user has to fill them in to run the command again.
     let (command, url) = (redact::line(sweep.command), sweep.url.map(redact::url));
     let advised = advising::Advised {
         counts: &counts,
@@ -97,24 +97,24 @@ pub fn workers(
     Ok(Comparison { workers, target: command, ..found })
 }
 
-/// What is seen of a server before the turns.
+/// The observations of a server before the turns.
 struct Look {
-    /// How long a turn takes beside its pressing.
+    /// The time that a turn takes beyond its load.
     beside: Duration,
-    /// How long a response takes under load.
+    /// The response time under load.
     response: Duration,
-    /// How long a request takes on its own, as a mean in seconds; nothing if none was answered in time.
+    /// The mean response time of a single request in seconds; `None` if no response came in time.
     alone: Option<f64>,
 }
 
-/// Whether it works at all, and what a turn will take.
+/// Runs a short load, which shows whether the server works, and the length of a turn.
 fn first_look(
     lab: &mut Laboratory<'_>,
     start: &mut dyn FnMut(usize) -> Result<Subject, Halt>,
     workers: usize,
 ) -> Result<Look, Halt> {
     let (name, begun) = (named(workers), Instant::now());
-    lab.begin(&name, "whether the server starts and answers")?;
+    lab.begin(&name, "whether the server starts and responds")?;
     let subject = start(workers)?;
     let plan = Plan { duration: Some(FIRST_LOOK), ..lab.bounded(subject.plan.clone()) };
     let one = Plan { connections: 1, depth: 1, threads: 1, ..plan.clone() };
@@ -130,7 +130,7 @@ fn named(workers: usize) -> String {
     crate::words::counted(workers, "worker")
 }
 
-/// One worker and multiples of the cores, at most so many numbers, but two.
+/// Returns one worker and multiples of the cores: at most `most` numbers, and at least two.
 fn counts(cores: usize, most: usize) -> Vec<usize> {
     let mut counts = vec![1];
     for count in MULTIPLES.map(|times| times * cores) {
@@ -142,7 +142,7 @@ fn counts(cores: usize, most: usize) -> Vec<usize> {
     counts
 }
 
-/// The best of these rates, and the first that is about as good.
+/// Returns the positions of the best rate and of the first that is about as good.
 fn chosen(rates: &[f64]) -> (usize, usize) {
     let best = (0..rates.len()).max_by(|&a, &b| rates[a].total_cmp(&rates[b])).unwrap_or(0);
     let enough = rates.iter().position(|&rate| rate >= rates[best] * advising::ENOUGH);

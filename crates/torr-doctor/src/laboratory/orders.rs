@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 use torr_press::{Arrivals, Pace, Plan, ProtocolConfig, Requests, Schedule, ThinkTime};
 
-/// The two addresses that a service on this machine is asked from. All of 127.0.0.0/8 is this machine (RFC 1122, section 3.2.1.3).
+/// The two source addresses for a service on this machine. All of 127.0.0.0/8 is loopback (RFC 1122, section 3.2.1.3).
 const SOURCES: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2))];
 
 impl Lab for Laboratory<'_> {
@@ -83,7 +83,7 @@ impl Laboratory<'_> {
         let plan = if load.two_sources { Plan { sources: SOURCES.into(), ..plan } } else { plan };
         let plan = match load.direct[..] {
             [] => plan,
-            // Nobody expects TLS behind a proxy.
+            // Services behind a proxy usually have no TLS.
             _ => Plan {
                 addresses: load.direct.iter().map(|&address| address.into()).collect(),
                 protocol: ProtocolConfig { tls: None, ..plan.protocol.clone() },

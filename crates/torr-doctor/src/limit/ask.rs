@@ -1,4 +1,4 @@
-//! What the search requests of a load generator: the only thing that it knows of the world.
+//! The interface of the search to a load generator.
 
 use super::slo::Slo;
 use serde::{Deserialize, Serialize};
@@ -7,84 +7,83 @@ use torr_gauge::Latency;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_press::RunError;
 
-/// How hard to press.
+/// The load of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
-    /// An open loop: requests per second.
+    /// An open loop with this many requests per second.
     Rate(f64),
-    /// A closed loop: connections, each with its next request as soon as the one before is answered.
+    /// A closed loop with this many connections.
     Connections(usize),
 }
 
-/// What a step is for.
+/// The purpose of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
-    /// The response time of a service that has nothing else to do.
+    /// The response time of an idle service.
     Base,
-    /// More and more connections.
+    /// Throughput by connections.
     Ladder,
-    /// Two rates with the limit between them.
+    /// The search for two rates with the limit between them.
     Bracket,
-    /// The same, nearer to each other.
+    /// The bisection between two rates.
     Bisect,
-    /// What was found, pressed for longer.
+    /// The confirmation of a rate by a longer step.
     Confirm,
-    /// More than the limit.
+    /// A rate above the limit.
     Overload,
-    /// Whether the service is as it was before.
+    /// The wait until response times are as before.
     Settle,
 }
 
-/// One step.
+/// A step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
-    /// How hard.
+    /// The load.
     pub load: Load,
-    /// How long before anything counts.
+    /// The length of the warm-up.
     pub warmup: Duration,
-    /// How long.
+    /// The measured time.
     pub length: Duration,
-    /// At most so many requests.
+    /// The most requests.
     pub requests: Option<u64>,
-    /// What for.
+    /// The purpose.
     pub purpose: Purpose,
-    /// The same in words, for people.
+    /// The purpose in words, for the report.
     pub why: String,
-    /// Whether it may end as soon as it plainly fails.
+    /// Whether the step may end early if it clearly fails.
     pub may_end_early: bool,
 }
 
-/// Presses a service, or something that behaves like one.
+/// A load generator with a service, real or simulated.
 pub trait Bench {
-    /// Presses as asked. `fails` is shown the progress several times a second: where it says so, the step may end.
+    /// Runs a step. `fails` is called with the progress several times a second; if it returns true, the step may end.
     ///
     /// # Errors
     /// As [`torr_press::run`].
     fn press(&mut self, ask: &Ask, fails: &mut dyn FnMut(&Progress) -> bool) -> Result<Measurement, RunError>;
 
-    /// The time since some beginning.
+    /// Returns the time since a fixed moment.
     fn now(&self) -> Duration;
 
-    /// Lets some time pass.
+    /// Waits.
     fn pause(&mut self, length: Duration);
 
-    /// Whether somebody wants all of it to end.
+    /// Returns whether the search is to be interrupted.
     fn stopped(&self) -> bool;
 }
 
-/// So many times its limit a figure must be for a step to end early ...
+/// The multiple of its limit from which a figure ends a step early.
 const PLAIN: f64 = 3.0;
-/// ... in so many looks in a row.
+/// The number of successive samples in which it must exceed that.
 const LOOKS: u32 = 2;
-/// Requests that it takes to see that.
+/// The least number of requests before a step ends early.
 const SEEN: u64 = 100;
-/// A service that is so many seconds of requests behind does not come back: as long as that, and three times what the
-/// objectives allow a response.
+/// The seconds of requests from which a backlog is final, if it is also three times as long as the objectives' response time.
 const BEHIND_S: f64 = 1.0;
 
-/// Watches a step for plain failure.
+/// The detection of clear failures during a step.
 pub(super) struct Watch<'s> {
     slo: &'s Slo,
     rate: Option<f64>,
@@ -101,7 +100,7 @@ impl<'s> Watch<'s> {
         Self { slo, rate, seen: Latency::default(), failed_looks: 0 }
     }
 
-    /// Takes a look, and says whether there is nothing more to learn.
+    /// Takes a sample of the progress. Returns whether the step has clearly failed.
     pub(super) fn plainly_fails(&mut self, progress: &Progress) -> bool {
         self.seen.add(&progress.latency);
         let done = progress.requests;

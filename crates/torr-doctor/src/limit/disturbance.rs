@@ -4,7 +4,7 @@ use super::reading::Reading;
 use super::taken::Taken;
 use serde::{Deserialize, Serialize};
 
-/// What disturbed the search.
+/// The disturbance of a search by other programs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Disturbance {
     /// The most that was taken in any step.

@@ -1,35 +1,35 @@
-//! What is known of each rate that was tried, and which of the rates the service sustains.
+//! The rates that were tried, their outcomes, and the highest rate that the service sustains.
 
 use super::ask::Purpose;
 use super::reading::Reading;
 use super::trials::Tried;
 use serde::{Deserialize, Serialize};
 
-/// Where the limit lies.
+/// The outcomes so far.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The rates that were tried, ascending.
     rates: Vec<Rate>,
-    /// The first step of all, if not even that was kept.
+    /// The first step, if it failed.
     base_failed: Option<Reading>,
 }
 
-/// A rate and the outcomes of its steps. A step that was repeated at once since it failed has one outcome.
+/// A rate and the outcomes of its steps. A failed step and its immediate repetition have one outcome.
 #[derive(Debug)]
 struct Rate {
     rate: f64,
     short: Counts,
-    /// Outcomes of steps that confirm, which are longer than others.
+    /// Outcomes of confirming steps, which are longer.
     long: Counts,
-    /// The last step that was kept, the longer kind first.
+    /// The last step that was kept, a longer one if there is one.
     kept: Option<Reading>,
     /// The last step that failed.
     failed: Option<Reading>,
-    /// Whether the rate was tried once more after a lower rate was confirmed.
+    /// Whether the rate was retried after a lower rate was confirmed.
     challenged: bool,
 }
 
-/// How often a rate was kept, and how often it failed.
+/// The numbers of steps in which a rate was kept and failed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     kept: usize,
@@ -121,10 +121,10 @@ impl Found {
         is_doubtful.then_some(rate)
     }
 
-    /// The answer, from all that was found and all steps that were made.
+    /// Returns the conclusion from all rates and steps.
     pub(super) fn conclude(self, steps: &[Reading]) -> Concluded {
-        let answer = self.answer(steps);
-        let above = answer.map_or(0.0, |at| self.rates[at].rate);
+        let sustained = self.sustained(steps);
+        let above = sustained.map_or(0.0, |at| self.rates[at].rate);
         let spread = spread(steps, above);
         let mut rates = self.rates;
         let failed = rates
@@ -132,14 +132,14 @@ impl Found {
             .find(|known| known.rate > above && known.failed.is_some())
             .and_then(|known| known.failed.take())
             .or(self.base_failed);
-        let confirmed = answer.is_some_and(|at| rates[at].is_confirmed());
-        let kept = answer.and_then(|at| rates[at].kept.take());
+        let confirmed = sustained.is_some_and(|at| rates[at].is_confirmed());
+        let kept = sustained.and_then(|at| rates[at].kept.take());
         Concluded { kept, failed, confirmed, spread }
     }
 
     /// The highest confirmed rate. Where the time ended before any was, the rate with which the fewest steps disagree: those
     /// below it that failed, and those above it that were kept; of equals the middle one.
-    fn answer(&self, steps: &[Reading]) -> Option<usize> {
+    fn sustained(&self, steps: &[Reading]) -> Option<usize> {
         let confirmed = self.rates.iter().rposition(Rate::is_confirmed);
         confirmed.or_else(|| {
             let disagree =
@@ -153,7 +153,7 @@ impl Found {
     }
 }
 
-/// What the search came to.
+/// The conclusion of the search.
 #[derive(Debug, Default)]
 pub(super) struct Concluded {
     /// The step that shows the rate that is sustained.
@@ -162,18 +162,18 @@ pub(super) struct Concluded {
     pub failed: Option<Reading>,
     /// Whether the sustained rate was kept in a longer step too.
     pub confirmed: bool,
-    /// The rates whose steps do not agree with the answer.
+    /// The rates whose steps do not agree with the result.
     pub spread: Vec<Spread>,
 }
 
-/// A rate whose steps do not all agree with the answer: it is higher and was kept, or it is not and failed.
+/// A rate whose steps do not all agree with the result: it is higher but was kept, or is not higher but failed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// Requests per second.
     pub rate: f64,
-    /// How many steps kept to the objectives.
+    /// The number of steps that met the objectives.
     pub kept: usize,
-    /// How many steps failed.
+    /// The number of failed steps.
     pub failed: usize,
 }
 
@@ -186,8 +186,8 @@ fn counted(steps: &[Reading]) -> impl Iterator<Item = (f64, bool)> {
     steps.iter().filter(looks_for_it).filter_map(|step| Some((step.rate()?, step.kept)))
 }
 
-/// The rates that do not agree with the answer, ascending.
-fn spread(steps: &[Reading], answer: f64) -> Vec<Spread> {
+/// Returns the rates that do not agree with the sustained one, ascending.
+fn spread(steps: &[Reading], sustained: f64) -> Vec<Spread> {
     let mut rates: Vec<Spread> = Vec::new();
     for (rate, kept) in counted(steps) {
         let at = rates.partition_point(|known| known.rate < rate);
@@ -196,6 +196,6 @@ fn spread(steps: &[Reading], answer: f64) -> Vec<Spread> {
         }
         *if kept { &mut rates[at].kept } else { &mut rates[at].failed } += 1;
     }
-    rates.retain(|known| if known.rate > answer { known.kept > 0 } else { known.failed > 0 });
+    rates.retain(|known| if known.rate > sustained { known.kept > 0 } else { known.failed > 0 });
     rates
 }

@@ -20,7 +20,7 @@ const REFUSED: f64 = 0.1;
 /// A number of connections, and what it brought.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Rung {
-    /// Connections, each always with one request under way.
+    /// Connections, each always with one request in flight.
     pub connections: usize,
     /// Requests per second that were answered with a status below 400.
     pub good_per_s: f64,
@@ -104,7 +104,7 @@ pub(super) fn still_grows(rungs: &[Rung]) -> bool {
     }
 }
 
-/// Where the line of the light load, `N X(1)`, meets the ceiling, `X_max`: fewer connections cannot reach it, more of
+/// Returns the connections at which `N X(1)`, the line of light load, reaches `X_max`: fewer connections cannot reach it, more of
 /// them mostly wait (E. Lazowska et al., *Quantitative System Performance*, 1984, chapter 5). `None` if the ceiling was
 /// not reached.
 pub(super) fn knee(rungs: &[Rung]) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! What the search came to: one versioned type that every output is made from.
+//! The outcome of a search: the versioned type that all outputs are made from.
 
 use super::disturbance::Disturbance;
 use super::found::Spread;
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use torr_gauge::Verdict;
 use torr_gauge::latency::Summary;
 
-/// The version of [`Outcome`]. Fields may be added to it; what one means does not change.
+/// The version of [`Outcome`]. Within a version fields may be added, and their meaning does not change.
 pub const SCHEMA: &str = "torr.limit/1";
 
-/// All that is known of a service's limit.
+/// The outcome of a search for a service's limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// [`SCHEMA`].
@@ -24,121 +24,122 @@ pub struct Outcome {
     pub target: String,
     /// When the search began (RFC 3339, UTC).
     pub started_at: String,
-    /// What the service was to keep to.
+    /// The objectives.
     pub slo: Vec<String>,
-    /// How requests were spread over time.
+    /// The distribution of arrivals.
     pub arrivals: String,
-    /// The most time that it might take, in seconds.
+    /// The time that the search was allowed to take, in seconds.
     pub budget_s: f64,
-    /// What it took.
+    /// The time that the search took, in seconds.
     pub spent_s: f64,
-    /// Never more requests per second than this.
+    /// The highest permitted rate in requests per second.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_rate: Option<f64>,
-    /// Never more connections than this.
+    /// The most permitted connections.
     pub max_connections: usize,
-    /// Whether somebody ended it early.
+    /// Whether the search was interrupted.
     pub interrupted: bool,
-    /// The answer.
-    pub answer: Answer,
-    /// Why it is no other.
+    /// The kind of result.
+    #[serde(rename = "answer")]
+    pub kind: ResultKind,
+    /// The reason in words.
     pub reason: String,
-    /// Both in a sentence.
+    /// The result and its reason in a sentence.
     pub summary: String,
-    /// What it sustains, if anything.
+    /// The highest sustained rate, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sustained: Option<Sustained>,
-    /// The rates whose steps do not agree with the answer, ascending: higher ones that were kept, and others that failed.
+    /// The rates whose steps do not agree with the result, ascending: higher ones that were kept, and others that failed.
     #[serde(default)]
     pub spread: Vec<Spread>,
-    /// What others took of the machine's CPU, where it may have made steps fail.
+    /// The CPU that other programs used, where it may have made steps fail.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub disturbance: Option<Disturbance>,
     /// The lowest rate above the sustained one that failed, in requests per second.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fails_at: Option<f64>,
-    /// Why it failed there.
+    /// The reason of that failure.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failure: Option<String>,
-    /// What seemed to limit the service there, from that step alone.
+    /// The passive verdict of that step.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verdict: Option<Verdict>,
-    /// Response times of the service when it has nothing else to do, in microseconds.
+    /// Response times of an idle service in microseconds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub base_us: Option<Summary>,
-    /// Throughput over connections, in a closed loop.
+    /// Throughput by connections in a closed loop.
     pub ladder: Vec<Rung>,
-    /// The law of throughput over connections.
+    /// The fit of throughput by connections to the universal scalability law.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fit: Option<Fit>,
-    /// Where throughput bends: the number of connections at which the line of the light load meets the ceiling.
+    /// The number of connections at which throughput, extrapolated from light load, would reach its maximum.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub knee: Option<f64>,
-    /// How many connections to have.
+    /// The recommended number of connections.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub connections: Option<Connections>,
-    /// What happens above the limit.
+    /// The behaviour above the limit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub overload: Option<Overload>,
-    /// All steps but those of the ladder, in their order.
+    /// All steps in their order, except those of the ladder.
     pub steps: Vec<Reading>,
 }
 
-/// What kind of answer there is.
+/// The kind of a search's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Answer {
-    /// The service's limit.
+pub enum ResultKind {
+    /// The limit was found.
     Limit,
-    /// It sustains this; more was not asked for, as `--max-rate` says.
+    /// The service sustains `--max-rate`; higher rates were not tried.
     AtLeastMaxRate,
-    /// It sustains this; the generator cannot tell of more.
+    /// The service sustains this rate; the generator was the limit above it.
     AtLeastGenerator,
-    /// It sustains this with as many connections as were allowed, and these were what held it back.
+    /// The service sustains this rate; the permitted number of connections was the limit above it.
     AtLeastConnections,
-    /// It sustains this; there was no time to try more.
+    /// The service sustains this rate; there was no time to try higher ones.
     AtLeastTime,
-    /// It does not keep to its objectives at the lowest rate.
+    /// The service misses its objectives at the lowest rate.
     Never,
-    /// There was no time to find out.
+    /// No rate was found in time.
     Unknown,
 }
 
-impl Answer {
-    /// Whether the service may sustain more.
+impl ResultKind {
+    /// Returns whether the service may sustain more.
     pub fn is_at_least(self) -> bool {
         matches!(self, Self::AtLeastMaxRate | Self::AtLeastGenerator | Self::AtLeastConnections | Self::AtLeastTime)
     }
 }
 
-/// A rate that is sustained.
+/// A sustained rate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sustained {
     /// Requests per second.
     pub rate: f64,
-    /// Response times at it.
+    /// Response times at the rate.
     pub latency_us: Option<Summary>,
     /// The share of the requests that failed.
     pub error_share: f64,
-    /// The most connections at a time.
+    /// The most connections that were open at a time.
     pub connections: u64,
-    /// For how many seconds it was measured.
+    /// The measured time in seconds.
     pub seconds: f64,
-    /// Whether it was pressed once more, and kept to its objectives again.
+    /// Whether the rate was confirmed by a second, longer step.
     pub confirmed: bool,
 }
 
-/// How many connections to have.
+/// The connections that the sustained rate needs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Connections {
-    /// Requests under way at a time at the limit, on average: rate times mean response time (Little's law).
+    /// The mean number of requests in flight at the rate: rate times mean response time (Little's law).
     pub busy: f64,
-    /// With three standard deviations of a Poisson distribution on top, as independent users need them.
+    /// That number plus three standard deviations of a Poisson distribution, as independent users need.
     pub recommended: u64,
 }
 
 impl Connections {
-    /// For a rate and its mean response time in microseconds.
+    /// Returns the connections for a rate and its mean response time in microseconds.
     pub(super) fn at(rate: f64, mean_us: f64) -> Self {
         let busy = rate * mean_us / 1e6;
         Self { busy, recommended: (busy + 3.0 * busy.sqrt()).ceil().max(1.0) as u64 }

@@ -1,4 +1,4 @@
-//! What happens above the limit, and after.
+//! The behaviour of a service above its limit, and afterwards.
 
 use super::ask::{Ask, Bench, Purpose};
 use super::trials::{self, Trials};
@@ -6,47 +6,47 @@ use serde::{Deserialize, Serialize};
 use torr_gauge::latency::Summary;
 use torr_press::RunError;
 
-/// How far above the limit.
+/// The rate of the overload as a ratio to the limit.
 pub const ABOVE: f64 = 1.2;
 /// The share of the limit below which throughput counts as collapsed.
 const COLLAPSED: f64 = 0.8;
 
-/// More than the limit, and what it did.
+/// An overload and its effects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Overload {
-    /// Requests per second that were asked for.
+    /// The offered rate in requests per second.
     pub rate: f64,
-    /// For how many seconds.
+    /// The length in seconds.
     pub seconds: f64,
-    /// Requests per second that were answered with a status below 400.
+    /// Responses per second with a status below 400.
     pub good_per_s: f64,
     /// The share of the requests that failed.
     pub error_share: f64,
     /// Response times.
     pub latency_us: Option<Summary>,
-    /// Whether it still kept to its objectives.
+    /// Whether the objectives were still met.
     pub kept: bool,
-    /// How it went.
+    /// The kind of behaviour.
     pub course: Course,
-    /// After how many seconds without load responses were as before. `None` if they were not for as long as was waited.
+    /// The seconds without load after which response times were as before. `None` if they were not in `waited_s`.
     pub recovered_after_s: Option<f64>,
-    /// How long was waited, in seconds.
+    /// The longest wait in seconds.
     pub waited_s: f64,
 }
 
-/// How a service takes an overload.
+/// The behaviour of a service under overload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Course {
-    /// Throughput stayed, and response times came back once the overload was gone.
+    /// Throughput is kept, and response times recover after the overload.
     Recovers,
-    /// Throughput fell well below the limit, and all came back afterwards.
+    /// Throughput falls well below the limit, and recovers afterwards.
     Collapses,
-    /// Response times did not come back for as long as was waited.
+    /// Response times do not recover within the wait.
     StaysSlow,
 }
 
-/// Presses above the limit, and watches what follows. `None` if somebody ended it.
+/// Runs an overload and waits for recovery. `None` if interrupted.
 pub(super) fn try_it<B: Bench>(trials: &mut Trials<'_, B>, limit: f64) -> Result<Option<Overload>, RunError> {
     let rate = ABOVE * limit;
     let length = trials.settings.step();

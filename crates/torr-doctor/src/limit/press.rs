@@ -1,4 +1,4 @@
-//! Steps that are really pressed.
+//! The load generator of real services.
 
 use super::ask::{Ask, Bench, Load};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,24 +7,23 @@ use std::time::{Duration, Instant};
 use torr_gauge::collector::{Measurement, Progress};
 use torr_press::{Arrivals, Pace, Plan, RunError, Schedule};
 
-/// How often a step is looked at.
+/// The interval between samples of a step's progress.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// A service that is pressed as one plan says, but for how hard and how long.
+/// A load generator whose steps follow a plan, except for load and length.
 pub struct Press<'p, S> {
     plan: &'p Plan,
     arrivals: Arrivals,
     stop: &'p AtomicBool,
     started: Instant,
     show: S,
-    /// The requests of a session of virtual users, as the latest step had them on average; 1 without sessions. A plan paces and
-    /// counts sessions, a search requests.
+    /// The mean requests of a session in the latest step; 1 without sessions. A plan paces and counts sessions, a search requests.
     requests_each: f64,
 }
 
 impl<'p, S: FnMut(&Ask, Duration, Option<&Progress>)> Press<'p, S> {
-    /// Presses by this plan, whose connections are the most of an open loop, until `stop` is set. `show` is told of each
-    /// step, with the time since the beginning: when it begins, and several times while it goes on.
+    /// Returns a generator for a plan, whose connections are the most of an open loop, until `stop` is set. `show` is called with each
+    /// step and the time since the beginning: when the step begins, and several times during it.
     pub fn new(plan: &'p Plan, arrivals: Arrivals, stop: &'p AtomicBool, show: S) -> Self {
         let requests_each = plan.users.as_ref().map_or(1.0, |users| users.entries().len().max(1) as f64);
         Self { plan, arrivals, stop, started: Instant::now(), show, requests_each }
@@ -64,7 +63,7 @@ impl<S: FnMut(&Ask, Duration, Option<&Progress>)> Bench for Press<'_, S> {
             }
         })?;
         if let Some(sessions) = run.result.sessions.as_ref().filter(|sessions| sessions.finished > 0) {
-            // Of those that ended in time; a session that was cut off had not sent all of its requests.
+            // Sessions that were cut off have not sent all of their requests.
             let ended = (sessions.finished + sessions.failed) as f64;
             self.requests_each = (run.result.requests as f64 / ended).max(1.0);
         }

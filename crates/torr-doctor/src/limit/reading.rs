@@ -1,4 +1,4 @@
-//! What a step came to: whether the service kept to its objectives, why not, and whether the generator is to blame.
+//! The result of a step: whether the service met its objectives, why not, and whether the generator was the reason.
 
 use super::ask::{Ask, Load, Purpose};
 use super::slo::Slo;
@@ -11,35 +11,35 @@ use torr_gauge::threshold::ObjectiveResult;
 use torr_gauge::validity::Criterion;
 use torr_gauge::{Factor, FailureSide, Verdict};
 
-/// The share of what is due that must be answered once the load is steady.
+/// The share of due requests that must have a response once the load is steady.
 const KEEPS_UP: f64 = 0.97;
-/// In less time, in seconds, a pause of the machine looks the same.
+/// The least time in seconds over which a shortfall counts: a shorter one may be a pause of the machine.
 const SEEN_S: f64 = 0.3;
-/// So many standard deviations of a random count are no shortfall.
+/// The standard deviations of a random count that are not a shortfall.
 const DEVIATIONS: f64 = 4.0;
-/// By how much the median response time may grow within a step: seconds in a second.
+/// The growth of the median response time that a step may have, in seconds per second.
 const GROWN: f64 = 0.04;
-/// The part of a response time beside which a delay in sending is none of the reasons for it.
+/// The share of a response time from which send lag is a reason for it.
 const MATTERS: f64 = 0.1;
-/// The share of the failures that make a failing step the client's own.
+/// The share of client-side failures from which the client is the reason of a failed step.
 const MOSTLY: f64 = 0.5;
 
-/// A step and what it came to.
+/// A step and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// What for.
+    /// The purpose.
     pub purpose: Purpose,
-    /// The same in words.
+    /// The purpose in words.
     pub why: String,
-    /// How hard.
+    /// The load.
     pub load: Load,
-    /// When it began, in seconds since the search did.
+    /// The time of its begin, in seconds since the search began.
     pub at_s: f64,
-    /// How long was measured, in seconds.
+    /// The measured time in seconds.
     pub seconds: f64,
-    /// Requests per second that were answered in full, whatever the status.
+    /// Complete responses per second with any status.
     pub answered_per_s: f64,
-    /// Of those, the ones with a status below 400.
+    /// Complete responses per second with a status below 400.
     pub good_per_s: f64,
     /// The share of the requests that failed.
     pub error_share: f64,
@@ -47,30 +47,30 @@ pub struct Reading {
     pub latency_us: Option<Summary>,
     /// The most connections at a time.
     pub connections: u64,
-    /// Each objective.
+    /// The result of each objective.
     pub objectives: Vec<ObjectiveResult>,
-    /// Whether all were kept to, and the service kept up with what was asked.
+    /// Whether all objectives were met, and the service kept up with the offered rate.
     pub kept: bool,
-    /// Why not, in words.
+    /// The reason of a failure in words.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failure: Option<String>,
-    /// Why it may be the generator's failure and not the service's.
+    /// The reason in words why the generator may have caused the failure.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub generator: Option<String>,
-    /// Whether the generator's busiest thread had no pause.
+    /// Whether the generator's busiest thread was saturated.
     pub generator_saturated: bool,
-    /// Whether it was ended as soon as it had plainly failed.
+    /// Whether the step was ended early, since it clearly failed.
     pub ended_early: bool,
-    /// What others took of the machine's CPU meanwhile.
+    /// The CPU that other programs used.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub taken: Option<Taken>,
-    /// What seemed to limit the service.
+    /// The passive verdict.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verdict: Option<Verdict>,
 }
 
 impl Reading {
-    /// Of a step that was pressed.
+    /// Returns the result of a measured step.
     pub(super) fn of(ask: &Ask, slo: &Slo, run: &Measurement, at_s: f64, ended_early: bool) -> Self {
         let result = &run.result;
         let seconds = result.duration_s.max(1e-9);
@@ -92,7 +92,7 @@ impl Reading {
             seconds,
             answered_per_s: result.completed() as f64 / seconds,
             good_per_s: result.good_rps(),
-            error_share: result.errors.total() as f64 / result.asked.max(1) as f64,
+            error_share: result.errors.total() as f64 / result.started.max(1) as f64,
             latency_us: result.latency_us,
             connections: result.connections.peak,
             kept: failure.is_none(),
@@ -106,7 +106,7 @@ impl Reading {
         }
     }
 
-    /// Of a step in which the service could no longer be reached.
+    /// Returns the result of a step in which the service was unreachable.
     pub(super) fn unreached(ask: &Ask, why: String, at_s: f64) -> Self {
         Self {
             purpose: ask.purpose,
@@ -130,7 +130,7 @@ impl Reading {
         }
     }
 
-    /// The rate that was asked for, in an open loop.
+    /// Returns the offered rate of an open loop.
     pub fn rate(&self) -> Option<f64> {
         match self.load {
             Load::Rate(rate) => Some(rate),
@@ -138,18 +138,19 @@ impl Reading {
         }
     }
 
-    /// Whether others used enough of the machine's CPU to make it fail.
+    /// Returns whether other programs used enough CPU to make the step fail.
     pub(super) fn is_disturbed(&self) -> bool {
         self.taken.is_some_and(Taken::disturbs)
     }
 
-    /// The response time that half of the requests, or all on average, did not exceed; in microseconds.
+    /// Returns the median response time, or else the mean, in microseconds.
     pub(super) fn typical_us(&self) -> Option<f64> {
         self.latency_us.map(|latency| latency.p50.map_or(latency.mean, |us| us as f64))
     }
 }
 
-/// The second half of an open loop is steady: what is due then is answered then, however long each answer takes.
+/// Returns the reason if the service falls behind: in the second half of an open loop as many responses arrive as requests are due,
+/// at any response time.
 fn falls_behind(run: &RunResult, rate: f64) -> Option<String> {
     let middle = run.duration_s / 2.0;
     let points: Vec<_> = run.series.windows(2).filter(|pair| pair[0].t >= middle).map(|pair| &pair[1]).collect();
@@ -166,8 +167,8 @@ fn falls_behind(run: &RunResult, rate: f64) -> Option<String> {
         .then(|| format!("it fell behind: {:.0}% of what was due was answered", 100.0 * answered / due))
 }
 
-/// A queue that only grows makes each response wait longer than the one before: of each second by the share of what is
-/// due that is not done.
+/// Returns the reason if the response time keeps growing: a growing queue adds to it, for each second, the share of due requests
+/// without a response.
 fn keeps_growing(run: &RunResult) -> Option<String> {
     let medians: Vec<_> = run.series.iter().filter_map(|point| Some((point.t, point.p50? as f64))).collect();
     let third = medians.len() / 3;
@@ -181,25 +182,25 @@ fn keeps_growing(run: &RunResult) -> Option<String> {
     (slope > GROWN).then(|| format!("its queue kept growing, by {:.0} ms each second", slope * 1e3))
 }
 
-/// An objective that was not kept to, with what there is to say of the cause.
+/// Returns in words an objective that was missed, with its cause.
 fn in_words(kept: &ObjectiveResult, run: &RunResult) -> String {
     if kept.objective.starts_with("errors") || run.errors.total() > 0 && kept.times_limit.is_none() {
         let refused =
             run.status.iter().filter(|(status, _)| **status >= 400).map(|(status, n)| (*n, status.to_string()));
         let failed = run.causes.iter().map(|cause| (cause.count, format!("{}: {}", cause.kind, cause.what)));
         if let Some((count, what)) = refused.chain(failed).max() {
-            let share = 100.0 * count as f64 / run.asked.max(1) as f64;
+            let share = 100.0 * count as f64 / run.started.max(1) as f64;
             return format!("{what} for {share:.1}% of the requests");
         }
     }
     let name = kept.objective.split(['<', ' ']).next().unwrap_or_default();
     match &kept.measured {
         Some(measured) => format!("{name} was {measured}"),
-        None => format!("too many of the few answers were too slow for {}", kept.objective),
+        None => format!("too many of the few responses were too slow for {}", kept.objective),
     }
 }
 
-/// Why the step may have failed by the generator's own limits.
+/// Returns the reason why the step may have failed by the generator's own limits.
 fn generator_to_blame(run: &RunResult, objectives: &[ObjectiveResult], verdict: &Verdict) -> Option<String> {
     let own = run.causes.iter().filter(|cause| cause.side == FailureSide::Client);
     if let Some(cause) = own.clone().max_by_key(|cause| cause.count) {
@@ -208,7 +209,7 @@ fn generator_to_blame(run: &RunResult, objectives: &[ObjectiveResult], verdict: 
             return Some(format!("requests failed on this side: {}", cause.what));
         }
     }
-    // What the service refused it would have refused any generator.
+    // Refusals do not depend on the generator.
     let late = objectives.iter().filter(|kept| !kept.kept).all(|kept| !kept.objective.starts_with("errors"));
     if !late {
         return None;

@@ -1,4 +1,4 @@
-//! The search itself: two rates with the limit between them, then nearer and nearer, then the lower one for longer.
+//! The search: two rates with the limit between them, a bisection, and a longer step that confirms the lower one.
 
 use super::ask::{Ask, Bench, Load, Purpose};
 use super::found::Found;
@@ -7,24 +7,24 @@ use super::trials::{FAR, FAR_BELOW, Trials};
 use std::time::Duration;
 use torr_press::RunError;
 
-/// How near the two rates are to come: the higher by the lower.
+/// The ratio of the two rates at which the bisection ends.
 const NEAR: f64 = 1.05;
-/// The part of the closed loop's throughput to begin with.
+/// The first rate as a share of the closed loop's throughput.
 const GENTLE: f64 = 1.0 / 8.0;
-/// The part of the closed loop's throughput from which requests that arrive at random are likely to queue for too long.
+/// The share of the closed loop's throughput from which random arrivals are likely to queue for too long.
 const NEARLY: f64 = 0.9;
-/// What is pressed first where not even one connection at a time may be too much: requests per second.
+/// The rate of the first step if one connection may be too much, in requests per second.
 const MILD: f64 = 10.0;
-/// What is pressed if that failed.
+/// The rate of the next step if that failed.
 const MILDEST: f64 = 4.0;
 /// The lowest rate.
 const LOWEST: f64 = 1.0;
-/// How many requests the first steps have, and how long these may take if the budget is small.
+/// The number of requests of the first steps.
 const REQUESTS: u64 = 10;
 const FIRST: Duration = Duration::from_secs(3);
 
-/// Presses as little as makes sense, which tells the response times of a service that has nothing else to do. Gives the
-/// step that failed if all did, and nothing if there is ground to stand on or somebody ended it.
+/// Runs the lightest loads, which show the response times of an idle service. Returns the failed step if all failed, `None` if one
+/// was kept or the search was interrupted.
 pub(super) fn base<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Option<Reading>, RunError> {
     let most = trials.settings.max_rate;
     let first = match most {
@@ -35,7 +35,7 @@ pub(super) fn base<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Option<Readin
     let mut failed = None;
     for (load, why) in [
         (first, "a few requests: how fast is it with nothing else to do?"),
-        (Load::Rate(most.unwrap_or(MILDEST).min(MILDEST)), "fewer of them: does it answer these?"),
+        (Load::Rate(most.unwrap_or(MILDEST).min(MILDEST)), "fewer of them: does it respond to these?"),
     ] {
         let ask = Ask {
             load,
@@ -59,12 +59,12 @@ pub(super) fn base<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Option<Readin
     Ok(failed)
 }
 
-/// Whether there is nothing less to try.
+/// Returns whether no lighter load can be tried.
 pub(super) fn is_least(failed: &Reading) -> bool {
     failed.purpose == Purpose::Base || failed.rate().is_some_and(|rate| rate <= LOWEST)
 }
 
-/// From a gentle rate on.
+/// Searches from a low rate on.
 pub(super) fn search<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Found, RunError> {
     let mut found = Found::default();
     let mut near = NEAR;
@@ -76,14 +76,14 @@ pub(super) fn search<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Found, RunE
             break;
         }
         match confirm(trials, &mut found)? {
-            // With firm ground below, the rest of the distance is halved as well.
+            // After a confirmation below, the remaining distance is bisected as well.
             Confirmed::Kept if !is_near(&found, near) && can_go_on(trials, &found, near) => {}
             Confirmed::Kept if challenge(trials, &mut found)? => {}
             Confirmed::Kept | Confirmed::NoTime => break,
             Confirmed::Failed => {
-                // So near to the limit it is chance that decides.
+                // So near to the limit, outcomes are random.
                 near *= NEAR;
-                // What is sustained matters more than what happens above it.
+                // The confirmation has priority over the overload.
                 trials.reserve = trials.settings.confirmation();
             }
         }
@@ -91,12 +91,12 @@ pub(super) fn search<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Found, RunE
     Ok(found)
 }
 
-/// Whether the lowest rate that failed is so near to the highest that was kept that there is nothing in between.
+/// Returns whether the lowest failed rate is so near to the highest kept one that the bisection is complete.
 fn is_near(found: &Found, near: f64) -> bool {
     found.bounds().is_none_or(|(kept, failed)| failed / kept <= near)
 }
 
-/// Whether there is time for a step between the two.
+/// Returns whether there is time for a step between the two.
 fn can_go_on<B: Bench>(trials: &Trials<'_, B>, found: &Found, near: f64) -> bool {
     found.bounds().is_some_and(|(kept, failed)| {
         let rate = (kept * failed).sqrt();
@@ -104,18 +104,18 @@ fn can_go_on<B: Bench>(trials: &Trials<'_, B>, found: &Found, near: f64) -> bool
     })
 }
 
-/// How long a step is that halves a distance, of which each step takes half and some have to be repeated.
+/// Returns the length of a bisection's step, with time for all that follow and some repetitions.
 fn step_length<B: Bench>(trials: &Trials<'_, B>, rate: f64, distance: f64, near: f64) -> Duration {
     let steps = (distance.ln() / near.ln()).log2().ceil().max(1.0) + 1.0;
     trials.length_within(rate, 1.0 / steps)
 }
 
-/// Whether the highest rate that is allowed was kept.
+/// Returns whether the highest permitted rate was kept.
 fn has_most<B: Bench>(trials: &Trials<'_, B>, found: &Found) -> bool {
     found.kept().zip(trials.settings.max_rate).is_some_and(|(kept, most)| kept >= most)
 }
 
-/// Doubles from a gentle beginning until a rate fails; where already the beginning does, halves until one does not.
+/// Doubles a low rate until one fails; if the first fails, halves it until one is kept.
 fn bracket<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<(), RunError> {
     let most = trials.settings.max_rate.unwrap_or(f64::INFINITY);
     let ceiling = trials.ceiling;
@@ -126,7 +126,7 @@ fn bracket<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<()
     };
     let mut rate = begin.max(LOWEST).min(most);
     while found.bounds().is_none() {
-        // What is far below the ceiling does not have to be told well: what comes above is pressed again.
+        // A rate far below the maximum needs no precise result: higher ones follow.
         let gentle = ceiling.is_some_and(|ceiling| rate < FAR_BELOW * ceiling);
         let length = if gentle { trials.settings.step() } else { trials.shortest() };
         if !trials.has_time(length) {
@@ -147,18 +147,18 @@ fn bracket<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<()
     Ok(())
 }
 
-/// The rate to try after one that was kept: twice as much, unless what should fail comes before.
+/// Returns the rate after one that was kept: twice as much, or a lower one that is expected to fail.
 fn next(kept: f64, ceiling: Option<f64>) -> f64 {
     let should_fail = ceiling.map(|ceiling| FAR * ceiling).filter(|&rate| rate > kept * NEAR);
     should_fail.map_or(2.0 * kept, |rate| rate.min(2.0 * kept))
 }
 
-/// Halves the distance, as a ratio, until the two are near. Says whether there is something to confirm.
+/// Bisects the ratio of the two rates until they are near. Returns whether there is a rate to confirm.
 fn bisect<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found, near: f64) -> Result<bool, RunError> {
     while let Some((kept, failed)) = found.bounds().filter(|_| !is_near(found, near)) {
         let rate = (kept * failed).sqrt();
         let length = step_length(trials, rate, failed / kept, near);
-        // What is nearly all that a closed loop came to is better confirmed before more is asked for.
+        // A rate near the closed loop's throughput is confirmed before higher ones are tried.
         let is_nearly_all = trials.ceiling.is_some_and(|ceiling| kept >= NEARLY * ceiling);
         if !trials.has_time(length) || (is_nearly_all && !found.is_confirmed()) {
             break;
@@ -170,15 +170,15 @@ fn bisect<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found, near: f64) ->
     Ok(found.kept().is_some() && !trials.bench.stopped())
 }
 
-/// What came of a confirmation.
+/// The outcome of a confirmation.
 enum Confirmed {
     Kept,
     Failed,
     NoTime,
 }
 
-/// Presses the highest rate that was kept once more, for longer. A failure is not believed before it has been seen twice, unless
-/// the rate is nearly all that a closed loop came to.
+/// Runs a longer step at the highest kept rate. A failure counts if it occurs twice, or if the rate is near the closed loop's
+/// throughput.
 fn confirm<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<Confirmed, RunError> {
     let Some(rate) = found.kept() else { return Ok(Confirmed::NoTime) };
     if found.is_confirmed() {
@@ -208,8 +208,7 @@ fn confirm<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<Co
     Ok(Confirmed::Failed)
 }
 
-/// Presses the lowest rate that failed once more where its failure is doubtful. Says whether it was kept, so that the search goes
-/// on above it.
+/// Retries the lowest failed rate if its failure is doubtful. Returns whether it was kept, so that the search continues above it.
 fn challenge<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<bool, RunError> {
     let expected = trials.ceiling.map_or(0.0, |ceiling| FAR_BELOW * ceiling);
     let Some(rate) = found.failed() else { return Ok(false) };

@@ -21,28 +21,27 @@ const INTERVAL: Nanos = SECOND / 2;
 
 /// A service and the generator before it. Times in seconds, rates per second.
 pub struct Simulated {
-    /// How long one takes it.
+    /// The service time of a request.
     pub service_s: f64,
-    /// How much longer with each other request under way.
+    /// The increase of the service time with each other request in flight.
     pub contention: f64,
-    /// A delay that no other request waits for.
+    /// A delay during which the server is available to other requests.
     pub delay_s: f64,
-    /// More than so many per second are answered with 429 ...
+    /// The rate of a limiter, which responds 429 above it.
     pub limiter: Option<f64>,
-    /// Of each period, the first and the second part of it: every so many seconds it hangs for so long.
+    /// The period of hangs, and the length of a hang.
     pub hangs: Option<(f64, f64)>,
     /// The probability that a step of an open loop contains one pause of the service, of this many seconds, at a random time.
     pub pauses: (f64, f64),
-    /// Of each period of so many seconds, the first so many belong to other programs, which make each request take so many times
-    /// as long and use the machine's CPU.
+    /// The load of other programs: its period, its length in each period, and the factor by which it makes requests slower.
     pub others: Option<(f64, f64, f64)>,
-    /// From this rate on it answers nothing any more.
+    /// The rate from which the service responds no more.
     pub breaks_at: Option<f64>,
-    /// The most that the generator sends.
+    /// The highest rate of the generator.
     pub generator: Option<f64>,
-    /// The connections that its open loop may have, each with one request under way.
+    /// The connections of the open loop, each with one request in flight.
     pub connections: usize,
-    /// After so many steps somebody ends the search.
+    /// The number of steps after which the search is interrupted.
     pub stop_after: Option<usize>,
     pub asks: Vec<Ask>,
     pub clock: Nanos,
@@ -55,7 +54,7 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// So many at a time, each for so long.
+    /// Returns a service with a number of servers and a service time.
     pub fn new(servers: usize, service_s: f64) -> Self {
         Self {
             service_s,
@@ -79,8 +78,8 @@ impl Simulated {
         }
     }
 
-    /// When an answer to a request of this time is there, and its status.
-    fn answer(&mut self, due: Nanos, others: usize) -> (Nanos, u16) {
+    /// Returns the time and the status of the response to a request.
+    fn respond(&mut self, due: Nanos, others: usize) -> (Nanos, u16) {
         if let Some(rate) = self.limiter {
             let passed = due.saturating_sub(self.tokens_at) as f64 / SECOND as f64;
             self.tokens = (self.tokens + passed * rate).min(rate * 0.1);
@@ -125,7 +124,7 @@ impl Simulated {
         self.free.iter().filter(|free| free.0 > at).count()
     }
 
-    /// The requests that were asked, the most under way at a time, and when the step ended.
+    /// Runs an open loop. Returns the number of requests, the most in flight, and the time of the step's end.
     fn open(
         &mut self,
         rate: f64,
@@ -133,18 +132,18 @@ impl Simulated {
         samples: &mut Samples,
         fails: &mut dyn FnMut(&Progress) -> bool,
     ) -> (u64, usize, Nanos) {
-        let (mut due, mut asked) = (self.clock, 0);
+        let (mut due, mut issued) = (self.clock, 0);
         let (mut under_way, mut peak) = (BinaryHeap::new(), 0);
         let mut looks = 0;
         loop {
             due += nanos(-(1.0 - self.random.f64()).ln() / rate);
             if due >= end {
-                return (asked, peak, end);
+                return (issued, peak, end);
             }
             if due >= counts + (looks as u64 + 1) * INTERVAL {
                 looks += 1;
                 if fails(&samples.progress(looks)) {
-                    return (asked, peak, counts + looks as u64 * INTERVAL);
+                    return (issued, peak, counts + looks as u64 * INTERVAL);
                 }
             }
             let late = self.generator.filter(|most| rate > *most).map_or(0, |_| SECOND / 5);
@@ -161,17 +160,17 @@ impl Simulated {
             if sent >= end {
                 // It was never sent.
                 under_way.push(Reverse(sent));
-                asked += 1;
+                issued += 1;
                 samples.record(due.max(counts), end + 1, end, 0);
                 continue;
             }
-            let (done, status) = self.answer(sent, others);
+            let (done, status) = self.respond(sent, others);
             under_way.push(Reverse(done));
             peak = peak.max(under_way.len());
             if due < counts {
                 continue;
             }
-            asked += 1;
+            issued += 1;
             samples.record(due, done + late, end, status);
         }
     }
@@ -184,19 +183,19 @@ impl Simulated {
         samples: &mut Samples,
     ) -> (u64, Nanos) {
         let mut clients: BinaryHeap<_> = (0..connections).map(|_| Reverse(self.clock)).collect();
-        let mut asked = 0;
+        let mut issued = 0;
         while let Some(Reverse(due)) = clients.pop() {
-            if due >= end || most.is_some_and(|most| asked >= most) {
-                return (asked, due.min(end));
+            if due >= end || most.is_some_and(|most| issued >= most) {
+                return (issued, due.min(end));
             }
-            let (done, status) = self.answer(due, connections - 1);
+            let (done, status) = self.respond(due, connections - 1);
             if due >= counts {
-                asked += 1;
+                issued += 1;
                 samples.record(due, done, end, status);
             }
             clients.push(Reverse(done));
         }
-        (asked, end)
+        (issued, end)
     }
 }
 
@@ -245,6 +244,9 @@ impl Samples {
             latency: last.answered.clone(),
             rps: 0.0,
             p99_us: None,
+            connections: 0,
+            busy_share: 0.0,
+            cpu: None,
         }
     }
 }
@@ -264,7 +266,7 @@ impl Bench for Simulated {
             return Err(RunError::Unreachable { target: "simulated".into(), failure });
         }
         let mut idle = 0.5;
-        let (asked, until, peak) = match ask.load {
+        let (issued, until, peak) = match ask.load {
             Load::Rate(rate) => {
                 (plan.rate, plan.arrivals) = (Some(rate), Some(Arrivals::Poisson));
                 if self.generator.is_some_and(|most| rate > most) {
@@ -274,12 +276,12 @@ impl Bench for Simulated {
                     let begin = counts + self.random.u64(0..(end - counts).max(1));
                     self.pause = (begin, begin + nanos(self.pauses.1));
                 }
-                let (asked, peak, until) = self.open(rate, (counts, end), &mut samples, fails);
-                (asked, until, peak)
+                let (issued, peak, until) = self.open(rate, (counts, end), &mut samples, fails);
+                (issued, until, peak)
             }
             Load::Connections(connections) => {
-                let (asked, until) = self.closed(connections, ask.requests, (counts, end), &mut samples);
-                (asked, until, connections)
+                let (issued, until) = self.closed(connections, ask.requests, (counts, end), &mut samples);
+                (issued, until, connections)
             }
         };
         // What a step that ended early did not wait for is not part of it.
@@ -297,7 +299,7 @@ impl Bench for Simulated {
         Ok(collector.finish(RunFacts {
             plan,
             duration,
-            asked,
+            started: issued,
             peak: peak as u64,
             signals,
             threads: vec![thread],

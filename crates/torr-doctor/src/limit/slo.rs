@@ -1,4 +1,4 @@
-//! What the service is to keep to: all of several objectives.
+//! The objectives of a service, all of which must be met.
 
 use std::fmt;
 use torr_gauge::collector::Measurement;
@@ -6,18 +6,18 @@ use torr_gauge::sessions::EntryName;
 use torr_gauge::threshold::{self, MisplacedRuleError, Objective, ObjectiveError, ObjectiveResult};
 use torr_gauge::{Latency, ThresholdRule};
 
-/// Objectives of which all are to be kept.
+/// A list of objectives, all of which must be met.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slo(Vec<Objective>);
 
 impl Slo {
-    /// If nobody says otherwise.
+    /// The default objectives.
     pub const DEFAULT: &str = "p99<50ms,errors<0.1%";
 
-    /// Reads objectives with commas between them, such as [`Slo::DEFAULT`].
+    /// Parses objectives with commas between them, such as [`Slo::DEFAULT`].
     ///
     /// # Errors
-    /// The first that is none.
+    /// The first that is not valid.
     pub fn parse(text: &str) -> Result<Self, ObjectiveError> {
         threshold::split(text).into_iter().map(Objective::parse).collect::<Result<_, _>>().map(Self)
     }
@@ -30,32 +30,32 @@ impl Slo {
         self.0.iter().try_for_each(|objective| objective.check(entries))
     }
 
-    /// What became of each in a run.
+    /// Returns the result of each objective in a run.
     pub(super) fn judge(&self, run: &Measurement) -> Vec<ObjectiveResult> {
         self.0.iter().map(|objective| objective.judge(run)).collect()
     }
 
-    /// The objectives as they were asked for.
+    /// Returns the objectives as the user wrote them.
     pub fn texts(&self) -> Vec<String> {
         self.0.iter().map(Objective::to_string).collect()
     }
 
-    /// The rules by which `--fail-if` finds a run that does not keep to this.
+    /// Returns the rules with which `--fail-if` detects a run that misses an objective.
     pub fn breaches(&self) -> Vec<ThresholdRule> {
         self.0.iter().map(Objective::breach).collect()
     }
 
-    /// Requests that it takes to tell all of it.
+    /// Returns the number of requests that all objectives need.
     pub(super) fn samples(&self) -> u64 {
         self.0.iter().map(Objective::samples).max().unwrap_or(1)
     }
 
-    /// The widest limit of response times, in microseconds.
+    /// Returns the largest limit of response times in microseconds.
     pub(super) fn slowest_us(&self) -> Option<f64> {
         self.0.iter().filter_map(Objective::limit_us).reduce(f64::max)
     }
 
-    /// How many times its limit the worst figure of a part of a run is.
+    /// Returns the worst figure of a part of a run as a multiple of its limit.
     pub(super) fn times_limit_so_far(&self, latency: &Latency, done: u64, errors: u64) -> Option<f64> {
         self.0.iter().filter_map(|objective| objective.times_limit_so_far(latency, done, errors)).reduce(f64::max)
     }

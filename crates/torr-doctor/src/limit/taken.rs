@@ -1,24 +1,24 @@
-//! What others took of the machine's CPU during a step: other programs, and the hypervisor.
+//! The CPU that other programs and the hypervisor took during a step.
 
 use serde::{Deserialize, Serialize};
 use torr_gauge::{RunResult, Signals};
 
 /// The share of the machine's CPU from which other programs may make a step fail.
 const OTHERS: f64 = 0.1;
-/// The share of the machine's CPU from which the hypervisor may: it takes whole CPUs away for milliseconds at a time.
+/// The share of the machine's CPU from which the hypervisor may make a step fail: it takes whole CPUs for milliseconds.
 const STOLEN: f64 = 0.03;
 
-/// The CPU that others used during a step, as shares of the machine's, 0 to 1. Only seen where the service's machine is this one.
+/// The CPU that others used during a step, as shares of the machine's, 0 to 1. Known only if the service is on this machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Taken {
-    /// By programs that are neither the service, nor what the service asks, nor the generator.
+    /// The share of programs other than the service, its peers and the generator.
     pub others: f64,
-    /// By other virtual machines.
+    /// The share of other virtual machines.
     pub stolen: f64,
 }
 
 impl Taken {
-    /// What was seen during a run. `None` if the machine cannot be seen.
+    /// Returns the CPU that others used during a run. `None` if the machine is not visible.
     pub(super) fn during(run: &RunResult) -> Option<Self> {
         let host = run.host.as_ref()?;
         let generator = run.generator.cpu_share * run.plan.threads as f64;
@@ -27,7 +27,7 @@ impl Taken {
         Some(Self { others: (host.cpu_share - ours).max(0.0), stolen: host.steal_share.unwrap_or(0.0) })
     }
 
-    /// Whether it is enough to make a step fail that the service could keep.
+    /// Returns whether that may make a step fail that the service could keep.
     pub(super) fn disturbs(self) -> bool {
         self.others >= OTHERS || self.stolen >= STOLEN
     }

@@ -19,9 +19,9 @@ fn about() -> About {
 
 fn found(service: &mut Simulated, settings: &Settings) -> Outcome {
     let outcome = find(service, settings, about()).expect("it can be reached");
-    let told = serde_json::to_string(&outcome).expect("it has a form");
-    let again: Outcome = serde_json::from_str(&told).expect("the form can be read");
-    assert_eq!((again.answer, again.steps.len()), (outcome.answer, outcome.steps.len()));
+    let json = serde_json::to_string(&outcome).expect("it has a form");
+    let again: Outcome = serde_json::from_str(&json).expect("the form can be read");
+    assert_eq!((again.kind, again.steps.len()), (outcome.kind, outcome.steps.len()));
     outcome
 }
 
@@ -39,7 +39,7 @@ fn a_hard_limit_is_found() {
     for (servers, service_s) in [(1, 0.002), (4, 0.005), (16, 0.02)] {
         let outcome = found(&mut Simulated::new(servers, service_s), &settings());
         let capacity = servers as f64 / service_s;
-        assert_eq!(outcome.answer, Answer::Limit, "{}", outcome.summary);
+        assert_eq!(outcome.kind, ResultKind::Limit, "{}", outcome.summary);
         // Independent users wait in line before all of it is used.
         within(&outcome, 0.8 * capacity, capacity);
         let sustained = outcome.sustained.as_ref().expect("it was looked at");
@@ -85,11 +85,11 @@ fn rate_of(sustained: &Option<Sustained>) -> f64 {
 
 #[test]
 fn a_soft_knee_ends_where_its_latency_does() {
-    // The more are under way, the longer each takes: throughput levels off, and response times grow.
+    // The more requests are in flight, the longer each takes: throughput levels off, and response times grow.
     let mut service = Simulated { contention: 0.05, ..Simulated::new(200, 0.01) };
     // Near its limit it is chance whether it stays fast, which takes time to see.
     let outcome = found(&mut service, &Settings { budget: Duration::from_secs(120), ..settings() });
-    assert_eq!(outcome.answer, Answer::Limit, "{}\n{}", outcome.summary, course(&outcome));
+    assert_eq!(outcome.kind, ResultKind::Limit, "{}\n{}", outcome.summary, course(&outcome));
     let fit = outcome.fit.expect("the ladder has rungs enough");
     assert!(fit.good && (fit.sigma - 0.05).abs() < 0.01 && (fit.lambda - 100.0).abs() < 3.0, "{fit:?}");
     within(&outcome, 1000.0, 2000.0);
@@ -98,7 +98,7 @@ fn a_soft_knee_ends_where_its_latency_does() {
 #[test]
 fn a_rate_limiter_is_a_limit_with_its_name() {
     let outcome = found(&mut Simulated { limiter: Some(200.0), ..Simulated::new(8, 0.002) }, &settings());
-    assert_eq!(outcome.answer, Answer::Limit, "{}", outcome.summary);
+    assert_eq!(outcome.kind, ResultKind::Limit, "{}", outcome.summary);
     within(&outcome, 100.0, 205.0);
     let failure = outcome.failure.expect("a rate failed");
     assert!(failure.contains("429"), "{failure}");
@@ -110,7 +110,7 @@ fn a_rate_limiter_is_a_limit_with_its_name() {
 fn noise_costs_little_of_the_limit() {
     // It hangs for 30 ms every 7 seconds: one step in three has that in it.
     let outcome = found(&mut Simulated { hangs: Some((7.0, 0.03)), ..Simulated::new(2, 0.004) }, &settings());
-    assert_eq!(outcome.answer, Answer::Limit, "{}", outcome.summary);
+    assert_eq!(outcome.kind, ResultKind::Limit, "{}", outcome.summary);
     within(&outcome, 350.0, 500.0);
 }
 
@@ -124,16 +124,16 @@ fn a_flapping_service_is_given_no_more_than_it_keeps_to() {
 #[test]
 fn the_generators_limit_is_not_the_services() {
     let outcome = found(&mut Simulated { generator: Some(1000.0), ..Simulated::new(64, 0.005) }, &settings());
-    assert_eq!(outcome.answer, Answer::AtLeastGenerator, "{}", outcome.summary);
+    assert_eq!(outcome.kind, ResultKind::AtLeastGenerator, "{}", outcome.summary);
     within(&outcome, 900.0, 1000.0);
     assert!(outcome.summary.contains("at least") && outcome.summary.contains("the service may sustain more"));
 }
 
 #[test]
-fn what_keeps_to_nothing_is_told_at_once() {
+fn a_service_that_misses_all_objectives_is_reported_at_once() {
     let mut service = Simulated::new(1, 0.08);
     let outcome = found(&mut service, &settings());
-    assert_eq!((outcome.answer, outcome.sustained.is_none()), (Answer::Never, true));
+    assert_eq!((outcome.kind, outcome.sustained.is_none()), (ResultKind::Never, true));
     assert!(outcome.summary.contains("does not keep to p99<50ms,errors<0.1% at all"), "{}", outcome.summary);
     assert!(service.asks.len() <= 2 && outcome.ladder.is_empty());
 }
@@ -143,7 +143,7 @@ fn a_slow_service_has_a_low_limit() {
     let slo = Slo::parse("p99<1s,errors<0.1%").expect("it is one");
     let wide = Settings { slo, budget: Duration::from_secs(120), ..settings() };
     let outcome = found(&mut Simulated::new(1, 0.05), &wide);
-    assert_eq!(outcome.answer, Answer::Limit, "{}", outcome.summary);
+    assert_eq!(outcome.kind, ResultKind::Limit, "{}", outcome.summary);
     within(&outcome, 12.0, 20.0);
 }
 
@@ -152,7 +152,7 @@ fn no_bound_is_passed() {
     let bounded = Settings { max_rate: Some(300.0), max_connections: 10, ..settings() };
     let mut service = Simulated::new(8, 0.002);
     let outcome = found(&mut service, &bounded);
-    assert_eq!((outcome.answer, rate(&outcome)), (Answer::AtLeastMaxRate, 300.0), "{}", outcome.summary);
+    assert_eq!((outcome.kind, rate(&outcome)), (ResultKind::AtLeastMaxRate, 300.0), "{}", outcome.summary);
     for ask in &service.asks {
         assert!(
             matches!(ask.load, Load::Rate(rate) if rate <= 300.0)
@@ -168,7 +168,7 @@ fn too_few_connections_are_not_the_services_limit() {
     let few = Settings { max_connections: 8, ..settings() };
     let mut service = Simulated { delay_s: 0.02, connections: 8, ..Simulated::new(1000, 0.01) };
     let outcome = found(&mut service, &few);
-    assert_eq!(outcome.answer, Answer::AtLeastConnections, "{}", outcome.summary);
+    assert_eq!(outcome.kind, ResultKind::AtLeastConnections, "{}", outcome.summary);
     within(&outcome, 100.0, 267.0);
     assert_eq!(outcome.knee, None, "throughput did not bend");
 }
@@ -186,7 +186,7 @@ fn an_interruption_leaves_what_is_known() {
     found(&mut all, &settings());
     for stop_after in (0..all.asks.len()).step_by(5) {
         let outcome = found(&mut Simulated { stop_after: Some(stop_after), ..Simulated::new(1, 0.002) }, &settings());
-        assert!(outcome.interrupted && outcome.answer != Answer::Never, "after {stop_after}: {}", outcome.summary);
+        assert!(outcome.interrupted && outcome.kind != ResultKind::Never, "after {stop_after}: {}", outcome.summary);
         assert!(outcome.sustained.is_none_or(|s| s.rate <= 500.0));
     }
 }
@@ -279,7 +279,7 @@ fn other_programs_that_come_and_go_are_waited_out_and_mentioned() {
 }
 
 #[test]
-fn a_confirmed_rate_is_the_answer_and_the_rest_is_the_spread() {
+fn a_confirmed_rate_is_sustained_and_the_rest_is_the_spread() {
     let step = |rate, purpose, kept| {
         let ask = trials::ask(rate, Duration::from_secs(1), purpose);
         Reading { kept, ..Reading::unreached(&ask, "it failed".into(), 0.0) }
@@ -310,13 +310,13 @@ fn a_confirmed_rate_is_the_answer_and_the_rest_is_the_spread() {
 }
 
 #[test]
-fn where_nothing_was_confirmed_the_rate_that_most_steps_agree_with_is_the_answer() {
+fn where_nothing_was_confirmed_the_rate_that_most_steps_agree_with_is_sustained() {
     let step = |rate, purpose, kept| {
         let ask = trials::ask(rate, Duration::from_secs(1), purpose);
         Reading { kept, ..Reading::unreached(&ask, "it failed".into(), 0.0) }
     };
     use Purpose::{Bisect, Bracket, Confirm};
-    let answer = |steps: &[Reading]| {
+    let sustained_rate = |steps: &[Reading]| {
         let mut found = found::Found::new(None);
         for reading in steps {
             found.take(trials::Tried { reading: reading.clone(), kept: reading.kept });
@@ -324,10 +324,10 @@ fn where_nothing_was_confirmed_the_rate_that_most_steps_agree_with_is_the_answer
         found.conclude(steps).kept.and_then(|reading| reading.rate())
     };
     let mut steps = vec![step(400.0, Bracket, true), step(800.0, Bracket, false), step(560.0, Bisect, true)];
-    assert_eq!(answer(&steps), Some(560.0));
+    assert_eq!(sustained_rate(&steps), Some(560.0));
     // All three have two steps against them: the middle one.
     steps.extend([step(620.0, Bisect, true), step(620.0, Confirm, false), step(560.0, Confirm, false)]);
-    assert_eq!(answer(&steps), Some(560.0));
+    assert_eq!(sustained_rate(&steps), Some(560.0));
     steps.push(step(560.0, Confirm, false));
-    assert_eq!(answer(&steps), Some(400.0));
+    assert_eq!(sustained_rate(&steps), Some(400.0));
 }

@@ -1,4 +1,4 @@
-//! Steps one after another: each judged, repeated where noise may have spoiled it, and none spoiled by the one before.
+//! The steps of a search: each is judged, repeated if noise may have made it fail, and begun when the service has recovered.
 
 use super::ask::{Ask, Bench, Load, Purpose, Watch};
 use super::reading::Reading;
@@ -7,38 +7,38 @@ use std::time::Duration;
 use torr_gauge::latency::Summary;
 use torr_press::RunError;
 
-/// So many times its usual response time, and so many microseconds on top, are as usual.
+/// The response times that count as recovered: a multiple of the idle one, plus microseconds.
 const USUAL: (f64, f64) = (2.0, 2000.0);
-/// Requests of a look at whether all is as usual.
+/// The requests of a check for recovery.
 const LOOK: u64 = 10;
-/// The pause between two such looks.
+/// The pause between two such checks.
 const PAUSE: Duration = Duration::from_millis(50);
-/// A step is so many times as long as the objectives allow a response to be.
+/// The least length of a step as a multiple of the objectives' response time.
 const QUEUE: f64 = 10.0;
-/// How often a rate that fails is tried, and once more where it is far below what a closed loop came to.
+/// The number of tries of a rate that fails; one more if it is far below the closed loop's throughput.
 const TRIES: usize = 2;
-/// The part of the closed loop's throughput below which a failure is unlikely to be the service's.
+/// The share of the closed loop's throughput below which a failure is unlikely to be the service's.
 pub(super) const FAR_BELOW: f64 = 0.6;
-/// What fails so far above a closed loop's throughput does not fail by chance.
+/// The ratio to the closed loop's throughput from which a failure is not random.
 pub(super) const FAR: f64 = 1.2;
-/// A step may be so many times as long as others if its rate is low.
+/// The largest factor by which a step is longer if its rate is low.
 const LONGEST: f64 = 2.5;
 
-/// A service in the course of the search.
+/// The state of a search.
 pub(super) struct Trials<'b, B> {
     pub bench: &'b mut B,
     pub settings: &'b Settings,
     started: Duration,
-    /// Response times when it has nothing else to do.
+    /// Response times of the idle service.
     pub base: Option<Summary>,
-    /// About the most throughput, from a closed loop.
+    /// The throughput of a closed loop, about the maximum.
     pub ceiling: Option<f64>,
     pub steps: Vec<Reading>,
-    /// What is left of the budget for the time after the search.
+    /// The part of the budget that is reserved for the time after the search.
     pub reserve: Duration,
 }
 
-/// A rate and what came of it, after a repetition if need be.
+/// The outcome of a rate, after a repetition if needed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tried {
     pub reading: Reading,
@@ -55,38 +55,37 @@ impl<'b, B: Bench> Trials<'b, B> {
         self.bench.now().saturating_sub(self.started)
     }
 
-    /// What is left of the budget.
+    /// Returns what is left of the budget.
     pub fn left(&self) -> Duration {
         self.settings.budget.saturating_sub(self.spent())
     }
 
-    /// How long a step is measured at least: in less, a queue that only grows may not yet be as long as the objectives
-    /// allow responses to be.
+    /// Returns the least length of a step, in which a growing queue exceeds the objectives' response time.
     pub fn shortest(&self) -> Duration {
         let usual = self.settings.step();
         let allowed_s = self.settings.slo.slowest_us().unwrap_or(0.0) / 1e6;
         Duration::from_secs_f64((QUEUE * allowed_s).min(LONGEST * usual.as_secs_f64())).max(usual)
     }
 
-    /// How long a step of this rate is measured: long enough for its percentiles, as far as the budget allows.
+    /// Returns the length of a step of this rate, which is long enough for its percentiles if the budget allows.
     pub fn length(&self, rate: f64) -> Duration {
         let needed_s = self.settings.slo.samples() as f64 / rate.max(1e-9);
         let longest = self.settings.step().mul_f64(LONGEST);
         Duration::try_from_secs_f64(needed_s).unwrap_or(longest).clamp(self.shortest(), longest)
     }
 
-    /// Whether there is time for a step of this length, and for what comes after the search.
+    /// Returns whether there is time for a step of this length and the reserve.
     pub fn has_time(&self, length: Duration) -> bool {
         !self.bench.stopped() && self.left() > self.reserve + length.mul_f64(1.2)
     }
 
-    /// The same length, but no more of the time that is left for the search than such a part.
+    /// Returns the length of a step of this rate, at most a share of the time left for the search.
     pub fn length_within(&self, rate: f64, part: f64) -> Duration {
         let share = self.left().saturating_sub(self.reserve).mul_f64(part / 1.2);
         self.length(rate).min(share.max(self.shortest()))
     }
 
-    /// One step. `None` if somebody ended it.
+    /// Runs a step. `None` if interrupted.
     pub fn step(&mut self, ask: &Ask) -> Result<Option<Reading>, RunError> {
         let at_s = self.spent().as_secs_f64();
         let slo = &self.settings.slo;
@@ -97,7 +96,7 @@ impl<'b, B: Bench> Trials<'b, B> {
         });
         let reading = match run {
             Ok(run) => Reading::of(ask, slo, &run, at_s, ended_early),
-            // It was reached before: so this is what the load does to it.
+            // The service was reachable before, so this is an effect of the load.
             Err(error @ RunError::Unreachable { .. }) if self.base.is_some() => {
                 Reading::unreached(ask, error.to_string(), at_s)
             }
@@ -106,8 +105,7 @@ impl<'b, B: Bench> Trials<'b, B> {
         Ok((!self.bench.stopped()).then_some(reading))
     }
 
-    /// Tries a rate, if need be twice, and waits after a failure until the service is as usual again. `None` if somebody
-    /// ended it.
+    /// Tries a rate, twice if needed, and waits after a failure until the service has recovered. `None` if interrupted.
     pub fn try_rate(
         &mut self,
         rate: f64,
@@ -123,16 +121,16 @@ impl<'b, B: Bench> Trials<'b, B> {
                 return Ok(Some(Tried { kept: true, reading }));
             }
             self.settle()?;
-            // What the generator did not send in time says nothing yet of the service.
+            // Requests that the generator sent late are no evidence against the service.
             let spoiled = reading.generator.is_some() && !reading.generator_saturated;
-            // A rate that is to be confirmed was kept before, and each of its failures counts.
+            // A rate to confirm was kept before, and each of its failures counts.
             let (tried_at_most, reserve) = match purpose {
                 Purpose::Confirm => (1, self.settings.after()),
                 _ if self.ceiling.is_some_and(|ceiling| rate < FAR_BELOW * ceiling) => (TRIES + 1, self.reserve),
                 _ => (TRIES, self.reserve),
             };
             let time_for_more = self.left() > reserve + length.mul_f64(1.2);
-            // Nothing but the service is needed to fail at more than a closed loop came to.
+            // Above the closed loop's throughput the service itself is expected to fail.
             let above = self.ceiling.is_some_and(|ceiling| rate >= ceiling);
             let plain = far || (above && reading.ended_early && !spoiled && !reading.is_disturbed());
             if plain || tries == tried_at_most + usize::from(spoiled) || !time_for_more {
@@ -143,21 +141,20 @@ impl<'b, B: Bench> Trials<'b, B> {
         Ok(None)
     }
 
-    /// One step that stands in the outcome.
+    /// Runs a step that is recorded in the outcome.
     pub fn recorded(&mut self, ask: &Ask) -> Result<Option<Reading>, RunError> {
         let reading = self.step(ask)?;
         self.steps.extend(reading.clone());
         Ok(reading)
     }
 
-    /// Waits until a few requests are answered as usual, but not for ever. Tells how long that took, and nothing if it
-    /// did not come to it.
+    /// Waits until response times have recovered, up to a limit. Returns the time that took, `None` if they have not recovered.
     pub fn settle(&mut self) -> Result<Option<Duration>, RunError> {
         let Some(base) = self.base else { return Ok(Some(Duration::ZERO)) };
         let usual_us = base.p50.map_or(base.mean, |us| us as f64);
         let from = self.bench.now();
         let patience = self.settings.patience().min(self.left());
-        // One after another, or no faster than is allowed.
+        // One at a time, within the permitted rate.
         let (load, usual_s) = match self.settings.max_rate {
             None => (Load::Connections(1), LOOK as f64 * usual_us / 1e6),
             Some(most) => (Load::Rate(most / 2.0), LOOK as f64 / (most / 2.0)),
@@ -175,7 +172,7 @@ impl<'b, B: Bench> Trials<'b, B> {
             let Some(reading) = self.step(&ask)? else { break };
             let typical_us = reading.typical_us().filter(|_| reading.error_share == 0.0);
             if typical_us.is_some_and(|us| us <= USUAL.0 * usual_us + USUAL.1) {
-                // The first of them may have waited, the others were as usual.
+                // Only the first of them may have waited.
                 let waited = self.bench.now().saturating_sub(from).as_secs_f64() - usual_s;
                 return Ok(Some(Duration::from_secs_f64(waited.max(0.0))));
             }
@@ -188,11 +185,11 @@ impl<'b, B: Bench> Trials<'b, B> {
     }
 }
 
-/// A step of a search, of which its reason is left to say.
+/// Returns a step of a search without its reason.
 pub(super) fn ask(rate: f64, length: Duration, purpose: Purpose) -> Ask {
     Ask {
         load: Load::Rate(rate),
-        // Connections are opened, and caches filled, before anything counts.
+        // The warm-up opens connections and fills caches.
         warmup: length.mul_f64(0.2),
         length,
         requests: None,

@@ -1,57 +1,55 @@
 //! The universal scalability law, fitted to throughput at several numbers of connections.
 //!
-//! `X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1))`: `lambda` is what one alone gets, `sigma` what waits for
-//! something that only one can have, `kappa` what it costs that all have to agree with all (N. Gunther, *Guerrilla
-//! Capacity Planning*, 2007).
+//! `X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1))`: `lambda` is the throughput of one connection, `sigma` contention,
+//! `kappa` coherency (N. Gunther, *Guerrilla Capacity Planning*, 2007).
 
 use serde::{Deserialize, Serialize};
 
-/// Fewer points do not tell three coefficients from noise.
+/// The least number of points for three coefficients.
 const FEWEST: usize = 4;
-/// How far throughput may be from the law, as the root of the mean of squares, for the law to be shown.
+/// The largest root mean square of the relative error of a fit that is good.
 const OFF: f64 = 0.1;
-/// Rounds of refinement; it settles within a few.
+/// The iterations of refinement, more than needed.
 const ROUNDS: usize = 30;
-/// A peak further than this from the last point would be a guess.
+/// The largest ratio of a peak's connections to the last point's: a further peak is not reported.
 const FORESIGHT: f64 = 2.0;
 
-/// The law that fits best.
+/// The fitted law.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
     /// Requests per second with one connection.
     pub lambda: f64,
     /// Contention, 0 or more.
     pub sigma: f64,
-    /// Coherency, 0 or more: what makes throughput fall again.
+    /// Coherency, 0 or more, which makes throughput fall again.
     pub kappa: f64,
-    /// The share of throughput's variance that it explains.
+    /// The share of throughput's variance that the fit explains.
     pub r2: f64,
-    /// How far throughput is from it, as a share: the root of the mean of squares.
+    /// The root mean square of the relative error.
     pub off: f64,
-    /// Whether it describes what was measured. Otherwise its coefficients mean nothing.
+    /// Whether the fit is good. Otherwise its coefficients are meaningless.
     pub good: bool,
-    /// The number of connections with the most throughput, `sqrt((1 - sigma) / kappa)`, if it was measured or is near
-    /// what was.
+    /// The number of connections with the highest throughput, `sqrt((1 - sigma) / kappa)`, if it is in or near the measured range.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub peak: Option<f64>,
 }
 
 impl Fit {
-    /// Throughput at a number of connections.
+    /// Returns the throughput at a number of connections.
     pub fn at(&self, n: f64) -> f64 {
         self.lambda * n / (1.0 + self.sigma * (n - 1.0) + self.kappa * n * (n - 1.0))
     }
 
-    /// The peak by its formula. `None` if throughput does not fall.
+    /// Returns the peak by its formula. `None` if throughput does not fall.
     fn formula(&self) -> Option<f64> {
         (self.kappa > 0.0).then(|| ((1.0 - self.sigma).max(0.0) / self.kappa).sqrt().max(1.0))
     }
 }
 
-/// Fits the law to pairs of a number of connections and the throughput with them. `None` for too few of them.
+/// Fits the law to pairs of connections and throughput. `None` for too few pairs.
 ///
-/// `N / X` is linear in the coefficients' multiples, so a first solution is that of least squares with none of them below
-/// zero. It is refined to that of the least squares of relative errors, since throughput's noise is a share of it.
+/// `N / X` is linear in multiples of the coefficients, so a first solution is that of non-negative least squares. It is refined to
+/// the least squares of relative errors, since the noise of throughput is proportional to it.
 pub fn fit(points: &[(f64, f64)]) -> Option<Fit> {
     let sound = |point: &&(f64, f64)| point.0 >= 1.0 && point.1 > 0.0;
     let points: Vec<_> = points.iter().filter(sound).copied().collect();
@@ -62,7 +60,7 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Fit> {
     let rows: Vec<[f64; 3]> = points.iter().map(|(n, _)| [1.0, n - 1.0, n * (n - 1.0)]).collect();
     let mut found = least_squares(&rows, &y, &y)?;
     for _ in 0..ROUNDS {
-        // Gauss and Newton's step for the logarithms of N / X.
+        // A Gauss-Newton step for the logarithms of N / X.
         let law: Vec<f64> = rows.iter().map(|row| dot(row, &found)).collect();
         let aim: Vec<f64> = law.iter().zip(&y).map(|(law, y)| law + law * (y / law).ln()).collect();
         let next = least_squares(&rows, &aim, &law)?;
@@ -79,14 +77,14 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Fit> {
     ))
 }
 
-/// How well it fits, and what may be read from it.
+/// Returns the fit with its quality and peak.
 fn judged(fit: Fit, points: &[(f64, f64)]) -> Fit {
     let count = points.len() as f64;
     let mean = points.iter().map(|(_, x)| x).sum::<f64>() / count;
     let spread: f64 = points.iter().map(|(_, x)| (x - mean).powi(2)).sum();
     let left: f64 = points.iter().map(|&(n, x)| (x - fit.at(n)).powi(2)).sum();
     let off = (points.iter().map(|&(n, x)| (x / fit.at(n) - 1.0).powi(2)).sum::<f64>() / count).sqrt();
-    // Where throughput hardly varies there is hardly a variance to explain: then only the distance counts.
+    // Where throughput hardly varies, there is no variance to explain, and only the error counts.
     let r2 = if spread > 0.0 { (1.0 - left / spread).clamp(-1.0, 1.0) } else { 1.0 };
     let most = points.iter().map(|(n, _)| *n).fold(1.0, f64::max);
     let good = off <= OFF;
@@ -94,9 +92,9 @@ fn judged(fit: Fit, points: &[(f64, f64)]) -> Fit {
     Fit { r2, off, good, peak, ..fit }
 }
 
-/// The coefficients, the first above zero and none below, with the least sum of `((row . coefficients - y) / scale)^2`.
+/// Returns the coefficients, the first positive and none negative, with the least sum of `((row . coefficients - y) / scale)^2`.
 fn least_squares(rows: &[[f64; 3]], y: &[f64], scale: &[f64]) -> Option<[f64; 3]> {
-    // With three coefficients all ways of leaving some of them out can be tried.
+    // All subsets of three coefficients can be tried.
     let tries = [[true, true, true], [true, true, false], [true, false, true], [true, false, false]];
     let solved = tries.iter().filter_map(|used| solve(rows, y, scale, used));
     let sound = solved.filter(|found| found[0] > 0.0 && found.iter().all(|c| *c >= 0.0 && c.is_finite()));
@@ -106,10 +104,10 @@ fn least_squares(rows: &[[f64; 3]], y: &[f64], scale: &[f64]) -> Option<[f64; 3]
     sound.min_by(|one, other| error(one).total_cmp(&error(other)))
 }
 
-/// The same without bounds, with some of the coefficients at zero: the normal equations, by elimination.
+/// Solves the normal equations by elimination, without bounds, with the unused coefficients at zero.
 fn solve(rows: &[[f64; 3]], y: &[f64], scale: &[f64], used: &[bool; 3]) -> Option<[f64; 3]> {
     let columns: Vec<usize> = (0..3).filter(|&column| used[column]).collect();
-    // Columns of about one size lose the fewest digits.
+    // Columns of similar magnitude lose the fewest digits.
     let size = |column: usize| rows.iter().zip(scale).map(|(row, s)| row[column] / s).fold(f64::MIN_POSITIVE, f64::max);
     let sizes = [size(0), size(1), size(2)];
     let entry = |row: &[f64; 3], s: f64, column: usize| row[column] / s / sizes[column];
@@ -240,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peak_far_beyond_what_was_measured_is_not_told() {
+    fn a_peak_far_beyond_the_measured_range_is_not_reported() {
         let truth = law(100.0, 0.0, 1e-8);
         let found = fit(&points(&truth, || 1.0)).expect("there are points enough");
         assert!(found.formula().is_some_and(|n| n > 9_000.0) && found.peak.is_none(), "{found:?}");

@@ -46,29 +46,26 @@ pub fn database(run: &RunResult) -> Option<Verdict> {
     })
 }
 
-/// The server is full, and has far more from the database than it answers with.
+/// The server is saturated, and receives far more from the database than it sends.
 pub fn rows(run: &RunResult) -> Option<Verdict> {
     let figures = figures(run);
     let answered = run.bytes.received as f64 / run.requests.max(1) as f64;
     let (_, fetched) = rows_for_little(&figures, answered)?;
     server_is_full(run).then(|| {
-        likely(
-            Factor::Orm,
-            "The server is busy, and what it has from the database is far more than what it answers with.",
-        )
-        .because(fetched)
-        .advice("fetch only the columns and rows that the answer needs")
+        likely(Factor::Orm, "The server is busy, and receives far more from the database than it sends to clients.")
+            .because(fetched)
+            .advice("fetch only the columns and rows that the response needs")
     })
 }
 
 /// A proxy that opens a connection for each request.
 pub fn proxy(run: &RunResult) -> Option<Verdict> {
     let signals = run.signals.as_ref()?;
-    // What the warm-up opened is not told apart.
+    // Connections of the warm-up are included.
     let own = run.connections.opened + run.connections.carried + run.warmup.map_or(0, |warmup| warmup.requests);
     let opened = signals.network?.active_opens?.saturating_sub(own);
     let each = opened as f64 / run.requests.max(1) as f64;
-    // All programs of the machine are counted together, so that few may be anybody's.
+    // All programs of the machine are counted together: a few connections may be those of others.
     if each <= UPSTREAM_OPENS || (opened as f64) < MANY_OPENED_PER_S * run.duration_s {
         return None;
     }
@@ -105,16 +102,16 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
     let held = at_a_time(run)?;
     let hands = signals.in_service()?;
     let many = run.plan.connections as f64;
-    // Requests wait only where nearly all connections have one under way: with pauses, or fewer connections at times, none may wait.
+    // Requests wait only where nearly all connections have one in flight: with pauses, or fewer connections at times, none may wait.
     let latency = run.latency_us?;
     let in_flight = run.rps * latency.mean / 1e6;
     if in_flight < MOST_IN_FLIGHT * many * f64::from(run.plan.depth) || latency.mean < WAITED * latency.min as f64 {
         return None;
     }
-    // Those that nobody has accepted yet have not been read either.
+    // Connections in the accept queue have not been read either.
     let queued: f64 = signals.listeners.iter().filter_map(|listener| listener.queued_mean).sum();
     let there = signals.clients.map_or(many, |clients| clients.established + queued);
-    let told = |verdict: Verdict| {
+    let with_evidence = |verdict: Verdict| {
         verdict
             .because(format!("the server used {:.2} of {} CPUs", signals.server_cores(), machine.cores))
             .because(format!(
@@ -152,7 +149,7 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
         Some(peer) if peer.connections < SMALL_POOL * many => {
             likely(Factor::Database, "Requests wait for a connection to the database: its pool is in use.").because(
                 format!(
-                    "on {} of {} connections to {} an answer was waited for",
+                    "{} of {} connections to {} had a request in flight",
                     mean(peer.waiting.unwrap_or(0.0)),
                     mean(peer.connections),
                     peer.address
@@ -162,5 +159,5 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
         // For a lock, a limiter, or whatever else: a single run does not tell.
         _ => return None,
     };
-    Some(told(verdict))
+    Some(with_evidence(verdict))
 }

@@ -15,7 +15,7 @@ pub fn handshakes(run: &RunResult) -> Option<Verdict> {
             Factor::TlsHandshake,
             "TLS handshakes are most of the work: hardly any connection carries a second request.",
         )
-        .because(format!("{each:.2} connections were opened for each answer"))
+        .because(format!("{each:.2} connections were opened for each response"))
         .because(format!("their handshakes took {} of the response times", percent(share)))
         .because_counted(tls.full + tls.resumed, |all| match tls.resumed {
             0 => format!("none of {all} resumed an earlier session"),

@@ -11,17 +11,17 @@ pub fn client_ports(run: &RunResult) -> Option<Verdict> {
     (run.errors.ports > 0).then(|| {
         likely(Factor::ClientPorts, "This machine ran out of local ports, so the run says little of the service.")
             .because(format!("{} requests found no free local port", run.errors.ports))
-            .because(format!("{} connections were opened for {} answers", run.connections.opened, run.requests))
+            .because(format!("{} connections were opened for {} responses", run.connections.opened, run.requests))
             .advice(
                 "keep connections alive, give more source addresses with --bind, or widen net.ipv4.ip_local_port_range",
             )
     })
 }
 
-/// A limiter that answers "not now".
+/// Recognises a limiter, which responds 429 or 503.
 pub fn refusals(run: &RunResult) -> Option<Verdict> {
     let Refusals { share, status } = witnesses::refusals(run).filter(|refusals| refusals.share < 1.0)?;
-    let refused = format!("{} of the answers had status 429 or 503", percent(share));
+    let refused = format!("{} of the responses had status 429 or 503", percent(share));
     let accepted = format!("{} were accepted", rate(run.good_rps()));
     if status == 429 || !server_is_full(run) {
         let verdict = likely(Factor::RateLimit, "A limiter refuses what comes above its rate.");
@@ -71,18 +71,18 @@ pub fn errors(run: &RunResult) -> Option<Verdict> {
     if run.requests == 0 && failed == 0 && run.unfinished > 0 {
         return Some(
             likely(Factor::Errors, "Not one request was answered before the run ended.")
-                .because(format!("{} requests were sent and waited for their answers", run.unfinished))
-                .advice("see whether the service answers at all: press it with -c 1 -n 1"),
+                .because(format!("{} requests were sent and waited for their responses", run.unfinished))
+                .advice("see whether the service responds at all: press it with -c 1 -n 1"),
         );
     }
-    let share = failed as f64 / run.asked.max(1) as f64;
+    let share = failed as f64 / run.started.max(1) as f64;
     (share > MANY_FAILED).then(|| {
         let verdict = likely(Factor::Errors, "Too many requests failed for the throughput to mean much.")
-            .because(format!("{failed} of {} requests failed ({})", run.asked, percent(share)));
+            .because(format!("{failed} of {} requests failed ({})", run.started, percent(share)));
         let verdict = witnesses::failures(run).fold(verdict, Verdict::because);
         match run.errors.status == failed {
             true => {
-                verdict.advice("look at one such answer: the service, or something before it, refuses these requests")
+                verdict.advice("look at one such response: the service, or something before it, refuses these requests")
             }
             false => verdict.advice("mend the failures first, or lower the load with -c until they stop"),
         }

@@ -1,4 +1,4 @@
-//! Whether a run kept the rate that was asked of it. One that did has no limiting factor: its throughput is the rate.
+//! Whether a run kept its scheduled rate. A run that did has no limiting factor: its throughput is the rate.
 
 use super::seen::{likely, others};
 use super::{failing, sessions, wire};
@@ -17,11 +17,11 @@ pub fn rule(run: &RunResult) -> Option<Verdict> {
     }
     let verdict = if kept_schedule(run) {
         let noun = if run.sessions.is_some() { " for sessions" } else { "" };
-        let asked = run
+        let planned = run
             .plan
             .rate
-            .map_or("the rates of your stages".into(), |asked| format!("your rate of {}{noun}", rate(asked)));
-        likely(Factor::None, format!("The service kept {asked}: nothing limited this run.")).because(done(run))
+            .map_or("the rates of your stages".into(), |planned| format!("your rate of {}{noun}", rate(planned)));
+        likely(Factor::None, format!("The service kept {planned}: nothing limited this run.")).because(done(run))
     } else if ran_at_the_cap(run) {
         let cap = run.plan.max_rate?;
         likely(
@@ -66,7 +66,7 @@ pub fn failures(run: &RunResult) -> Option<Verdict> {
     failing::client_ports(run).or_else(limited).or_else(|| failing::errors(run))
 }
 
-/// What is missing to a schedule that was not kept, as evidence. `None` for a closed loop.
+/// Returns as evidence how far a schedule was missed. `None` for a closed loop.
 pub fn shortfall(run: &RunResult) -> Option<String> {
     if !run.plan.is_scheduled() || run.requests == 0 || kept_schedule(run) {
         return None;
@@ -78,18 +78,18 @@ pub fn shortfall(run: &RunResult) -> Option<String> {
             format!("the rate was not kept: of {started} that were due {missing} had not ended when the run did")
         });
     }
-    let asked = counted(run.asked as usize, "request");
-    let missing = percent(run.unfinished as f64 / run.asked.max(1) as f64);
+    let due = counted(run.started as usize, "request");
+    let missing = percent(run.unfinished as f64 / run.started.max(1) as f64);
     match (run.unfinished, last_due_s(run)) {
         (0, None) => None,
         (0, Some(due_s)) => Some(format!(
-            "the rate was not kept: the last of {asked} was due after {}, and the last response came after {}",
+            "the rate was not kept: the last of {due} was due after {}, and the last response came after {}",
             time(due_s),
             time(run.duration_s)
         )),
-        _ => Some(format!(
-            "the rate was not kept: of {asked} that were due {missing} had no response when the run ended"
-        )),
+        _ => {
+            Some(format!("the rate was not kept: of {due} that were due {missing} had no response when the run ended"))
+        }
     }
 }
 
@@ -107,18 +107,18 @@ fn done(run: &RunResult) -> String {
         0 => String::new(),
         count => format!(", {count} still in flight when the run ended"),
     };
-    format!("{} of {} that were due were answered{unfinished}", run.requests, counted(run.asked as usize, "request"))
+    format!("{} of {} that were due were answered{unfinished}", run.requests, counted(run.started as usize, "request"))
 }
 
 /// When the last request of a run with so many requests was due, in seconds. `None` where time ends the run, or stages.
 fn last_due_s(run: &RunResult) -> Option<f64> {
     let rate = run.plan.rate.filter(|_| run.plan.requests.is_some())?;
-    let due = run.sessions.as_ref().map_or(run.asked, |sessions| sessions.started);
+    let due = run.sessions.as_ref().map_or(run.started, |sessions| sessions.started);
     Some(due.saturating_sub(1) as f64 / rate)
 }
 
 fn fails(run: &RunResult) -> bool {
-    run.requests == 0 || run.errors.total() as f64 > MANY_FAILED * run.asked as f64
+    run.requests == 0 || run.errors.total() as f64 > MANY_FAILED * run.started as f64
 }
 
 /// The count of what a rate is about, its times, and the part that was unfinished when the run ended: sessions, whose rate a run
@@ -126,21 +126,21 @@ fn fails(run: &RunResult) -> bool {
 fn scheduled(run: &RunResult) -> Option<(u64, Summary, u64)> {
     match &run.sessions {
         Some(sessions) => Some((sessions.started, sessions.duration_us?, sessions.unfinished)),
-        None => Some((run.asked, run.latency_us?, run.unfinished)),
+        None => Some((run.started, run.latency_us?, run.unfinished)),
     }
 }
 
 /// Whether an open loop's requests were answered as they became due. How late they were sent does not matter here: all that were due
-/// are among those asked, at their age, whether a slot was free for them or not.
+/// are among those due, at their age, whether a slot was available for them or not.
 pub(super) fn kept_schedule(run: &RunResult) -> bool {
     let Some((due, latency, unfinished)) = scheduled(run).filter(|_| run.plan.is_scheduled() && run.requests > 0)
     else {
         return false;
     };
-    let (asked, mean_s) = (due as f64, latency.mean / 1e6);
+    let (total, mean_s) = (due as f64, latency.mean / 1e6);
     // A run of so many requests ends with the last response, which may be long after the last was due.
     let last_due_s = last_due_s(run);
-    let per_second = asked / last_due_s.unwrap_or(run.duration_s).clamp(1e-3, run.duration_s.max(1e-3));
+    let per_second = total / last_due_s.unwrap_or(run.duration_s).clamp(1e-3, run.duration_s.max(1e-3));
     let overtime = last_due_s.map_or(0.0, |due_s| (run.duration_s - due_s).max(0.0) * per_second);
     let in_flight = per_second * mean_s;
     let steady = in_flight * if run.plan.staged { BACKLOG_GREW_IN_STAGES } else { BACKLOG_GREW }
@@ -149,8 +149,8 @@ pub(super) fn kept_schedule(run: &RunResult) -> bool {
     let backlog = (unfinished as f64).max(overtime);
     let p90_s = latency.p90.unwrap_or(latency.max) as f64 / 1e6;
     let had_grown = p90_s * per_second >= BACKLOG_LATE * backlog;
-    let stalled = unfinished as f64 - steady > STALLED * asked;
-    let grew = backlog - steady > (BACKLOG_SHARE * asked).min(BACKLOG_S * per_second) && had_grown;
+    let stalled = unfinished as f64 - steady > STALLED * total;
+    let grew = backlog - steady > (BACKLOG_SHARE * total).min(BACKLOG_S * per_second) && had_grown;
     let is_pause = backlog <= per_second * MACHINE_PAUSE.0.min(MACHINE_PAUSE.1 * run.duration_s);
     is_pause || !stalled && !grew
 }
@@ -170,10 +170,12 @@ fn ran_at_the_cap(run: &RunResult) -> bool {
 
 fn response_times(run: &RunResult) -> Option<String> {
     let latency = run.latency_us?;
-    let told = |us: u64| time(us as f64 / 1e6);
+    let shown = |us: u64| time(us as f64 / 1e6);
     Some(match latency.p99 {
-        Some(p99) => format!("half of the responses took {} at most, 99% of them {}", told(latency.p50?), told(p99)),
-        None => format!("half of the responses took {} at most, the longest {}", told(latency.p50?), told(latency.max)),
+        Some(p99) => format!("half of the responses took {} at most, 99% of them {}", shown(latency.p50?), shown(p99)),
+        None => {
+            format!("half of the responses took {} at most, the longest {}", shown(latency.p50?), shown(latency.max))
+        }
     })
 }
 

@@ -16,8 +16,8 @@ pub fn undecided(summary: &str) -> Verdict {
 
 /// The other programs that used the server's machine, by name, as evidence.
 pub fn others(run: &RunResult) -> Option<String> {
-    let told = run.signals.as_ref()?.busiest_others(WORTH_TELLING)?;
-    Some(format!("the busiest other programs here: {told}"))
+    let others = run.signals.as_ref()?.busiest_others(WORTH_TELLING)?;
+    Some(format!("the busiest other programs here: {others}"))
 }
 
 /// Whether a thread of the server was full, or its machine was.
@@ -30,7 +30,7 @@ pub fn a_thread_is_full(run: &RunResult) -> bool {
     run.host.iter().flat_map(|host| &host.server_threads).any(|&share| share >= FULL_THREAD)
 }
 
-/// How many requests were worked on at a time, if each took as long as the shortest (Little's law).
+/// Returns the number of requests in service, if each took as long as the shortest (Little's law).
 pub fn at_a_time(run: &RunResult) -> Option<f64> {
     Some(run.rps * run.latency_us?.min as f64 / 1e6)
 }
@@ -44,9 +44,9 @@ pub fn generator_cores(run: &RunResult) -> f64 {
     run.generator.cpu_share * run.plan.threads as f64
 }
 
-/// What the run tells of a figures: its signals, and the only rung of a ladder.
+/// Returns the figures of a single run: its signals, and a ladder with one rung.
 pub fn figures(run: &RunResult) -> Figures {
     let rung = Rung { connections: run.plan.connections, rps: run.rps, median_s: 0.0 };
-    let (asked, signals) = (run.plan.connections, run.signals.clone().map(Signals::without_steal));
-    Figures { connections: asked, signals, ladder: Ladder(vec![rung]), ..Figures::default() }
+    let (connections, signals) = (run.plan.connections, run.signals.clone().map(Signals::without_steal));
+    Figures { connections, signals, ladder: Ladder(vec![rung]), ..Figures::default() }
 }

@@ -22,7 +22,7 @@ fn verdict(changes: Value) -> Verdict {
     merge(&mut run, changes);
     let verdict = passive(&serde_json::from_value(run).expect("it has the schema's form"));
     assert!(!verdict.summary.is_empty() && !verdict.because.is_empty() && !verdict.advice.is_empty(), "{verdict:?}");
-    let counts_nothing = |told: &&String| told.split_whitespace().any(|word| word == "0");
+    let counts_nothing = |because: &&String| because.split_whitespace().any(|word| word == "0");
     assert_eq!(verdict.because.iter().find(counts_nothing), None, "zero is no evidence");
     assert_ne!(verdict.confidence, Confidence::Certain, "nothing was varied: {verdict:?}");
     assert_eq!(verdict.confidence == Confidence::Unknown, verdict.factor == Factor::Unknown, "{verdict:?}");
@@ -77,7 +77,7 @@ fn each_factor_by_its_signals_and_not_by_its_look_alikes() {
         ("sessions below their cap", capped(2000.0), Factor::Unknown),
         ("a few failures", json!({"errors": {"read": 10}}), Factor::Unknown),
         ("statuses", json!({"errors": {"status": 100_000}, "status": {"200": 0, "503": 100_000}}), Factor::Errors),
-        ("no answer at all", json!({"requests": 0, "asked": 100, "unfinished": 100, "status": {}}), Factor::Errors),
+        ("no response at all", json!({"requests": 0, "asked": 100, "unfinished": 100, "status": {}}), Factor::Errors),
         (
             "the server closes",
             json!({"connections": {"opened": 100_000, "closed_by_server": 99_990}}),
@@ -342,7 +342,7 @@ fn idle(rps: f64, min: u64, unread: f64, more: Value) -> Value {
     run
 }
 
-/// A service whose database was killed answers 503 as fast as it can, and is busy with that.
+/// A service whose database was killed responds 503 as fast as it can, and is busy with that.
 #[test]
 fn responses_of_503_are_not_taken_for_too_much_load() {
     let refusing = json!({"status": {"200": 5_000, "503": 95_000}, "errors": {"status": 95_000}, "host": {"server_threads": [0.99]}});
@@ -413,7 +413,7 @@ fn connections_of_other_programs_are_not_put_down_to_a_proxy() {
         merge(&mut run, counts);
         run
     };
-    for (what, changes, factor, told) in [
+    for (what, changes, factor, because) in [
         ("a connection for each request", run(10_000, 10_000, peer(0.1)), Factor::Proxy, "1.00 connections"),
         ("other programs', beside a proxy that keeps its own", run(10_000, 10_000, peer(1.0)), Factor::Unknown, ""),
         ("other programs', at a low rate", run(1_000, 1_500, json!([])), Factor::Unknown, ""),
@@ -421,13 +421,13 @@ fn connections_of_other_programs_are_not_put_down_to_a_proxy() {
     ] {
         let verdict = verdict(changes);
         assert_eq!(verdict.factor, factor, "{what}: {verdict:?}");
-        let is_told = verdict.because.iter().any(|reason| reason.contains("were opened"));
-        assert_eq!(is_told, !told.is_empty(), "{what}: {verdict:?}");
+        let is_named = verdict.because.iter().any(|reason| reason.contains("were opened"));
+        assert_eq!(is_named, !because.is_empty(), "{what}: {verdict:?}");
     }
 }
 
 #[test]
-fn what_fills_a_machine_is_told_with_what_works_behind_the_server_and_other_programs_are_named() {
+fn a_saturated_machine_is_reported_with_the_services_behind_the_server_and_other_programs() {
     let peer = json!({"address": "127.0.0.1:9000", "connections": 4.0, "kept": 1.0, "processes": [{"name": "app", "cores": 2.6}]});
     let behind = verdict(json!({
         "generator": {"cpu_share": 0.2}, "host": {"cpu_share": 1.0, "server_cores": 0.3},

@@ -1,4 +1,4 @@
-//! What the network points to in a single run: delayed acknowledgements, a long way, too few connections, a full link.
+//! What the network points to in a single run: delayed acknowledgements, a long round-trip time, too few connections, a saturated link.
 
 use super::seen::{a_thread_is_full, likely, ours, server_is_full};
 use crate::thresholds::{
@@ -26,7 +26,7 @@ pub fn delayed_ack(run: &RunResult) -> Option<Verdict> {
                     time(median as f64 / 1e6),
                     time(most as f64 / 1e6)
                 ))
-                .because_if(each.map(|each| format!("{each:.1} acknowledgements were held back for each answer")))
+                .because_if(each.map(|each| format!("{each:.1} acknowledgements were delayed for each response")))
                 .advice("write head and body with one call, or set TCP_NODELAY on the server's sockets")
         },
     )
@@ -38,7 +38,7 @@ pub fn delay(run: &RunResult) -> Option<Verdict> {
     let latency = run.latency_us?;
     let median = latency.p50?;
     (way > LONG_WAY_US && way as f64 >= MOSTLY_NETWORK * median as f64).then(|| {
-        likely(Factor::NetworkDelay, "The way to the service takes most of each request's time.")
+        likely(Factor::NetworkDelay, "The network takes most of each request's time.")
             .because(format!(
                 "the round trip takes {} of the median of {}",
                 time(way as f64 / 1e6),
@@ -53,7 +53,7 @@ pub fn delay(run: &RunResult) -> Option<Verdict> {
     })
 }
 
-/// Nothing is busy and nothing queues at the server: too little is asked at a time.
+/// Nothing is busy and no requests queue at the server: too few requests are in flight.
 pub fn connections(run: &RunResult) -> Option<Verdict> {
     let latency = run.latency_us?;
     let (min, median) = (latency.min as f64, latency.p50? as f64);
@@ -116,7 +116,7 @@ pub fn link(run: &RunResult) -> Option<Verdict> {
 /// Whether packets to the service waited for long on the way.
 pub fn is_queueing(run: &RunResult) -> bool {
     let rtts = run.sockets.and_then(|sockets| Some((sockets.rtt_us? / 1e3, sockets.min_rtt_us? as f64 / 1e3)));
-    // A server that does not answer at once puts its acknowledgement off by up to 40 ms.
+    // A server that does not respond at once delays its acknowledgement by up to 40 ms.
     rtts.is_some_and(|(usual, least)| usual > RTT_GREW * least + LATE_ACK_MS)
 }
 

@@ -1,4 +1,4 @@
-//! One request and its answer over HTTP/1.1, on a connection of its own.
+//! Requests to another machine over HTTP/1.1, each on a new connection.
 
 use super::error::RemoteError;
 use std::io;
@@ -7,14 +7,14 @@ use torr_gauge::redact;
 use ureq::Agent;
 use ureq::http::uri::Authority;
 
-/// How long a connection may take to come about, in seconds.
+/// The time-out of connecting.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long all of an exchange may take, in seconds.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest answer that is read: that of a machine with very many processes has a few megabytes.
+/// The time-out of a whole exchange.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The most bytes of a response: that of a machine with very many processes has a few megabytes.
 const MOST: u64 = 64 * 1024 * 1024;
 
-/// Whom to ask.
+/// A client for one address.
 #[derive(Debug)]
 pub(super) struct Exchange {
     /// Host and port.
@@ -23,15 +23,15 @@ pub(super) struct Exchange {
     agent: Agent,
 }
 
-/// What was answered.
+/// A response.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct Reply {
     pub status: u16,
     pub text: String,
 }
 
 impl Exchange {
-    /// Takes `host:port` and `http://host:port/anything`.
+    /// Returns a client for `host:port` or `http://host:port/anything`.
     pub fn new(address: &str, token: Option<&str>) -> Result<Self, RemoteError> {
         let bare = address.strip_prefix("http://").unwrap_or(address);
         let bare = bare.split('/').next().unwrap_or_default();
@@ -45,10 +45,10 @@ impl Exchange {
         if token.is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
             return Err(RemoteError::Token(bare.to_owned()));
         }
-        // The machine itself is meant, no proxy and no redirect; and a connection that stays would be seen among the service's.
+        // No proxy and no redirect to another machine; and a connection that is kept alive would count among the service's.
         let agent = Agent::config_builder()
             .timeout_connect(Some(CONNECT))
-            .timeout_global(Some(PATIENCE))
+            .timeout_global(Some(TIMEOUT))
             .max_redirects(0)
             .max_idle_connections(0)
             .http_status_as_error(false)
@@ -59,14 +59,14 @@ impl Exchange {
         Ok(Self { address: bare.to_owned(), authorization: token.map(|token| format!("Bearer {token}")), agent })
     }
 
-    pub fn get(&self, target: &str) -> Result<Answer, RemoteError> {
+    pub fn get(&self, target: &str) -> Result<Reply, RemoteError> {
         let mut request = self.agent.get(format!("http://{}{target}", self.address));
         if let Some(authorization) = &self.authorization {
             request = request.header("Authorization", authorization);
         }
         let mut response = request.call().map_err(|error| self.failed(error))?;
         let body = response.body_mut().with_config().limit(MOST).read_to_vec().map_err(|error| self.failed(error))?;
-        Ok(Answer { status: response.status().as_u16(), text: String::from_utf8_lossy(&body).into_owned() })
+        Ok(Reply { status: response.status().as_u16(), text: String::from_utf8_lossy(&body).into_owned() })
     }
 
     fn failed(&self, error: ureq::Error) -> RemoteError {
@@ -77,17 +77,17 @@ impl Exchange {
             ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => {
                 RemoteError::Unreachable(address, io::Error::other(error))
             }
-            // The text may quote what came.
+            // The text may quote the response.
             other => RemoteError::NotHttp(address, redact::printable(&other.to_string()).into_owned()),
         }
     }
 
-    /// What an answer that is not as wanted means.
-    pub fn refused(&self, answer: &Answer) -> RemoteError {
+    /// Returns the error of a response that has no reading.
+    pub fn refused(&self, reply: &Reply) -> RemoteError {
         let address = self.address.clone();
-        // It begins its refusals with its name.
-        let line = answer.text.lines().next().and_then(|line| line.strip_prefix("torr watch: "));
-        match (answer.status, line) {
+        // `torr watch` begins its refusals with its name.
+        let line = reply.text.lines().next().and_then(|line| line.strip_prefix("torr watch: "));
+        match (reply.status, line) {
             (401, _) => RemoteError::Token(address),
             (_, Some(line)) => RemoteError::Refused(address, redact::printable(line).into_owned()),
             _ => RemoteError::Stranger(address),

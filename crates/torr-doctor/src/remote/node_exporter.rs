@@ -81,7 +81,7 @@ node_sockstat_TCP_tw 3
 ";
 
     #[test]
-    fn what_is_told_is_taken_and_nothing_else() {
+    fn known_metrics_are_taken_and_others_ignored() {
         let reading = reading(TEXT, 17).expect("it is one");
         let machine =
             MachineCounts { cores: 2, total_s: 240.0, idle_s: 200.0, steal_s: Some(2.0), pressure_s: Some(31.25) };

@@ -4,7 +4,7 @@ use crate::evidence::Evidence;
 use crate::experiment::Ask;
 use crate::thresholds::{SOURCES_APART, SOURCES_TOGETHER};
 
-/// Asks from two addresses at once, where there are two, and tells what came of it. `accepted` is what one has, per second.
+/// Loads the service from two addresses at once, where there are two, and returns the outcome. `accepted` is the rate of one.
 pub fn second(evidence: &Evidence, accepted: f64) -> Result<Option<String>, Box<Ask>> {
     if !evidence.setting.has_second_source {
         return Ok(None);

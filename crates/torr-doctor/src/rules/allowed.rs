@@ -6,7 +6,7 @@ use crate::thresholds::MAX_RATE_REACHED;
 use crate::words::{rate, time};
 use torr_gauge::{Confidence, Factor, Verdict};
 
-/// What was allowed is what was reached.
+/// Examines whether the highest permitted rate was reached.
 pub fn rule(evidence: &Evidence) -> Step {
     let figures = &evidence.figures;
     let (Some(allowed), most) = (evidence.setting.max_rate, figures.ladder.most()) else { return Ok(None) };

@@ -11,7 +11,7 @@ use crate::words::{percent, rate, time};
 use crate::{gain, keep_alive};
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
 
-/// What to do where the server's certificate is for an RSA key.
+/// The advice for a server whose certificate has an RSA key.
 pub const ECDSA: &str = "use an ECDSA certificate: its signatures cost a fraction of those of this server's RSA key";
 
 pub fn rule(evidence: &Evidence) -> Step {
@@ -48,29 +48,29 @@ pub fn rule(evidence: &Evidence) -> Step {
     refused(evidence, &cost)
 }
 
-/// What connections cost.
+/// The cost of connections.
 struct Cost {
-    /// For each answer.
+    /// Connections opened for each response.
     opened: f64,
-    /// The share of a single request's time.
+    /// Connecting's share of a single request's time.
     connecting: f64,
-    /// The same of TLS handshakes.
+    /// The TLS handshakes' share of a single request's time.
     securing: f64,
-    /// The share of what this machine can do.
+    /// The share of this machine's throughput of connections.
     by_cpu: Option<f64>,
 }
 
 impl Cost {
     /// What connections cost, as evidence beside what was measured in turns. `ratio` is how many times the throughput kept connections
     /// brought. `None` where the estimate contradicts that: what was measured counts for more than what was estimated.
-    fn told(&self, ratio: Option<f64>) -> Option<String> {
-        let (share, told) = match self.by_cpu {
+    fn in_words(&self, ratio: Option<f64>) -> Option<String> {
+        let (share, in_words) = match self.by_cpu {
             Some(share) => (share, "at what a connection costs here, {} of the machine's work went into connections"),
             None => (self.connecting, "connecting took {} of a single request's time"),
         };
         let expected = 1.0 / (1.0 - share).max(0.01);
         let agrees = ratio.is_none_or(|ratio| (1.0 / ESTIMATE_AGREES..=ESTIMATE_AGREES).contains(&(expected / ratio)));
-        agrees.then(|| told.replace("{}", &percent(share)))
+        agrees.then(|| in_words.replace("{}", &percent(share)))
     }
 }
 
@@ -86,7 +86,10 @@ fn handshakes(evidence: &Evidence, cost: &Cost) -> Verdict {
     let summary =
         "TLS handshakes are most of the work: each connection pays for one, and hardly any carries a second request.";
     let verdict = Verdict::new(Factor::TlsHandshake, confidence, summary)
-        .because(format!("{:.2} connections were opened for each answer, although keep-alive was offered", cost.opened))
+        .because(format!(
+            "{:.2} connections were opened for each response, although keep-alive was offered",
+            cost.opened
+        ))
         .because(format!("a handshake took {} of a single request's time", percent(cost.securing)))
         .because_counted(of, |of| format!("{} of {of} handshakes resumed an earlier session", tls.resumed))
         .because_if(evidence.figures.server_cores().map(|cores| format!("the server used {cores:.2} CPUs")));
@@ -104,7 +107,7 @@ fn handshakes(evidence: &Evidence, cost: &Cost) -> Verdict {
     verdict.gain(gain::by_kept_connections(cost.securing, &evidence.bounds()))
 }
 
-/// The user asked for a connection for each request: would it help to keep them?
+/// Examines whether keep-alive would help where the user's load has a connection for each request.
 fn offered(evidence: &Evidence, cost: &Cost) -> Step {
     let way = |name, keep_alive| {
         let why = "what it would bring to keep connections";
@@ -122,8 +125,8 @@ fn offered(evidence: &Evidence, cost: &Cost) -> Step {
     };
     Ok(Some(
         Verdict::new(factor, Confidence::Certain, summary)
-            .because(format!("{:.2} connections were opened for each answer, as you asked", cost.opened))
-            .because_if(cost.told(Some(contrast.of.ratio)))
+            .because(format!("{:.2} connections were opened for each response, as you asked", cost.opened))
+            .because_if(cost.in_words(Some(contrast.of.ratio)))
             .because(format!("with connections kept alive {contrast}"))
             .advice("keep connections alive in the clients, or in a proxy before the service")
             .gain(gain::measured(&contrast.of, "with connections that are kept"))
@@ -142,7 +145,7 @@ fn refused(evidence: &Evidence, cost: &Cost) -> Step {
     )
     .because(format!(
         "{closed_by_server} of {opened} connections were closed by the server, though keep-alive was \
-         offered: {:.1} answers each",
+         offered: {:.1} responses each",
         1.0 / cost.opened
     ));
     let condition = keep_alive::found(evidence).and_then(|found| found.kept_if.first().copied());
@@ -154,7 +157,7 @@ fn refused(evidence: &Evidence, cost: &Cost) -> Step {
         let ways = [way("as your requests are", Request::Target), way(condition.what, condition.request)];
         let contrast = evidence.in_turns(ways)?;
         let verdict = verdict
-            .because_if(cost.told(Some(contrast.of.ratio)))
+            .because_if(cost.in_words(Some(contrast.of.ratio)))
             .because(format!("connections are kept {}: {contrast}", condition.what))
             .advice(format!("remove the condition: the server keeps connections alive only {}", condition.what))
             .gain(gain::measured(&contrast.of, "with connections that are kept"));
@@ -171,7 +174,7 @@ fn refused(evidence: &Evidence, cost: &Cost) -> Step {
     let null = evidence.figures.null_rps;
     let alone = time(evidence.figures.alone_mean_s);
     let verdict = verdict
-        .because_if(cost.told(None))
+        .because_if(cost.in_words(None))
         .because(format!("when it was not offered at all, {contrast}"))
         .because_if(null.zip(connecting).filter(|(null, connecting)| connecting <= null).map(|(null, connecting)| {
             format!(
@@ -200,15 +203,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_estimate_that_contradicts_what_was_measured_is_not_told() {
+    fn an_estimate_that_contradicts_the_measurement_is_not_reported() {
         let cost = |by_cpu| Cost { opened: 1.0, connecting: 0.6, securing: 0.0, by_cpu };
-        let told = |by_cpu, ratio| cost(by_cpu).told(ratio);
+        let in_words = |by_cpu, ratio| cost(by_cpu).in_words(ratio);
         // 15% of the work cannot become 27 times as many.
-        assert_eq!(told(Some(0.15), Some(26.97)), None);
-        assert_eq!(told(None, Some(26.97)), None);
+        assert_eq!(in_words(Some(0.15), Some(26.97)), None);
+        assert_eq!(in_words(None, Some(26.97)), None);
         let share = "at what a connection costs here, 63% of the machine's work went into connections";
-        assert_eq!(told(Some(0.63), Some(4.02)).as_deref(), Some(share));
-        assert_eq!(told(Some(0.63), None).as_deref(), Some(share));
-        assert_eq!(told(None, Some(2.5)).as_deref(), Some("connecting took 60% of a single request's time"));
+        assert_eq!(in_words(Some(0.63), Some(4.02)).as_deref(), Some(share));
+        assert_eq!(in_words(Some(0.63), None).as_deref(), Some(share));
+        assert_eq!(in_words(None, Some(2.5)).as_deref(), Some("connecting took 60% of a single request's time"));
     }
 }

@@ -5,9 +5,8 @@ use crate::experiment::Step;
 use crate::figures::{Figures, server_fills};
 use crate::gain;
 use crate::thresholds::{
-    ALL_CPU, ASKED_BY_EACH, FLAT, FULL_THREAD, GENERATOR_TAKES, HANDLERS_WORK, MACHINE_FULL, MOST_WAIT,
-    MOSTLY_ONE_THREAD, NEAR_NULL, NEARLY_ALL_CPU, ONE_CORE, ONE_THREADS_SERVER, OTHERS_DISTURB, QUERY_VARIES,
-    QUOTA_USED, THROTTLED,
+    ALL_CPU, FLAT, FULL_THREAD, GENERATOR_TAKES, HANDLERS_WORK, MACHINE_FULL, MOST_WAIT, MOSTLY_ONE_THREAD, NEAR_NULL,
+    NEARLY_ALL_CPU, ONE_CORE, ONE_THREADS_SERVER, OTHERS_DISTURB, QUERIED_BY_EACH, QUERY_VARIES, QUOTA_USED, THROTTLED,
 };
 use crate::witnesses::{rows_for_little, rows_one_by_one};
 use crate::words::{counted, percent, rate, time};
@@ -28,7 +27,7 @@ pub fn rule(evidence: &Evidence) -> Step {
     let full = evidence.figures.full_threads();
     let (is_free, wants) = (machine < MACHINE_FULL, evidence.figures.wants_cpu());
     let flat = flatness(evidence);
-    let (sure, told) = (sure(flat.as_ref()), flat.map(|(_, told)| told));
+    let (sure, because) = (sure(flat.as_ref()), flat.map(|(_, because)| because));
     let mostly_one = full == 1
         && evidence.figures.busiest_thread().is_some_and(|thread| thread.cores >= MOSTLY_ONE_THREAD * used)
         && !evidence.figures.another_starves();
@@ -36,7 +35,7 @@ pub fn rule(evidence: &Evidence) -> Step {
     let one = mostly_one && used < ONE_THREADS_SERVER.1 && (is_free || used >= ONE_THREADS_SERVER.0)
         || full == 0 && is_free && shared;
     let verdict = if one && cores > 1 && full == 1 && evidence.figures.idle_workers > 0 {
-        uneven(&evidence.figures, used, cores).because_if(told)
+        uneven(&evidence.figures, used, cores).because_if(because)
     } else if one && cores > 1 {
         if full == 0 && evidence.figures.others_wait() == Some(false) {
             // Many threads of which one at a time works: they take turns at something that others do not need.
@@ -54,7 +53,7 @@ pub fn rule(evidence: &Evidence) -> Step {
                 0 => format!("the server used {used:.2} of {cores} CPUs, and none of its threads was full"),
                 _ => format!("the server used {used:.2} of {cores} CPUs, with {} full", counted(full, "thread")),
             })
-            .because_if(told)
+            .because_if(because)
             .because_if(is_free.then(|| format!("the machine's CPUs were used to {} only", percent(machine))))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
             .gain(gain::by_workers(&evidence.figures, cores as f64 / used.max(1.0)))
@@ -74,8 +73,8 @@ pub fn rule(evidence: &Evidence) -> Step {
                 counted(cores, "CPU"),
                 percent(machine)
             ))
-            .because_if(told)
-            .because_if(evidence.figures.yardstick_told())
+            .because_if(because)
+            .because_if(evidence.figures.yardstick_text())
             .because_if(handler(evidence))
             .advice("make requests cheaper, or give the server more CPU")
             .advice(if shared {
@@ -104,8 +103,8 @@ pub fn rule(evidence: &Evidence) -> Step {
             evidence.figures.generator_there(),
             counted(cores, "CPU")
         ))
-        .because_if(told)
-        .because_if(evidence.figures.yardstick_told())
+        .because_if(because)
+        .because_if(evidence.figures.yardstick_text())
         .advice("run the generator on another machine, where it takes no CPU from the server")
         .gain(super::generator::not_at_its_limit())
     } else if full >= 2 && is_free {
@@ -113,7 +112,7 @@ pub fn rule(evidence: &Evidence) -> Step {
         let sure = if full >= cores { Confidence::Likely } else { sure };
         Verdict::new(Factor::Workers, sure, "All busy threads of the server are full, while CPU is free.")
             .because(format!("{full} threads of the server were full, on {cores} CPUs"))
-            .because_if(told)
+            .because_if(because)
             .because(format!("the machine's CPUs were used to {} only", percent(machine)))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
             .gain(gain::by_workers(&evidence.figures, cores as f64 / full as f64))
@@ -123,7 +122,7 @@ pub fn rule(evidence: &Evidence) -> Step {
     let asks = evidence
         .figures
         .databases()
-        .any(|peer| evidence.figures.trips_per_request(peer).is_some_and(|trips| trips > ASKED_BY_EACH));
+        .any(|peer| evidence.figures.trips_per_request(peer).is_some_and(|trips| trips > QUERIED_BY_EACH));
     Ok(Some(match orm(evidence, used) {
         Some(orm) if verdict.factor != Factor::Generator => orm,
         // Which part of the CPU is the way to the database's is not known.
@@ -150,23 +149,23 @@ fn uneven(figures: &Figures, used: f64, cores: usize) -> Verdict {
         .gain(gain::by_workers(figures, cores.min(idle + 1) as f64))
 }
 
-/// What doubling the connections did, if it was tried, and whether it brought nothing.
+/// Returns whether throughput stays flat with more connections, and that in words. `None` if they were not tried.
 fn flatness(evidence: &Evidence) -> Option<(bool, String)> {
     let (first, last) = (evidence.figures.ladder.saturated_from()?, evidence.figures.ladder.0.last()?);
     let flat = (FLAT.0..FLAT.1).contains(&(last.rps / evidence.figures.rps().max(1e-9)));
-    let (most, first_told) = (rate(evidence.figures.ladder.most()), counted(first, "connection"));
-    let told = match last.connections {
-        last if last > first => format!("from {first_told} on throughput stays at {most}, up to {last}"),
-        _ => format!("throughput reached {most}, with {first_told}"),
+    let (most, first_text) = (rate(evidence.figures.ladder.most()), counted(first, "connection"));
+    let because = match last.connections {
+        last if last > first => format!("from {first_text} on throughput stays at {most}, up to {last}"),
+        _ => format!("throughput reached {most}, with {first_text}"),
     };
-    Some((flat && last.connections > first, told))
+    Some((flat && last.connections > first, because))
 }
 
 fn sure(flat: Option<&(bool, String)>) -> Confidence {
     if flat.is_some_and(|(flat, _)| *flat) { Confidence::Certain } else { Confidence::Likely }
 }
 
-/// What the server can do where the handler does nothing.
+/// Returns what the server reaches without the handler's work.
 fn handler(evidence: &Evidence) -> Option<String> {
     let cheap = evidence
         .figures
@@ -214,7 +213,7 @@ fn database(evidence: &Evidence) -> Option<Verdict> {
         Verdict::new(Factor::Database, confidence, "The database behind the service is busy with its queries.")
             .because(format!("{} used {theirs:.2} of {cores} CPUs, the server itself {ours:.2}", peer.label()))
             .because_if(throttled.then(|| "a CPU quota of its own throttled it".into()))
-            .because_if(flatness(evidence).map(|told| told.1))
+            .because_if(flatness(evidence).map(|because| because.1))
             .because_if(contrast)
             .advice("look at what its slowest queries do (EXPLAIN), and at missing indexes")
             .advice("ask for less: cache what is read often")
@@ -277,7 +276,7 @@ fn orm(evidence: &Evidence, used: f64) -> Option<Verdict> {
         .because(format!("the server used {used:.2} CPUs, the database {:.2}", peer.cores()))
         .because(contrast)
         .advice(
-            "fetch only the columns and rows that the answer needs, and compare with the raw driver on the same query",
+            "fetch only the columns and rows that the response needs, and compare with the raw driver on the same query",
         )
         .gain(Gain::unknown("up to what the raw driver reaches", "that was not tried")),
     )

@@ -17,7 +17,7 @@ pub fn rule(evidence: &Evidence) -> Step {
     let contrast = evidence.in_turns(ways.clone())?;
     let at_once = evidence.last(&ways[1].name, ways[1].why);
     let (before, after) = acks.medians_s;
-    // The first answers of each run come later by the delay, whatever limits the others.
+    // The first responses of each run are delayed, whatever limits the others.
     let length = at_once.and_then(|seen| seen.run.plan.duration_s).unwrap_or(1.0);
     let begins_late = length / (length - (before - after)).max(length / 2.0);
     if !contrast.is_above(ACKS_BIND * begins_late) {
@@ -26,16 +26,15 @@ pub fn rule(evidence: &Evidence) -> Step {
     let confidence =
         if contrast.is_above(ACKS_MATTER * begins_late) { Confidence::Certain } else { Confidence::Likely };
     let Ratio { low, high, .. } = contrast.of;
-    let most = (high * ACKNOWLEDGED_COSTS).min(evidence.bounds().null_at_most().max(high));
-    let gain = Gain::between(low, most, "with the same connections");
+    let gain = Gain::between(low, high * ACKNOWLEDGED_COSTS, "with the same connections");
     Ok(Some(
         Verdict::new(
             Factor::DelayedAck,
             confidence,
-            "Each answer waits until the client acknowledges its first piece, which clients hold back for 40 ms.",
+            "Each response waits until the client acknowledges its first piece, which clients delay by 40 ms.",
         )
         .because(format!(
-            "with acknowledgements sent at once a single request's answer took {} instead of {}: {}",
+            "with acknowledgements sent at once a single response took {} instead of {}: {}",
             time(after),
             time(before),
             acks.alone

@@ -20,7 +20,7 @@ pub fn ports(evidence: &Evidence) -> Step {
     let (failed, opened, answered) =
         (observation.run.errors.ports, observation.run.connections.opened, observation.run.requests);
     let verdict = out_of_ports().because(format!(
-        "{failed} requests found no free local port with {}, after {opened} connections for {answered} answers",
+        "{failed} requests found no free local port with {}, after {opened} connections for {answered} responses",
         observation.experiment
     ));
     let few = (evidence.figures.connections / 8).max(1);
@@ -30,14 +30,14 @@ pub fn ports(evidence: &Evidence) -> Step {
         return Ok(Some(verdict.because("after that not one connection found a port")));
     };
     let gone = fewer.run.errors.ports == 0;
-    let told = format!("with {few} connections kept alive {} requests found none", fewer.run.errors.ports);
+    let because = format!("with {few} connections kept alive {} requests found none", fewer.run.errors.ports);
     let confidence = if gone { Confidence::Certain } else { Confidence::Likely };
     // What fewer connections do is measured; more of them do at most as much each.
     let now = fewer.good_rps() / evidence.figures.rps().max(1e-9);
     let most = now * evidence.figures.connections as f64 / few as f64;
     let most = evidence.bounds().null.map_or(most, |null| most.min(null.max(now)));
     let gain = gain::promised(now, most, "with connections that are kept, and a port for each");
-    Ok(Some(Verdict { confidence, ..verdict.because(told).gain(gain) }))
+    Ok(Some(Verdict { confidence, ..verdict.because(because).gain(gain) }))
 }
 
 /// The verdict, without evidence.
@@ -52,7 +52,7 @@ pub fn out_of_ports() -> Verdict {
         .gain(Gain::unknown("more throughput with more ports", "hardly a connection came about"))
 }
 
-/// Connections are dropped before anybody accepts them.
+/// Examines connections that are dropped from a full accept queue.
 pub fn backlog(evidence: &Evidence) -> Step {
     let full = evidence.full();
     let (share, count) = late(full);
@@ -69,8 +69,8 @@ pub fn backlog(evidence: &Evidence) -> Step {
         // The server's kernel would have counted them: they were lost on the way.
         return Ok(None);
     }
-    // With as few connections as saturate it, nobody has to wait for long to be accepted: if the service does no less then,
-    // it is not kept from more by what it works on.
+    // With as few connections as saturate the service, the accept queue is short: if throughput is no less then, the work is not the
+    // limit.
     let (rps, most) = (evidence.figures.rps(), evidence.figures.ladder.most());
     let fewest = evidence.figures.ladder.saturated_from().unwrap_or(1);
     let held = evidence.figures.parallelism();
@@ -81,7 +81,7 @@ pub fn backlog(evidence: &Evidence) -> Step {
     if is_busy || (held >= LEAST_HELD && !starved && !has_none) {
         return Ok(None);
     }
-    if overflows.is_none() && are_lost_behind_answers(evidence, share)? {
+    if overflows.is_none() && are_lost_on_link(evidence, share)? {
         return Ok(None);
     }
     let few = evidence.observe(evidence.setting.with_connections(
@@ -131,9 +131,9 @@ fn late(observation: &Observation) -> (f64, u64) {
     ((late + failed) as f64 / (connects + failed).max(1) as f64, late + failed)
 }
 
-/// Whether a full link loses connections behind the answers that it carries: then they come about as soon as answers are small. An
-/// accept queue does not care for what is sent.
-fn are_lost_behind_answers(evidence: &Evidence, share: f64) -> Result<bool, Box<Ask>> {
+/// Returns whether a saturated link loses connection attempts: then small responses end the losses, which an accept queue's do not
+/// depend on.
+fn are_lost_on_link(evidence: &Evidence, share: f64) -> Result<bool, Box<Ask>> {
     if !evidence.setting.is_read_only || evidence.full().bytes_per_request() < ONE_PACKET_BYTES {
         return Ok(false);
     }
@@ -143,7 +143,7 @@ fn are_lost_behind_answers(evidence: &Evidence, share: f64) -> Result<bool, Box<
     Ok(heads.is_some_and(|observation| late(observation).0 < share / FEWER_LATE))
 }
 
-/// A limiter that answers "not now".
+/// Examines a limiter, which responds 429 or 503.
 pub fn refusals(evidence: &Evidence) -> Step {
     let full = evidence.full();
     let Some(Refusals { share: refused, status }) = witnesses::refusals(&full.run) else { return Ok(None) };
@@ -178,7 +178,7 @@ pub fn refusals(evidence: &Evidence) -> Step {
         .is_some_and(|(used, cores)| used < NOT_FULL * cores as f64);
     let sure = flat && (status == 429 || idle);
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
-    let told = match good[..] {
+    let because = match good[..] {
         [once, twice] => Some(format!(
             "of {} offered {} were accepted, and of twice as many {}",
             rate(offered),
@@ -195,7 +195,7 @@ pub fn refusals(evidence: &Evidence) -> Step {
             rate(sent),
             percent(gently)
         ))
-        .because_if(told)
+        .because_if(because)
         .because_if(apart)
         .advice(
             "raise the limit, or exempt the load generator from it, if it is the service itself that \
@@ -213,7 +213,11 @@ pub fn refusals(evidence: &Evidence) -> Step {
 /// Returns the gain without a limiter: at least what one connection does whose requests are answered as they are alone, at most what
 /// a service that does nothing does.
 pub fn without_limiter(evidence: &Evidence) -> Gain {
-    let one_at_a_time = 1.0 / (evidence.figures.alone_mean_s * evidence.figures.rps()).max(1e-9);
+    let rps = evidence.figures.rps();
+    if rps <= 0.0 {
+        return Gain::unknown("more throughput without the limiter", "of the full load not one request was served");
+    }
+    let one_at_a_time = 1.0 / (evidence.figures.alone_mean_s * rps).max(1e-9);
     gain::promised(one_at_a_time, evidence.bounds().null_at_most(), "without the limiter")
 }
 
@@ -231,21 +235,21 @@ pub fn errors(evidence: &Evidence) -> Step {
         let waited = time(full.run.duration_s);
         return Ok(Some(
             Verdict::new(Factor::Errors, Confidence::Certain, "Not one request was answered.")
-                .because(format!("{} requests waited for an answer for up to {waited}", full.run.unfinished))
+                .because(format!("{} requests waited for a response for up to {waited}", full.run.unfinished))
                 .because("one request at a time got none either")
                 .advice(format!(
-                    "see whether the service answers at all: {}",
+                    "see whether the service responds at all: {}",
                     evidence.setting.commands.press(&[("-c", &1), ("-n", &1)])
                 )),
         ));
     }
     let shortened = evidence.setting.experiment_timeout_s() < evidence.setting.timeout_s;
     if shortened && full.run.errors.timeout * 2 > full.run.errors.total() {
-        let summary = "Requests take longer than the budget leaves them, so nothing can be told of what limits them.";
+        let summary = "Requests take longer than the budget leaves them, so their limit is unknown.";
         return Ok(Some(
             Verdict::new(Factor::Unknown, Confidence::Unknown, summary)
                 .because(format!(
-                    "{} requests had no answer within {}",
+                    "{} requests had no response within {}",
                     full.run.errors.timeout,
                     time(full.run.plan.timeout_s)
                 ))
@@ -266,7 +270,7 @@ pub fn errors(evidence: &Evidence) -> Step {
         .because(format!("of those sent one at a time, with pauses, {} failed", percent(alone_share)));
     let verdict = witnesses::failures(&full.run).fold(verdict, Verdict::because);
     let advice = match independent {
-        true => "mend what fails first: look at one such answer, and at the service's log",
+        true => "mend what fails first: look at one such response, and at the service's log",
         false => "find what gives way under load: look at the service's log of this moment",
     };
     Ok(Some(

@@ -23,7 +23,7 @@ pub fn rule(evidence: &Evidence) -> Step {
     let starved = generator.queued_share.filter(|&share| share >= GENERATOR_STARVED);
     let busy = generator.busy_share >= SATURATED;
     let quota = evidence.figures.own_quota.clone().filter(|quota| quota.throttled_share() >= GENERATOR_THROTTLED);
-    // A server that is full as well is told of by another rule, and one whose machine is full shares it.
+    // A server that is saturated as well is examined by another rule, and one on a saturated machine shares that.
     let is_shared =
         evidence.figures.same_machine && evidence.figures.machine_share().is_some_and(|share| share >= MACHINE_FULL);
     let alone_starved = starved.is_some() && evidence.figures.server_waits_for_cpu().is_none_or(|share| share < SERVED);

@@ -67,10 +67,10 @@ fn quota(evidence: &Evidence) -> Step {
     ))
 }
 
-/// The link is full: the time to connect grows, which the kernel alone answers for, and smaller answers pass more often.
+/// Examines a saturated link: the time to connect grows, which depends on the kernel alone, and smaller responses pass more often.
 fn link(evidence: &Evidence) -> Step {
     if !evidence.setting.is_read_only || evidence.figures.wants_cpu() || evidence.figures.full_threads() > 0 {
-        // Without CPU, connecting is late as well; and what changes something is not asked for its head.
+        // Without CPU, connecting is late as well; and HEAD replaces safe methods only.
         return Ok(None);
     }
     let delay = evidence.figures.connect_delay_s().unwrap_or(0.0);
@@ -78,7 +78,7 @@ fn link(evidence: &Evidence) -> Step {
     let full = evidence.full();
     let queueing = full.run.sockets.as_ref().and_then(|sockets| {
         let (rtt, least) = (sockets.rtt_us? / 1e6, sockets.min_rtt_us? as f64 / 1e6);
-        // An acknowledgement that waits for its answer comes up to 40 ms late.
+        // An acknowledgement that is sent with the response comes up to 40 ms late.
         (rtt > RTT_GREW * least && rtt > RTT_LONG_S).then_some((rtt, least))
     });
     if evidence.figures.parallelism() > ON_A_LINK || delay < LINK_DELAY_S.max(LINK_DELAY * alone) && queueing.is_none()
@@ -105,16 +105,15 @@ fn link(evidence: &Evidence) -> Step {
                 bits(received),
                 bits(sent)
             ))
-            .because_if(
-                (delay >= LINK_DELAY_S)
-                    .then(|| format!("connecting, which the kernel answers, took {} longer under load", time(delay))),
-            )
+            .because_if((delay >= LINK_DELAY_S).then(|| {
+                format!("connecting, which depends on the kernel alone, took {} longer under load", time(delay))
+            }))
             .because_if(
                 queueing.map(|(rtt, least)| format!("the round trip grew from {} to {}", time(least), time(rtt))),
             )
-            .because(format!("with {smaller:.0} bytes per answer instead of {size:.0}: {contrast}"))
+            .because(format!("with {smaller:.0} bytes per response instead of {size:.0}: {contrast}"))
             .advice("send less: compress bodies, and send pictures and the like from elsewhere; or get a faster link")
-            // What answers without content reached shows that nothing else binds before.
+            // The throughput of responses without content bounds all other limits.
             .gain(gain::promised(
                 contrast.of.low.min(2.0) / GAIN_SPREAD,
                 contrast.of.high.min(2.0) * GAIN_SPREAD,
@@ -131,7 +130,7 @@ fn limiter(evidence: &Evidence) -> Step {
     if held >= LEAST_HELD || figures.full_threads() > 0 || figures.wants_cpu() {
         return Ok(None);
     }
-    // A server that does less the more is asked of it is not held back, it is overloaded.
+    // A server whose throughput falls with load is overloaded, not throttled.
     let rates: Vec<f64> = figures.ladder.0.iter().map(|rung| rung.rps).collect();
     let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
     let even = least > EVEN * figures.ladder.most();
@@ -187,7 +186,7 @@ fn limiter(evidence: &Evidence) -> Step {
     ))
 }
 
-/// A bucket of tokens fills while nothing is asked: then the first requests pass faster than the rate.
+/// Examines a token bucket, which fills during a pause, so that the first requests pass faster than the rate.
 fn burst(evidence: &Evidence) -> Result<Option<String>, Box<Ask>> {
     let steady = evidence.figures.rps();
     let rest = Duration::from_secs_f64((evidence.setting.budget_s / 40.0).min(2.0));
@@ -198,7 +197,7 @@ fn burst(evidence: &Evidence) -> Result<Option<String>, Box<Ask>> {
     let expected = steady * 0.1;
     Ok((first > BURST.0 * expected + BURST.1).then(|| {
         format!(
-            "after a pause of {} the first tenth of a second brought {first:.0} answers instead of {expected:.0}",
+            "after a pause of {} the first tenth of a second brought {first:.0} responses instead of {expected:.0}",
             time(rest.as_secs_f64())
         )
     }))

@@ -1,4 +1,4 @@
-//! A proxy in between: what is behind it is asked directly, where that can be found.
+//! A proxy before the service: the service behind it is loaded directly, where it can be found.
 
 use crate::contrast::Contrast;
 use crate::evidence::Evidence;
@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use torr_gauge::signals::{PeerUse, Role};
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
 
-/// More than these are hardly ever asked by one server.
+/// The most upstream services that are tried.
 const MOST_UPSTREAMS: usize = 8;
 
 pub fn rule(evidence: &Evidence) -> Step {
@@ -30,7 +30,7 @@ pub fn rule(evidence: &Evidence) -> Step {
     }
     let name = first.processes.first().map_or("the service", |process| &process.name);
     let verdict = Verdict::new(Factor::Proxy, Confidence::Certain, "The proxy before the service is the limit.")
-        .because(format!("asked directly, {name} at {} answers the same: {contrast}", told(&addresses)))
+        .because(format!("without the proxy, {name} at {} gives the same responses: {contrast}", joined(&addresses)))
         .because_if(churns.then(|| match opened {
             Some(opened) => format!("the proxy opens {opened:.2} connections to it for each request"),
             None => format!(
@@ -96,7 +96,7 @@ fn ways(evidence: &Evidence, addresses: &[SocketAddr]) -> [Experiment; 2] {
     let way = |name, direct: &[SocketAddr]| {
         evidence.setting.user(name, "what the proxy costs", 0.7).with(|load| load.direct = direct.into())
     };
-    [way("through the proxy".into(), &[]), way(format!("directly to {}", told(addresses)), addresses)]
+    [way("through the proxy".into(), &[]), way(format!("directly to {}", joined(addresses)), addresses)]
 }
 
 /// Whether the proxy opens a connection to what is behind it for each request. One that keeps connections changes them after so many
@@ -124,9 +124,8 @@ fn gain_of(contrast: &Contrast, null: Option<f64>) -> Gain {
     }
 }
 
-/// Those that the server talks to and that give the same answer when they are asked directly: a service of its own that it
-/// merely uses would give another. Only requests that change nothing are sent to them, and only on this machine, where an
-/// address means the same to us as to the server.
+/// Returns the server's peers that give the same responses as the server: those that a proxy forwards to, not services that it uses.
+/// Only safe requests are sent to them, and only on this machine, where addresses are known to be right.
 fn behind(evidence: &Evidence) -> Result<Vec<(PeerUse, SocketAddr)>, Box<Ask>> {
     if !evidence.setting.same_machine || !evidence.setting.is_read_only {
         return Ok(vec![]);
@@ -142,15 +141,15 @@ fn behind(evidence: &Evidence) -> Result<Vec<(PeerUse, SocketAddr)>, Box<Ask>> {
             load.requests = Some(3);
             load.direct = vec![address];
         });
-        let Some(answer) = evidence.observe_if_reached(once)?.map(Answer::of) else { continue };
-        if answer.is_like(&Answer::of(evidence.alone()), evidence.setting.accepts_compressed) {
+        let Some(responses) = evidence.observe_if_reached(once)?.map(Responses::of) else { continue };
+        if responses.is_like(&Responses::of(evidence.alone()), evidence.setting.accepts_compressed) {
             found.push((peer, address));
         }
     }
     Ok(found)
 }
 
-/// Who takes the CPU of a machine that proxy and service share.
+/// Returns the CPU of proxy and service on a machine that they share.
 fn before(figures: &Figures, behind: &[PeerUse], contrast: &Contrast) -> Before {
     let mut names: Vec<_> = figures.processes().map(|process| process.name.as_str()).collect();
     names.sort_unstable();
@@ -164,8 +163,8 @@ fn before(figures: &Figures, behind: &[PeerUse], contrast: &Contrast) -> Before 
     }
 }
 
-/// The one that does the work though nobody can ask it directly, since it speaks another protocol (FastCGI, AJP) or listens where
-/// only the server comes.
+/// Returns the peer that does the work but cannot be loaded directly, since it speaks another protocol (FastCGI, AJP) or listens on an
+/// address that only the server reaches.
 fn works_behind(figures: &Figures) -> Option<PeerUse> {
     let others = figures.peers().filter(|peer| peer.role == Role::Other);
     let peer = others.max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
@@ -173,24 +172,24 @@ fn works_behind(figures: &Figures) -> Option<PeerUse> {
     works.then(|| peer.clone())
 }
 
-fn told(addresses: &[SocketAddr]) -> String {
+fn joined(addresses: &[SocketAddr]) -> String {
     addresses.iter().map(SocketAddr::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// What tells answers apart.
-struct Answer {
+/// The statuses and sizes of responses, by which services are compared.
+struct Responses {
     statuses: Vec<u16>,
-    /// Bytes of each body.
+    /// The mean size of the content in bytes.
     body: f64,
 }
 
-impl Answer {
+impl Responses {
     fn of(observation: &Observation) -> Self {
         let body = observation.run.bytes.body as f64 / observation.run.requests.max(1) as f64;
         Self { statuses: observation.run.status.keys().copied().collect(), body }
     }
 
-    /// A proxy may compress a body, if the client takes that.
+    /// Returns whether these responses may be the same as those `through` a proxy, which may compress content.
     fn is_like(&self, through: &Self, compressed: bool) -> bool {
         let known = self.statuses.iter().all(|status| through.statuses.contains(status));
         let least = 0.9 * through.body - 1.0;
@@ -227,7 +226,7 @@ mod tests {
         assert_eq!(found(0.05, &[(Role::Other, 0.1), (Role::Other, 1.9)]).as_deref(), Some("1.9"));
         assert_eq!(found(0.05, &[(Role::Database, 1.9)]), None, "that has rules of its own");
         assert_eq!(found(1.0, &[(Role::Other, 0.9)]), None, "the server works as well");
-        assert_eq!(found(0.0, &[(Role::Other, 0.2)]), None, "nobody works");
-        assert!(works_behind(&Figures::default()).is_none(), "nobody is seen");
+        assert_eq!(found(0.0, &[(Role::Other, 0.2)]), None, "no peer works");
+        assert!(works_behind(&Figures::default()).is_none(), "no peer is visible");
     }
 }

@@ -6,8 +6,8 @@ use crate::experiment::Step;
 use crate::gain;
 use crate::rules::cpu::round_trips;
 use crate::thresholds::{
-    AS_MANY_CONNECTIONS, AS_MANY_THREADS, ASKED_BY_EACH, COMPUTES, LEAST_HELD, MANY_WAITING_WORKERS, MORE_IN_HAND,
-    MOST_WAIT, NO_MORE_IN_HAND, NOT_KEPT, ONE, POOL_IN_USE,
+    AS_MANY_CONNECTIONS, AS_MANY_THREADS, COMPUTES, LEAST_HELD, MANY_WAITING_WORKERS, MORE_IN_HAND, MOST_WAIT,
+    NO_MORE_IN_HAND, NOT_KEPT, ONE, POOL_IN_USE, QUERIED_BY_EACH,
 };
 use crate::words::{counted, mean, rate, time};
 use torr_gauge::signals::PeerUse;
@@ -23,7 +23,7 @@ pub fn rule(evidence: &Evidence) -> Step {
         return Ok(Some(verdict));
     }
     let Some(inside) = waits_inside(evidence, held) else { return Ok(Some(unseen(evidence, held))) };
-    let told = witnesses(evidence, held);
+    let because = witnesses(evidence, held);
     let Some(used) = figures.server_cores() else { return Ok(Some(unseen(evidence, held))) };
     if used > COMPUTES * held && by_threads(evidence, held) != Some(true) {
         return Ok(None);
@@ -60,25 +60,25 @@ pub fn rule(evidence: &Evidence) -> Step {
         .advice(format!("look for a semaphore or a pool of {held:.0}"))
         .gain(evidence.bounds().gain((2.0, 2.0), "with one that is twice as large")),
     };
-    Ok(Some(told.into_iter().fold(verdict, Verdict::because)))
+    Ok(Some(because.into_iter().fold(verdict, Verdict::because)))
 }
 
 fn witnesses(evidence: &Evidence, held: f64) -> Vec<String> {
     let figures = &evidence.figures;
     let from = figures.ladder.saturated_from().unwrap_or(1);
-    let mut told = vec![format!(
+    let mut because = vec![format!(
         "throughput rises up to {} and stays at {}: with {} for a request on its own, that is {held:.1} at a time",
         counted(from, "connection"),
         rate(figures.ladder.most()),
         time(figures.service_s())
     )];
     if let (Some(used), Some(cores)) = (figures.server_cores(), figures.cores()) {
-        told.push(format!("the server used {used:.2} of {}", counted(cores, "CPU")));
+        because.push(format!("the server used {used:.2} of {}", counted(cores, "CPU")));
     }
     if let (Some(cheap), Some(beside), Some(wait)) = (&figures.cheap, figures.beside, figures.others_wait()) {
-        let response = beside.response_s.map_or("was not answered".into(), |s| format!("took {}", time(s)));
-        let also = if wait { "so others wait as well" } else { "so nobody else waits" };
-        told.push(format!(
+        let response = beside.response_s.map_or("had no response".into(), |s| format!("took {}", time(s)));
+        let also = if wait { "so others wait as well" } else { "so no others wait" };
+        because.push(format!(
             "with {} {} {response}, {} otherwise: {also}",
             counted(beside.connections, "connection"),
             cheap.what,
@@ -87,57 +87,57 @@ fn witnesses(evidence: &Evidence, held: f64) -> Vec<String> {
     }
     if figures.holding() > 0 {
         let threads = counted(figures.holding(), "thread");
-        told.push(format!("{threads} of it had a request in hand most of the time, and waited with it"));
+        because.push(format!("{threads} of it had a request in hand most of the time, and waited with it"));
     } else if held < ONE && figures.taking_turns() >= 2 {
-        told.push(format!(
+        because.push(format!(
             "{} of its threads took turns at it: each waited as for a lock most of the time",
             figures.taking_turns()
         ));
     }
     if let Some(hands) = figures.in_service().filter(|hands| hands.round() > 0.0) {
-        told.push(format!(
+        because.push(format!(
             "of {} requests {hands:.0} were in the server's hands at a time, the others it had not read yet",
             figures.connections
         ));
     }
-    told
+    because
 }
 
-/// Whether requests wait inside the server, for something that others do not need, rather than before it.
+/// Returns whether requests wait inside the server, for something that others do not need, rather than before it.
 fn waits_inside(evidence: &Evidence, held: f64) -> Option<bool> {
     by_threads(evidence, held)
         .or_else(|| evidence.figures.others_wait().map(|wait| !wait))
         .or_else(|| by_hands(evidence, held))
 }
 
-/// The same by what its threads wait for: as many block with a request in their hands as go on, or several take turns at
-/// something that one at a time has.
+/// Returns whether requests wait inside the server, by what its threads wait for: as many threads block with a request as requests are
+/// in service, or several contend for a lock.
 fn by_threads(evidence: &Evidence, held: f64) -> Option<bool> {
     let (holding, turns) = (evidence.figures.holding() as f64, evidence.figures.taking_turns());
-    // A single one may be a runtime's own that sleeps by the clock; others would not pass it if it were the only worker.
+    // A single thread may be a runtime's own with a timer; other requests would not pass it if it were the only worker.
     let is_none = holding < 1.0 || holding == 1.0 && evidence.figures.others_wait() == Some(false);
     let (least, most, beside) = AS_MANY_THREADS;
     match held {
         held if held < ONE && turns >= 2 => Some(true),
-        // Each has one at a time, so that fewer cannot be all that there are.
+        // Each thread has one request at a time.
         held if !is_none && (least * held - beside..=most * held + beside).contains(&holding) => Some(false),
         _ => None,
     }
 }
 
-/// The same by how many requests the server has taken: all that go on, and no more, or more than that.
+/// Returns whether requests wait inside the server, by the number of requests in the server: more than those in service, or no more.
 fn by_hands(evidence: &Evidence, held: f64) -> Option<bool> {
-    let (hands, asked) = (evidence.figures.in_service()?, evidence.figures.connections as f64);
+    let (hands, connections) = (evidence.figures.in_service()?, evidence.figures.connections as f64);
     let more = MORE_IN_HAND.0 * held + MORE_IN_HAND.1;
     match hands {
         hands if hands > more => Some(true),
-        hands if hands < NO_MORE_IN_HAND.0 * held + NO_MORE_IN_HAND.1 && asked > more => Some(false),
+        hands if hands < NO_MORE_IN_HAND.0 * held + NO_MORE_IN_HAND.1 && connections > more => Some(false),
         _ => None,
     }
 }
 
-/// A database or cache to which there are about as many connections as requests go on, or on nearly all of whose connections an
-/// answer is waited for: then a request alone took too different a time to tell how many go on.
+/// Returns a database or cache with about as many connections as requests in service, or with a request in flight on nearly all
+/// connections.
 fn pool(evidence: &Evidence, held: f64) -> Option<&PeerUse> {
     evidence.figures.databases().find(|peer| {
         let busy = peer
@@ -148,13 +148,13 @@ fn pool(evidence: &Evidence, held: f64) -> Option<&PeerUse> {
     })
 }
 
-/// One whose connections are as many as requests go on, and which each request asks, though it is not seen to be waited for: where
-/// questions are acknowledged at once and the next follows an answer at once, TCP does not tell which of them came last.
+/// Returns a database or cache with as many connections as requests in service, which each request queries, but on which no requests
+/// are visibly in flight: TCP does not show them if each query follows a response at once.
 fn pool_of_as_many(evidence: &Evidence, held: f64) -> Option<&PeerUse> {
     evidence.figures.databases().find(|peer| {
-        let is_asked = evidence.figures.trips_per_request(peer).is_some_and(|trips| trips > ASKED_BY_EACH);
+        let is_queried = evidence.figures.trips_per_request(peer).is_some_and(|trips| trips > QUERIED_BY_EACH);
         // A single one may be shared by all requests.
-        is_asked
+        is_queried
             && peer.connections > ONE
             && (peer.connections - held).abs() <= AS_MANY_CONNECTIONS.0 * held + AS_MANY_CONNECTIONS.1
     })
@@ -174,7 +174,7 @@ fn pooled(evidence: &Evidence, peer: &PeerUse, held: f64, confidence: Confidence
     .because_if(
         peer.waiting
             .filter(|waiting| *waiting > MOST_WAIT)
-            .map(|waiting| format!("on {waiting:.1} of them an answer was waited for at a time")),
+            .map(|waiting| format!("{waiting:.1} of them had a request in flight on average")),
     )
     .advice(format!("enlarge the pool beyond {held:.0} connections, as far as the database takes them"))
     .advice("make the queries faster: each connection then does more of them")
@@ -211,7 +211,7 @@ fn workers(evidence: &Evidence, held: f64, confidence: Confidence) -> Verdict {
         ))
 }
 
-/// How many workers there are: as many as threads hold a request, or about as many as go on at a time.
+/// Returns the number of workers in words: the threads that hold a request, or about as many as requests in service.
 fn many(evidence: &Evidence, held: f64) -> String {
     match evidence.figures.holding() {
         0 => format!("about {held:.0}"),
@@ -219,7 +219,7 @@ fn many(evidence: &Evidence, held: f64) -> String {
     }
 }
 
-/// The same as a number.
+/// Returns the number of workers.
 fn number_of_workers(evidence: &Evidence, held: f64) -> f64 {
     match evidence.figures.holding() {
         0 => held.round(),
@@ -246,7 +246,7 @@ fn without_lock(evidence: &Evidence, held: f64) -> Gain {
 
 /// From a machine that shows nothing, waiting and working look alike: a scheduler lets others pass while the CPU is full, too.
 fn unseen(evidence: &Evidence, held: f64) -> Verdict {
-    let told = witnesses(evidence, held);
+    let because = witnesses(evidence, held);
     let verdict = Verdict::new(
         Factor::Unknown,
         Confidence::Unknown,
@@ -254,5 +254,5 @@ fn unseen(evidence: &Evidence, held: f64) -> Verdict {
          be seen from here.",
     )
     .advice("run 'torr watch' on the server's machine and give its address with --watch");
-    told.into_iter().fold(verdict, Verdict::because)
+    because.into_iter().fold(verdict, Verdict::because)
 }

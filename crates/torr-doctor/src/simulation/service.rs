@@ -14,13 +14,13 @@ pub enum Fault {
     Cpu,
     /// One thread that does all the work.
     SingleThread,
-    /// So many workers that wait while they hold a request.
+    /// A number of workers that wait while they hold a request.
     Workers(usize),
     /// A lock that is held for so many seconds, by so many threads.
     Lock(f64, usize),
     /// A pool of so many connections to a database, whose queries take so many seconds.
     Pool(usize, f64),
-    /// A limiter that answers 429 beyond a rate.
+    /// A limiter that responds 429 above a rate.
     Refuses {
         /// Requests per second.
         per_second: f64,

@@ -47,7 +47,7 @@ pub fn of(service: &Service, plan: &experiment::Load, load: super::Load, seconds
         _ => load.connections,
     };
     let accepting = load.accepting;
-    // Connections in the accept queue are nobody's yet.
+    // Connections in the accept queue belong to no process yet.
     let established = load.connections - accepting.queued;
     let listeners = match service.fault {
         Fault::Accepts { backlog, .. } => vec![ListenerUse {

@@ -95,6 +95,6 @@ pub fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn an_accept_queue_that_overflows_is_told_from_a_link_that_loses_connections_and_from_taken_workers() {
+fn an_accept_queue_that_overflows_differs_from_a_lossy_link_and_from_busy_workers() {
     check(rows());
 }

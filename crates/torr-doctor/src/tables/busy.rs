@@ -5,7 +5,7 @@ use super::{Row, check};
 use serde_json::{Value, json};
 use torr_gauge::{Confidence, Factor};
 
-/// So many threads that use so much each, and wait for a CPU in a share of the time.
+/// Returns equal threads: the CPU in cores of each, and the share of the time in which it waits for a CPU.
 fn threads(count: i32, cores: f64, queued: f64) -> Vec<Value> {
     (1..=count).map(|tid| thread(tid, cores, queued)).collect()
 }
@@ -20,7 +20,7 @@ pub fn rows() -> Vec<Row> {
     let one_idles = || uses(0.4, vec![thread(1, 0.97, 0.02), thread(2, 0.02, 0.0)]);
     let database = |cores: f64, threads: Vec<Value>, more: Value| peer("database", cores, threads, more);
     let slow_query = || service(5e-3, 800.0).everywhere(uses(0.7, vec![thread(1, 0.2, 0.0)]));
-    let asked = |trips: f64| json!({"sends_per_s": 800.0 * trips});
+    let queries = |trips: f64| json!({"sends_per_s": 800.0 * trips});
     let fetched = |bytes: f64| json!({"bytes_per_s": 800.0 * bytes, "sends_per_s": 800.0});
     let full_server = || uses(0.6, threads(2, 0.93, 0.02));
     vec![
@@ -76,7 +76,7 @@ pub fn rows() -> Vec<Row> {
         ),
         (
             "a database with a full thread",
-            slow_query().everywhere(database(1.9, threads(2, 0.95, 0.0), asked(1.0))),
+            slow_query().everywhere(database(1.9, threads(2, 0.95, 0.0), queries(1.0))),
             Factor::Database,
             Certain,
         ),
@@ -85,7 +85,7 @@ pub fn rows() -> Vec<Row> {
             slow_query()
                 .at("a path that is not there", json!({"times": {"answered": {"median_us": 5000.0}}}))
                 .at("a request without a Host", json!({"times": {"answered": {"median_us": 5000.0}}}))
-                .everywhere(database(1.9, threads(2, 0.95, 0.0), asked(1.0))),
+                .everywhere(database(1.9, threads(2, 0.95, 0.0), queries(1.0))),
             Factor::Database,
             Likely,
         ),
@@ -97,13 +97,13 @@ pub fn rows() -> Vec<Row> {
         ),
         (
             "forty messages to the database for each request",
-            slow_query().everywhere(database(1.9, threads(2, 0.95, 0.0), asked(40.0))),
+            slow_query().everywhere(database(1.9, threads(2, 0.95, 0.0), queries(40.0))),
             Factor::Orm,
             Likely,
         ),
         (
             "a full server that asks the database once for each request",
-            service(5e-3, 800.0).everywhere(full_server()).everywhere(database(0.2, vec![], asked(1.0))),
+            service(5e-3, 800.0).everywhere(full_server()).everywhere(database(0.2, vec![], queries(1.0))),
             Factor::Workers,
             Likely,
         ),
@@ -127,6 +127,6 @@ pub fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn who_is_busy_is_told_apart() {
+fn busy_programs_are_distinguished() {
     check(rows());
 }

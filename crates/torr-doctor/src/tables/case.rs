@@ -22,7 +22,7 @@ pub struct Case {
     setting: Setting,
     /// The response time of a request alone in seconds.
     alone_s: f64,
-    /// How much longer it is unless acknowledgements are sent at once.
+    /// The increase of the response time unless acknowledgements are sent at once.
     acks_s: f64,
     /// Requests per second at most.
     most: f64,

@@ -17,7 +17,7 @@ pub fn rows() -> Vec<Row> {
     // 40 us more for a connection than for a request: at 10,000/s that is 0.4 of what this machine can do.
     let quick = || service(3e-4, 10_000.0);
     let slow = || service(5e-3, 800.0).others_wait(4e-3).everywhere(uses(0.1, waiting(4, "hrtimer_nanosleep")));
-    let asked = || quick().load(|setting| setting.keep_alive = false);
+    let fresh = || quick().load(|setting| setting.keep_alive = false);
     let secured = || quick().load(|setting| (setting.tls, setting.has_null) = (true, false));
     let one = "one request at a time";
     let full = || uses(0.4, vec![thread(1, 0.97, 0.02), thread(2, 0.01, 0.0)]);
@@ -40,11 +40,11 @@ pub fn rows() -> Vec<Row> {
         ),
         (
             "a connection for each request, as the user asks",
-            asked().times("connections kept alive", 1.6),
+            fresh().times("connections kept alive", 1.6),
             Factor::KeepAlive,
             Certain,
         ),
-        ("the same, but keeping them brings nothing", asked(), Factor::Lock, Likely),
+        ("the same, but keeping them brings nothing", fresh(), Factor::Lock, Likely),
         ("every tenth connection is closed", quick().closes("", 0.1), Factor::Lock, Likely),
         ("each connection is closed, but four workers take long", slow().closes("", 1.0), Factor::Workers, Certain),
         (
@@ -91,6 +91,6 @@ pub fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn what_connections_cost_is_told_from_what_requests_cost() {
+fn the_cost_of_connections_differs_from_that_of_requests() {
     check(rows());
 }

@@ -33,6 +33,21 @@ pub fn rows() -> Vec<Row> {
         ),
         ("connections that are refused", plain().at("under your load", refused()), Factor::Errors, Certain),
         ("429 above a rate", plain().refuses(429, 300.0), Factor::RateLimit, Certain),
+        (
+            "429 above a rate, and under the full load nothing else",
+            plain()
+                .refuses(429, 300.0)
+                .at(
+                    "64 connections",
+                    json!({"run": {"status": {"200": 0, "429": 500}, "errors": {"status": 500}, "requests": 500}}),
+                )
+                .at(
+                    "under your load",
+                    json!({"run": {"status": {"200": 0, "429": 500}, "errors": {"status": 500}, "requests": 500}}),
+                ),
+            Factor::RateLimit,
+            Likely,
+        ),
         ("503 above a rate, of a server that idles", plain().refuses(503, 300.0), Factor::RateLimit, Certain),
         (
             "503 above a rate, of a server that is not seen",
@@ -66,6 +81,6 @@ pub fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn what_fails_is_told_from_what_is_slow() {
+fn failing_services_differ_from_slow_ones() {
     check(rows());
 }

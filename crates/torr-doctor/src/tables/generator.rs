@@ -69,6 +69,6 @@ pub fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn a_generator_that_is_full_is_told_from_a_server_that_is() {
+fn a_saturated_generator_differs_from_a_saturated_server() {
     check(rows());
 }

@@ -80,6 +80,6 @@ pub fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn a_quota_a_link_and_a_limiter_are_told_from_each_other_and_from_a_lock() {
+fn a_quota_a_link_and_a_limiter_differ_from_each_other_and_from_a_lock() {
     check(rows());
 }

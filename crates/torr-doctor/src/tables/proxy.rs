@@ -55,6 +55,6 @@ pub fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn a_proxy_is_told_from_what_is_behind_it() {
+fn a_proxy_differs_from_the_service_behind_it() {
     check(rows());
 }

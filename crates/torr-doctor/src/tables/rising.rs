@@ -44,6 +44,6 @@ pub fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn too_few_connections_are_told_from_a_long_way_and_a_pace() {
+fn too_few_connections_differ_from_network_delay_and_pacing() {
     check(rows());
 }

@@ -78,6 +78,6 @@ pub fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn a_worker_a_lock_a_pool_and_a_limiter_are_told_apart() {
+fn a_worker_a_lock_a_pool_and_a_limiter_are_distinguished() {
     check(rows());
 }

@@ -3,6 +3,7 @@
 use super::entry::EntryCounts;
 use super::name::EntryName;
 use crate::Latency;
+use serde::{Deserialize, Serialize};
 
 /// The counts of one thread for sessions and their entries. `started` = `finished` + `failed` + `unfinished` at the end of a
 /// run.
@@ -25,7 +26,7 @@ pub struct SessionCounts {
 }
 
 /// The number of sessions that ended in an interval, or since the run began.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionsEnded {
     /// The number of sessions that came to their end.
     pub finished: u64,

@@ -36,6 +36,8 @@ pub struct EntryCounts {
     pub sessions_failed: u64,
     /// The counts of each assert, by its number.
     pub asserts: Vec<AssertCounts>,
+    /// The numbers of the servers that requests went to, as bits.
+    servers: u128,
     /// The number of sessions that ended early at this entry for other reasons than asserts, by reason.
     causes: BTreeMap<String, u64>,
 }
@@ -49,7 +51,7 @@ pub struct AssertCounts {
     pub examples: Vec<AssertExample>,
 }
 
-/// What a response should have been and what it was.
+/// An example of a failed assert: the expected and the actual value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssertExample {
     /// The expectation, such as `status 200`.
@@ -83,6 +85,18 @@ impl EntryCounts {
     pub fn record_unfinished(&mut self, nanos: u64) {
         self.unfinished += 1;
         self.response_times.record(nanos);
+    }
+
+    /// Notes that a request goes to the server with this number. Those from 128 on are not noted.
+    #[inline]
+    pub fn note_server(&mut self, number: usize) {
+        self.servers |= u32::try_from(number).ok().and_then(|number| 1_u128.checked_shl(number)).unwrap_or(0);
+    }
+
+    /// Returns the numbers of the servers that requests went to.
+    pub fn servers(&self) -> impl Iterator<Item = usize> {
+        let servers = self.servers;
+        (0..128).filter(move |number| servers >> number & 1 == 1)
     }
 
     /// Counts a request that is sent again because of failed asserts.
@@ -140,6 +154,7 @@ impl EntryCounts {
         self.unfinished += other.unfinished;
         self.retries += other.retries;
         self.sessions_failed += other.sessions_failed;
+        self.servers |= other.servers;
         if self.asserts.len() < other.asserts.len() {
             self.asserts.resize_with(other.asserts.len(), AssertCounts::default);
         }

@@ -15,6 +15,8 @@ pub struct SessionFacts {
     pub users: u64,
     /// The names of the entries, by number.
     pub entries: Vec<EntryName>,
+    /// The origins of the servers that requests may go to, by number.
+    pub origins: Vec<String>,
     /// The merged counts of all threads.
     pub counts: SessionCounts,
 }
@@ -47,6 +49,9 @@ pub struct EntryResult {
     pub file: String,
     /// The line of the request in the file, from 1.
     pub line: usize,
+    /// The origins of the servers that the entry's requests went to, where a run has more than one server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<String>,
     /// The number of complete responses, whatever the status.
     pub requests: u64,
     /// Complete responses per second.
@@ -115,32 +120,35 @@ impl SessionFacts {
     pub(crate) fn entries(&self, duration_s: f64) -> Vec<EntryResult> {
         let nothing = EntryCounts::default();
         let counts = self.counts.entries.iter().chain(std::iter::repeat(&nothing));
-        self.entries.iter().zip(counts).map(|(name, counts)| entry(name, counts, duration_s)).collect()
+        self.entries.iter().zip(counts).map(|(name, counts)| self.entry(name, counts, duration_s)).collect()
     }
-}
 
-fn entry(name: &EntryName, counts: &EntryCounts, duration_s: f64) -> EntryResult {
-    let assert = |(at, assert): (usize, &String)| {
-        let counts = counts.asserts.get(at).cloned().unwrap_or_default();
-        AssertResult { assert: assert.clone(), failed: counts.failed, examples: counts.examples }
-    };
-    let cause = |(what, count): (&str, u64)| EntryCause { what: what.to_owned(), count };
-    EntryResult {
-        name: name.name.clone(),
-        file: name.file.clone(),
-        line: name.line,
-        requests: counts.requests(),
-        rps: per_second(counts.requests(), duration_s),
-        status: counts.status.iter().collect(),
-        failed: counts.failed(),
-        request_failures: counts.request_failures,
-        unfinished: counts.unfinished,
-        retries: counts.retries,
-        sessions_failed: counts.sessions_failed,
-        causes: counts.causes().into_iter().map(cause).collect(),
-        latency_us: counts.response_times.summary(),
-        asserts_failed: counts.asserts_failed(),
-        asserts: name.asserts.iter().enumerate().map(assert).collect(),
+    fn entry(&self, name: &EntryName, counts: &EntryCounts, duration_s: f64) -> EntryResult {
+        let several = self.origins.len() > 1;
+        let origins = counts.servers().filter_map(|number| self.origins.get(number)).filter(|_| several);
+        let assert = |(at, assert): (usize, &String)| {
+            let counts = counts.asserts.get(at).cloned().unwrap_or_default();
+            AssertResult { assert: assert.clone(), failed: counts.failed, examples: counts.examples }
+        };
+        let cause = |(what, count): (&str, u64)| EntryCause { what: what.to_owned(), count };
+        EntryResult {
+            name: name.name.clone(),
+            file: name.file.clone(),
+            line: name.line,
+            origins: origins.cloned().collect(),
+            requests: counts.requests(),
+            rps: per_second(counts.requests(), duration_s),
+            status: counts.status.iter().collect(),
+            failed: counts.failed(),
+            request_failures: counts.request_failures,
+            unfinished: counts.unfinished,
+            retries: counts.retries,
+            sessions_failed: counts.sessions_failed,
+            causes: counts.causes().into_iter().map(cause).collect(),
+            latency_us: counts.response_times.summary(),
+            asserts_failed: counts.asserts_failed(),
+            asserts: name.asserts.iter().enumerate().map(assert).collect(),
+        }
     }
 }
 

@@ -42,7 +42,7 @@ fn threads_are_merged_into_the_result() {
     counts.entries[1].record_request_failure(Some(2_000_000_000));
     counts.fail(1, Some("timeout"));
     counts.start();
-    let facts = SessionFacts { users: 4, entries: names(), counts };
+    let facts = SessionFacts { users: 4, entries: names(), counts, ..SessionFacts::default() };
     let facts = RunFacts { duration: Duration::from_secs(2), sessions: Some(facts), ..RunFacts::default() };
     let run = Collector::new(1, Duration::from_secs(1)).finish(facts);
 

@@ -8,10 +8,11 @@ use super::{
     ClientsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, ProgramUse, QuotaUse, Signals, ThreadUse,
 };
 
-/// Of how many threads of a process is told.
+/// The most threads of a process that are reported.
 const THREADS: usize = 100;
-/// Of how many programs beside the server is told, and the least CPU in cores of each.
+/// The most programs beside the server that are reported.
 const PROGRAMS: usize = 8;
+/// The least CPU in cores of a program that is reported.
 const LEAST_CORES: f64 = 0.01;
 
 impl Signals {
@@ -59,12 +60,12 @@ impl QuotaUse {
     }
 }
 
-/// What lies between two readings.
+/// The time between two readings.
 struct Span<'a> {
     seconds: f64,
     begin_us: u64,
     end_us: u64,
-    /// How often the kernel was asked for its sockets.
+    /// The number of samples of the kernel's sockets.
     samples: f64,
     /// The quotas of the earlier reading: a process that came later is mostly in the cgroup of another one.
     quotas: Vec<&'a QuotaCounts>,
@@ -79,26 +80,26 @@ fn share(part: f64, whole: f64) -> Option<f64> {
     ratio(part, whole).map(|share| share.clamp(0.0, 1.0))
 }
 
-/// How much a count has risen.
+/// Returns the increase of a counter.
 fn rise(then: u64, now: u64) -> f64 {
     now.saturating_sub(then) as f64
 }
 
-fn rise_told(then: Option<u64>, now: Option<u64>) -> Option<u64> {
+fn known_rise(then: Option<u64>, now: Option<u64>) -> Option<u64> {
     Some(now?.saturating_sub(then?))
 }
 
 fn network(then: &NetworkCounts, now: &NetworkCounts) -> NetworkUse {
     NetworkUse {
-        active_opens: rise_told(then.active_opens, now.active_opens),
-        passive_opens: rise_told(then.passive_opens, now.passive_opens),
-        listen_overflows: rise_told(then.listen_overflows, now.listen_overflows),
-        listen_drops: rise_told(then.listen_drops, now.listen_drops),
-        half_open_drops: rise_told(then.half_open_drops, now.half_open_drops),
-        syn_retransmits: rise_told(then.syn_retransmits, now.syn_retransmits),
-        retransmits: rise_told(then.retransmits, now.retransmits),
-        segments_sent: rise_told(then.segments_sent, now.segments_sent),
-        delayed_acks: rise_told(then.delayed_acks, now.delayed_acks),
+        active_opens: known_rise(then.active_opens, now.active_opens),
+        passive_opens: known_rise(then.passive_opens, now.passive_opens),
+        listen_overflows: known_rise(then.listen_overflows, now.listen_overflows),
+        listen_drops: known_rise(then.listen_drops, now.listen_drops),
+        half_open_drops: known_rise(then.half_open_drops, now.half_open_drops),
+        syn_retransmits: known_rise(then.syn_retransmits, now.syn_retransmits),
+        retransmits: known_rise(then.retransmits, now.retransmits),
+        segments_sent: known_rise(then.segments_sent, now.segments_sent),
+        delayed_acks: known_rise(then.delayed_acks, now.delayed_acks),
         time_wait: now.time_wait,
     }
 }
@@ -214,16 +215,16 @@ impl Span<'_> {
         let then = earlier.peers.iter().find(|then| then.address == now.address).unwrap_or(&none);
         let connections =
             ratio(rise(then.connections_sum, now.connections_sum), self.samples).filter(|&mean| mean > 0.0)?;
-        let told = |then: Option<u64>, now: Option<u64>, whole| ratio(rise(then.unwrap_or_default(), now?), whole);
+        let known = |then: Option<u64>, now: Option<u64>, whole| ratio(rise(then.unwrap_or_default(), now?), whole);
         Some(PeerUse {
             address: now.address.clone(),
             role: now.role,
             connections,
             connections_max: now.connections.largest_since(&then.connections).unwrap_or_default() as usize,
             kept: share(rise(then.kept, now.kept), rise(then.candidates, now.candidates)),
-            waiting: told(then.waiting_sum, now.waiting_sum, self.samples),
-            sends_per_s: told(then.sends, now.sends, self.seconds),
-            bytes_per_s: told(then.bytes, now.bytes, self.seconds),
+            waiting: known(then.waiting_sum, now.waiting_sum, self.samples),
+            sends_per_s: known(then.sends, now.sends, self.seconds),
+            bytes_per_s: known(then.bytes, now.bytes, self.seconds),
             rtt_us: ratio(rise(then.rtt_us_sum, now.rtt_us_sum), rise(then.rtt_count, now.rtt_count)),
             processes: self.processes(&then.processes, &now.processes),
         })
@@ -274,15 +275,15 @@ mod tests {
     }
 
     #[test]
-    fn other_programs_are_told_by_their_cpu_in_this_stretch_of_time_the_busiest_first() {
+    fn other_programs_are_sorted_by_their_cpu_between_the_readings() {
         let program = |name: &str, cpu_us| ProgramCounts { name: name.into(), cpu_us };
         let earlier =
             Reading { others: vec![program("idle", 900_000), program("cc", 100_000)], ..reading(1_000_000, vec![]) };
         let others = vec![program("idle", 900_000), program("cc", 500_000), program("new", 1_000_000)];
         let later = Reading { others, ..reading(3_000_000, vec![]) };
         let seen = Signals::between(&earlier, &later);
-        let told: Vec<_> = seen.others.iter().map(|program| (program.name.as_str(), program.cores)).collect();
-        assert_eq!(told, [("new", 0.5), ("cc", 0.2)]);
+        let others: Vec<_> = seen.others.iter().map(|program| (program.name.as_str(), program.cores)).collect();
+        assert_eq!(others, [("new", 0.5), ("cc", 0.2)]);
         assert_eq!(seen.busiest_others(0.3).as_deref(), Some("new 0.50 CPUs"));
         assert_eq!(seen.busiest_others(0.1).as_deref(), Some("new 0.50 CPUs, cc 0.20"));
         assert_eq!(seen.busiest_others(0.6), None);
@@ -314,7 +315,7 @@ mod tests {
         let earlier = with(0, vec![peer("a:1", 40, Some(10)), peer("b:2", 40, Some(10))]);
         let later = with(1_000_000, vec![peer("a:1", 40, Some(10)), peer("b:2", 80, Some(30)), peer("c:3", 20, None)]);
         let seen = Signals::between(&earlier, &later).peers;
-        let told: Vec<_> = seen.iter().map(|peer| (peer.address.as_str(), peer.connections, peer.waiting)).collect();
-        assert_eq!(told, [("b:2", 2.0, Some(1.0)), ("c:3", 1.0, None)]);
+        let peers: Vec<_> = seen.iter().map(|peer| (peer.address.as_str(), peer.connections, peer.waiting)).collect();
+        assert_eq!(peers, [("b:2", 2.0, Some(1.0)), ("c:3", 1.0, None)]);
     }
 }

@@ -42,7 +42,7 @@ impl Mounts {
         }
     }
 
-    /// The quota of a process. `None` if it has none, or if that cannot be told.
+    /// Returns the quota of a process. `None` if it has none or it is unknown.
     pub fn quota(&self, pid: i32) -> Option<QuotaCounts> {
         self.tightest(&std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?)
     }
@@ -82,7 +82,7 @@ fn of_v1(directory: &Path) -> Option<QuotaCounts> {
     let period = number("cpu.cfs_period_us").filter(|&period| period > 0)?;
     let stat = read(directory, "cpu.stat")?;
     Some(QuotaCounts {
-        // Told where the controllers `cpu` and `cpuacct` are mounted together, as they mostly are.
+        // Present if the controllers `cpu` and `cpuacct` are mounted together, as is usual.
         used_us: number("cpuacct.usage").and_then(|nanoseconds| u64::try_from(nanoseconds / 1000).ok()),
         ..counts(quota as f64 / period as f64, &stat)?
     })

@@ -43,7 +43,7 @@ impl Holders {
         inodes.iter().flat_map(|inode| self.by_inode.get(inode).into_iter().flatten().copied()).collect()
     }
 
-    /// Who holds the socket.
+    /// Returns the processes that hold the socket.
     pub fn holders(&self, inode: u64) -> &[i32] {
         self.by_inode.get(&inode).map_or(&[], Vec::as_slice)
     }

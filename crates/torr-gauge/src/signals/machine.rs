@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn titles_and_numbers_are_told_by_their_heading() {
+    fn titles_and_numbers_have_the_same_heading() {
         let counts = titled("Tcp: MaxConn OutSegs\nTcp: -1 5\nTcpExt: ListenDrops\nTcpExt: 18446744073709551615\n");
         assert_eq!(counts.get("Tcp:OutSegs"), Some(&5));
         assert_eq!(counts.get("Tcp:MaxConn"), None);

@@ -1,4 +1,4 @@
-//! Asks the kernel for its sockets (`sock_diag`, over netlink): one request, and all the records of the reply it.
+//! The kernel's sockets over netlink (`sock_diag`): one request, and all records of the reply to it.
 
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
@@ -8,11 +8,11 @@ use std::time::Duration;
 
 /// A request by address family.
 pub(super) const BY_FAMILY: u16 = 20;
-/// A request for TCP of all families at once. It is older, and does for IPv4 and IPv6 in one walk over the kernel's table
-/// what takes two otherwise.
+/// A request for TCP of all families at once. It is older, and walks the kernel's table once for IPv4 and IPv6 rather than
+/// twice.
 pub(super) const ALL_TCP: u16 = 18;
 
-/// Asks for all records rather than for one.
+/// The flags of a request for all records rather than for one.
 const REQUEST_DUMP: u16 = 0x301;
 const ERROR: u16 = 2;
 const DONE: u16 = 3;

@@ -4,8 +4,8 @@ use super::reading::PeerCounts;
 use super::tcp::TcpSocket;
 use std::collections::{BTreeMap, HashMap};
 
-/// How many peers are told apart. Where a server connects to more addresses than this, it is no longer a handful of
-/// services that it talks to.
+/// The most peers that are counted separately. A server that connects to more addresses has no small set of upstream
+/// services.
 pub(super) const PEERS: usize = 256;
 
 /// What has been counted, by the other side's address.

@@ -8,9 +8,9 @@ use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Of how many threads of a process more is told than the process's CPU time.
+/// The most threads of a process that are counted separately.
 const THREADS: usize = 512;
-/// How many processes that have ended are remembered.
+/// The most ended processes that are remembered.
 const ENDED: usize = 64;
 
 /// The processes that are followed.
@@ -108,6 +108,16 @@ impl Processes {
         pids.iter().filter_map(|pid| self.followed.get(pid)).map(counts).collect()
     }
 
+    /// Reads the CPU time of those among these that are or were followed. The counts have no threads.
+    pub fn cpu_counts(&mut self, pids: &BTreeSet<i32>) -> Vec<ProcessCounts> {
+        let counts = |pid| {
+            let process = self.followed.get_mut(pid)?;
+            process.refresh_cpu();
+            Some(process.counts.clone())
+        };
+        pids.iter().filter_map(counts).collect()
+    }
+
     /// Those that live, and some that have ended.
     pub fn pids(&self) -> BTreeSet<i32> {
         self.followed.keys().copied().collect()
@@ -137,21 +147,38 @@ impl Followed {
     /// more, which is cheaper to ask for than to read it.
     fn has_other_threads(&self) -> bool {
         let folder = rustix::fs::stat(format!("/proc/{}/task", self.counts.pid));
-        folder.is_ok_and(|folder| folder.st_nlink != self.counts.thread_count as u64 + 2)
+        // The type of the field differs between architectures.
+        let links = folder.ok().and_then(|folder| usize::try_from(folder.st_nlink).ok());
+        links.is_some_and(|links| links != self.counts.thread_count + 2)
+    }
+
+    /// Reads the name and the CPU time, or notes that the process has ended.
+    fn refresh_cpu(&mut self) {
+        let counts = &mut self.counts;
+        if self.ended {
+            return;
+        }
+        let stat = task::stat(&counts.pid.to_string());
+        match stat.filter(|stat| stat.started == counts.started && stat.state != b'Z') {
+            Some(stat) => {
+                // A process takes another name when it becomes another program.
+                counts.name = stat.name;
+                counts.cpu_us = stat.cpu_us.saturating_sub(self.cpu_before_us).max(counts.cpu_us);
+            }
+            None => {
+                self.ended = true;
+                counts.thread_count = 0;
+            }
+        }
     }
 
     fn refresh(&mut self, mounts: &Mounts) {
+        self.refresh_cpu();
+        if self.ended {
+            return;
+        }
         let counts = &mut self.counts;
         let pid = counts.pid;
-        let stat = task::stat(&pid.to_string()).filter(|stat| stat.started == counts.started && stat.state != b'Z');
-        let Some(stat) = stat else {
-            self.ended = true;
-            counts.thread_count = 0;
-            return;
-        };
-        // A process takes another name when it becomes another program.
-        counts.name = stat.name;
-        counts.cpu_us = stat.cpu_us.saturating_sub(self.cpu_before_us).max(counts.cpu_us);
         counts.allowed_cores = task::allowed_cores(self.threads.keys().copied());
         counts.open_files = task::open_files(pid);
         counts.file_limit = task::file_limit(pid);
@@ -184,7 +211,35 @@ impl Thread {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::{Command, Stdio};
     use std::sync::mpsc;
+
+    #[test]
+    fn cpu_time_alone_is_that_of_a_whole_look() {
+        // It ends when its input does, also where this test fails.
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().expect("cat is there");
+        let me = std::process::id() as i32;
+        let both = BTreeSet::from([me, child.id() as i32]);
+        let mut processes = Processes::new();
+        processes.follow(&both, 0);
+        let before = processes.cpu_counts(&both);
+        assert!(
+            before.len() == 2 && before.iter().all(|counts| counts.threads.is_empty() && counts.open_files.is_none())
+        );
+        let cpu_us =
+            |counts: &[ProcessCounts]| counts.iter().find(|counts| counts.pid == me).map(|counts| counts.cpu_us);
+        let begin = std::time::Instant::now();
+        while cpu_us(&processes.cpu_counts(&both)) == cpu_us(&before) {
+            assert!(begin.elapsed() < std::time::Duration::from_secs(60), "this loop takes no CPU time");
+        }
+        let alone = cpu_us(&processes.cpu_counts(&both));
+        drop(child.stdin.take());
+        child.wait().expect("it has ended");
+        let counts = processes.cpu_counts(&both);
+        assert_eq!(counts.iter().filter(|counts| counts.thread_count == 0).count(), 1, "one has ended: {counts:?}");
+        processes.refresh();
+        assert!(cpu_us(&processes.counts(&both)) >= alone, "a look goes on from there");
+    }
 
     #[test]
     fn a_thread_that_comes_is_sampled_at_once() {

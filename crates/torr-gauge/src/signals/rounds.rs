@@ -19,7 +19,7 @@ const REST_AFTER_LOOK: u32 = 300;
 /// How much longer all rests are of a watcher that watches gently.
 const GENTLY: u32 = 5;
 
-/// What is due when.
+/// The schedule of samples.
 #[derive(Debug)]
 pub(super) struct Rounds {
     sample_at: Instant,

@@ -1,4 +1,4 @@
-//! Whom a watcher watches: the processes behind the target, and those behind whom they talk to.
+//! The processes that a watcher observes: those behind the target, and those behind their peers.
 
 use super::holders::{Holders, bound_to, listening, socket_inodes, takes};
 use super::tcp::TcpSocket;
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Where the server listens.
+/// The listening addresses of the server.
 #[derive(Debug)]
 pub(super) enum Target {
     Tcp(Vec<SocketAddr>),
@@ -108,8 +108,8 @@ impl Scope {
         }
     }
 
-    /// Whom the server's processes have just connected to: connections that are gone before the next look would never be
-    /// known for theirs otherwise.
+    /// Returns the peers of new connections of the server's processes: short connections could not be attributed to them after the
+    /// next sample.
     pub fn newly_talked_to(&self, sockets: &[TcpSocket], known: impl Fn(SocketAddr) -> bool) -> HashSet<SocketAddr> {
         let is_new = |socket: &&TcpSocket| {
             let opened = !socket.listens && socket.inode != 0 && self.holders.holders(socket.inode).is_empty();

@@ -6,7 +6,7 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 use std::fs::{File, metadata, read_dir};
 use std::io::Read;
 
-/// What stands in a process's or thread's `stat`.
+/// The fields of a process's or thread's `stat`.
 #[derive(Debug, Clone)]
 pub(super) struct Stat {
     pub name: String,
@@ -46,18 +46,18 @@ pub(super) fn scheduled(path: &str) -> Option<(u64, u64)> {
     Some((numbers.next()?, numbers.next()?))
 }
 
-/// How often it gave the CPU up to wait for something.
+/// Returns the number of voluntary context switches.
 pub(super) fn waits(path: &str) -> Option<u64> {
     let text = read::<4096>(&format!("{path}/status"))?;
     text.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")?.trim().parse().ok())
 }
 
-/// What a thread does.
+/// The state of a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Doing {
-    /// It is running, or ready to run.
+    /// The thread runs, or is ready to run.
     Running,
-    /// It waits for what has this name, if that may be known.
+    /// The thread waits in the kernel function of this name, if the name is readable.
     Waiting(Option<String>),
 }
 
@@ -70,7 +70,7 @@ pub(super) fn doing(path: &str) -> Option<Doing> {
     }
 }
 
-/// How many CPUs one of these threads may run on.
+/// Returns the number of CPUs that any of these threads may run on.
 pub(super) fn allowed_cores(tids: impl Iterator<Item = i32>) -> Option<usize> {
     let mut sets: Vec<CpuSet> = vec![];
     for tid in tids {
@@ -81,15 +81,15 @@ pub(super) fn allowed_cores(tids: impl Iterator<Item = i32>) -> Option<usize> {
     Some((0..CpuSet::MAX_CPU).filter(allowed).count()).filter(|&cores| cores > 0)
 }
 
-/// How many files a process has open.
+/// Returns the number of open files of a process.
 pub(super) fn open_files(pid: i32) -> Option<u64> {
     let path = format!("/proc/{pid}/fd");
     // The directory's size is their number from Linux 6.2 on.
-    let told = metadata(&path).ok()?.len();
-    if told > 0 { Some(told) } else { Some(read_dir(&path).ok()?.count() as u64) }
+    let size = metadata(&path).ok()?.len();
+    if size > 0 { Some(size) } else { Some(read_dir(&path).ok()?.count() as u64) }
 }
 
-/// How many files a process may have open.
+/// Returns the limit of open files of a process.
 pub(super) fn file_limit(pid: i32) -> Option<u64> {
     let text = read::<4096>(&format!("{pid}/limits"))?;
     let line = text.lines().find_map(|line| line.strip_prefix("Max open files"))?;

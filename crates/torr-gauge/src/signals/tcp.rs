@@ -11,7 +11,7 @@ const STATES: u32 = 1 << ESTABLISHED | 1 << LISTEN;
 const IPV4: u8 = 2;
 const IPV6: u8 = 10;
 const TCP: u8 = 6;
-/// The attribute with `tcp_info`, and the bit that asks for it.
+/// The attribute with `tcp_info`, and the bit that requests it.
 const INFO: u16 = 2;
 const WANT_INFO: u8 = 1 << (INFO - 1);
 /// Both kinds of requests have an identity of this size in them, all of it zero where all sockets are meant.
@@ -37,7 +37,7 @@ pub(super) struct TcpSocket {
     pub info: Option<TcpInfo>,
 }
 
-/// What the kernel knows of a connection. Times without a unit are in microseconds.
+/// The kernel's data of a connection. Times without a unit are in microseconds.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TcpInfo {
     pub last_data_sent_ms: u32,
@@ -130,11 +130,11 @@ impl TcpInfo {
     /// Returns whether a response is awaited, given how many bytes the other side has not acknowledged.
     ///
     /// A request is mostly acknowledged along with its response, or when the other side's timer for acknowledgements has
-    /// passed, some 40 ms later. Then it is the order of the last events that tells: data sent after data came, or an
-    /// acknowledgement that came after the last data.
+    /// passed, some 40 ms later. Then the order of the last events decides: data was sent after data was received, or an
+    /// acknowledgement was received after the last data.
     pub fn awaits_response(&self, unacknowledged: u32) -> bool {
-        let asked_last = self.last_data_sent_ms < self.last_data_received_ms;
-        let asked_with_it = self.last_data_sent_ms == self.last_data_received_ms;
-        unacknowledged > 0 || asked_last || asked_with_it && self.last_ack_received_ms < self.last_data_received_ms
+        let sent_last = self.last_data_sent_ms < self.last_data_received_ms;
+        let sent_meanwhile = self.last_data_sent_ms == self.last_data_received_ms;
+        unacknowledged > 0 || sent_last || sent_meanwhile && self.last_ack_received_ms < self.last_data_received_ms
     }
 }

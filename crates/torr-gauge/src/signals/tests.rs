@@ -143,7 +143,7 @@ fn connections_of_other_programs_to_a_peer_are_not_the_servers() {
     assert_eq!(Upstream::seen(&seen, to).map(|peer| peer.connections), Some(1.0), "{seen:#?}");
 }
 
-/// What a thread of this process does, told by its name.
+/// Returns the use of a thread of this process by its name.
 fn thread<'a>(signals: &'a Signals, name: &str) -> Option<&'a super::ThreadUse> {
     signals.processes.iter().flat_map(|process| &process.threads).find(|thread| thread.name == name)
 }

@@ -56,7 +56,7 @@ impl Watcher {
         let mut state = State::new(scope);
         state.look();
         state.sample();
-        // Now it is known whom the server talks to.
+        // The server's peers are known now.
         state.look();
         let state = Arc::new(Mutex::new(state));
         let (alive, ended) = channel();
@@ -81,7 +81,7 @@ impl Watcher {
         Some(Self { state, gentle, alive: Some(alive), thread: Some(thread) })
     }
 
-    /// Lowers the rate of samples, for callers to whom the watcher's CPU use matters more than its precision.
+    /// Lowers the rate of samples, for callers that need a low CPU use more than precision.
     #[must_use]
     pub fn low_overhead(self) -> Self {
         self.gentle.store(true, Ordering::Relaxed);
@@ -91,6 +91,12 @@ impl Watcher {
     /// Returns the counts so far.
     pub fn reading(&self) -> Reading {
         lock(&self.state).reading()
+    }
+
+    /// Returns the CPU time so far of the machine and of the server's known processes, without their threads, and nothing else. It
+    /// takes a few reads of `/proc`, where [`Watcher::reading`] looks at all of its processes.
+    pub fn cpu_reading(&self) -> Reading {
+        lock(&self.state).cpu_reading()
     }
 }
 
@@ -225,6 +231,17 @@ impl State {
 
     fn now_us(&self) -> u64 {
         self.began.elapsed().as_micros() as u64
+    }
+
+    fn cpu_reading(&mut self) -> Reading {
+        Reading {
+            schema: SCHEMA.into(),
+            watcher: self.watcher,
+            at_us: self.now_us(),
+            machine: machine(),
+            processes: self.processes.cpu_counts(&self.server),
+            ..Reading::default()
+        }
     }
 
     fn reading(&mut self) -> Reading {

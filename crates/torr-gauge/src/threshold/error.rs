@@ -8,7 +8,7 @@ pub enum ThresholdRuleError {
     /// There is no comparison in it.
     #[error("no comparison (>, >=, < or <=) as in 'p99>50ms'")]
     NoComparison,
-    /// It is not known what to measure.
+    /// The name of the figure is unknown.
     #[error(
         "'{0}' is none of min, mean, stddev, max, p50 to p99.99, rps, errors, connect, tls, timeout, read, write, \
          protocol, status, ports, unfinished; of a hurl file also sessions_failed, failed_asserts, retries, session_mean, \

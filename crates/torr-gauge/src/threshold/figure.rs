@@ -36,7 +36,7 @@ fn of_run(metric: Metric, run: &Measurement) -> Option<Figure> {
     let result = &run.result;
     let latency = result.latency_us.as_ref();
     let entries = || run.sessions.as_ref().map(|sessions| sessions.entries.iter());
-    let of_requests = |value: u64| Some((value as f64, result.asked));
+    let of_requests = |value: u64| Some((value as f64, result.started));
     let (value, of) = match metric {
         Metric::Min => (latency?.min as f64, 0),
         Metric::Mean => (latency?.mean, 0),

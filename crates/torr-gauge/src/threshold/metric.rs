@@ -19,14 +19,14 @@ pub(super) enum Metric {
     SessionsFailed,
 }
 
-/// What the limit is given in, and so what is measured.
+/// The unit of the limit and of the measured value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Unit {
     Time {
         name: &'static str,
         us: f64,
     },
-    /// Of the requests that were begun, in percent.
+    /// A percentage of the started requests.
     Share,
     Number,
 }

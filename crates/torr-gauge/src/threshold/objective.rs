@@ -24,24 +24,24 @@ pub enum ObjectiveError {
     /// It is not a rule either.
     #[error(transparent)]
     ThresholdRule(#[from] ThresholdRuleError),
-    /// It asks for more of what should be little.
+    /// The objective has a lower bound of a figure that should be small.
     #[error("'{0}' says what is bad: an objective says what is good, as in '{1}'")]
     Floor(String, String),
-    /// Throughput is what is looked for.
+    /// The objective is about throughput, which the search finds.
     #[error("'{0}' is about throughput: an objective is about response times and errors, as in 'p99<50ms,errors<0.1%'")]
     Rate(String),
 }
 
-/// Whether a run kept to an objective.
+/// The result of an objective in a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ObjectiveResult {
-    /// As it was asked for, such as `p99<50ms`.
+    /// The objective as the user wrote it, such as `p99<50ms`.
     pub objective: String,
     /// What was measured, in the unit of the objective; `None` if there is too little to tell it as a figure.
     pub measured: Option<String>,
     /// Whether it was kept to.
     pub kept: bool,
-    /// How many times its limit was measured.
+    /// The measured value as a multiple of the limit.
     pub times_limit: Option<f64>,
 }
 
@@ -85,7 +85,7 @@ impl Objective {
         }
     }
 
-    /// How many requests it takes to tell it well.
+    /// Returns the number of requests that make the figure steady.
     pub fn samples(&self) -> u64 {
         match (self.0.metric, self.0.unit) {
             (Metric::Percentile(share), _) => (BEYOND / (1.0 - share)).round() as u64,
@@ -171,7 +171,7 @@ mod tests {
         }
         let mut collector = Collector::new(1, Duration::from_secs(1));
         collector.take(0, 0, &sample, true);
-        collector.finish(RunFacts { duration: Duration::from_secs(1), asked: of, ..RunFacts::default() })
+        collector.finish(RunFacts { duration: Duration::from_secs(1), started: of, ..RunFacts::default() })
     }
 
     fn objective(text: &str) -> Objective {
@@ -203,10 +203,10 @@ mod tests {
     }
 
     #[test]
-    fn a_breach_is_told_as_a_rule_that_fails_a_run() {
-        let told = ["p99<50ms", "p99 <= 50ms", "errors<0.1%"].map(|text| objective(text).breach().to_string());
-        assert_eq!(told, ["p99>=50ms", "p99 > 50ms", "errors>=0.1%"]);
-        assert!(ThresholdRule::parse(&told[1]).is_ok());
+    fn a_breach_is_a_rule_that_fails_a_run() {
+        let rules = ["p99<50ms", "p99 <= 50ms", "errors<0.1%"].map(|text| objective(text).breach().to_string());
+        assert_eq!(rules, ["p99>=50ms", "p99 > 50ms", "errors>=0.1%"]);
+        assert!(ThresholdRule::parse(&rules[1]).is_ok());
     }
 
     #[test]

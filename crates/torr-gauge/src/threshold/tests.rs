@@ -22,14 +22,14 @@ fn run() -> Measurement {
     collector.finish(facts(1000))
 }
 
-fn facts(asked: u64) -> RunFacts {
-    RunFacts { duration: Duration::from_secs(2), asked, ..RunFacts::default() }
+fn facts(started: u64) -> RunFacts {
+    RunFacts { duration: Duration::from_secs(2), started, ..RunFacts::default() }
 }
 
 #[test]
 fn a_run_is_judged_in_the_unit_of_the_rule() {
     let run = run();
-    // A percentile is told as the upper edge of its step in the histogram.
+    // A percentile is the upper edge of its bucket in the histogram.
     let cases = [
         ("rps<495", Some("495"), false),
         ("rps<=495", Some("495"), true),
@@ -58,18 +58,22 @@ fn a_run_is_judged_in_the_unit_of_the_rule() {
     ];
     for (text, measured, failed) in cases {
         let rule = ThresholdRule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        let told = rule.judge(&run);
-        assert_eq!((told.rule.as_str(), told.measured.as_deref(), told.failed), (text, measured, failed), "{text}");
+        let judged = rule.judge(&run);
+        assert_eq!(
+            (judged.rule.as_str(), judged.measured.as_deref(), judged.failed),
+            (text, measured, failed),
+            "{text}"
+        );
     }
     for (text, (low, high)) in [("mean>1s", (495.0, 520.0)), ("stddev>1s", (280.0, 330.0))] {
-        let told = ThresholdRule::parse(&text.replace("1s", "1ms")).unwrap().judge(&run);
-        let figure: f64 = told.measured.as_deref().and_then(|m| m.strip_suffix("ms")).unwrap().parse().unwrap();
-        assert!(figure > low && figure < high && told.failed, "{told:?}");
+        let judged = ThresholdRule::parse(&text.replace("1s", "1ms")).unwrap().judge(&run);
+        let figure: f64 = judged.measured.as_deref().and_then(|m| m.strip_suffix("ms")).unwrap().parse().unwrap();
+        assert!(figure > low && figure < high && judged.failed, "{judged:?}");
     }
 }
 
 #[test]
-fn what_cannot_be_told_counts_as_failed() {
+fn an_unknown_figure_counts_as_failed() {
     let nothing = Collector::new(1, Duration::from_secs(1)).finish(facts(0));
     for (text, measured, failed) in [
         ("p50>1s", None, true),
@@ -78,13 +82,13 @@ fn what_cannot_be_told_counts_as_failed() {
         ("errors>0", Some("0"), false),
         ("rps<1", Some("0"), true),
     ] {
-        let told = ThresholdRule::parse(text).unwrap().judge(&nothing);
-        assert_eq!((told.measured.as_deref(), told.failed), (measured, failed), "{text}");
+        let judged = ThresholdRule::parse(text).unwrap().judge(&nothing);
+        assert_eq!((judged.measured.as_deref(), judged.failed), (measured, failed), "{text}");
     }
 }
 
 #[test]
-fn what_is_no_rule_is_told_so() {
+fn an_invalid_rule_is_refused_with_the_reason() {
     for (text, why) in [
         ("", "no comparison"),
         ("p99", "no comparison"),
@@ -143,7 +147,8 @@ fn sessions() -> Measurement {
     counts.fail(1, None);
     counts.finish(1_000_000_000);
     counts.finish(30_000_000_000);
-    let facts = RunFacts { sessions: Some(SessionFacts { users: 1, entries, counts }), ..facts(9) };
+    let facts =
+        RunFacts { sessions: Some(SessionFacts { users: 1, entries, counts, ..SessionFacts::default() }), ..facts(9) };
     Collector::new(1, Duration::from_secs(1)).finish(facts)
 }
 

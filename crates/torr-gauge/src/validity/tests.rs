@@ -30,7 +30,7 @@ fn run(
     all: impl Fn(&mut Sample),
 ) -> RunResult {
     let mut collector = Collector::new(1, SECOND);
-    let mut asked = 0;
+    let mut started = 0;
     for second in 0..10 {
         let mut sample = Sample { opened: 1, ..Sample::default() };
         let (responses, us) = seconds(second);
@@ -38,12 +38,12 @@ fn run(
         if second == 0 {
             all(&mut sample);
         }
-        asked += responses + sample.failures.total();
+        started += responses + sample.failures.total();
         collector.take(0, second, &sample, false);
     }
     collector.take(0, 10, &Sample::default(), true);
     let (duration, threads) = (10 * SECOND, vec![thread]);
-    let facts = RunFacts { plan, duration, asked, peak: 5, threads, ..RunFacts::default() };
+    let facts = RunFacts { plan, duration, started, peak: 5, threads, ..RunFacts::default() };
     collector.finish(facts).result
 }
 
@@ -122,7 +122,7 @@ fn noise_is_called_bad_at_most_once_in_a_hundred_runs() {
 }
 
 #[test]
-fn a_run_that_drifts_is_told_with_its_share() {
+fn a_run_that_drifts_is_reported_with_its_share() {
     let slower = run(plan(), at_ease(), |second| (1000 - 50 * second, 1000 + 200 * second), |_| ());
     assert_eq!(bad(&slower), [Criterion::Throughput, Criterion::Latency]);
     let throughput = of(&slower, Criterion::Throughput).unwrap();
@@ -134,14 +134,14 @@ fn a_run_that_drifts_is_told_with_its_share() {
     // A clear trend of no importance.
     let hardly = run(plan(), at_ease(), |second| (1000 - 5 * second, 100 + 4 * second), |_| ());
     assert_eq!(bad(&hardly), []);
-    // What was asked to change may change.
+    // A load with stages may change.
     let stages = PlanSummary { arrivals: Some(Arrivals::Constant), staged: true, ..plan() };
     let ramp = run(stages, at_ease(), |second| (100 * second, 1000 + 100 * second), |_| ());
     assert_eq!((of(&ramp, Criterion::Throughput), of(&ramp, Criterion::Latency)), (None, None));
 }
 
 #[test]
-fn a_schedule_that_was_kept_is_told_from_one_that_was_not() {
+fn a_kept_schedule_differs_from_one_that_was_not_kept() {
     let kept = open(plan(), at_ease(), 1000, 50_000, |_| ());
     assert_eq!(bad(&kept), []);
     assert!(of(&kept, Criterion::Rate).is_some_and(|rate| rate.value == 0.0));
@@ -187,11 +187,11 @@ fn arrivals_are_those_of_independent_users_or_not() {
     assert_eq!(bad(&independent), []);
     assert!(of(&independent, Criterion::Arrivals).unwrap().p.is_some_and(|p| p > CHANCE));
     let constant = open(plan(), at_ease(), 1000, 50_000, users);
-    assert_eq!(of(&constant, Criterion::Arrivals), None, "nobody asked for random ones");
+    assert_eq!(of(&constant, Criterion::Arrivals), None, "arrivals are not random");
 }
 
 #[test]
-fn what_this_machine_lacked_is_told() {
+fn missing_resources_of_this_machine_are_reported() {
     let queued = ThreadCost { queued: Some(SECOND / 3), ..at_ease() };
     assert_eq!(bad(&run(plan(), queued, |_| (1000, 500), |_| ())), [Criterion::Queued]);
     // Who had the CPU meanwhile is named.

@@ -10,7 +10,7 @@
 //! how far apart they are. So a clean step is looked for apart: one between two levels that lie further apart than either
 //! wavers, by far. It takes nine points; of independent noise, one series in a thousand has one.
 
-/// The least number of points for a trend to be told. Fewer be told from chance: five fall in perfect order once in 60 times.
+/// The least number of points for a trend. Fewer are often ordered by chance: five are in perfect order once in 60 times.
 pub const LEAST_POINTS: usize = 6;
 /// More points are put together to at most so many blocks.
 const MOST_BLOCKS: usize = 32;
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_is_not_told() {
+    fn an_uncertain_trend_is_not_reported() {
         assert_eq!(trend(&[1.0, 2.0, 3.0, 4.0, 5.0]), None);
         assert_eq!(trend(&[0.0, 0.0, 1.0, 2.0, 3.0, 4.0]), None, "nothing has no share");
         let same = trend(&[7.0; 50]).expect("it has points enough");

@@ -20,7 +20,7 @@ pub(super) fn unfinished(run: &RunResult) -> Option<Finding> {
     let note = format!(
         "{} of {} requests had no response when the run ended: the throughput is up to {} too low",
         run.unfinished,
-        run.asked,
+        run.started,
         percent(share)
     );
     let finding = Finding::at_most(Criterion::Unfinished, share, UNFINISHED, note);

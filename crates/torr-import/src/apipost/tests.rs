@@ -14,7 +14,7 @@ fn imported(text: &str) -> (String, String) {
 fn a_project_of_version_7() {
     let (file, summary) = imported(include_str!("../../samples/store-7.apipost.json"));
     let expected = "# left out: field X-Off (disabled in the collection)\n\
-        # left out: part of a test script (no certain counterpart: the lines below)\n# | apt.assert('response.raw.status==200');\n\
+        # left out: part of a test script (no certain counterpart: its lines stand in a comment)\n# | apt.assert('response.raw.status==200');\n\
         # name: Buy\nPOST https://store.example/goods/42/buy?a=1\nX-City: {{city}}\n[Options]\nvariable: city=\"Bern\"\nlocation: true\n\
         [Multipart]\ncount: 2\nHTTP *\n[Captures]\norder: jsonpath \"$.id\"\n\n\
         # name: Paid\nPUT https://pay.example/orders/{{order}}\nAuthorization: Bearer {{token}}\n[Options]\nlocation: true\n\

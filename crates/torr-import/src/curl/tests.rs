@@ -59,7 +59,74 @@ const COMMANDS: &[(&str, &str)] = &[
         "curl.exe ^\"https://a/?b=1^&c=2^\" ^\n  -H ^\"X-A: ^\\^\"q^\\^\"^\" ^\n  --data-raw ^\"a=1^\"",
         "POST https://a/?b=1&c=2\nX-A: \"q\"\n[Form]\na: 1\n",
     ),
+    // What Chromium copies for cmd: doubled backslashes, a line end within content, a percent sign, several commands.
+    (
+        "curl ^\"https://a/x^%^20y^\" ^\r\n  --data-raw ^\"^{^\\^\"a^\\^\":^\\^\"say ^\\\\^\\^\"hi^\\\\^\\^\"^\\^\",^\r\n\r\n^\\^\"p^\\^\":^\\^\"c:^\\\\^\\\\d^\\^\"^}^\" &\r\ncurl ^\"https://b/^\"",
+        "POST https://a/x%20y\nContent-Type: application/x-www-form-urlencoded\n{\"a\":\"say \\\"hi\\\"\",\n\"p\":\"c:\\\\d\"}\n\nGET https://b/\n",
+    ),
+    ("curl \"https://a/?b=^1\" ^\n  -H \"X-A: b\"", "GET https://a/?b=^1\nX-A: b\n"),
+    ("curl 'https://a/' -H 'X-A: \"^\"'", "GET https://a/\nX-A: \"^\"\n"),
+    // What Chromium copies for bash, several in one text.
+    (
+        "curl 'https://a/' \\\n  --data-raw $'{\"a\":\"it\\\'s \\u0021 \\ud83d\\ude00\"}' ;\ncurl 'https://b/'",
+        "POST https://a/\nContent-Type: application/x-www-form-urlencoded\n{\"a\":\"it's ! \u{1f600}\"}\n\nGET https://b/\n",
+    ),
+    // A field of cookies counts alone, several flags are one field.
+    ("curl https://a/ -b 'a=1' -H 'cookie: b=2' -b c=3", "GET https://a/\ncookie: {{cookie}}\n"),
+    ("curl https://a/ -b 'a=1' -b b=2", "GET https://a/\nCookie: {{cookie}}\n"),
+    // What stands around a command.
+    (
+        "TOKEN=1 curl -s https://a/ 2>/dev/null > x.json && curl https://b/ >>y 2>&1",
+        "GET https://a/\n\nGET https://b/\n",
+    ),
+    // What only the shell knows.
+    (
+        "curl https://a/ --cacert $CA -T \"$DIR/a.png\"",
+        "# left out: --cacert $CA (only the shell knows its value)\n# left out: name of a file $DIR/a.png (files are read before the run, so their names have no variables)\nPUT https://a/\nfile,a.png;\n",
+    ),
+    (
+        "curl \"$BASE/a?b=${B:-1}\" -H \"Authorization: Bearer $(cat token)\" -d \"{\\\"a\\\": $N, \\\"b\\\": \\\"$N\\\"}\" -u $U:$P",
+        "POST {{BASE}}/a?b={{B}}\nAuthorization: Bearer {{cat_token}}\nContent-Type: application/x-www-form-urlencoded\n[BasicAuth]\n{{U}}: {{P}}\n{\"a\": {{N}}, \"b\": \"{{N}}\"}\n",
+    ),
+    (
+        "curl https://$H:80/ -d \"a=$A&password=$P\" -d 'b=$B' -d '$'",
+        "POST https://{{H}}:80/\nContent-Type: application/x-www-form-urlencoded\n```a={{A}}&password={{P}}&b=$B&$```\n",
+    ),
+    (
+        "curl https://a/ -d \"a=$A&password=$P\" -d 'b=$B'",
+        "POST https://a/\n[Form]\na: {{A}}\npassword: {{P}}\nb: $B\n",
+    ),
+    // Flags with values that name no URL.
+    (
+        "curl --ciphers A --proto =https --tlsv1.2 -Z https://a/",
+        "# left out: --ciphers (a setting of the run, not of a request)\n# left out: --proto (a setting of the run, not of a request)\n# left out: --tlsv1.2 (a setting of the run, not of a request)\nGET https://a/\n",
+    ),
+    ("curl https://a/ --url-query 'a=b c' --url-query +d=%20", "GET https://a/?a=b%20c&d=%20\n"),
+    (
+        "curl https://a/ -F 'a=\"b\";type=text/x' -F f=@/tmp/x.png",
+        "# left out: the media type text/x of the part 'a' (only files have one)\n# left out: folder of a file /tmp/x.png (put the file beside the hurl file)\nPOST https://a/\n[Multipart]\na: b\nf: file,x.png;\n",
+    ),
 ];
+
+#[test]
+fn what_is_no_command_of_curl_is_left_out_and_counted() {
+    let (text, summary) =
+        imported("cd /tmp\ncurl https://a/ | jq '.x y' | head\ncurl\ncurl https://b/ --data-urlencode a@b.txt");
+    assert_eq!(text.lines().filter(|line| line.starts_with("GET ") || line.starts_with("POST ")).count(), 2, "{text}");
+    for line in [
+        "left out: commands, 1 time (not of curl)",
+        "left out: commands, 1 time (the curl command has no URL)",
+        "left out: commands behind a pipe, 1 time (only requests are carried over)",
+        "left out: --data-urlencode a@b.txt, 1 time (the content of a file, encoded)",
+    ] {
+        assert!(summary.lines().any(|said| said == line), "{line}: {summary}");
+    }
+    let (_, summary) = imported("curl https://a/$B/${A}");
+    for name in ["A", "B"] {
+        let line = format!("variable '{name}' has no value here: --variable {name}=VALUE or HURL_VARIABLE_{name}");
+        assert!(summary.lines().any(|said| said == line), "{line}: {summary}");
+    }
+}
 
 #[test]
 fn commands_become_files() {

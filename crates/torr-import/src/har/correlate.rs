@@ -7,9 +7,9 @@
 use super::record::Record;
 use crate::parts::{NOWHERE, variable, variable_name};
 use regex::Regex;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
-use torr_session::hurl::ast::{Capture, JsonPiece, Pattern, Piece, Query, Template};
+use torr_session::hurl::ast::{Capture, Filter, JsonPiece, Pattern, Piece, Query, Template};
 
 /// A value of this length or more is not the same by chance.
 const LONG: usize = 12;
@@ -38,6 +38,7 @@ pub(super) struct Correlation {
     pub(super) variable: String,
     value: String,
     query: Query,
+    filters: Vec<Filter>,
     /// Where the response has the value, in words.
     place: String,
 }
@@ -61,7 +62,14 @@ struct Given {
     name: String,
     value: String,
     query: Query,
+    filters: Vec<Filter>,
     place: String,
+}
+
+impl Given {
+    fn new(name: impl Into<String>, value: impl Into<String>, query: Query, place: impl Into<String>) -> Self {
+        Self { name: name.into(), value: value.into(), query, filters: Vec::new(), place: place.into() }
+    }
 }
 
 /// Finds all correlations.
@@ -69,11 +77,12 @@ pub(super) fn find(records: &[Record]) -> Vec<Correlation> {
     let requests: Vec<String> = records.iter().map(request_text).collect();
     let index = Index::new(&requests);
     let mut found: Vec<Correlation> = Vec::new();
+    let (mut values, mut names) = (HashSet::new(), HashSet::new());
     for (from, record) in records.iter().enumerate() {
         // A request that began before the response ended cannot have a value from it.
         let ended = record.ended();
         for given in given(record) {
-            if !can_count(&given) || found.iter().any(|known| known.value == given.value) {
+            if !can_count(&given) || values.contains(&given.value) {
                 continue;
             }
             let holding: Vec<_> = index.holding(&given.value).collect();
@@ -82,13 +91,16 @@ pub(super) fn find(records: &[Record]) -> Vec<Correlation> {
             }
             let to: Vec<_> = holding.into_iter().filter(|to| records[*to].started >= ended).collect();
             if !to.is_empty() {
-                let variable = variable_name(&given.name, |name| found.iter().any(|known| known.variable == name));
+                let variable = variable_name(&given.name, |name| names.contains(name));
+                names.insert(variable.clone());
+                values.insert(given.value.clone());
                 found.push(Correlation {
                     from,
                     to,
                     variable,
                     value: given.value,
                     query: given.query,
+                    filters: given.filters,
                     place: given.place,
                 });
             }
@@ -131,7 +143,7 @@ pub(super) fn captures(correlations: &[Correlation], number: usize) -> Vec<Captu
     let capture = |correlation: &Correlation| Capture {
         name: correlation.variable.as_str().into(),
         query: correlation.query.clone(),
-        filters: Vec::new(),
+        filters: correlation.filters.clone(),
         redact: false,
         at: NOWHERE,
     };
@@ -256,21 +268,40 @@ fn can_count(given: &Given) -> bool {
 fn given(record: &Record) -> Vec<Given> {
     let mut given = Vec::new();
     if let Some(text) = record.response.content.text() {
-        match serde_json::from_str(text) {
+        match serde_json::from_str(&text) {
             Ok(json) => members(&json, "$", &mut given),
-            Err(_) if record.response.content.mime_type.contains("html") => given.extend(hidden(text)),
+            Err(_) if record.response.content.mime_type.contains("html") => given.extend(hidden(&text)),
             Err(_) => {}
         }
     }
-    let own = ["set-cookie", "date", "content-length", "content-type", "last-modified", "expires", "server"];
+    if let Some(location) = record.redirect() {
+        given.extend(parameters(location));
+    }
+    // Of a redirect the parameters count; all of its URL would hide where later requests go to.
+    let location = if record.redirect().is_some() { "location" } else { "" };
+    let own = [location, "set-cookie", "date", "content-length", "content-type", "last-modified", "expires", "server"];
     for header in &record.response.headers {
         if !own.iter().any(|own| header.name.eq_ignore_ascii_case(own)) {
             let query = Query::Header(header.name.as_str().into());
-            let place = format!("the field {}", header.name);
-            given.push(Given { name: header.name.clone(), value: header.value.clone(), query, place });
+            given.push(Given::new(&header.name, &header.value, query, format!("the field {}", header.name)));
         }
     }
     given
+}
+
+/// Returns the parameters of a redirect's target, as they stand in its URL.
+fn parameters(location: &str) -> Vec<Given> {
+    let query = location.split('#').next().and_then(|url| url.split_once('?')).map_or("", |(_, query)| query);
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    // What is encoded would be captured without its encoding.
+    let plain = pairs.filter(|(name, value)| !name.contains(['%', '+']) && !value.contains(['%', '+']));
+    plain
+        .map(|(name, value)| {
+            let place = format!("the parameter {name} of the field Location");
+            let filters = vec![Filter::UrlQueryParameter(name.into())];
+            Given { filters, ..Given::new(name, value, Query::Header("Location".into()), place) }
+        })
+        .collect()
 }
 
 fn members(json: &serde_json::Value, path: &str, given: &mut Vec<Given>) {
@@ -298,7 +329,7 @@ fn member_or_item(name: &str, json: &serde_json::Value, path: String, given: &mu
         serde_json::Value::Number(number) => number.to_string(),
         _ => return members(json, &path, given),
     };
-    given.push(Given { name: name.to_owned(), value, query: Query::JsonPath(path.as_str().into()), place: path });
+    given.push(Given::new(name, value, Query::JsonPath(path.as_str().into()), path));
 }
 
 fn hidden(html: &str) -> Vec<Given> {
@@ -322,7 +353,8 @@ fn hidden(html: &str) -> Vec<Given> {
         let pattern =
             if Regex::new(&pattern).is_ok_and(|pattern| pattern.is_match(tag.as_str())) { pattern } else { turned };
         let query = Query::Regex(Pattern::Literal(pattern));
-        Some(Given { place: format!("the hidden field {name}"), name, value, query })
+        let place = format!("the hidden field {name}");
+        Some(Given::new(name, value, query, place))
     };
     HIDDEN.find_iter(html).filter_map(field).collect()
 }

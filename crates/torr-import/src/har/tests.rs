@@ -26,7 +26,7 @@ fn archive(entries: &[Value]) -> String {
 }
 
 fn imported(entries: &[Value]) -> (String, String) {
-    let draft = import(&archive(entries), Options::default()).expect("it is a recording");
+    let draft = import(&archive(entries), &Options::default()).expect("it is a recording");
     let text = draft.text();
     parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     (text, draft.summary())
@@ -63,15 +63,11 @@ fn what_a_response_gave_is_captured_and_sent_back() {
     let headers = entries[1]["request"]["headers"].as_array_mut().expect("there are some");
     headers.push(header("Authorization", "Bearer eyJ0.secret.x"));
     let (text, summary) = imported(&entries);
-    let expected = "# left out: field Cookie (a virtual user keeps the cookies that responses set; others would be the recorder's own)\n\
-        POST https://shop/login\naccept: */*\n[Options]\ncompressed: true\n{\"user\":\"ann\",\"password\":\"{{password}}\"}\nHTTP 200\n[Captures]\n\
+    let expected = "POST https://shop/login\naccept: */*\n[Options]\ncompressed: true\n{\"user\":\"ann\",\"password\":\"{{password}}\"}\nHTTP 200\n[Captures]\n\
         cart_id: jsonpath \"$.cart.cart_id\"\ntoken: jsonpath \"$.token\"\n\n\
-        # left out: field Cookie (a virtual user keeps the cookies that responses set; others would be the recorder's own)\n\
         GET https://shop/cart/{{cart_id}}?full=1\naccept: */*\nAuthorization: Bearer {{token}}\n[Options]\ncompressed: true\ndelay: 1950ms\nHTTP 200\n\
         [Captures]\ncsrf_token: regex /<input[^>]*name=\"csrf_token\"[^>]*value=\"([^\"]*)\"/\n\n\
-        # left out: field Cookie (a virtual user keeps the cookies that responses set; others would be the recorder's own)\n\
         POST https://shop/order\naccept: */*\n[Options]\ncompressed: true\n{\"cart\":{{cart_id}},\"note\":\"cart {{cart_id}}\",\"other\":14711}\nHTTP 201\n\n\
-        # left out: field Cookie (a virtual user keeps the cookies that responses set; others would be the recorder's own)\n\
         POST https://shop/form\naccept: */*\n[Options]\ncompressed: true\n[Form]\ncsrf_token: {{csrf_token}}\na: 1\nHTTP 302\n";
     assert_eq!(text.replace("[Options]\ncompressed: true\ndelay: 100ms", "[Options]\ncompressed: true"), expected);
     assert!(
@@ -124,13 +120,13 @@ fn what_is_not_the_services_work_is_left_out_and_counted() {
         "1 request",
         "left out: files of the kind image, 1 time",
         "left out: files of the kind font, 1 time",
-        "left out: requests to ads.example, 2 times (another host: --all takes them)",
+        "left out: requests to ads.example, 2 times (another host: --host takes it, --all all of them)",
         "left out: WebSocket connections, 1 time (not HTTP requests)",
         "left out: requests of the scheme data, 1 time",
     ] {
         assert!(summary.lines().any(|said| said.starts_with(line)), "{line}: {summary}");
     }
-    let all = import(&archive(&entries), Options { all: true }).expect("it is a recording");
+    let all = import(&archive(&entries), &Options { all: true, ..Options::default() }).expect("it is a recording");
     assert_eq!(all.entries.len(), 5);
 }
 
@@ -156,7 +152,7 @@ fn what_is_no_recording_is_refused() {
         (r#"{"log":{"entries":[]}}"#, "has no request"),
         (r#"{"log":{"entries":[{"request":{"method":"GET","url":"ftp://a/"}}]}}"#, "has no request"),
     ] {
-        let error = import(text, Options::default()).expect_err(text).to_string();
+        let error = import(text, &Options::default()).expect_err(text).to_string();
         assert!(error.contains(message), "{text}: {error}");
     }
 }
@@ -170,4 +166,159 @@ fn a_secret_and_a_capture_of_one_name_are_two_variables() {
     ]);
     assert!(text.contains("POST https://shop/{{token}}\n") && text.contains("{\"token\":\"{{token_2}}\"}"), "{text}");
     assert!(summary.contains("secret: member token is the variable 'token_2'"), "{summary}");
+}
+
+#[test]
+fn what_is_no_exchange_with_the_service_is_left_out_and_counted() {
+    let get = |url: &str, status: u16, mime: &str| record(0, "GET", url, Value::Null, status, mime, "");
+    let mut over_http3 = get("https://www.shop/h3", 200, "text/html");
+    over_http3["request"]["httpVersion"] = json!("h3");
+    let mut socket = get("https://www.shop/socket", 200, "");
+    socket["_webSocketMessages"] = json!([{"type": "send", "data": "hello"}]);
+    let mut first = get("http://shop/", 301, "");
+    first["response"]["redirectURL"] = json!("https://shop/");
+    let mut second = get("https://shop/", 302, "");
+    second["response"]["headers"] = json!([header("Location", "https://www.shop/start?a=1")]);
+    let (text, summary) = imported(&[
+        get("data:image/png;base64,AAAA", 200, "image/png"),
+        get("blob:https://shop/1-2-3", 200, "text/plain"),
+        first,
+        get("https://elsewhere/", 200, "text/html"),
+        second,
+        get("https://www.shop/start?a=1", 200, "text/html"),
+        over_http3,
+        socket,
+        get("https://www.shop/given-up", 0, ""),
+        get("https://www.shop/events", 200, "text/event-stream; charset=utf-8"),
+        record(0, "CONNECT", "https://shop:443/", Value::Null, 200, "", ""),
+    ]);
+    let requests: Vec<_> = text.lines().filter(|line| line.starts_with("GET")).collect();
+    let expected =
+        ["GET http://shop/", "GET https://shop/", "GET https://www.shop/start?a=1", "GET https://www.shop/h3"];
+    assert_eq!(requests, expected);
+    for line in [
+        "left out: HTTP/3, 1 time (sent over HTTP/2 or HTTP/1.1 instead)",
+        "left out: WebSocket connections, 1 time (not HTTP requests)",
+        "left out: event streams, 1 time (their responses do not end: --all takes them)",
+        "left out: requests of the scheme blob, 1 time (not HTTP requests)",
+        "left out: requests of the scheme data, 1 time (not HTTP requests)",
+        "left out: requests to elsewhere, 1 time (another host: --host takes it, --all all of them)",
+        "left out: requests without a response, 1 time (blocked or given up: --all takes them)",
+        "left out: tunnels (CONNECT), 1 time (requests to a proxy)",
+    ] {
+        assert!(summary.lines().any(|said| said == line), "{line}: {summary}");
+    }
+}
+
+#[test]
+fn the_first_page_says_which_host_is_the_service() {
+    let get = |url: &str, kind: &str| {
+        let mut record = record(0, "GET", url, Value::Null, 200, "text/html", "");
+        record["_resourceType"] = json!(kind);
+        record
+    };
+    let entries =
+        [get("https://tracker/", "xhr"), get("https://shop/", "document"), get("https://api.shop/a", "fetch")];
+    let requests = |text: &str| {
+        let draft =
+            import(text, &Options { hosts: vec!["API.shop".to_owned()], all: false }).expect("it is a recording");
+        draft.text().lines().filter(|line| line.starts_with("GET")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(requests(&archive(&entries)), ["GET https://shop/", "GET https://api.shop/a"]);
+    let pages = "\"pages\":[{\"title\":\"https://shop/\",\"startedDateTime\":\"2026-11-22T10:00:09Z\"},{\"title\":\"a shop\"},\
+        {\"title\":\"https://gone/\"},{\"title\":\"https://tracker/x\",\"startedDateTime\":\"2026-11-22T10:00:00Z\"}]";
+    let titled = archive(&entries).replace("\"pages\":[]", pages);
+    assert_eq!(requests(&titled), ["GET https://tracker/", "GET https://api.shop/a"]);
+}
+
+#[test]
+fn a_redirect_gives_its_parameters_and_not_all_of_its_url() {
+    let mut login = record(0, "GET", "https://shop/login", Value::Null, 302, "text/html", "");
+    login["response"]["headers"] = json!([header("Location", "/back?state=a%20b&code=0123456789")]);
+    let mut created = record(100, "POST", "https://shop/orders", Value::Null, 201, "text/html", "");
+    created["response"]["headers"] = json!([header("Location", "https://shop/orders/8f3c")]);
+    let (text, _) = imported(&[
+        login,
+        record(60, "GET", "https://shop/back?state=a%20b&code=0123456789", Value::Null, 200, "text/html", ""),
+        created,
+        record(300, "GET", "https://shop/orders/8f3c", Value::Null, 200, "text/html", ""),
+    ]);
+    for expected in [
+        "code: header \"Location\" urlQueryParam \"code\"",
+        "GET https://shop/back?state=a%20b&code={{code}}",
+        "location: header \"Location\"",
+        "GET {{location}}",
+    ] {
+        assert!(text.lines().any(|line| line == expected), "{expected}: {text}");
+    }
+    assert!(!text.contains("location_2"), "{text}");
+}
+
+#[test]
+fn content_is_read_as_writers_encode_it() {
+    let part = "--b\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\nhi\r\n--b\r\n\
+        Content-Disposition: form-data; name=\"f\"; filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n\u{fffd}\r\n--b--\r\n";
+    // {"token":"0123456789abcdef"} and the bytes 0, 255.
+    let mut login = record(
+        0,
+        "POST",
+        "https://shop/a",
+        Value::Null,
+        200,
+        "application/json",
+        "eyJ0b2tlbiI6IjAxMjM0NTY3ODlhYmNkZWYifQ==",
+    );
+    login["response"]["content"]["encoding"] = json!("base64");
+    let (text, summary) = imported(&[
+        login,
+        record(
+            100,
+            "POST",
+            "https://shop/b?t=0123456789abcdef",
+            json!({"mimeType": "multipart/form-data; boundary=b", "text": part}),
+            200,
+            "",
+            "",
+        ),
+        record(
+            200,
+            "POST",
+            "https://shop/c",
+            json!({"mimeType": "application/x-protobuf", "text": "AP8=", "encoding": "base64"}),
+            200,
+            "",
+            "",
+        ),
+        record(
+            300,
+            "POST",
+            "https://shop/d",
+            json!({"mimeType": "text/plain", "text": "a\u{1}b", "params": null}),
+            200,
+            "",
+            "",
+        ),
+    ]);
+    for expected in [
+        "token: jsonpath \"$.token\"",
+        "POST https://shop/b?t={{token}}",
+        "note: hi",
+        "f: file,a.png; image/png",
+        "base64,AP8=;",
+        "# left out: bytes of the content of the type text/plain (the recording has text, in which some may be lost)",
+    ] {
+        assert!(text.lines().any(|line| line == expected), "{expected}: {text}");
+    }
+    assert!(summary.contains("left out: the content of the file 'a.png', 1 time"), "{summary}");
+}
+
+#[test]
+fn what_writers_leave_open_has_a_default() {
+    let entries = json!({"log": {"entries": [
+        {"startedDateTime": null, "time": null, "request": {"method": "GET", "url": "http://a/", "headers": [{"name": "A", "value": null}], "postData": null},
+            "response": {"status": "204", "content": null, "headers": null}},
+        {"time": "1.5", "request": {"method": "GET", "url": "http://a/b", "httpVersion": null}, "response": {"status": 200.0}, "cache": null},
+    ]}});
+    let text = import(&entries.to_string(), &Options::default()).expect("it is a recording").text();
+    assert_eq!(text, "GET http://a/\nA:\nHTTP 204\n\nGET http://a/b\nHTTP 200\n");
 }

@@ -2,9 +2,11 @@
 
 use super::Reader;
 use super::element::Element;
-use crate::parts::{assert, integer, is_json_path, response};
+use super::extractor::{jmes_path, json_path, kind_of};
+use crate::parts::{assert, integer, response};
 use regex::Regex;
 use torr_session::hurl::ast::{Assert, Entry, Filter, Number, Pattern, Predicate, Query, Value};
+use torr_session::xpath::Outcome;
 
 /// Bits of the kind of a response assertion.
 const MATCH: u32 = 1;
@@ -18,7 +20,9 @@ const OR: u32 = 32;
 pub(super) fn add(reader: &mut Reader, assertion: &Element<'_, '_>, entry: &mut Entry) {
     let asserts = match assertion.tag() {
         "ResponseAssertion" => of_response(reader, assertion),
-        "JSONPathAssertion" => json(reader, assertion),
+        "JSONPathAssertion" => json(reader, assertion, json_path(&assertion.text("JSON_PATH"))),
+        "JMESPathAssertion" => json(reader, assertion, jmes_path(&assertion.text("JMES_PATH"))),
+        "XPathAssertion" | "XPath2Assertion" => x_path(assertion),
         "DurationAssertion" => duration(assertion),
         "SizeAssertion" => size(assertion),
         "MD5HexAssertion" => md5(assertion),
@@ -108,13 +112,29 @@ fn pattern(text: &str, whole: bool) -> Result<Pattern, &'static str> {
     Ok(Pattern::Literal(text))
 }
 
-fn json(reader: &mut Reader, assertion: &Element<'_, '_>) -> Asserts {
-    let path = assertion.text("JSON_PATH");
+fn x_path(assertion: &Element<'_, '_>) -> Asserts {
+    if !matches!(assertion.text("Assertion.scope").as_str(), "" | "all" | "parent") {
+        return Err("only the response itself can be checked");
+    }
+    let expression = assertion.text("XPath.xpath");
+    let expression = expression.trim();
+    if expression.contains("${") {
+        return Err("its expression has a variable");
+    }
+    let not = assertion.is_true("XPath.negate");
+    let query = |text: &str| Query::XPath(text.into());
+    let is_true = |text: &str| assert(query(text), Vec::new(), false, Predicate::Equal(Value::Boolean(!not)));
+    Ok(vec![match kind_of(expression).ok_or("its expression is of another dialect")? {
+        Outcome::Nodes(_) => assert(query(expression), Vec::new(), not, Predicate::Exists),
+        Outcome::Boolean(_) => is_true(expression),
+        _ => is_true(&format!("boolean({expression})")),
+    }])
+}
+
+fn json(reader: &mut Reader, assertion: &Element<'_, '_>, path: Option<String>) -> Asserts {
+    let path = path.ok_or("its path is of another dialect")?;
     if path.contains("${") {
         return Err("its path has a variable");
-    }
-    if !is_json_path(&path) {
-        return Err("its path is of another dialect");
     }
     let not = assertion.is_true("INVERT");
     let query = Query::JsonPath(path.as_str().into());

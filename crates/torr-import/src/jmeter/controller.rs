@@ -1,8 +1,8 @@
 //! The walk through a thread group: controllers, and what is neither a controller nor a request.
 
-use super::Reader;
 use super::element::Element;
-use super::scope::{LISTENERS, Scope};
+use super::scope::{LISTENERS, OWN_REPORT, Scope};
+use super::{FRAGMENT, Reader};
 use crate::draft::LeftOut;
 use crate::parts::option;
 use torr_session::hurl::ast::{OptionName, OptionValue};
@@ -55,11 +55,11 @@ impl Reader {
             "ModuleController" | "IncludeController" => {
                 self.pending.push(said("what it refers to is not copied here", String::new()));
             }
-            "TestFragmentController" => self.pending.push(said("it runs only where others refer to it", String::new())),
+            "TestFragmentController" => self.pending.push(said(FRAGMENT, String::new())),
             "TestAction" => self.action(element),
             "CSVDataSet" => self.records(element),
             tag if LISTENERS.contains(&tag) => {
-                self.draft.left_out.push(LeftOut::new("listeners", "", "Torr reports by itself"));
+                self.draft.left_out.push(LeftOut::new("listeners", "", OWN_REPORT));
             }
             _ if Scope::takes(element) => {}
             tag if tag.ends_with("Controller") || tag.ends_with("Control") => {
@@ -128,7 +128,7 @@ impl Reader {
     }
 
     /// Says what a file of records gives, and how a run takes them.
-    fn records(&mut self, element: &Element<'_, '_>) {
+    pub(super) fn records(&mut self, element: &Element<'_, '_>) {
         let file = element.text("filename");
         let names = element.value("variableNames").unwrap_or_else(|| "what its first line names".to_owned());
         for name in names.split(',').map(str::trim).filter(|name| !name.contains(' ')) {

@@ -1,23 +1,34 @@
 //! Extractors, which become captures.
 
 use super::Reader;
+use super::css;
 use super::element::Element;
 use crate::parts::{capture, response};
 use regex::Regex;
-use torr_session::hurl::ast::{Entry, Pattern, Query};
+use torr_session::hurl::ast::{Entry, Filter, Pattern, Query};
+use torr_session::pattern::is_json_path;
+use torr_session::xpath::{self, Outcome};
 
 /// Adds the captures of an extractor.
 pub(super) fn add(reader: &mut Reader, extractor: &Element<'_, '_>, entry: &mut Entry) {
-    let captures = match extractor.tag() {
-        "RegexExtractor" => regex(extractor),
-        "JSONPostProcessor" => json(extractor),
-        _ => boundary(extractor),
+    let captures = match extractor.text("Sample.scope").as_str() {
+        "" | "all" | "parent" => match extractor.tag() {
+            "RegexExtractor" => regex(extractor),
+            "JSONPostProcessor" => json(extractor),
+            "JMESPathExtractor" => jmes(extractor),
+            "XPathExtractor" => x_path(extractor, "XPathExtractor"),
+            "XPath2Extractor" => x_path(extractor, "XPathExtractor2"),
+            "HtmlExtractor" => html(extractor),
+            _ => boundary(extractor),
+        },
+        _ => Err("only the response itself can be searched"),
     };
     match captures {
         Ok(captures) => {
-            for (name, query) in captures {
+            for Captured { name, query, filters } in captures {
                 let name = reader.variables.assign(&name);
-                let made = capture(&name, query);
+                let mut made = capture(&name, query);
+                made.filters = filters;
                 let captures = &mut response(entry).captures;
                 captures.retain(|known| known.name != made.name);
                 captures.push(made);
@@ -27,23 +38,95 @@ pub(super) fn add(reader: &mut Reader, extractor: &Element<'_, '_>, entry: &mut 
     }
 }
 
-type Captures = Result<Vec<(String, Query)>, &'static str>;
+/// A value that a capture takes, and the name of its variable.
+struct Captured {
+    name: String,
+    query: Query,
+    filters: Vec<Filter>,
+}
+
+impl Captured {
+    fn all_of(name: String, query: Query) -> Vec<Self> {
+        vec![Self { name, query, filters: Vec::new() }]
+    }
+}
+
+type Captures = Result<Vec<Captured>, &'static str>;
+
+const NAMELESS: &str = "it names no variable";
+const OTHER_DIALECT: &str = "its expression is of another dialect";
+const HAS_VARIABLE: &str = "its expression has a variable";
 
 fn regex(extractor: &Element<'_, '_>) -> Captures {
-    let name = extractor.value("RegexExtractor.refname").ok_or("it names no variable")?;
-    if !matches!(extractor.text("RegexExtractor.useHeaders").as_str(), "" | "false" | "as_document" | "unescaped") {
-        return Err("only content is searched here");
-    }
+    let name = extractor.value("RegexExtractor.refname").ok_or(NAMELESS)?;
     is_first(&extractor.text("RegexExtractor.match_number"))?;
     let pattern = extractor.text("RegexExtractor.regex");
     if pattern.contains("${") {
         return Err("its pattern has a variable");
     }
-    let compiled = Regex::new(&pattern).map_err(|_| "its pattern is of another dialect")?;
-    if compiled.captures_len() < 2 || !matches!(extractor.text("RegexExtractor.template").as_str(), "$1$" | "") {
-        return Err("only the first group of a pattern can be captured");
+    let template = extractor.text("RegexExtractor.template");
+    let group = template.strip_prefix('$').and_then(|rest| rest.strip_suffix('$')).and_then(|text| text.parse().ok());
+    let group = if template.is_empty() { Some(1) } else { group };
+    let pattern = only_group(&pattern, group.ok_or("only one group of a pattern can be captured")?)?;
+    Ok(match extractor.text("RegexExtractor.useHeaders").as_str() {
+        "" | "false" | "as_document" | "unescaped" => Captured::all_of(name, Query::Regex(Pattern::Literal(pattern))),
+        "true" => vec![of_field(name, &pattern)?],
+        "URL" => vec![Captured { name, query: Query::Url, filters: vec![Filter::Regex(Pattern::Literal(pattern))] }],
+        _ => return Err("only the response's content, one of its fields and the URL are searched here"),
+    })
+}
+
+/// Returns a pattern whose first group is the one that is wanted; 0 is all that the pattern finds.
+fn only_group(pattern: &str, wanted: usize) -> Result<String, &'static str> {
+    let groups = Regex::new(pattern).map_err(|_| "its pattern is of another dialect")?.captures_len() - 1;
+    if wanted == 0 {
+        return Ok(format!("({pattern})"));
     }
-    Ok(vec![(name, Query::Regex(Pattern::Literal(pattern)))])
+    if wanted > groups {
+        return Err("its pattern has no such group");
+    }
+    let mut made = String::new();
+    let (mut group, mut is_escaped, mut is_class) = (0, false, false);
+    let mut rest = pattern.chars().peekable();
+    while let Some(next) = rest.next() {
+        made.push(next);
+        let begins = next == '(' && !is_escaped && !is_class && rest.peek() != Some(&'?');
+        match next {
+            '[' if !is_escaped => is_class = true,
+            ']' if !is_escaped => is_class = false,
+            _ => {}
+        }
+        is_escaped = next == '\\' && !is_escaped;
+        if begins {
+            group += 1;
+            if group < wanted {
+                made.push_str("?:");
+            }
+        }
+    }
+    let is_same = Regex::new(&made).is_ok_and(|made| made.captures_len() == groups + 2 - wanted);
+    if is_same { Ok(made) } else { Err("only the first group of such a pattern can be captured") }
+}
+
+/// Returns the capture of a field of the response, which the pattern names at its beginning.
+fn of_field(name: String, pattern: &str) -> Result<Captured, &'static str> {
+    let (field, rest) = pattern.split_once(':').ok_or("its pattern does not begin with the name of a field")?;
+    let field = field.trim_start_matches(['^', '\n']).trim_start_matches("\\n");
+    if field.is_empty() || !field.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
+        return Err("its pattern does not begin with the name of a field");
+    }
+    let rest = rest.strip_prefix("\\s*").or(rest.strip_prefix("\\s")).unwrap_or(rest).trim_start_matches(' ');
+    if field.eq_ignore_ascii_case("set-cookie") {
+        let (cookie, _) = rest.split_once('=').ok_or("its pattern names no cookie")?;
+        let is_cookie = !cookie.is_empty() && cookie.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+        if !is_cookie {
+            return Err("its pattern names no cookie");
+        }
+        let query = Query::Cookie { name: cookie.into(), attribute: None };
+        return Ok(Captured { name, query, filters: Vec::new() });
+    }
+    let filters = vec![Filter::Regex(Pattern::Literal(rest.to_owned()))];
+    Ok(Captured { name, query: Query::Header(field.into()), filters })
 }
 
 fn json(extractor: &Element<'_, '_>) -> Captures {
@@ -60,24 +143,105 @@ fn json(extractor: &Element<'_, '_>) -> Captures {
         if path.contains("${") {
             return Err("its path has a variable");
         }
-        if !crate::parts::is_json_path(path) {
-            return Err("its path is of another dialect");
-        }
-        captures.push((name.to_owned(), Query::JsonPath(path.into())));
+        let path = json_path(path).ok_or("its path is of another dialect")?;
+        captures.extend(Captured::all_of(name.to_owned(), Query::JsonPath(path.as_str().into())));
     }
     Ok(captures)
 }
 
+/// Returns a path of JMeter's dialect, in which the `$` at the beginning may be missing.
+pub(super) fn json_path(path: &str) -> Option<String> {
+    let path = if path.starts_with(['$', '@']) { path.to_owned() } else { format!("$.{path}") };
+    is_json_path(&path).then_some(path)
+}
+
+fn jmes(extractor: &Element<'_, '_>) -> Captures {
+    let name = extractor.value("JMESExtractor.refName").ok_or(NAMELESS)?;
+    is_first(&extractor.text("JMESExtractor.matchNumber"))?;
+    let path = jmes_path(&extractor.text("JMESExtractor.jmesPathExpr")).ok_or(OTHER_DIALECT)?;
+    Ok(Captured::all_of(name, Query::JsonPath(path.as_str().into())))
+}
+
+/// Returns the JSONPath of a JMESPath that has only names and indices.
+pub(super) fn jmes_path(path: &str) -> Option<String> {
+    let is_plain = Regex::new(r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*$").is_ok_and(|plain| plain.is_match(path));
+    Some(format!("$.{path}")).filter(|path| is_plain && is_json_path(path))
+}
+
+fn x_path(extractor: &Element<'_, '_>, prefix: &str) -> Captures {
+    let property = |name: &str| extractor.text(&format!("{prefix}.{name}"));
+    let name = extractor.value(&format!("{prefix}.refname")).ok_or(NAMELESS)?;
+    if property("fragment") == "true" {
+        return Err("markup cannot be captured, only its text");
+    }
+    let expression = property("xpathQuery");
+    let expression = expression.trim();
+    if expression.contains("${") {
+        return Err(HAS_VARIABLE);
+    }
+    let made = match kind_of(expression).ok_or(OTHER_DIALECT)? {
+        Outcome::Nodes(_) => text_of(expression, &property("matchNumber"), "")?,
+        _ => expression.to_owned(),
+    };
+    Ok(Captured::all_of(name, Query::XPath(made.as_str().into())))
+}
+
+/// Returns what an expression finds, whose kind is the same in every document; `None` for text that is no expression.
+pub(super) fn kind_of(expression: &str) -> Option<Outcome> {
+    let expression = xpath::Expression::compile(expression).ok()?;
+    let tree = xpath::html("<p>text</p>").ok()?;
+    // A prefix is declared by the document.
+    Some(expression.evaluate(&tree).unwrap_or(Outcome::Nodes(0)))
+}
+
+fn html(extractor: &Element<'_, '_>) -> Captures {
+    let name = extractor.value("HtmlExtractor.refname").ok_or(NAMELESS)?;
+    let selector = extractor.text("HtmlExtractor.expr");
+    if selector.contains("${") {
+        return Err(HAS_VARIABLE);
+    }
+    let nodes = css::x_path(&selector).ok_or("its selector is not one of the simple ones")?;
+    let attribute = extractor.text("HtmlExtractor.attribute");
+    let is_name = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    if !attribute.chars().all(is_name) {
+        return Err("its attribute is not one of the document");
+    }
+    let step = if attribute.is_empty() { String::new() } else { format!("/@{}", attribute.to_ascii_lowercase()) };
+    let number = extractor.text("HtmlExtractor.match_number");
+    let made = match step.as_str() {
+        // The programs take white space together.
+        "" => text_of(&nodes, &number, "")?.replacen("string(", "normalize-space(", 1),
+        step => text_of(&nodes, &number, step)?,
+    };
+    Ok(Captured::all_of(name, Query::XPath(made.as_str().into())))
+}
+
+/// Returns the expression of the text of one of the nodes that an expression finds, or of what a step from there finds.
+fn text_of(nodes: &str, number: &str, step: &str) -> Result<String, &'static str> {
+    let position = match number.trim() {
+        // The text of several nodes is that of the first.
+        "" | "0" | "1" if step.is_empty() || !nodes.contains(" | ") => return Ok(format!("string({nodes}{step})")),
+        "" | "0" => 1,
+        // Of all matches the first has the variable's name.
+        "-1" => return Err("only one match can be captured"),
+        other => other.parse::<u32>().map_err(|_| "the number of its match is none")?,
+    };
+    Ok(format!("string(({nodes})[{position}]{step})"))
+}
+
 fn boundary(extractor: &Element<'_, '_>) -> Captures {
-    let name = extractor.value("BoundaryExtractor.refname").ok_or("it names no variable")?;
+    let name = extractor.value("BoundaryExtractor.refname").ok_or(NAMELESS)?;
     is_first(&extractor.text("BoundaryExtractor.match_number"))?;
+    if !matches!(extractor.text("BoundaryExtractor.useHeaders").as_str(), "" | "false" | "as_document" | "unescaped") {
+        return Err("only content is searched here");
+    }
     let (left, right) = (extractor.text("BoundaryExtractor.lboundary"), extractor.text("BoundaryExtractor.rboundary"));
     if left.contains("${") || right.contains("${") {
         return Err("its boundaries have a variable");
     }
     let end = if right.is_empty() { "$".to_owned() } else { regex::escape(&right) };
     let pattern = format!("(?s){}(.*?){end}", regex::escape(&left));
-    Ok(vec![(name, Query::Regex(Pattern::Literal(pattern)))])
+    Ok(Captured::all_of(name, Query::Regex(Pattern::Literal(pattern))))
 }
 
 /// Whether a match is the first: any one (0) is as good as the first.

@@ -6,7 +6,7 @@ use super::scope::Scope;
 use super::{Reader, assertion, extractor};
 use crate::content::{content, decoded};
 use crate::draft::{DraftEntry, LeftOut};
-use crate::parts::{NOWHERE, beside, drop_field, drop_nameless, entry, has_field, method, option, pair};
+use crate::parts::{NOWHERE, beside, drop_field, drop_nameless, entry, has_field, method, option, pair, plain_name};
 use torr_session::hurl::ast::{Body, KeyValue, MultipartPart, OptionName, OptionValue, Piece, Request, Template};
 
 /// The longest pause that is written, in milliseconds.
@@ -115,7 +115,9 @@ impl Reader {
         let path = file.text("File.path");
         let (name, moved) = beside(&path);
         self.pending.extend(moved);
-        self.template(name)
+        let (plain, changed) = plain_name(self.template(name), name);
+        self.pending.extend(changed);
+        plain
     }
 
     fn pair(&mut self, argument: Argument) -> KeyValue {

@@ -6,6 +6,20 @@ use super::element::Element;
 pub(super) const LISTENERS: &[&str] =
     &["ResultCollector", "Summariser", "BackendListener", "ResultSaver", "ResultAction"];
 
+/// Elements of JMeter that take values from responses.
+const EXTRACTORS: &[&str] = &[
+    "RegexExtractor",
+    "JSONPostProcessor",
+    "JMESPathExtractor",
+    "BoundaryExtractor",
+    "XPathExtractor",
+    "XPath2Extractor",
+    "HtmlExtractor",
+];
+
+/// Why listeners are left out.
+pub(super) const OWN_REPORT: &str = "Torr reports by itself";
+
 /// The elements that hold for requests.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope<'d, 'x> {
@@ -41,7 +55,7 @@ fn role(element: &Element<'_, '_>) -> Option<Role> {
         "CookieManager" => Role::Cookies,
         "AuthManager" => Role::Credentials,
         "ConstantTimer" | "UniformRandomTimer" | "GaussianRandomTimer" | "PoissonRandomTimer" => Role::Timer,
-        "RegexExtractor" | "JSONPostProcessor" | "BoundaryExtractor" => Role::Extractor,
+        tag if EXTRACTORS.contains(&tag) => Role::Extractor,
         "Arguments" => Role::Passed,
         tag if LISTENERS.contains(&tag) => Role::Passed,
         tag if tag.ends_with("Assertion") => Role::Assertion,

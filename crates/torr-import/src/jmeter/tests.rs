@@ -34,7 +34,8 @@ fn get(url: &str, below: &str) -> String {
 fn each_thread_group_becomes_a_file() {
     let files = imported(SHOP);
     assert_eq!(files.len(), 2);
-    let expected = "# left out: CSVDataSet 'Users': users.csv gives user,mail (run with --feeder: a record for each session)\n\
+    let expected = "# left out: com.example.CustomConfig 'odd' (no counterpart)\n\
+        # left out: CSVDataSet 'Users': users.csv gives user,mail (run with --feeder: a record for each session)\n\
         # left out: BeanShellAssertion 'odd check' (no counterpart)\n\
         # left out: RegexExtractor 'all' (only the first match can be captured)\n# name: POST login\nPOST https://{{host}}/login\n\
         Accept: application/json\nX-Api-Key: {{x_api_key}}\n[Options]\nvariable: host=\"shop.example\"\nlocation: true\nmax-time: 5s\ndelay: 300ms\n\
@@ -54,7 +55,7 @@ fn each_thread_group_becomes_a_file() {
         "secret: variable password is the variable 'password', read from HURL_VARIABLE_password",
         "thread group 'Buyers', 50 threads (-c), 10 s ramp-up, 3 loops",
         "records: 'users.csv' gives user,mail: run with --feeder",
-        "left out: com.example.CustomConfig, 1 time (it stands outside of a thread group)",
+        "left out: com.example.CustomConfig, 1 time (no counterpart)",
         "left out: disabled thread groups, 1 time",
         "left out: listeners, 1 time (Torr reports by itself)",
     ] {
@@ -127,6 +128,127 @@ fn functions_have_their_counterparts() {
 }
 
 #[test]
+fn what_stands_around_thread_groups_is_said_in_each_file() {
+    let group =
+        |name: &str| format!("<ThreadGroup testname=\"{name}\"/><hashTree>{}</hashTree>", get("http://a/${user}", ""));
+    let around = "<CSVDataSet testname=\"Users\"><stringProp name=\"filename\">u.csv</stringProp><stringProp name=\"variableNames\">user</stringProp></CSVDataSet><hashTree/>\
+        <JSR223PreProcessor testname=\"j\"/><hashTree/><ResultCollector testname=\"r\"/><hashTree/>\
+        <ThreadGroup testname=\"off\" enabled=\"false\"/><hashTree/><TestFragmentController testname=\"f\"/><hashTree/>";
+    let plan = format!(
+        "<jmeterTestPlan><hashTree><TestPlan/><hashTree>{}{around}{}</hashTree></hashTree></jmeterTestPlan>",
+        group("a"),
+        group("b")
+    );
+    for (file, summary) in imported(&plan) {
+        let said = "# left out: JSR223PreProcessor 'j' (no counterpart)\n\
+            # left out: TestFragmentController 'f' (it runs only where others refer to it)\n\
+            # left out: CSVDataSet 'Users': u.csv gives user (run with --feeder: a record for each session)\n";
+        assert!(file.starts_with(said), "{file}");
+        for line in [
+            "left out: JSR223PreProcessor, 1 time (no counterpart)",
+            "left out: disabled thread groups, 1 time (disabled in the plan)",
+            "left out: listeners, 1 time (Torr reports by itself)",
+            "records: 'u.csv' gives user: run with --feeder, its first line with these names",
+        ] {
+            assert!(summary.lines().any(|said| said == line), "{line}: {summary}");
+        }
+        assert!(!summary.contains("has no value"), "{summary}");
+    }
+}
+
+/// Returns the file of a request with an extractor that has these properties.
+fn extracted(tag: &str, prefix: &str, properties: &[(&str, &str)]) -> String {
+    let properties: String = properties
+        .iter()
+        .map(|(name, value)| format!("<stringProp name=\"{prefix}.{name}\">{value}</stringProp>"))
+        .collect();
+    plan(&get("http://a/", &format!("<{tag} testname=\"x\">{properties}</{tag}><hashTree/>"))).0
+}
+
+#[test]
+fn extractors_become_captures() {
+    let regex = |properties: &[(&str, &str)]| {
+        extracted("RegexExtractor", "RegexExtractor", &[&[("refname", "v")], properties].concat())
+    };
+    let x_path = |number: &str, query: &str| {
+        let properties = [("refname", "v"), ("matchNumber", number), ("xpathQuery", query)];
+        extracted("XPathExtractor", "XPathExtractor", &properties)
+    };
+    let html = |number: &str, selector: &str, attribute: &str| {
+        let properties = [("refname", "v"), ("match_number", number), ("expr", selector), ("attribute", attribute)];
+        extracted("HtmlExtractor", "HtmlExtractor", &properties)
+    };
+    let json = |path: &str| {
+        let properties = [("referenceNames", "v"), ("jsonPathExprs", path)];
+        extracted("JSONPostProcessor", "JSONPostProcessor", &properties)
+    };
+    for (file, expected) in [
+        (regex(&[("regex", "a(.)"), ("template", "$1$")]), "v: regex /a(.)/"),
+        (regex(&[("regex", "a(.)[(](b)"), ("template", "$2$")]), "v: regex /a(?:.)[(](b)/"),
+        (regex(&[("regex", "a."), ("template", "$0$")]), "v: regex /(a.)/"),
+        (
+            regex(&[("regex", "Location: .*id=(\\d+)"), ("template", "$1$"), ("useHeaders", "true")]),
+            "v: header \"Location\" regex /.*id=(\\d+)/",
+        ),
+        (
+            regex(&[("regex", "Set-Cookie: SID=(.+?);"), ("template", "$1$"), ("useHeaders", "true")]),
+            "v: cookie \"SID\"",
+        ),
+        (regex(&[("regex", "id=(.)"), ("template", "$1$"), ("useHeaders", "URL")]), "v: url regex /id=(.)/"),
+        (x_path("0", "//a/@href"), "v: xpath \"string(//a/@href)\""),
+        (x_path("2", "//a"), "v: xpath \"string((//a)[2])\""),
+        (x_path("", "count(//a)"), "v: xpath \"count(//a)\""),
+        (x_path("1", "//p:a"), "v: xpath \"string(//p:a)\""),
+        (
+            extracted("XPath2Extractor", "XPathExtractor2", &[("refname", "v"), ("xpathQuery", "/a/b/text()")]),
+            "v: xpath \"string(/a/b/text())\"",
+        ),
+        (html("1", "input[name=csrf]", "value"), "v: xpath \"string(//input[@name='csrf']/@value)\""),
+        (html("3", "li > a", ""), "v: xpath \"normalize-space((//li/a)[3])\""),
+        (html("", "b, i", "id"), "v: xpath \"string((//b | //i)[1]/@id)\""),
+        (json("$.a-b"), "v: jsonpath \"$.a-b\""),
+        (json("a.b"), "v: jsonpath \"$.a.b\""),
+        (
+            extracted("JMESPathExtractor", "JMESExtractor", &[("refName", "v"), ("jmesPathExpr", "a.b[0]")]),
+            "v: jsonpath \"$.a.b[0]\"",
+        ),
+    ] {
+        assert!(file.lines().any(|line| line == expected), "{expected}: {file}");
+    }
+    for (file, reason) in [
+        (x_path("1", "for $a in //b return $a"), "its expression is of another dialect"),
+        (x_path("-1", "//a"), "only one match can be captured"),
+        (x_path("1", "//${a}"), "its expression has a variable"),
+        (html("1", "a:has(b)", ""), "its selector is not one of the simple ones"),
+        (html("1", "a", "abs:href"), "its attribute is not one of the document"),
+        (regex(&[("regex", "a(.)"), ("template", "$2$")]), "its pattern has no such group"),
+        (regex(&[("regex", "(a)(b)"), ("template", "$1$$2$")]), "only one group of a pattern can be captured"),
+        (extracted("RegexExtractor", "Sample", &[("scope", "variable")]), "only the response itself can be searched"),
+    ] {
+        assert!(file.contains(&format!("'x' ({reason})\n")), "{reason}: {file}");
+    }
+}
+
+#[test]
+fn assertions_by_xpath_become_asserts() {
+    let assertion = |negate: bool, expression: &str| {
+        let below = format!(
+            "<XPathAssertion testname=\"x\"><boolProp name=\"XPath.negate\">{negate}</boolProp><stringProp name=\"XPath.xpath\">{expression}</stringProp></XPathAssertion><hashTree/>"
+        );
+        plan(&get("http://a/", &below)).0
+    };
+    for (file, expected) in [
+        (assertion(false, "//a"), "xpath \"//a\" exists"),
+        (assertion(true, "//a"), "xpath \"//a\" not exists"),
+        (assertion(false, "count(//a)=1"), "xpath \"count(//a)=1\" == true"),
+        (assertion(true, "string(//a)"), "xpath \"boolean(string(//a))\" == false"),
+    ] {
+        assert!(file.lines().any(|line| line == expected), "{expected}: {file}");
+    }
+    assert!(assertion(false, "a[").contains("(its expression is of another dialect)"));
+}
+
+#[test]
 fn assertions_in_all_their_bits() {
     let assertion = |field: &str, kind: u32, texts: &[&str]| {
         let texts: String = texts.iter().map(|text| format!("<stringProp name=\"1\">{text}</stringProp>")).collect();
@@ -166,6 +288,10 @@ fn what_is_no_plan_or_grows_without_bound_is_refused_in_one_line() {
         ("<html/>", "its root element is 'html'"),
         ("<jmeterTestPlan><a></b></jmeterTestPlan>", "this is no JMeter plan: "),
         ("<jmeterTestPlan/>", "no enabled thread group with an HTTP request"),
+        (
+            "<jmeterTestPlan><FTPSampler/><LDAPSampler/><FTPSampler/></jmeterTestPlan>",
+            "request, only FTPSampler, LDAPSampler",
+        ),
         (&deep, "nested deeper than 256 levels"),
         (laughs, "this is no JMeter plan: "),
     ] {

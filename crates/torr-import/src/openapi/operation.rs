@@ -9,9 +9,13 @@ use crate::draft::{DraftEntry, LeftOut};
 use crate::node::Node;
 use crate::parts::{NOWHERE, drop_nameless, entry, has_field, pair, response, status_between, variable};
 use crate::secret::Secrets;
+use std::collections::BTreeMap;
 use torr_session::hurl::ast::{Body, MultipartPart, Piece, Request, Template, TextHint};
 
 const FORM: &str = "application/x-www-form-urlencoded";
+
+/// The names and values of path parameters for which the description has no value, each with the number of operations.
+pub(super) type Invented = BTreeMap<(String, String), usize>;
 
 /// An operation, with what stands around it in the description.
 pub(super) struct Operation<'d> {
@@ -26,12 +30,15 @@ pub(super) struct Operation<'d> {
 
 impl<'d> Operation<'d> {
     /// Returns the entry.
-    pub(super) fn entry(&self, secrets: &mut Secrets) -> DraftEntry {
+    pub(super) fn entry(&self, secrets: &mut Secrets, invented: &mut Invented) -> DraftEntry {
         let mut left_out = Vec::new();
         let mut request = Request::new(self.method.to_ascii_uppercase(), Template::default(), NOWHERE);
         let mut path = self.path.to_owned();
         for parameter in parameter::all(self.document, self.item, self.operation) {
-            self.parameter(&parameter, &mut path, &mut request, secrets, &mut left_out);
+            match parameter.location {
+                "path" => self.path_parameter(&parameter, &mut path, invented),
+                _ => self.parameter(&parameter, &mut request, secrets, &mut left_out),
+            }
         }
         request.url = self.url(&path);
         if path.contains('{') {
@@ -62,10 +69,22 @@ impl<'d> Operation<'d> {
         }
     }
 
+    /// Puts a parameter into the path.
+    fn path_parameter(&self, parameter: &Parameter<'d>, path: &mut String, invented: &mut Invented) {
+        let placeholder = format!("{{{}}}", parameter.name);
+        let value = parameter.given(self.document).unwrap_or_else(|| {
+            let value = parameter.named_sample(self.document);
+            if path.contains(&placeholder) {
+                *invented.entry((parameter.name.to_owned(), value.plain())).or_default() += 1;
+            }
+            value
+        });
+        *path = path.replace(&placeholder, &parameter.segment(&value));
+    }
+
     fn parameter(
         &self,
         parameter: &Parameter<'d>,
-        path: &mut String,
         request: &mut Request,
         secrets: &mut Secrets,
         left_out: &mut Vec<LeftOut>,
@@ -79,7 +98,6 @@ impl<'d> Operation<'d> {
         let value = given.unwrap_or_else(|| parameter.sample(self.document));
         let of_content = ["accept", "content-type", "authorization"];
         match parameter.location {
-            "path" => *path = path.replace(&format!("{{{}}}", parameter.name), &parameter.segment(&value)),
             "query" => {
                 let pairs = parameter.pairs(&value).into_iter();
                 request.query.extend(pairs.map(|(name, value)| pair(&name, secrets.parameter(&name, &value))));

@@ -1,7 +1,7 @@
 //! Parameters of operations: where they stand, and how lists and objects are written there.
 
 use super::document::Document;
-use super::sample::{Sampler, given};
+use super::sample::{Sampler, any_text, fitted, given};
 use crate::node::Node;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -54,6 +54,24 @@ impl<'d> Parameter<'d> {
     pub(super) fn sample(&self, document: &'d Document<'d>) -> Node {
         let media = self.node.get("content").members().first().map_or(self.node, |(_, media)| media);
         Sampler::new(document).value(media.get("schema")).unwrap_or(Node::Null)
+    }
+
+    /// Returns a value that the schema allows, for a segment of a path: where the schema takes any text, an identifier is 1,
+    /// and anything else its own name.
+    pub(super) fn named_sample(&self, document: &'d Document<'d>) -> Node {
+        let schema = document.resolve(self.node.get("schema"));
+        match self.sample(document) {
+            Node::Text(made) if made == any_text(schema) => {
+                let is_id = self.name.eq_ignore_ascii_case("id")
+                    || self.name.ends_with("Id")
+                    || self.name.ends_with("ID")
+                    || self.name.to_ascii_lowercase().ends_with("_id")
+                    || self.name.to_ascii_lowercase().ends_with("-id");
+                Node::Text(fitted(if is_id { "1" } else { self.name }, schema))
+            }
+            Node::Null => Node::Text("1".to_owned()),
+            made => made,
+        }
     }
 
     /// Returns names and values of a query, a cookie or a form.

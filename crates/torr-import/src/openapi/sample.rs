@@ -11,6 +11,9 @@ const MOST: usize = 4000;
 /// The items of a list and the characters of a text that are made at most because a schema demands them.
 const LONGEST: f64 = 64.0;
 
+/// The text that stands for any other.
+const ANY: &str = "text";
+
 /// Makes values for requests.
 pub(super) struct Sampler<'d> {
     document: &'d Document<'d>,
@@ -210,15 +213,25 @@ fn text(schema: &Node) -> String {
         "ipv6" => "2001:db8::1",
         "byte" => "dGV4dA==",
         "password" => "password",
-        _ => "text",
+        _ => ANY,
     };
+    fitted(text, schema)
+}
+
+/// Returns what stands for text of no format.
+pub(super) fn any_text(schema: &Node) -> String {
+    fitted(ANY, schema)
+}
+
+/// Returns a text with the length that a schema demands.
+pub(super) fn fitted(text: &str, schema: &Node) -> String {
     let length = |name: &str| schema.get(name).number().map(|length| length.clamp(0.0, LONGEST) as usize);
     let mut text = text.to_owned();
     while text.len() < length("minLength").unwrap_or(0) {
         text.push('x');
     }
     if let Some(most) = length("maxLength") {
-        text.truncate(most);
+        text = text.chars().take(most).collect();
     }
     text
 }

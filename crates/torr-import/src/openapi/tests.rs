@@ -1,6 +1,6 @@
 //! Descriptions of versions 3.0 and 3.1, and the hurl files that become of them.
 
-use super::{Options, import};
+use super::{Options, import, import_with};
 use crate::Draft;
 use torr_session::hurl::parse;
 
@@ -104,6 +104,31 @@ fn version_3_1_has_types_in_lists_examples_in_lists_and_webhooks() {
 }
 
 #[test]
+fn path_parameters_without_a_value_have_one_that_fits_and_is_named() {
+    let parameters = [
+        ("petId", "type: integer", "/1"),
+        ("order_id", "type: string", "/1"),
+        ("key", "type: string, format: uuid", "/6f1b2c9a-4f6d-4c55-9a2e-3d1f7b8c0e12"),
+        ("day", "type: string, format: date", "/2026-01-31"),
+        ("userName", "type: string", "/userName"),
+        ("code", "type: string, minLength: 6, maxLength: 6", "/codexx"),
+        ("state", "type: string, enum: [open, closed]", "/open"),
+        ("page", "type: integer, minimum: 5, default: 7", "/7"),
+    ];
+    for (name, schema, segment) in parameters {
+        let text = format!(
+            "openapi: 3.1.0\nservers: [{{url: http://a}}]\npaths:\n  /x/{{{name}}}:\n    get: {{parameters: [{{name: {name}, in: \
+             path, required: true, schema: {{{schema}}}}}], responses: {{}}}}\n"
+        );
+        let (file, summary) = imported(&text, &Options::default());
+        assert!(file.contains(&format!("GET {{{{base_url}}}}/x{segment}\n")), "{name}: {file}");
+        let said = format!("path parameter '{name}' has no example: '{}' is made up", &segment[1..]);
+        let is_given = ["state", "page"].contains(&name);
+        assert_eq!(summary.contains(&said), !is_given, "{name}: {summary}");
+    }
+}
+
+#[test]
 fn operations_are_chosen_by_tag_path_and_method() {
     let names = |options: Options| {
         let (file, _) = imported(ORDERS, &options);
@@ -133,8 +158,13 @@ fn schemas_without_an_end_are_bounded() {
 fn what_is_no_description_is_refused_in_one_line() {
     for (text, message) in [
         ("", "has no 'openapi' version"),
-        ("swagger: '2.0'\npaths: {}", "Swagger 2.0: convert it to OpenAPI 3 first"),
-        ("openapi: 4.0.0", "OpenAPI 4.0.0: 3.0 and 3.1 are supported"),
+        ("swagger: '1.2'\npaths: {}", "the description is of OpenAPI 1.2: 2.0, 3.0, 3.1 and 3.2 are supported"),
+        (
+            "openapi: 3.1.0\npaths: {/a: {$ref: a.yaml}}",
+            "no operation: 'a.yaml#': other files cannot be read from here",
+        ),
+        ("swagger: '2.0'\npaths: {}", "there is nothing below 'paths'"),
+        ("openapi: 4.0.0", "OpenAPI 4.0.0: 2.0, 3.0, 3.1 and 3.2 are supported"),
         ("openapi: 3.0.0\npaths: {}", "has no operation"),
         ("{\"openapi\": ", "this is no OpenAPI description: EOF"),
         ("a: b: c", "this is no OpenAPI description: "),
@@ -146,4 +176,89 @@ fn what_is_no_description_is_refused_in_one_line() {
     assert!(import(ORDERS, &options).expect_err("nothing is chosen").to_string().contains("--tag"));
     let options = Options { server: Some("shop".to_owned()), ..Options::default() };
     assert!(import(ORDERS, &options).expect_err("it is no URL").to_string().contains("--server 'shop' is no URL"));
+}
+
+const SWAGGER: &str = r##"
+swagger: 2.0
+host: api.shop.example
+basePath: /v1
+schemes: [http, https]
+consumes: [application/json]
+produces: [application/json]
+securityDefinitions: {login: {type: basic}, key: {type: apiKey, in: header, name: X-Key}}
+security: [{login: []}]
+parameters:
+  Limit: {name: limit, in: query, type: integer, default: 20}
+responses: {None: {description: none}}
+definitions:
+  Order: {type: object, properties: {id: {type: integer, readOnly: true}, sku: {type: string, example: S-1}}}
+paths:
+  /orders:
+    parameters: [{$ref: "#/parameters/Limit"}]
+    get:
+      operationId: list
+      parameters: [{name: ids, in: query, type: array, items: {type: integer}, x-example: [3, 4], collectionFormat: pipes}]
+      responses: {200: {description: ok, schema: {type: array, items: {$ref: "#/definitions/Order"}}}}
+    post:
+      operationId: create
+      security: [{key: []}]
+      parameters: [{name: limit, in: query, type: integer, default: 5}, {name: order, in: body, schema: {$ref: "#/definitions/Order"}}]
+      responses: {201: {$ref: "#/responses/None"}}
+  /login:
+    post:
+      operationId: login
+      consumes: [application/x-www-form-urlencoded]
+      parameters: [{name: user, in: formData, type: string, x-example: ann}, {name: password, in: formData, type: string, default: x}]
+      responses: {204: {description: none}}
+  /files/{name}:
+    put:
+      operationId: upload
+      parameters: [{name: name, in: path, required: true, type: string}, {name: file, in: formData, type: file}]
+      responses: {default: {description: all}}
+"##;
+
+#[test]
+fn version_2_is_read_as_well() {
+    let (file, summary) = imported(SWAGGER, &Options::default());
+    let expected = "# name: list\nGET {{base_url}}/orders\nAccept: application/json\n[Options]\n\
+        variable: base_url=\"https://api.shop.example/v1\"\n[Query]\nlimit: 20\nids: 3|4\n[BasicAuth]\n\
+        {{login_user}}: {{login_password}}\nHTTP 200\n\n\
+        # name: create\nPOST {{base_url}}/orders\nX-Key: {{key}}\n[Query]\nlimit: 5\n{\n  \"sku\": \"S-1\"\n}\nHTTP 201\n\n\
+        # name: login\nPOST {{base_url}}/login\n[Form]\nuser: ann\npassword: {{password}}\n[BasicAuth]\n\
+        {{login_user}}: {{login_password}}\nHTTP 204\n\n";
+    assert!(file.starts_with(expected), "{file}");
+    let upload = entry(&file, "PUT {{base_url}}/files/name\n");
+    assert!(upload.contains("[Multipart]\nfile: text"), "{upload}");
+    assert!(summary.contains("left out: file of the form, 1 time"), "{summary}");
+}
+
+#[test]
+fn references_to_other_files_are_followed() {
+    let root = "openapi: 3.2.0\nservers: [{url: http://a}]\npaths:\n  /pets: {$ref: 'paths/pets.yaml'}\n  \
+        /own: {get: {parameters: [{$ref: 'nowhere.yaml#/X'}, {$ref: 'https://b/c.yaml'}, {$ref: '#/x'}, {$ref: '/etc/passwd'}], responses: {}}}\n";
+    let read = |name: &str| {
+        match name {
+        "paths/pets.yaml" => Ok("post: {operationId: add, requestBody: {$ref: '../schemas.json#/Body'}, responses: {}}\n\
+            additionalOperations: {COPY: {operationId: copy, responses: {}}}"
+            .to_owned()),
+        "schemas.json" => Ok(r##"{"Body": {"content": {"application/json": {"schema": {"$ref": "#/Pet"}}}},
+            "Pet": {"type": "object", "properties": {"name": {"example": "Rex"}, "friend": {"$ref": "schemas.json#/Pet"}}}}"##
+            .to_owned()),
+        other => Err(format!("cannot read '{other}'")),
+    }
+    };
+    let draft = import_with(root, &Options::default(), &read).expect("it is a description");
+    let file = draft.text();
+    parse(&file).unwrap_or_else(|error| panic!("{error}\n{file}"));
+    let add = entry(&file, "POST {{base_url}}/pets\n");
+    assert!(add.contains("{\n  \"name\": \"Rex\"\n}"), "{add}");
+    assert!(file.contains("# name: copy\nCOPY {{base_url}}/pets\n"), "{file}");
+    for said in [
+        "# left out: reference nowhere.yaml#/X (cannot read 'nowhere.yaml')",
+        "# left out: reference https://b/c.yaml (other servers are not asked)",
+        "# left out: reference #/x (it leads nowhere)",
+        "# left out: reference /etc/passwd# (a path that is not relative is not followed)",
+    ] {
+        assert!(file.lines().any(|line| line == said), "{said}: {file}");
+    }
 }

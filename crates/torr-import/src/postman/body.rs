@@ -4,7 +4,7 @@ use super::reader::Reader;
 use crate::content::{content, json};
 use crate::draft::LeftOut;
 use crate::node::Node;
-use crate::parts::{NOWHERE, beside, drop_field, has_field, pair};
+use crate::parts::{NOWHERE, beside, drop_field, has_field, pair, plain_name};
 use torr_session::hurl::ast::{Body, KeyValue, MultipartPart, Piece, Request, Template};
 
 /// Adds the content of a request.
@@ -41,7 +41,7 @@ pub(super) fn add(reader: &mut Reader, body: &Node, request: &mut Request, left_
             } else {
                 let (name, moved) = beside(&name);
                 left_out.extend(moved);
-                request.body = Some(Body::File(reader.template(name, left_out)));
+                request.body = Some(Body::File(file_name(reader, name, left_out)));
             }
         }
         other => left_out.push(LeftOut::new("content", other, "a kind that is not known")),
@@ -92,9 +92,15 @@ fn part(reader: &mut Reader, row: &Node, request: &mut Request, left_out: &mut V
         let content_type = row.get("contentType").text().map(Template::from);
         let (file, moved) = beside(&file);
         left_out.extend(moved);
-        let (name, file) = (reader.template(&name, left_out), reader.template(file, left_out));
+        let (name, file) = (reader.template(&name, left_out), file_name(reader, file, left_out));
         request.multipart.push(MultipartPart::File { name, file, content_type, at: NOWHERE });
     }
+}
+
+fn file_name(reader: &mut Reader, name: &str, left_out: &mut Vec<LeftOut>) -> Template {
+    let (plain, changed) = plain_name(reader.template(name, left_out), name);
+    left_out.extend(changed);
+    plain
 }
 
 fn graphql(reader: &mut Reader, graphql: &Node, request: &mut Request, left_out: &mut Vec<LeftOut>) {

@@ -1,9 +1,10 @@
 //! Statements of test scripts that expect something of a response, in the notations of `pm.expect`, `pm.response.to` and `tests[]`.
 
-use crate::parts::{assert, integer, is_json_path, status_between};
+use crate::parts::{assert, integer, status_between};
 use regex::Regex;
 use std::sync::LazyLock;
 use torr_session::hurl::ast::{Assert, Filter, Number, Pattern, Predicate, Query, Value};
+use torr_session::pattern::is_json_path;
 
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is constant and tested")

@@ -97,7 +97,7 @@ pub(super) fn read(reader: &mut Reader, phase: Phase, event: &Node, made: &mut D
         made.left_out.push(LeftOut::new("setNextRequest", "", reason));
     }
     if !script.kept.is_empty() {
-        made.left_out.push(LeftOut::new(kind, "", "no certain counterpart: the lines below"));
+        made.left_out.push(LeftOut::new(kind, "", "no certain counterpart: its lines stand in a comment"));
         made.comments.append(&mut script.kept);
     }
 }

@@ -1,6 +1,6 @@
 //! Collections as Postman exports them, and the hurl files that become of them.
 
-use super::import;
+use super::{Beside, import, import_with};
 use serde_json::{Value, json};
 use torr_session::hurl::parse;
 
@@ -167,7 +167,9 @@ fn what_is_no_collection_is_refused_in_one_line() {
     for (text, message) in [
         ("", "this is no Postman collection: EOF"),
         ("{}", "it has no 'item'"),
-        (ENVIRONMENT, "this is an environment"),
+        (ENVIRONMENT, "this is a file of variables: give the collection, and this with --environment"),
+        ("{\"values\": [], \"_postman_variable_scope\": \"globals\"}", "and this with --globals"),
+        ("{\"collections\": [{\"name\": \"a\"}]}", "this is all of a workspace"),
         (r#"{"requests": [], "order": []}"#, "format 1: export it from Postman as 2.1"),
         (
             r#"{"info": {"schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"}, "item": []}"#,
@@ -178,4 +180,35 @@ fn what_is_no_collection_is_refused_in_one_line() {
         assert!(error.contains(message) && !error.contains('\n'), "{text}: {error}");
     }
     assert!(import(SHOP, Some("{}")).expect_err("it is none").to_string().contains("has no 'values'"));
+}
+
+#[test]
+fn variables_of_the_environment_win_over_those_of_the_collection_and_over_globals() {
+    let collection = r#"{"info": {"schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},
+        "variable": [{"key": "b", "value": "collection"}, {"key": "c", "value": "collection"}],
+        "item": [{"name": "r", "request": {"method": "GET", "url": "http://a/{{a}}/{{b}}/{{c}}"}}]}"#;
+    let values = |value: &str, names: &[&str]| {
+        let rows: Vec<_> = names.iter().map(|name| format!(r#"{{"key": "{name}", "value": "{value}"}}"#)).collect();
+        format!(r#"{{"values": [{}]}}"#, rows.join(","))
+    };
+    let (globals, environment) = (values("globals", &["a", "b"]), values("environment", &["c"]));
+    let beside = Beside { environment: Some(&environment), globals: Some(&globals) };
+    let file = import_with(collection, beside).expect("it is a collection").text();
+    for line in ["variable: a=\"globals\"", "variable: b=\"collection\"", "variable: c=\"environment\""] {
+        assert!(file.lines().any(|said| said == line), "{line}: {file}");
+    }
+    // An environment may be empty.
+    assert!(import(collection, Some(&values("", &[]))).is_ok());
+}
+
+#[test]
+fn names_of_files_have_no_variables() {
+    let collection = r#"{"info": {"schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},
+        "item": [{"name": "r", "request": {"method": "POST", "url": "http://a/", "body": {"mode": "formdata", "formdata": [
+            {"key": "f", "type": "file", "src": "{{dir}}/a.png"}, {"key": "g", "type": "file", "src": "{{file}}"}]}}}]}"#;
+    let file = import(collection, None).expect("it is a collection").text();
+    assert!(file.contains("[Multipart]\nf: file,a.png;\ng: file,file;\n"), "{file}");
+    let said =
+        "# left out: name of a file {{file}} (files are read before the run, so their names have no variables)\n";
+    assert!(file.contains(said), "{file}");
 }

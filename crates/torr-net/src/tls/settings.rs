@@ -97,11 +97,16 @@ impl TlsSettings {
     /// [`TlsError::File`] if a file cannot be used, [`TlsError::Name`], [`TlsError::NoProvider`].
     pub fn load(&self) -> Result<TlsConfig, TlsError> {
         let name = ServerName::try_from(self.name.clone()).map_err(|_| TlsError::Name(self.name.clone()))?;
-        let (config, needs_alpn, resumption) = (self.config()?, self.needs_alpn, self.resumption);
+        let (config, needs_alpn, resumption) = (self.client_config()?, self.needs_alpn, self.resumption);
         Ok(TlsConfig { config, name, needs_alpn, resumption })
     }
 
-    fn config(&self) -> Result<ClientConfig, TlsError> {
+    /// Reads the files, and returns the settings for a client that calls `rustls` itself, such as one of NATS. Its own default would
+    /// look for a provider of the process, and panic without one. The name and the resumption are that client's affair.
+    ///
+    /// # Errors
+    /// As [`TlsSettings::load`], but for the name.
+    pub fn client_config(&self) -> Result<ClientConfig, TlsError> {
         let provider = provider()?;
         let algorithms = provider.signature_verification_algorithms;
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));

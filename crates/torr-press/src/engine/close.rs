@@ -90,23 +90,33 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Closes a connection that has failed, and fails its requests. It is opened again after a back-off.
     #[cold]
     pub(super) fn fail_connection(&mut self, index: usize, failure: Failure) {
-        if self.connections[index].state != ConnectionState::Open && !self.connector.has_connected {
-            self.coordinator.connect_failed(&failure);
-        }
+        let was_opening = self.connections[index].state != ConnectionState::Open && !self.connector.has_connected;
         self.close(index);
         let connection = &mut self.connections[index];
         connection.protocol.discard_in_flight();
-        if connection.requests.is_empty() {
-            return;
-        }
-        connection.unwritten = 0;
-        let until = self.back_off(index);
-        self.connections[index].cold.back_off_until = until;
-        while let Some(request) = self.connections[index].requests.take_oldest() {
-            if self.record_failure(index, &request, failure.clone()) {
-                self.slots.defer(DeferredSlot { until, connection: index as u32, then: AfterWait::RequestEnded });
+        let mut goes_on = false;
+        if !connection.requests.is_empty() {
+            connection.unwritten = 0;
+            let until = self.back_off(index);
+            self.connections[index].cold.back_off_until = until;
+            while let Some(request) = self.connections[index].requests.take_oldest() {
+                goes_on |= self.fail_and_defer(index, &request, failure.clone(), until);
             }
         }
+        // A user that tries again may wait for a server that is not there yet.
+        if was_opening && !goes_on {
+            self.coordinator.connect_failed(&failure);
+        }
+    }
+
+    /// Records a failed request, and defers its slot. Returns whether its user sends it again.
+    fn fail_and_defer(&mut self, index: usize, request: &InFlightRequest, failure: Failure, until: Nanos) -> bool {
+        let then = self.record_failure(index, request, failure);
+        if let Some(then) = then {
+            let connection = self.user_of(index) as u32;
+            self.slots.defer(DeferredSlot { until, connection, then });
+        }
+        then == Some(AfterWait::NextStep)
     }
 
     /// Fails the request of this key alone.
@@ -122,21 +132,19 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     pub(super) fn fail_request_at(&mut self, index: usize, age: usize, failure: Failure) {
         let Some(request) = self.connections[index].requests.remove(age) else { return };
         let until = self.back_off(index);
-        if self.record_failure(index, &request, failure) {
-            self.slots.defer(DeferredSlot { until, connection: index as u32, then: AfterWait::RequestEnded });
-        }
+        self.fail_and_defer(index, &request, failure, until);
         if self.requests_per_connection.is_some() {
             self.close_if_used_up(index);
         }
     }
 
-    /// Records a failed request. Returns whether its slot is to be released.
-    fn record_failure(&mut self, index: usize, request: &InFlightRequest, failure: Failure) -> bool {
+    /// Records a failed request. Returns what is to become of its slot, if anything.
+    fn record_failure(&mut self, index: usize, request: &InFlightRequest, failure: Failure) -> Option<AfterWait> {
         let now = self.clock.now();
         self.slots.in_flight -= 1;
-        let releases = self.fail_session(index, request, &failure, now);
+        let then = self.fail_session(index, request, &failure, now);
         self.recorder.failure(request, failure, now);
-        releases
+        then
     }
 
     /// Puts a request that the server has not processed back among those to be written.
@@ -159,27 +167,31 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         if connection.state != ConnectionState::Connecting {
             self.recorder.closed();
         }
-        connection.state = ConnectionState::Closed;
+        connection.set_state(ConnectionState::Closed, &mut self.connector.opening);
         connection.registered = false;
         connection.unwritten = connection.requests.len() as u16;
         if std::mem::take(&mut connection.has_unsent) {
             (connection.cold.unsent, connection.cold.sent) = (Vec::new(), 0);
         }
         if self.plan.tunnel.is_some() {
+            // With one server behind a proxy all are.
             connection.cold.tunnel.reset();
         }
         if self.requests_per_connection.is_some() {
             let parked = std::mem::take(&mut connection.cold.parked_slots);
-            (0..parked).for_each(|_| self.slots.release(index as u32));
+            let user = self.user_of(index);
+            (0..parked).for_each(|_| self.slots.release(user as u32));
         }
     }
 
     /// Closes the connections without requests.
     pub(super) fn close_idle(&mut self) {
         for n in 0..self.slots.open_connections().len() {
-            let index = self.slots.open_connections()[n] as usize;
-            if self.connections[index].requests.is_empty() {
-                self.close(index);
+            let user = self.slots.open_connections()[n] as usize;
+            for index in (user..self.connections.len()).step_by(self.slots.connections) {
+                if self.connections[index].requests.is_empty() {
+                    self.close(index);
+                }
             }
         }
     }

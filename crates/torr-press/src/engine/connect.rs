@@ -12,10 +12,12 @@ use torr_net::{Interest, Nanos, socket};
 impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Opens a connection for the requests that wait for it.
     pub(super) fn connect(&mut self, index: usize, lag_from: Option<Nanos>) {
+        let destination = self.destination_of(index);
         let connection = &mut self.connections[index];
         let cold = &mut connection.cold;
-        let address = self.connector.address(cold.next_address);
+        let address = self.connector.address(destination, cold.next_address);
         cold.next_address += 1;
+        cold.certificate = None;
         cold.opened_at = self.clock.now();
         cold.snapshot = None;
         cold.failed_response = FailedResponseBuffer::default();
@@ -33,7 +35,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         match self.connector.connect(&address) {
             Ok(socket) => {
                 connection.socket = Some(socket);
-                connection.state = ConnectionState::Connecting;
+                connection.set_state(ConnectionState::Connecting, &mut self.connector.opening);
                 if address.connects_at_once() {
                     // It is connected already, and no event is needed to tell.
                     self.send_first_bytes(index);
@@ -47,7 +49,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
 
     /// Sends the first bytes on a connection: to the proxy, or to the server.
     fn send_first_bytes(&mut self, index: usize) {
-        match &self.plan.tunnel {
+        match self.servers.tunnel(self.destination_of(index)) {
             Some(request) => {
                 let start = self.batch.out.len();
                 self.batch.out.extend_from_slice(request);
@@ -87,7 +89,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
 
     /// Notes that a connection is established, on which the first bytes have been or are about to be sent.
     pub(super) fn established(&mut self, index: usize) {
-        let now = self.clock.now();
+        let (now, destination) = (self.clock.now(), self.destination_of(index));
         let connection = &mut self.connections[index];
         self.recorder.connected(now.saturating_sub(connection.cold.opened_at));
         connection.cold.established_at = now;
@@ -95,11 +97,12 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         if let Some(socket) = connection.socket.as_ref().filter(|_| self.plan.quick_ack) {
             socket::acknowledge(socket);
         }
-        connection.state = match (&self.plan.tunnel, connection.protocol.is_handshaking()) {
+        let state = match (self.servers.tunnel(destination), connection.protocol.is_handshaking()) {
             (Some(_), _) => ConnectionState::Tunnelling,
             (None, true) => ConnectionState::Handshaking,
             (None, false) => ConnectionState::Open,
         };
+        connection.set_state(state, &mut self.connector.opening);
         if connection.state == ConnectionState::Open {
             if connection.unwritten > 0 {
                 connection.start_clocks_of_unwritten(|| now);
@@ -124,7 +127,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             Ok((_, None)) => {}
             Ok((used, Some(response))) if (200..300).contains(&response.status) => {
                 connection.cold.established_at = now;
-                connection.state = ConnectionState::Handshaking;
+                connection.set_state(ConnectionState::Handshaking, &mut self.connector.opening);
                 self.open_protocol(index);
                 if used < input.len() {
                     self.read(index, &mut input[used..], now);
@@ -142,9 +145,12 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     pub(super) fn resume_writing(&mut self, index: usize, now: Nanos) {
         let connection = &mut self.connections[index];
         if connection.state == ConnectionState::Handshaking && !connection.protocol.is_handshaking() {
-            connection.state = ConnectionState::Open;
+            connection.set_state(ConnectionState::Open, &mut self.connector.opening);
             if let Some(secured) = connection.protocol.secured() {
                 self.recorder.secured(secured, now.saturating_sub(connection.cold.established_at));
+            }
+            if let Some(sessions) = &mut self.sessions {
+                connection.cold.certificate = connection.protocol.certificate().map(|der| sessions.share(der));
             }
             self.connected();
         }

@@ -3,6 +3,7 @@
 use super::in_flight::{InFlightRequest, RequestQueue};
 use crate::failed_response::FailedResponseBuffer;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use torr_gauge::sockets::SocketCounters;
 use torr_net::{Nanos, Token};
 use torr_wire::response::ResponseReader;
@@ -70,6 +71,8 @@ pub(super) struct Cold {
     pub tunnel: ResponseReader,
     /// The buffer for a failed response, where one is to be kept.
     pub failed_response: FailedResponseBuffer,
+    /// The server's certificate in DER, for sessions over TLS.
+    pub certificate: Option<Arc<[u8]>>,
 }
 
 /// The statistics of a socket at one time.
@@ -86,7 +89,21 @@ impl Cold {
     }
 }
 
+impl ConnectionState {
+    /// Whether there is a socket on which no request can be sent yet.
+    fn is_opening(self) -> bool {
+        !matches!(self, Self::Closed | Self::Open)
+    }
+}
+
 impl<P> Connection<P> {
+    /// Notes how far the connection has come, and counts it in or out of those that are `opening`.
+    pub fn set_state(&mut self, state: ConnectionState, opening: &mut usize) {
+        let was = std::mem::replace(&mut self.state, state);
+        *opening += usize::from(state.is_opening());
+        *opening -= usize::from(was.is_opening());
+    }
+
     pub fn new(number: usize, protocol: P) -> Self {
         Self {
             socket: None,

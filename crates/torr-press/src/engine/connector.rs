@@ -1,32 +1,37 @@
 //! The opening of sockets: which address they connect to and from.
 
 use crate::plan::Plan;
+use crate::servers::Servers;
 use crate::sources::Sources;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use torr_net::{Address, socket};
+use torr_net::{Address, socket, timestamp};
 
 /// The addresses of one thread's connections.
 pub(super) struct Connector<'r> {
     plan: &'r Plan,
+    servers: Servers<'r>,
     /// The only address to connect to, if it is not the plan's.
     only: Option<Address>,
     sources: Sources,
     /// Whether a connection of this thread has become ready for requests.
     pub has_connected: bool,
+    /// The number of connections that have a socket, but are not ready for requests.
+    pub opening: usize,
 }
 
 impl<'r> Connector<'r> {
     /// Returns the connector of a thread, which connects to the address that is given instead of the plan's.
     pub fn new(plan: &'r Plan, only: Option<SocketAddr>) -> Self {
-        let (only, sources) = (only.map(Address::Tcp), Sources::new(&plan.sources, &plan.addresses));
-        Self { plan, only, sources, has_connected: false }
+        let (only, sources) = (only.map(Address::Tcp), Sources::new(&plan.sources, plan.all_addresses()));
+        Self { plan, servers: Servers::of(plan), only, sources, has_connected: false, opening: 0 }
     }
 
-    /// Returns the address at a position, counted in turn.
-    pub fn address(&self, position: usize) -> Address {
-        let in_turn = || &self.plan.addresses[position % self.plan.addresses.len()];
+    /// Returns the address at a position, counted in turn, of the server with a number.
+    pub fn address(&self, destination: usize, position: usize) -> Address {
+        let addresses = self.servers.addresses(destination);
+        let in_turn = || &addresses[position % addresses.len()];
         self.only.as_ref().unwrap_or_else(in_turn).clone()
     }
 
@@ -39,7 +44,14 @@ impl<'r> Connector<'r> {
                     others -= 1;
                     self.sources.ran_short();
                 }
-                opened => return opened,
+                Ok(socket) => {
+                    if self.plan.uses_kernel_timestamps() {
+                        // A socket without stamps has the times at which it is read.
+                        let _ = timestamp::enable(&socket);
+                    }
+                    return Ok(socket);
+                }
+                error => return error,
             }
         }
     }

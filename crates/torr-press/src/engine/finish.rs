@@ -7,6 +7,7 @@ use crate::coordinator::Coordinator;
 use crate::pacer::{Due, Pacer};
 use crate::protocol::Protocol;
 use torr_net::Nanos;
+use torr_net::timestamp::Timestamps;
 
 /// The number of sockets that are sampled at the end of the run.
 const LAST_SOCKETS: usize = 16;
@@ -32,6 +33,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             self.count_session_without_user();
         }
         let (sources, sessions) = (self.connector.sources_used(), self.finish_sessions());
-        ThreadResult { first, sources, sessions, ..self.recorder.finish(now, self.coordinator) }
+        let timestamped = self.timestamps.as_ref().is_some_and(Timestamps::were_used);
+        ThreadResult { first, sources, sessions, timestamped, ..self.recorder.finish(now, self.coordinator) }
     }
 }

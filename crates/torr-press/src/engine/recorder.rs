@@ -30,6 +30,8 @@ pub(crate) struct ThreadResult {
     pub carried: u64,
     /// The number of source addresses used.
     pub sources: usize,
+    /// Whether the times of responses are the kernel's time stamps.
+    pub timestamped: bool,
     /// The TLS parameters of the first connection.
     pub secured: Option<NegotiatedTls>,
     /// The first response, if it was to be kept.
@@ -56,6 +58,8 @@ pub(super) struct Recorder {
     peak: u64,
     carried: u64,
     pub idle: Nanos,
+    /// The part of `idle` that samples have been handed over with.
+    idle_handed_over: Nanos,
     /// When the latest scheduled request was sent.
     last_sent: Option<Nanos>,
     secured: Option<NegotiatedTls>,
@@ -78,6 +82,7 @@ impl Recorder {
             peak: 0,
             carried: 0,
             idle: 0,
+            idle_handed_over: 0,
             last_sent: None,
             secured: None,
             keeps_failed_response: plan.warmup.is_zero(),
@@ -101,6 +106,7 @@ impl Recorder {
     pub fn end_warmup(&mut self, now: Nanos, coordinator: &impl Coordinator) {
         if !self.is_measuring() && now >= self.warm_until {
             self.warmup = Some(Box::new(std::mem::replace(&mut self.sample, coordinator.fresh_sample())));
+            self.idle_handed_over = self.idle;
             self.carried = self.open;
             self.peak = self.open;
             self.keeps_failed_response = true;
@@ -111,10 +117,17 @@ impl Recorder {
     #[inline]
     pub fn hand_over(&mut self, now: Nanos, coordinator: &impl Coordinator) {
         while now >= self.next_time() && self.is_measuring() {
-            let sample = std::mem::replace(&mut self.sample, coordinator.fresh_sample());
+            let mut sample = std::mem::replace(&mut self.sample, coordinator.fresh_sample());
+            self.complete(&mut sample);
             coordinator.sample(self.intervals, sample, false);
             self.intervals += 1;
         }
+    }
+
+    /// Adds what is known only at the end of an interval.
+    fn complete(&mut self, sample: &mut Sample) {
+        sample.open = self.open;
+        sample.idle = self.idle - std::mem::replace(&mut self.idle_handed_over, self.idle);
     }
 
     /// Counts a request that is begun, and returns whether that is during the warm-up.
@@ -263,12 +276,14 @@ impl Recorder {
     }
 
     /// Hands over what is left at the end of the run.
-    pub fn finish(self, now: Nanos, coordinator: &impl Coordinator) -> ThreadResult {
+    pub fn finish(mut self, now: Nanos, coordinator: &impl Coordinator) -> ThreadResult {
+        let mut last = std::mem::take(&mut self.sample);
+        self.complete(&mut last);
         // A run that was stopped during the warm-up has measured nothing.
         let (warmup, sample) = match self.warmup {
-            Some(warmup) => (Some(*warmup), self.sample),
-            None if self.warm_until > 0 => (Some(self.sample), Sample::default()),
-            None => (None, self.sample),
+            Some(warmup) => (Some(*warmup), last),
+            None if self.warm_until > 0 => (Some(last), Sample::default()),
+            None => (None, last),
         };
         if let Some(warmup) = warmup {
             coordinator.warmup(warmup);
@@ -281,6 +296,7 @@ impl Recorder {
             peak: self.peak,
             carried: self.carried,
             sources: 0,
+            timestamped: false,
             secured: self.secured,
             first: None,
             failed_response: self.failed_response,

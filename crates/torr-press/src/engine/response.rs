@@ -82,7 +82,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             self.close_if_used_up(index);
         }
         match self.sessions.is_some() {
-            true => self.continue_user(index as u32, last_byte),
+            true => self.continue_user(self.user_of(index) as u32, last_byte),
             false => self.release_slot_after_think(index as u32, last_byte),
         }
     }

@@ -26,9 +26,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Writes as many of the requests that wait on a connection as its protocol has room for.
     #[inline]
     pub(super) fn write_requests(&mut self, index: usize, lag_from: Option<Nanos>) {
+        self.source.turn_to(self.user_of(index));
         let connection = &mut self.connections[index];
         let (start, mut requests) = (self.batch.out.len(), 0);
-        self.source.turn_to(index);
         while connection.unwritten > 0 && connection.protocol.has_room() {
             let key = if P::MULTIPLEXES { connection.cold.new_key() } else { 0 };
             let is_head = connection.protocol.start(&mut self.protocol, key, &mut self.source, &mut self.batch.out);

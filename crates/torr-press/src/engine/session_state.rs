@@ -1,15 +1,20 @@
 //! Where the virtual users of a thread are, and what has been counted of their sessions.
 
-use torr_gauge::sessions::{EntryName, SessionCounts};
+use crate::users::Users;
+use std::sync::Arc;
+use torr_gauge::sessions::{EntryCounts, SessionCounts};
 use torr_net::Nanos;
 
 /// The sessions of one thread.
 pub(super) struct Sessions {
-    pub counts: SessionCounts,
+    /// The counts of sessions and entries; `None` where results tell of requests only.
+    pub counts: Option<SessionCounts>,
     /// Where each user is, by the number of the connection.
     pub users: Vec<UserState>,
     /// The number of sessions that have begun and not ended.
     pub running: usize,
+    /// The latest certificate of the server, which connections share.
+    certificate: Option<Arc<[u8]>>,
 }
 
 /// Where a user is.
@@ -27,7 +32,21 @@ pub(super) struct UserState {
 }
 
 impl Sessions {
-    pub fn new(users: usize, entries: &[EntryName]) -> Self {
-        Self { counts: SessionCounts::new(entries), users: vec![UserState::default(); users], running: 0 }
+    pub fn new(count: usize, users: &dyn Users) -> Self {
+        let counts = users.has_sessions().then(|| SessionCounts::new(&users.entries()));
+        Self { counts, users: vec![UserState::default(); count], running: 0, certificate: None }
+    }
+
+    /// Returns the counts of an entry, if there are any.
+    pub fn entry(&mut self, number: u32) -> Option<&mut EntryCounts> {
+        self.counts.as_mut()?.entries.get_mut(number as usize)
+    }
+
+    /// Returns a certificate in memory that all connections share on which the server sends the same one.
+    pub fn share(&mut self, certificate: &[u8]) -> Arc<[u8]> {
+        match &self.certificate {
+            Some(latest) if **latest == *certificate => Arc::clone(latest),
+            _ => Arc::clone(self.certificate.insert(certificate.into())),
+        }
     }
 }

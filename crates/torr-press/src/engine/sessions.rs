@@ -1,6 +1,7 @@
 //! The steps of virtual users: when they take the next one, and what it leads to.
 
 use super::Engine;
+use super::connection::Connection;
 use super::in_flight::InFlightRequest;
 use super::session_state::{Sessions, UserState};
 use super::slots::{AfterWait, DeferredSlot};
@@ -13,17 +14,61 @@ use crate::source::Source;
 use crate::users::{ReceivedBy, Step, Unmet};
 use torr_gauge::sessions::{AssertExample, SessionCounts};
 use torr_gauge::{Failure, FailureKind};
-use torr_net::{Nanos, clock};
+use torr_net::{Nanos, clock, file_limit};
 
 impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
+    /// Returns the slot, or the user, that a connection belongs to.
+    #[inline]
+    pub(super) fn user_of(&self, connection: usize) -> usize {
+        let users = self.slots.connections;
+        if connection < users { connection } else { connection % users }
+    }
+
+    /// Returns the number of the server that a connection goes to.
+    #[inline]
+    pub(super) fn destination_of(&self, connection: usize) -> usize {
+        let users = self.slots.connections;
+        if connection < users { 0 } else { connection / users }
+    }
+
+    /// Returns the connection that takes the next request of a slot, or of its user.
+    #[inline]
+    pub(super) fn connection_of(&mut self, user: u32) -> u32 {
+        match &self.source {
+            Source::Users(users) if !self.servers.is_one() => {
+                let index = user as usize + users.all.destination(user as usize) * self.slots.connections;
+                if index >= self.connections.len() {
+                    self.add_connections(index);
+                }
+                index as u32
+            }
+            _ => user,
+        }
+    }
+
+    /// Makes connections of all users to the servers that were learnt of, up to the one of this connection.
+    #[cold]
+    fn add_connections(&mut self, index: usize) {
+        let users = self.slots.connections;
+        let servers = index / users + 1;
+        // Each user may connect to each of them; a limit that is too low fails the connects.
+        file_limit::raise_for_connections(
+            (self.plan.prepared_connections() * servers + self.plan.thread_count()) as u64,
+        );
+        for server in self.connections.len() / users..servers {
+            let new = self.numbers.clone().map(|number| Connection::new(number, (self.new_protocol)(server)));
+            self.connections.extend(new);
+        }
+    }
+
     /// Begins a session that was due at a time. Returns whether a request is to be sent now.
     pub(super) fn begin_session(&mut self, index: u32, due: Nanos, now: Nanos) -> bool {
         let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return true };
         let in_warmup = due < clock::nanos(self.plan.warmup);
         sessions.users[index as usize] = UserState { due, entry: 0, together: 1, in_session: true, in_warmup };
         sessions.running += 1;
-        if !in_warmup {
-            sessions.counts.start();
+        if let Some(counts) = sessions.counts.as_mut().filter(|_| !in_warmup) {
+            counts.start();
         }
         users.all.begin(index as usize);
         self.advance_user(index, now)
@@ -36,7 +81,12 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         match users.all.next(index as usize) {
             Step::Send(entry) => {
                 (state.entry, state.together) = (entry, 1);
-                sessions.counts.make_room(entry as usize);
+                if let Some(counts) = &mut sessions.counts {
+                    counts.make_room(entry as usize);
+                    if self.servers.may_be_several() {
+                        counts.entries[entry as usize].note_server(users.all.destination(index as usize));
+                    }
+                }
                 return true;
             }
             Step::SendAll(entry, together) => {
@@ -44,20 +94,20 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                 return true;
             }
             Step::Await => {}
-            Step::Pause(pause) => {
+            Step::Pause(pause) | Step::LookUp(pause) => {
                 let until = now.saturating_add(clock::nanos(pause));
                 self.slots.defer(DeferredSlot { until, connection: index, then: AfterWait::NextStep });
             }
             Step::Finished => {
                 let took = now.saturating_sub(state.due);
-                if !state.in_warmup {
-                    sessions.counts.finish(took);
+                if let Some(counts) = sessions.counts.as_mut().filter(|_| !state.in_warmup) {
+                    counts.finish(took);
                 }
                 self.end_session(index, now);
             }
             Step::Failed(entry, reason) => {
-                if !state.in_warmup {
-                    sessions.counts.fail(entry as usize, reason.as_deref());
+                if let Some(counts) = sessions.counts.as_mut().filter(|_| !state.in_warmup) {
+                    counts.fail(entry as usize, reason.as_deref());
                 }
                 self.end_session(index, now);
             }
@@ -92,19 +142,21 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         failed: Option<FailedResponseBuffer>,
         now: Nanos,
     ) {
+        let (user, destination) = (self.user_of(index), self.destination_of(index));
         let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return };
         let connection = &mut self.connections[index];
-        let address = self.connector.address(connection.cold.next_address.wrapping_sub(1));
+        let address = self.connector.address(destination, connection.cold.next_address.wrapping_sub(1));
         let took = now.saturating_sub(request.due);
+        let certificate = connection.cold.certificate.as_deref();
         let mut status_only = KeptResponse::default();
         let response = connection.protocol.kept().unwrap_or(&mut status_only);
         response.status = received.response.status;
-        let by = ReceivedBy { response, took, address: address.tcp().map(|address| address.ip()) };
-        let judged = users.all.received(index, &by);
+        let by = ReceivedBy { response, took, address: address.tcp().map(|address| address.ip()), certificate };
+        let judged = users.all.received(user, &by);
         response.clear();
         let passed = judged.passed;
-        let state = sessions.users[index];
-        if let Some(entry) = sessions.counts.entries.get_mut(state.entry as usize).filter(|_| !request.in_warmup) {
+        let state = sessions.users[user];
+        if let Some(entry) = sessions.entry(state.entry).filter(|_| !request.in_warmup) {
             entry.record_response(took, received.response.status, passed);
             if judged.retries {
                 entry.record_retry();
@@ -128,30 +180,40 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         }
     }
 
-    /// Ends the session of a user whose request has failed. Returns whether its slot is to be released: of requests that were
-    /// sent together, the first that fails ends the session.
+    /// Ends the session of a user whose request has failed, unless it sends the request again. Returns what is to become of the
+    /// slot: of requests that were sent together, the first that fails ends the session.
     pub(super) fn fail_session(
         &mut self,
         index: usize,
         request: &InFlightRequest,
         failure: &Failure,
         now: Nanos,
-    ) -> bool {
-        let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return true };
-        users.all.failed(index, failure);
-        let state = sessions.users[index];
-        if let Some(entry) = sessions.counts.entries.get_mut(state.entry as usize).filter(|_| !request.in_warmup) {
+    ) -> Option<AfterWait> {
+        let user = self.user_of(index);
+        let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else {
+            return Some(AfterWait::RequestEnded);
+        };
+        let state = sessions.users[user];
+        let retries = state.in_session && users.all.retries(user, failure);
+        if let Some(entry) = sessions.entry(state.entry).filter(|_| !request.in_warmup) {
             let timed_out = failure.kind == FailureKind::Timeout;
             entry.record_request_failure(timed_out.then(|| now.saturating_sub(request.due)));
+            if retries {
+                entry.record_retry();
+            }
         }
-        if state.in_session && !state.in_warmup {
-            sessions.counts.fail(state.entry as usize, Some(&failure.what));
+        if retries {
+            return Some(AfterWait::NextStep);
         }
-        self.close_session(index);
-        state.in_session
+        users.all.failed(user, failure);
+        if let Some(counts) = sessions.counts.as_mut().filter(|_| state.in_session && !state.in_warmup) {
+            counts.fail(state.entry as usize, Some(&failure.what));
+        }
+        self.close_session(user);
+        state.in_session.then_some(AfterWait::RequestEnded)
     }
 
-    /// Returns the number of requests that the user of a connection sends together.
+    /// Returns the number of requests that a user sends together.
     #[inline]
     pub(super) fn requests_together(&self, index: u32) -> u16 {
         self.sessions.as_ref().map_or(1, |sessions| sessions.users[index as usize].together)
@@ -160,31 +222,35 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Adds the sessions that have ended to the sample that is about to be handed over.
     #[inline]
     pub(super) fn count_ended_sessions(&mut self, now: Nanos) {
-        if let Some(sessions) = self.sessions.as_mut().filter(|_| now >= self.recorder.next_time()) {
-            self.recorder.sample.sessions.add(sessions.counts.take_ended());
+        let Some(counts) = self.sessions.as_mut().and_then(|sessions| sessions.counts.as_mut()) else { return };
+        if now >= self.recorder.next_time() {
+            self.recorder.sample.sessions.add(counts.take_ended());
         }
     }
 
     /// Counts a session that was due but never had a user.
     pub(super) fn count_session_without_user(&mut self) {
-        if let Some(sessions) = &mut self.sessions {
-            sessions.counts.start();
-            sessions.counts.leave_unfinished();
+        if let Some(counts) = self.sessions.as_mut().and_then(|sessions| sessions.counts.as_mut()) {
+            counts.start();
+            counts.leave_unfinished();
         }
     }
 
     /// Counts a request that the end of the run has cut off.
     pub(super) fn count_unfinished_request(&mut self, index: usize, request: &InFlightRequest, now: Nanos) {
+        let user = self.user_of(index);
         let Some(sessions) = &mut self.sessions else { return };
-        let entry = sessions.counts.entries.get_mut(sessions.users[index].entry as usize);
-        if let Some(entry) = entry.filter(|_| !request.in_warmup) {
+        let entry = sessions.users[user].entry;
+        if let Some(entry) = sessions.entry(entry).filter(|_| !request.in_warmup) {
             entry.record_unfinished(now.saturating_sub(request.due));
         }
     }
 
-    /// Returns the counts of the sessions, those that the end of the run has cut off among them.
+    /// Returns the counts of the sessions, those that the end of the run has cut off among them; `None` where results tell of requests
+    /// only.
     pub(super) fn finish_sessions(&mut self) -> Option<SessionCounts> {
-        let Sessions { mut counts, users, .. } = *self.sessions.take()?;
+        let Sessions { counts, users, .. } = *self.sessions.take()?;
+        let mut counts = counts?;
         self.recorder.sample.sessions.add(counts.take_ended());
         for _ in users.iter().filter(|user| user.in_session && !user.in_warmup) {
             counts.leave_unfinished();

@@ -21,6 +21,8 @@ pub(super) struct Slots {
     pub all_begun: bool,
     /// The number of requests in flight.
     pub in_flight: usize,
+    /// The number of connections, or users, that slots belong to.
+    pub connections: usize,
 }
 
 /// A slot that becomes available at a time: after a failure, or a think time.
@@ -52,6 +54,7 @@ impl Slots {
             backlogged: false,
             all_begun: false,
             in_flight: 0,
+            connections,
         }
     }
 
@@ -107,6 +110,11 @@ impl Slots {
     /// Whether a slot is available that may be filled at once.
     pub fn can_fill(&self) -> bool {
         !self.continuing.is_empty() || !self.available.is_empty() && self.next_due.is_none() && !self.all_begun
+    }
+
+    /// Whether a slot is available, so that the next request that is due can begin.
+    pub fn has_available(&self) -> bool {
+        !self.available.is_empty()
     }
 
     /// Returns when a slot has to be filled or becomes available.

@@ -17,15 +17,15 @@ impl Http2<'_> {
             match self.read_partial(input, at, out)? {
                 (taken, None) if !self.partial.is_empty() => return Ok((taken, None)),
                 (taken, None) => used = taken,
-                told => return Ok(told),
+                event => return Ok(event),
             }
         }
         while let Some(head) = Head::read(&input[used..]) {
             self.check(head)?;
             let Some(payload) = input[used + HEAD..].get(..head.len) else { break };
             used += HEAD + head.len;
-            if let Some(told) = self.take_frame(head, payload, at, out)? {
-                return Ok((used, Some(told)));
+            if let Some(event) = self.take_frame(head, payload, at, out)? {
+                return Ok((used, Some(event)));
             }
         }
         self.partial.extend_from_slice(&input[used..]);

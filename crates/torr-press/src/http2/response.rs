@@ -38,9 +38,9 @@ impl Http2<'_> {
                 fields.push((String::from_utf8_lossy(name).into_owned(), value.to_vec()));
             }
         })?;
-        let Some(place) = self.streams.find(head.stream) else { return self.check_closed(head).map(|()| None) };
+        let Some(index) = self.streams.find(head.stream) else { return self.check_closed(head).map(|()| None) };
         let is_last = head.has(flag::END_STREAM);
-        let stream = self.streams.at(place);
+        let stream = self.streams.at(index);
         let taken: Result<(), Wrong> = match (message.wrong, stream.status, message.status) {
             (Some(wrong), ..) => Err(wrong),
             (None, Some(_), None) if is_last => Ok(()),
@@ -67,9 +67,9 @@ impl Http2<'_> {
             }
         };
         match taken {
-            Ok(()) if is_last => Ok(self.complete(place, out)),
+            Ok(()) if is_last => Ok(self.complete(index, out)),
             Ok(()) => Ok(None),
-            Err(wrong) => Ok(self.give_up_on(place, wrong, out)),
+            Err(wrong) => Ok(self.give_up_on(index, wrong, out)),
         }
     }
 
@@ -88,8 +88,8 @@ impl Http2<'_> {
         give_back(&mut self.received, length, 0, out);
         // Servers measure the round-trip time by asking for replies while they send.
         self.chatter = self.chatter.saturating_sub(length / CONTENT_FOR_A_REPLY);
-        let Some(place) = self.streams.find(head.stream) else { return self.check_closed(head).map(|()| None) };
-        let stream = self.streams.at(place);
+        let Some(index) = self.streams.find(head.stream) else { return self.check_closed(head).map(|()| None) };
+        let stream = self.streams.at(index);
         let is_last = head.has(flag::END_STREAM);
         if !is_last {
             give_back(&mut stream.received, length, stream.id, out);
@@ -114,26 +114,26 @@ impl Http2<'_> {
             Some(_) => None,
         };
         match wrong {
-            Some(wrong) => Ok(self.give_up_on(place, wrong, out)),
-            None if is_last => Ok(self.complete(place, out)),
+            Some(wrong) => Ok(self.give_up_on(index, wrong, out)),
+            None if is_last => Ok(self.complete(index, out)),
             None => Ok(None),
         }
     }
 
     /// Handles the end of a response.
     #[inline]
-    fn complete(&mut self, place: usize, out: &mut Vec<u8>) -> Option<ProtocolEvent> {
-        let stream = self.streams.at(place);
+    fn complete(&mut self, index: usize, out: &mut Vec<u8>) -> Option<ProtocolEvent> {
+        let stream = self.streams.at(index);
         let status = stream.status?;
         let is_bodiless = stream.is_head || matches!(status, 204 | 304);
         if !is_bodiless && stream.length.is_some_and(|length| length != stream.body) {
-            return self.give_up_on(place, "fewer bytes than the response should have", out);
+            return self.give_up_on(index, "fewer bytes than the response should have", out);
         }
         let mut stream = if stream.upload.is_some() {
             // The response came before all of the request was sent: the rest is not needed.
-            self.give_up(place, Code::CANCEL, out)?
+            self.give_up(index, Code::CANCEL, out)?
         } else {
-            self.take(place)?
+            self.take(index)?
         };
         (self.has_responded, self.chatter, self.refused_at) = (true, 0, usize::MAX);
         let response = Response { status, keep_alive: true, body: stream.body };
@@ -148,8 +148,8 @@ impl Http2<'_> {
 
     /// Resets the stream of a malformed response, and returns its failure.
     #[cold]
-    fn give_up_on(&mut self, place: usize, wrong: Wrong, out: &mut Vec<u8>) -> Option<ProtocolEvent> {
-        let stream = self.give_up(place, Code::PROTOCOL_ERROR, out)?;
+    fn give_up_on(&mut self, index: usize, wrong: Wrong, out: &mut Vec<u8>) -> Option<ProtocolEvent> {
+        let stream = self.give_up(index, Code::PROTOCOL_ERROR, out)?;
         Some(ProtocolEvent::Failed(stream.key, error::malformed(wrong)))
     }
 }

@@ -78,16 +78,16 @@ impl Talk {
     }
 
     fn hear(&mut self, bytes: &[u8]) -> Result<Vec<ProtocolEvent>, Failure> {
-        let (mut input, mut all, mut told) = (bytes.to_vec(), Vec::new(), 0);
+        let (mut input, mut all, mut taken) = (bytes.to_vec(), Vec::new(), 0);
         loop {
             let in_flight = InFlight { count: 0, oldest_is_head: false, failed_response: None };
             let (used, next) =
-                self.session.receive(&mut self.packed, &mut input[told..], 7, in_flight, &mut self.said)?;
-            told += used;
+                self.session.receive(&mut self.packed, &mut input[taken..], 7, in_flight, &mut self.said)?;
+            taken += used;
             match next {
                 Some(next) => all.push(next),
                 None => {
-                    assert_eq!(told, bytes.len(), "all of it is taken");
+                    assert_eq!(taken, bytes.len(), "all of it is taken");
                     return Ok(all);
                 }
             }
@@ -145,7 +145,7 @@ fn goaway(last: u32, code: Code) -> Vec<u8> {
     frame(kind::GOAWAY, 0, 0, &[last.to_be_bytes(), code.0.to_be_bytes()].concat())
 }
 
-fn answer(key: u32, status: u16, body: u64) -> ProtocolEvent {
+fn completed(key: u32, status: u16, body: u64) -> ProtocolEvent {
     let response = Response { status, keep_alive: true, body };
     ProtocolEvent::Response(ReceivedResponse {
         key,
@@ -156,17 +156,17 @@ fn answer(key: u32, status: u16, body: u64) -> ProtocolEvent {
     })
 }
 
-fn failed(told: &[ProtocolEvent]) -> (u32, FailureKind, String) {
-    match told {
+fn failed(events: &[ProtocolEvent]) -> (u32, FailureKind, String) {
+    match events {
         [ProtocolEvent::Failed(key, failure)] => (*key, failure.kind, failure.what.to_string()),
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn answers_in_any_order_and_any_pieces() {
+fn responses_in_any_order_and_any_pieces() {
     let mut bytes = head(3, false, b"\x88\x5c\x015");
-    bytes.extend(head(1, false, b"\x48\x03103")); // an interim answer
+    bytes.extend(head(1, false, b"\x48\x03103")); // an interim response
     bytes.extend(data(3, false, b"hel"));
     bytes.extend(frame(kind::PING, 0, 0, b"12345678"));
     bytes.extend(frame(kind::HEADERS, flag::PADDED | flag::PRIORITY, 1, b"\x02\0\0\0\0\x09\x8d\0\0"));
@@ -178,13 +178,13 @@ fn answers_in_any_order_and_any_pieces() {
     bytes.extend(data(1, false, b"not found"));
     bytes.extend(head(1, true, b"\x40\x01t\x01z")); // after the body
     bytes.extend(head(5, true, b"\x89"));
-    let expected = [answer(2, 200, 5), answer(1, 404, 9), answer(3, 204, 0)];
+    let expected = [completed(2, 200, 5), completed(1, 404, 9), completed(3, 204, 0)];
     for size in (1..40).chain([bytes.len()]) {
         let mut talk = Talk::get();
         assert_eq!([talk.start(), talk.start(), talk.start()], [Some(1), Some(2), Some(3)]);
         talk.said();
-        let told: Vec<_> = bytes.chunks(size).flat_map(|piece| talk.hear(piece).unwrap()).collect();
-        assert_eq!(told, expected, "in pieces of {size}");
+        let events: Vec<_> = bytes.chunks(size).flat_map(|piece| talk.hear(piece).unwrap()).collect();
+        assert_eq!(events, expected, "in pieces of {size}");
         assert_eq!(talk.said(), [(Head { len: 8, kind: 6, flags: 1, stream: 0 }, b"12345678".to_vec())]);
         assert!(!talk.session.is_draining() && talk.session.server_closed() == Ok(None));
     }
@@ -203,7 +203,7 @@ fn requests_give_indices_and_use_them() {
         assert_eq!(payload, expected);
     }
     assert_eq!(said.len(), 2, "bodies wait for the server's settings");
-    // A server without a table is told that none is used.
+    // A server without a table is sent an update to size 0.
     talk.greet(&[(setting::HEADER_TABLE_SIZE, 0)]);
     talk.start();
     talk.start();
@@ -226,7 +226,7 @@ fn bodies_of_requests_wait_for_the_windows() {
     assert_eq!(sent(&mut talk), [(1, 10, 0), (3, 10, 0)]);
     talk.hear(&number(kind::WINDOW_UPDATE, 3, 15)).unwrap();
     assert_eq!(sent(&mut talk), [(3, 15, 0)]);
-    // The windows of streams under way become smaller, below zero, and larger again.
+    // The windows of streams in flight become smaller, below zero, and larger again.
     talk.greet(&[(setting::INITIAL_WINDOW_SIZE, 5)]);
     talk.hear(&number(kind::WINDOW_UPDATE, 1, 5)).unwrap();
     assert_eq!(sent(&mut talk), []);
@@ -243,7 +243,7 @@ fn bodies_of_requests_wait_for_the_windows() {
     talk.start();
     assert_eq!(sent(&mut talk), [(1, 16384, 0), (1, 16384, 0), (1, 7232, 1), (3, 16384, 0), (3, 9151, 0)]);
     // Answered too early: the rest is not sent.
-    assert_eq!(talk.hear(&head(3, true, OK)).unwrap(), [answer(2, 200, 0)]);
+    assert_eq!(talk.hear(&head(3, true, OK)).unwrap(), [completed(2, 200, 0)]);
     assert_eq!(talk.last_reset(), (3, Code::CANCEL));
     talk.start();
     talk.hear(&number(kind::WINDOW_UPDATE, 0, 40_000)).unwrap();
@@ -267,7 +267,7 @@ fn what_is_received_is_given_back() {
     }
     let received = 70_000 * frame::MOST as u64;
     assert!(given_back.iter().all(|&by| by > received - u64::from(WINDOW)), "{given_back:?} of {received}");
-    assert_eq!(talk.hear(&data(1, true, b"")).unwrap(), [answer(1, 200, received)]);
+    assert_eq!(talk.hear(&data(1, true, b"")).unwrap(), [completed(1, 200, received)]);
 }
 
 #[test]
@@ -287,8 +287,8 @@ fn no_more_streams_than_the_server_wants() {
 fn streams_end_before_their_time() {
     let mut talk = Talk::get();
     (0..4).for_each(|_| _ = talk.start());
-    let told = talk.hear(&number(kind::RST_STREAM, 3, Code::CANCEL.0)).unwrap();
-    assert_eq!(failed(&told), (2, FailureKind::Read, "the server reset the stream: CANCEL".into()));
+    let events = talk.hear(&number(kind::RST_STREAM, 3, Code::CANCEL.0)).unwrap();
+    assert_eq!(failed(&events), (2, FailureKind::Read, "the server reset the stream: CANCEL".into()));
     // Refused beside two others: these come first.
     assert_eq!(
         talk.hear(&number(kind::RST_STREAM, 7, Code::REFUSED_STREAM.0)).unwrap(),
@@ -305,11 +305,11 @@ fn streams_end_before_their_time() {
     assert_eq!(talk.last_reset(), (5, Code::CANCEL));
     assert_eq!(talk.hear(&[head(5, false, b"\x88\x40\x01x\x01y"), data(5, true, b"late")].concat()).unwrap(), []);
     // The late head has changed the table.
-    assert_eq!(talk.hear(&head(9, true, b"\x88\xbe")).unwrap(), [answer(5, 200, 0)]);
+    assert_eq!(talk.hear(&head(9, true, b"\x88\xbe")).unwrap(), [completed(5, 200, 0)]);
     // Refused as the only one: it is not wanted.
     talk.start();
-    let told = talk.hear(&number(kind::RST_STREAM, 11, Code::REFUSED_STREAM.0)).unwrap();
-    assert_eq!(failed(&told), (6, FailureKind::Read, "the server reset the stream: REFUSED_STREAM".into()));
+    let events = talk.hear(&number(kind::RST_STREAM, 11, Code::REFUSED_STREAM.0)).unwrap();
+    assert_eq!(failed(&events), (6, FailureKind::Read, "the server reset the stream: REFUSED_STREAM".into()));
     assert_eq!(talk.start(), Some(7));
 }
 
@@ -320,15 +320,15 @@ fn connections_end_in_good_order() {
     assert_eq!(talk.hear(&goaway(i32::MAX as u32, Code::NO_ERROR)).unwrap(), []);
     assert!(talk.session.is_draining() && talk.start().is_none());
     let bytes = [goaway(3, Code::NO_ERROR), head(3, true, OK), head(1, true, OK)].concat();
-    let told = talk.hear(&bytes).unwrap();
+    let events = talk.hear(&bytes).unwrap();
     assert_eq!(
-        told,
-        [ProtocolEvent::Unprocessed(3), ProtocolEvent::Unprocessed(4), answer(2, 200, 0), answer(1, 200, 0)]
+        events,
+        [ProtocolEvent::Unprocessed(3), ProtocolEvent::Unprocessed(4), completed(2, 200, 0), completed(1, 200, 0)]
     );
     assert_eq!(talk.session.server_closed(), Ok(None));
     assert_eq!(talk.hear(&head(5, true, OK)).unwrap(), [], "it had said that it would not");
     assert!(talk.hear(&goaway(5, Code::NO_ERROR)).is_err(), "the last stream never grows");
-    // One that takes nothing, time and again, is not asked forever.
+    // Retries to a server that refuses all requests end.
     talk.open();
     talk.start();
     talk.greet(&[]);
@@ -336,14 +336,14 @@ fn connections_end_in_good_order() {
     talk.open();
     talk.start();
     talk.greet(&[]);
-    let told = talk.hear(&goaway(0, Code::NO_ERROR)).unwrap();
-    assert_eq!(failed(&told), (6, FailureKind::Read, "the server ended the connection: NO_ERROR".into()));
+    let events = talk.hear(&goaway(0, Code::NO_ERROR)).unwrap();
+    assert_eq!(failed(&events), (6, FailureKind::Read, "the server ended the connection: NO_ERROR".into()));
     // One with a complaint fails what it leaves.
     talk.open();
     (0..2).for_each(|_| _ = talk.start());
     talk.greet(&[]);
-    let told = talk.hear(&goaway(1, Code::ENHANCE_YOUR_CALM)).unwrap();
-    assert_eq!(failed(&told), (8, FailureKind::Read, "the server ended the connection: ENHANCE_YOUR_CALM".into()));
+    let events = talk.hear(&goaway(1, Code::ENHANCE_YOUR_CALM)).unwrap();
+    assert_eq!(failed(&events), (8, FailureKind::Read, "the server ended the connection: ENHANCE_YOUR_CALM".into()));
     assert!(!talk.session.cancel(&mut talk.packed, 7, &mut Vec::new()), "nothing else can follow on it");
     assert!(talk.session.server_closed().unwrap_err().what.contains("ENHANCE_YOUR_CALM"));
     // Numbers of streams are used up one day.
@@ -351,7 +351,7 @@ fn connections_end_in_good_order() {
     talk.session.next_stream = LAST_STREAM;
     assert_eq!([talk.start(), talk.start()], [Some(1), None]);
     assert!(talk.session.is_draining());
-    assert_eq!(talk.hear(&head(LAST_STREAM, true, OK)).unwrap(), [answer(1, 200, 0)]);
+    assert_eq!(talk.hear(&head(LAST_STREAM, true, OK)).unwrap(), [completed(1, 200, 0)]);
 }
 
 #[test]
@@ -368,19 +368,19 @@ fn replies_are_paid_for_with_content() {
 }
 
 #[test]
-fn answers_without_a_body() {
+fn responses_without_a_body() {
     let mut talk = Talk::new("HEAD", None);
     talk.greet(&[]);
     (0..3).for_each(|_| _ = talk.start());
-    let told =
+    let events =
         talk.hear(&[head(1, true, b"\x88\x5c\x0299"), head(3, false, b"\x8b\x5c\x0299"), data(3, true, b"")].concat());
-    assert_eq!(told.unwrap(), [answer(1, 200, 0), answer(2, 304, 0)]);
-    let told = talk.hear(&[head(5, false, OK), data(5, true, b"x")].concat()).unwrap();
-    assert_eq!(failed(&told).1, FailureKind::Protocol);
+    assert_eq!(events.unwrap(), [completed(1, 200, 0), completed(2, 304, 0)]);
+    let events = talk.hear(&[head(5, false, OK), data(5, true, b"x")].concat()).unwrap();
+    assert_eq!(failed(&events).1, FailureKind::Protocol);
 }
 
 #[test]
-fn a_wrong_answer_fails_its_request_alone() {
+fn a_faulty_response_fails_its_request_alone() {
     for (bytes, what) in [
         (head(1, true, b""), "without :status"),
         (head(1, true, b"\x40\x01A\x01b"), "invalid field"),
@@ -399,18 +399,18 @@ fn a_wrong_answer_fails_its_request_alone() {
         let mut talk = Talk::get();
         talk.start();
         talk.start();
-        let told = talk.hear(&bytes).unwrap();
-        let (key, kind, said) = failed(&told);
+        let events = talk.hear(&bytes).unwrap();
+        let (key, kind, said) = failed(&events);
         assert_eq!((key, kind), (1, FailureKind::Protocol));
         assert!(said.contains(what), "{said} for {what}");
         assert_eq!(talk.last_reset(), (1, Code::PROTOCOL_ERROR));
         // What follows of it is passed over.
-        assert_eq!(talk.hear(&[data(1, true, b"rest"), head(3, true, OK)].concat()).unwrap(), [answer(2, 200, 0)]);
+        assert_eq!(talk.hear(&[data(1, true, b"rest"), head(3, true, OK)].concat()).unwrap(), [completed(2, 200, 0)]);
     }
 }
 
 #[test]
-fn a_broken_connection_is_told_why() {
+fn a_broken_connection_is_sent_the_error_code() {
     let settings = |name: u16, value: u32| frame(4, 0, 0, &[&name.to_be_bytes()[..], &value.to_be_bytes()].concat());
     let large = frame(kind::HEADERS, 0, 1, &[0; 16_000]);
     let more = frame(kind::CONTINUATION, 0, 1, &[0; 16_000]);
@@ -474,7 +474,7 @@ fn a_broken_connection_is_told_why() {
 }
 
 #[test]
-fn who_does_not_speak_http2_is_told_apart() {
+fn servers_without_http2_are_recognised() {
     for bytes in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b"\0\0\x08\x06\0\0\0\0\0", b"\0\0\0\x04\x01\0\0\0\0"] {
         let mut talk = Talk::new("GET", None);
         talk.start();
@@ -486,7 +486,7 @@ fn who_does_not_speak_http2_is_told_apart() {
     assert!(talk.session.server_closed().unwrap_err().what.contains("without a word"));
 }
 
-/// Right or wrong, every frame is taken or refused, and the counts of what is told never exceed what was asked.
+/// Every frame, valid or not, is accepted or refused, and there are never more events than requests.
 #[test]
 fn nothing_makes_it_panic_or_lose_count() {
     let parts = [
@@ -516,13 +516,13 @@ fn nothing_makes_it_panic_or_lose_count() {
         }
         let mut talk = Talk::new("POST", Some(&[b'x'; 50]));
         talk.greet(&[(setting::INITIAL_WINDOW_SIZE, 20)]);
-        let asked = (0..5).filter(|_| talk.start().is_some()).count();
+        let started = (0..5).filter(|_| talk.start().is_some()).count();
         let size = random.usize(1..60);
-        let told: Result<Vec<_>, _> = bytes.chunks(size).map(|piece| talk.hear(piece)).collect();
-        match told {
-            Ok(told) => {
+        let events: Result<Vec<_>, _> = bytes.chunks(size).map(|piece| talk.hear(piece)).collect();
+        match events {
+            Ok(events) => {
                 whole += 1;
-                assert_eq!(told.concat().len() + talk.session.streams.len(), asked);
+                assert_eq!(events.concat().len() + talk.session.streams.len(), started);
             }
             Err(_) => broken += 1,
         }

@@ -6,15 +6,17 @@ use std::time::Duration;
 use torr_gauge::result::{self, PlanSummary};
 
 impl Plan {
-    /// Returns the plan as it stands in the result.
-    pub(crate) fn summary(&self) -> PlanSummary {
+    /// Returns the plan as it stands in the result, with the origins of all servers.
+    pub fn summary(&self, origins: &[String]) -> PlanSummary {
+        let events = self.steering.as_ref().map(|steering| steering.events()).unwrap_or_default();
+        let steered = events.iter().any(|event| event.what.changes_load());
         PlanSummary {
             connections: self.connections,
             threads: self.thread_count(),
             duration_s: self.duration.map(|d| d.as_secs_f64()),
             requests: self.requests,
             rate: match &self.pace {
-                Pace::Open(schedule, _) => schedule.constant_rate(),
+                Pace::Open(schedule, _) => schedule.constant_rate().filter(|_| !steered),
                 _ => None,
             },
             max_rate: self.max_rate.filter(|_| !self.is_scheduled()),
@@ -27,6 +29,10 @@ impl Plan {
                 Pace::Open(_, Arrivals::Poisson) => Some(result::Arrivals::Poisson),
                 _ => None,
             },
+            coalesce_s: match &self.pace {
+                Pace::Open(_, Arrivals::Constant) => Some(self.coalesce.as_secs_f64()).filter(|window| *window > 0.0),
+                _ => None,
+            },
             keep_alive: self.keep_alive,
             protocol: if self.protocol.http2 { "h2".into() } else { "http/1.1".into() },
             method: {
@@ -34,13 +40,15 @@ impl Plan {
                 of_users.unwrap_or_else(|| self.request.method())
             },
             timeout_s: self.timeout.as_secs_f64(),
-            staged: match &self.pace {
-                Pace::Closed => false,
-                Pace::Connections(_) => true,
-                Pace::Open(schedule, _) => schedule.constant_rate().is_none(),
-            },
+            staged: steered
+                || match &self.pace {
+                    Pace::Closed => false,
+                    Pace::Connections(_) => true,
+                    Pace::Open(schedule, _) => schedule.constant_rate().is_none(),
+                },
             depth: self.depth,
             warmup_s: (!self.warmup.is_zero()).then_some(self.warmup.as_secs_f64()),
+            origins: if origins.len() > 1 { origins.to_vec() } else { Vec::new() },
             requests_per_connection: self.requests_per_connection.filter(|_| self.keep_alive),
         }
     }

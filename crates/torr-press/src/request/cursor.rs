@@ -84,8 +84,8 @@ impl<'r> Cursor<'r> {
         };
         let path = PathAndQuery::try_from(written(&entry.path, draw)).expect("it was checked with every value encoded");
         let own = Authority::try_from(&*entry.authority).expect("it was a URL's");
-        let asked = entry.host.as_ref().map(|host| written(host, draw));
-        let authority = asked.and_then(|host| Authority::try_from(host).ok()).unwrap_or(own);
+        let own_host = entry.host.as_ref().map(|host| written(host, draw));
+        let authority = own_host.and_then(|host| Authority::try_from(host).ok()).unwrap_or(own);
         let uri = Uri::builder().scheme(&*entry.scheme).authority(authority).path_and_query(path);
         let mut head = Request::new(());
         *head.method_mut() = entry.method.clone();

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_written_for_its_place() {
+    fn a_value_is_escaped_for_its_position() {
         for (escape, text, written) in [
             (Escape::Nothing, "a b/%&\"\n", "a b/%&\"\n"),
             (Escape::Path, "a b/c?d#e%20&f=ö", "a%20b/c%3Fd%23e%2520&f=%C3%B6"),

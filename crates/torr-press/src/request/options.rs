@@ -11,7 +11,7 @@ pub struct Options {
     /// Fields as `Name: value`. They replace those that are sent by themselves or by another option, and an empty value
     /// leaves such a one out, as with curl.
     pub headers: Vec<String>,
-    /// The value of `User-Agent` in place of Torr's own; an empty one removes the field.
+    /// The value of `User-Agent` instead of Torr's own; an empty one removes the field.
     pub user_agent: Option<String>,
     /// `Referer`.
     pub referer: Option<String>,

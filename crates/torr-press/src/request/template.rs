@@ -117,7 +117,7 @@ impl Template {
         self
     }
 
-    /// Returns the bytes with one text in place of every placeholder.
+    /// Returns the bytes with one text instead of every placeholder.
     pub fn sample(&self, value: &[u8]) -> Vec<u8> {
         let bytes = self.pieces.iter().flat_map(|piece| match piece {
             Piece::Bytes(bytes) => bytes.as_slice(),

@@ -222,7 +222,7 @@ fn urls_have_methods_bodies_and_weights_of_their_own() {
 }
 
 #[test]
-fn heads_are_told_from_others() {
+fn head_requests_are_recognised() {
     let urls = read_list("http://h/a\nHEAD /b\n", None).unwrap();
     let requests = Requests::new(&urls, &Options { url_order: Order::Sequence, ..Options::default() }).unwrap();
     let mut cursor = requests.cursor(0, 1);

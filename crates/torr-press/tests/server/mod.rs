@@ -1,10 +1,10 @@
-//! A server that answers each request with the same pieces, for as long as a test runs.
+//! A server that responds to each request with the same pieces, for as long as a test runs.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::thread;
 
-/// An answer without a body.
+/// A response without a body.
 #[allow(dead_code, reason = "not every test wants it")]
 pub const EMPTY: &[&[u8]] = &[b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"];
 

@@ -8,6 +8,7 @@ fn entry(name: &str, line: usize) -> EntryResult {
         name: name.into(),
         file: "tests/shop.hurl".into(),
         line,
+        origins: vec![],
         requests: 1000,
         rps: 100.0,
         status: BTreeMap::from([(200, 1000)]),

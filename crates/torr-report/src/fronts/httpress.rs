@@ -9,7 +9,7 @@ pub fn report(measured: &Measurement, with_threads: bool) -> String {
     let mut text = String::new();
     if with_threads && measured.threads.len() > 1 {
         for (number, thread) in (1..).zip(&measured.threads) {
-            let ThreadTotals { opened, answered, status_errors, failed, received, body } = *thread;
+            let ThreadTotals { opened, answered, status_errors, failed, received, body, idle: _ } = *thread;
             let (success, fail, overhead) = (answered - status_errors, failed + status_errors, received - body);
             let _ = writeln!(
                 text,

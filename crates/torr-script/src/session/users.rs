@@ -11,12 +11,14 @@ use bytes::Bytes;
 use cookie_store::CookieStore;
 use http::Request;
 use mlua::{IntoLuaMulti, LuaString, MultiValue, Thread, Value};
+use std::sync::Arc;
 use std::time::Duration;
 use torr_gauge::Failure;
 use torr_gauge::sessions::EntryName;
+use torr_press::learnt::{self, LearntServers, Lookup};
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Unmet, Users};
-use torr_press::{Keep, KeptResponse, RequestInfo, RequestParts};
-use url::Url;
+use torr_press::{Destination, Keep, KeptResponse, RequestInfo, RequestParts};
+use url::{Origin, Url};
 
 /// The longest pause in seconds, a day: longer ones would overflow the clock.
 const LONGEST_PAUSE_S: f64 = 86_400.0;
@@ -32,23 +34,28 @@ pub struct SessionUsers {
     fault: Fault,
     /// Texts that no output shows.
     secrets: Vec<String>,
+    /// The servers beside the target that requests go to.
+    learnt: Arc<LearntServers>,
 }
 
 impl SessionUsers {
-    /// Returns the users of a script that is ready. No output shows the `secrets`.
-    pub fn new(script: SessionScript, target: Url, secrets: Vec<String>) -> Self {
+    /// Returns the users of a script that is ready. No output shows the `secrets`. `find` finds the way to the server of an
+    /// origin, or says in one line why there is none.
+    pub fn new(
+        script: SessionScript,
+        target: Url,
+        secrets: Vec<String>,
+        find: impl Fn(&str) -> Result<Destination, String> + Send + Sync + 'static,
+    ) -> Self {
         let progress = script.threads.iter().map(|_| Progress::default()).collect();
         let names = Names::new(script.threads[0].script.clone());
-        Self { script, target, names, progress, fault: Fault::default(), secrets }
+        let learnt = Arc::new(LearntServers::new(1, find));
+        Self { script, target, names, progress, fault: Fault::default(), secrets, learnt }
     }
 
     /// Returns the error that ended the run, if one did.
     pub fn error(&self) -> Option<ScriptError> {
         self.fault.get()
-    }
-
-    fn origin(&self) -> String {
-        self.target.origin().ascii_serialization()
     }
 
     fn masked(&self, text: &str) -> String {
@@ -62,11 +69,22 @@ impl Users for SessionUsers {
         self.names.entries()
     }
 
+    fn learnt(&self) -> Option<&LearntServers> {
+        Some(&self.learnt)
+    }
+
     fn thread(&self, part: ThreadPart) -> Box<dyn ThreadUsers + '_> {
         let number = part.thread % self.script.threads.len();
         let users = part.users.map(User::new).collect();
         let (state, progress) = (&self.script.threads[number], &self.progress[number]);
-        Box::new(SessionThread { shared: self, state, progress, names: NameCache::new(&self.names), users })
+        Box::new(SessionThread {
+            shared: self,
+            state,
+            progress,
+            names: NameCache::new(&self.names),
+            users,
+            found: Vec::new(),
+        })
     }
 
     fn decisions(&self, thread: usize) -> u64 {
@@ -86,6 +104,8 @@ struct SessionThread<'r> {
     progress: &'r Progress,
     names: NameCache<'r>,
     users: Vec<User>,
+    /// The origins of the servers that this thread has learnt of, with their numbers.
+    found: Vec<(Origin, usize)>,
 }
 
 /// A virtual user.
@@ -102,6 +122,19 @@ struct User {
     request: Vec<u8>,
     /// The cookies of the session, from the first one on.
     cookies: Option<Box<CookieStore>>,
+    /// The server of the latest request, where it is not the target's.
+    server: Option<Box<OtherServer>>,
+}
+
+/// A server beside the target that a request goes to.
+#[derive(Debug)]
+struct OtherServer {
+    /// The URL of its root.
+    url: Url,
+    /// Its number, once it is found.
+    number: Option<usize>,
+    /// How many times the user has waited for it to be found.
+    look_ups: u32,
 }
 
 /// What a session does next.
@@ -115,7 +148,25 @@ enum Next {
 
 impl User {
     fn new(number: usize) -> Self {
-        Self { number, coroutine: None, next: Next::Resume, entry: 0, request: Vec::new(), cookies: None }
+        Self { number, coroutine: None, next: Next::Resume, entry: 0, request: Vec::new(), cookies: None, server: None }
+    }
+
+    /// Returns a URL of the server that the latest request goes to. `target` is the run's.
+    fn url<'u>(&'u self, target: &'u Url) -> &'u Url {
+        self.server.as_ref().map_or(target, |server| &server.url)
+    }
+}
+
+impl OtherServer {
+    /// Returns the server of an origin; `None` if it is the target's.
+    ///
+    /// # Errors
+    /// If the text is no origin.
+    fn of(origin: &str, target: &Url) -> Result<Option<Box<Self>>, String> {
+        let url: Url =
+            origin.parse().map_err(|error| format!("the request goes to {origin}, which is no URL: {error}"))?;
+        let is_other = url.origin() != target.origin();
+        Ok(is_other.then(|| Box::new(Self { url, number: None, look_ups: 0 })))
     }
 }
 
@@ -146,6 +197,11 @@ impl SessionThread<'_> {
                 let (name, method, path) = (text(1)?, text(2)?, text(3)?);
                 let entry = self.names.entry(&name.to_string_lossy());
                 self.users[user].entry = entry;
+                let origin = yielded.get(6).and_then(Value::as_string);
+                match origin.map(|origin| OtherServer::of(&origin.to_string_lossy(), &self.shared.target)).transpose() {
+                    Ok(server) => self.users[user].server = server.flatten(),
+                    Err(why) => return Some(Step::Failed(entry, Some(self.shared.masked(&why)))),
+                }
                 self.compose(user, [method, path, text(4)?, text(5)?]);
                 Some(Step::Send(entry))
             }
@@ -164,6 +220,7 @@ impl SessionThread<'_> {
 
     /// Composes a request of method, path, field lines and content.
     fn compose(&mut self, user: usize, [method, path, fields, content]: [&LuaString; 4]) {
+        let base = self.users[user].url(&self.shared.target).clone();
         let User { request, cookies, .. } = &mut self.users[user];
         request.clear();
         let (path, fields) = (path.as_bytes(), fields.as_bytes());
@@ -172,8 +229,8 @@ impl SessionThread<'_> {
         }
         let own = || fields.split(|&byte| byte == b'\n').any(|line| line.to_ascii_lowercase().starts_with(b"cookie:"));
         if let Some(cookies) = cookies.as_ref().filter(|_| !own()) {
-            let url = self.shared.target.join(&String::from_utf8_lossy(&path));
-            let url = url.as_ref().unwrap_or(&self.shared.target);
+            let url = base.join(&String::from_utf8_lossy(&path));
+            let url = url.as_ref().unwrap_or(&base);
             let mut separator: &[u8] = b"Cookie: ";
             for (name, value) in cookies.get_request_values(url) {
                 for part in [separator, name.as_bytes(), b"=", value.as_bytes()] {
@@ -189,12 +246,37 @@ impl SessionThread<'_> {
         request.extend_from_slice(&content.as_bytes());
     }
 
+    /// Returns the step of a user whose request goes to a server beside the target.
+    fn send_elsewhere(&mut self, user: usize, entry: u32) -> Step {
+        let state = &mut self.users[user];
+        let Some(server) = &mut state.server else { return Step::Send(entry) };
+        let origin = server.url.origin();
+        let known = self.found.iter().find(|(known, _)| *known == origin).map(|(_, number)| Lookup::Server(*number));
+        match known.unwrap_or_else(|| self.shared.learnt.look_up(&origin.ascii_serialization())) {
+            Lookup::Server(number) => {
+                if self.found.iter().all(|(_, known)| *known != number) {
+                    self.found.push((origin, number));
+                }
+                server.number = Some(number);
+                Step::Send(entry)
+            }
+            Lookup::Pending => {
+                server.look_ups += 1;
+                state.next = Next::Step(Step::Send(entry));
+                Step::LookUp(learnt::pause(server.look_ups))
+            }
+            Lookup::Refused(why) => Step::Failed(entry, Some(self.shared.masked(&why))),
+        }
+    }
+
     /// Keeps the cookies of a response.
     fn keep_cookies(&mut self, user: usize, response: &KeptResponse) {
+        let state = &mut self.users[user];
         for (_, value) in response.fields().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie")) {
-            let jar = self.users[user].cookies.get_or_insert_default();
+            let url = state.server.as_ref().map_or(&self.shared.target, |server| &server.url);
+            let jar = state.cookies.get_or_insert_default();
             // A cookie that RFC 6265 tells clients to ignore is ignored.
-            let _ = jar.parse(&String::from_utf8_lossy(value), &self.shared.target);
+            let _ = jar.parse(&String::from_utf8_lossy(value), url);
         }
     }
 
@@ -241,10 +323,18 @@ impl ThreadUsers for SessionThread<'_> {
     }
 
     fn next(&mut self, user: usize) -> Step {
-        match std::mem::replace(&mut self.users[user].next, Next::Resume) {
+        let step = match std::mem::replace(&mut self.users[user].next, Next::Resume) {
             Next::Step(step) => step,
             Next::Resume => self.resume(user, ()).unwrap_or_else(|error| self.end_run(user, error)),
+        };
+        match step {
+            Step::Send(entry) if self.users[user].server.is_some() => self.send_elsewhere(user, entry),
+            step => step,
         }
+    }
+
+    fn destination(&self, user: usize) -> usize {
+        self.users[user].server.as_ref().and_then(|server| server.number).unwrap_or(0)
     }
 
     fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo {
@@ -256,7 +346,8 @@ impl ThreadUsers for SessionThread<'_> {
     fn parts(&mut self, user: usize) -> RequestParts {
         let request = &self.users[user].request;
         let begun = RequestInfo { is_head: message::is_head(request), url: 0, keep: Keep::Content };
-        match message::parts(request, &self.shared.origin()) {
+        let origin = self.users[user].url(&self.shared.target).origin().ascii_serialization();
+        match message::parts(request, &origin) {
             Ok((head, content)) => {
                 let body = (!content.is_empty()).then(|| Bytes::from(content));
                 RequestParts { head, body, begun }

@@ -1,23 +1,25 @@
 //! From a request to its handler's response.
 
+use super::blocking_pool::{Called, Done};
 use super::outcome::poll_once;
 use super::{App, Content, Handler, METRICS, Outcome};
+use crate::app::moved::MovedCall;
 use crate::app::owned::OwnedHead;
-use crate::app::router;
+use crate::app::router::{self, Demand};
 use crate::client::Client;
+use crate::computing::{Observed, Route};
 use crate::context::WorkerContext;
 use crate::message::request::Request;
 use crate::message::request_body::RequestBody;
 use crate::message::response::Response;
 use crate::observe::metrics_table::Count;
-use crate::observe::telemetry::Counts;
 use http::header::ALLOW;
 use http::{Extensions, HeaderValue, Method};
 use matchit::Params;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
-use tokio::task::JoinHandle;
 use torr_net::clock;
 use torr_wire::request::RequestHead;
 
@@ -38,6 +40,58 @@ impl App {
     /// responses are ready at once.
     #[inline]
     pub(crate) fn call(
+        &self,
+        head: &RequestHead<'_, '_>,
+        content: Content<'_>,
+        client: &Client,
+        cx: &WorkerContext,
+    ) -> Outcome {
+        if cx.watch.is_calm() {
+            self.dispatch(head, content, client, cx)
+        } else {
+            self.dispatch_observed(head, content, client, cx)
+        }
+    }
+
+    /// Calls as [`App::call`], and notes how long the handler takes without waiting.
+    #[cold]
+    fn dispatch_observed(
+        &self,
+        head: &RequestHead<'_, '_>,
+        content: Content<'_>,
+        client: &Client,
+        cx: &WorkerContext,
+    ) -> Outcome {
+        let route = self.route_of(head.method, head.path());
+        let begin = clock::exact();
+        let outcome = self.dispatch(head, content, client, cx);
+        cx.watch.handler_took(&route, clock::exact().saturating_sub(begin));
+        let observed = |future| Box::pin(Observed::new(future, Rc::clone(&cx.watch), &route));
+        match outcome {
+            Outcome::Ready(response) => Outcome::Ready(response),
+            Outcome::Pending(future) => Outcome::Pending(observed(future)),
+            Outcome::Droppable(future) => Outcome::Droppable(observed(future)),
+        }
+    }
+
+    /// Returns the name of a request's route. A handler's calls stay on their worker, as the handler's kind promises.
+    pub(crate) fn route_of<'r>(&'r self, method: &'r str, path: &'r str) -> Route<'r> {
+        let handled = self.find(method, path).and_then(|_| self.paths.at(path));
+        let pattern = handled.map(|(route, _)| self.routes[route].path.as_str());
+        Route { method, path: pattern.unwrap_or(path), is_movable: pattern.is_none() }
+    }
+
+    /// Returns the call of a request for the router that is to run beside the workers, and has room there.
+    pub(crate) fn moved_call(&self, method: &str, path: &str, cx: &WorkerContext) -> Option<MovedCall> {
+        if cx.watch.is_calm() {
+            return None;
+        }
+        let route = if self.computing.at(path).is_some() { None } else { Some(cx.watch.moved(method, path)?) };
+        MovedCall::admit(cx, route)
+    }
+
+    #[inline]
+    fn dispatch(
         &self,
         head: &RequestHead<'_, '_>,
         content: Content<'_>,
@@ -71,11 +125,11 @@ impl App {
     /// Calls a blocking handler on a thread of the pool, with a copy of the request.
     fn call_blocking(&self, head: &RequestHead<'_, '_>, body: &[u8], client: &Client, cx: &WorkerContext) -> Outcome {
         let (app, owned, body) = (Arc::clone(&cx.app), OwnedHead::new(head), body.to_vec());
-        let (counts, client, asked) = (cx.meter.elsewhere(), client.clone(), Instant::now());
-        let done = Done(counts.clone());
+        let (counts, client, queued) = (cx.meter.elsewhere(), client.clone(), Instant::now());
+        let done = Done::new(counts.clone());
         let call = move || {
             let _done = done;
-            counts.add(Count::BlockedWait, clock::nanos(asked.elapsed()));
+            counts.add(Count::BlockedWait, clock::nanos(queued.elapsed()));
             let response = catch_unwind(AssertUnwindSafe(|| owned.with(|head| app.block(head, &body, &client))));
             response.unwrap_or_else(|_| {
                 counts.add(Count::Panicked, 1);
@@ -121,7 +175,10 @@ impl App {
         };
         let called = guarded(cx, || {
             self.introduce(client, request.extensions_mut());
-            router.call(request)
+            let Some(call) = self.moved_call(head.method, head.path(), cx) else { return router.call(request) };
+            let demand = Demand::of(&request);
+            let called = call.run(cx, request, move |response| router::response(response, demand));
+            Outcome::Pending(Box::pin(async { called.await.unwrap_or_else(failed) }))
         });
         match called {
             Outcome::Pending(future) => Outcome::Droppable(future),
@@ -140,27 +197,12 @@ impl App {
         if let Some(id) = &client.id {
             extensions.insert(id.clone());
         }
+        if let (Some(describe), Some(connection)) = (&self.describe, &client.connection) {
+            describe(extensions, connection);
+        }
         if let (Some(introduce), Some(address)) = (&self.introduce, client.address) {
             introduce(extensions, address);
         }
-    }
-}
-
-/// Counts a call on the pool as done when dropped, whether the call has run or was taken back.
-struct Done(Counts);
-
-impl Drop for Done {
-    fn drop(&mut self) {
-        self.0.add(Count::BlockedDone, 1);
-    }
-}
-
-/// A call on the pool. Dropping this takes back a call that has not begun.
-struct Called(JoinHandle<Response>);
-
-impl Drop for Called {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }
 
@@ -205,8 +247,9 @@ pub(crate) fn panicked(cx: &WorkerContext) -> Response {
     failed()
 }
 
+/// Returns the response for a handler that has failed.
 #[cold]
-fn failed() -> Response {
+pub(crate) fn failed() -> Response {
     Response::error(500, "The handler failed\n").closing()
 }
 

@@ -21,9 +21,9 @@ pub(crate) enum Outcome {
 }
 
 /// Waits for a future's output. After a panic `panicked` returns an output instead.
-pub(crate) async fn survive<T>(mut future: Pin<Box<impl Future<Output = T> + ?Sized>>, panicked: impl Fn() -> T) -> T {
+pub(crate) async fn survive<T>(mut future: impl Future<Output = T> + Unpin, panicked: impl Fn() -> T) -> T {
     let poll = |cx: &mut task::Context<'_>| {
-        catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))).unwrap_or_else(|_| Poll::Ready(panicked()))
+        catch_unwind(AssertUnwindSafe(|| Pin::new(&mut future).poll(cx))).unwrap_or_else(|_| Poll::Ready(panicked()))
     };
     let outcome = poll_fn(poll).await;
     callbacks::dispose("the future of a handler", future);

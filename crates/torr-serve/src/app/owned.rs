@@ -1,4 +1,4 @@
-//! A request's head in memory of its own, for a handler that sees it elsewhere or later.
+//! An owned copy of a request's header section, for a handler on another thread.
 
 use http::Version;
 use http::request::Parts;
@@ -15,7 +15,7 @@ pub(crate) struct OwnedHead {
 }
 
 impl OwnedHead {
-    /// A copy.
+    /// Returns a copy.
     pub fn new(head: &RequestHead<'_, '_>) -> Self {
         let fields = head.headers.iter().map(|field| (field.name.to_owned(), field.value.to_vec()));
         Self {
@@ -26,8 +26,8 @@ impl OwnedHead {
         }
     }
 
-    /// The head that a request of another version of HTTP would have in HTTP/1.1 (RFC 9113, section 8.3.1): the authority
-    /// goes into `Host`.
+    /// Returns the header section that a request of HTTP/2 would have in HTTP/1.1 (RFC 9113, section 8.3.1): the authority becomes
+    /// `Host`.
     pub fn of_parts(parts: &Parts) -> Self {
         let fields = parts.headers.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()));
         let mut fields: Vec<_> = fields.collect();
@@ -44,7 +44,7 @@ impl OwnedHead {
         }
     }
 
-    /// Shows it as the engine has heads. Of a request that is dealt with only its words count, not its framing.
+    /// Calls `see` with a borrowed header section. Its framing is not meaningful.
     pub fn with<T>(&self, see: impl FnOnce(&RequestHead<'_, '_>) -> T) -> T {
         let fields: Vec<_> = self.fields.iter().map(|(name, value)| Header { name, value }).collect();
         see(&RequestHead {
@@ -61,7 +61,7 @@ impl OwnedHead {
     }
 }
 
-/// Cookies that came in pieces are put together again (RFC 9113, section 8.2.3).
+/// Joins fields of `Cookie` into one (RFC 9113, section 8.2.3).
 fn join_cookies(fields: &mut Vec<(String, Vec<u8>)>) {
     let Some(first) = fields.iter().position(|(name, _)| name == "cookie") else { return };
     let (kept, cookies): (Vec<_>, Vec<_>) = fields.drain(first..).partition(|(name, _)| name != "cookie");

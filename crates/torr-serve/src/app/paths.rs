@@ -1,16 +1,16 @@
-//! Which route a path has.
+//! The routes of paths.
 
 use matchit::{InsertError, Params, Router};
 
-/// Paths and the numbers of their routes. Those without parameters are looked up by their length first: most requests are
-/// for one of a few, and a tree would cost more.
+/// Paths and the numbers of their routes. Paths without parameters are first looked up by their length: an application mostly
+/// has few of them, and a tree would cost more.
 #[derive(Default)]
 pub(crate) struct Paths {
-    /// By their lengths.
+    /// Paths without parameters, indexed by length.
     plain: Vec<Vec<(Box<[u8]>, usize)>>,
-    /// All of them.
+    /// All paths.
     tree: Router<usize>,
-    /// Whether any has a parameter.
+    /// Whether any path has a parameter.
     has_patterns: bool,
 }
 
@@ -18,7 +18,7 @@ impl Paths {
     /// Adds the path of a route.
     ///
     /// # Errors
-    /// If it is malformed or contradicts another.
+    /// If the path is malformed or conflicts with another.
     pub fn insert(&mut self, path: &str, route: usize) -> Result<(), InsertError> {
         self.tree.insert(path, route)?;
         if path.contains(['{', '}']) {
@@ -32,7 +32,7 @@ impl Paths {
         Ok(())
     }
 
-    /// The route of a path, with what it holds.
+    /// Returns the route of a path and the values of its parameters.
     #[inline]
     pub fn at<'p, 'a>(&'p self, path: &'a str) -> Option<(usize, Params<'p, 'a>)> {
         let known = self.plain.get(path.len()).map_or(&[][..], |paths| paths);
@@ -44,7 +44,7 @@ impl Paths {
     }
 }
 
-/// Whether two texts of one length are the same. Of few bytes this costs less than a call of the library's comparison.
+/// Returns whether two texts of equal length are equal. For few bytes this costs less than a call of `memcmp`.
 #[inline]
 fn same(one: &[u8], other: &[u8]) -> bool {
     one.iter().zip(other).all(|(a, b)| a == b)

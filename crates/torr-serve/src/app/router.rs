@@ -7,8 +7,9 @@ use crate::message::request_body::RequestBody;
 use crate::message::response::{Body, Fields, Response};
 use crate::message::stream::{BodyMemory, Framing, Stream};
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, SERVER};
+use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, SERVER, TE, TRAILER};
 use http::{HeaderMap, Method, Request, Uri, Version};
+use hyper::ext::ReasonPhrase;
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -34,7 +35,11 @@ pub(crate) type HttpPending = Pin<Box<dyn Future<Output = http::Response<BoxBody
 trait CallService {
     fn call(&mut self, request: Request<RequestBody>) -> Outcome;
     fn call_http(&mut self, request: Request<RequestBody>) -> HttpPending;
+    fn detached(&self) -> DetachedCall;
 }
+
+/// A call of a clone of the service, for another thread, on which the future stays.
+pub(crate) type DetachedCall = Box<dyn FnOnce(Request<RequestBody>) -> HttpPending + Send>;
 
 /// The service as it was given. A service need not be `Sync`, so a mutex guards it; only the start of a worker locks the mutex.
 struct Prototype<S>(Mutex<S>);
@@ -74,6 +79,11 @@ impl RouterAdapter {
     pub fn call_http(&self, request: Request<RequestBody>) -> HttpPending {
         self.0.borrow_mut().call_http(request)
     }
+
+    /// Returns a call for another thread.
+    pub fn detached(&self) -> DetachedCall {
+        self.0.borrow().detached()
+    }
 }
 
 impl<S, B> MakeAdapter for Prototype<S>
@@ -90,17 +100,17 @@ where
 
 impl<S, B> CallService for ServiceAdapter<S, B>
 where
-    S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + 'static,
+    S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + Send + 'static,
     S::Future: 'static,
     B: http_body::Body + Send + 'static,
 {
     fn call(&mut self, request: Request<RequestBody>) -> Outcome {
-        let to_head = request.method() == Method::HEAD;
+        let demand = Demand::of(&request);
         match self.service.poll_ready(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(())) => {}
             Poll::Ready(Err(never)) => match never {},
             Poll::Pending => {
-                return poll_once(self.wait(request, move |response| to_response(response, to_head, &mut None)));
+                return poll_once(self.wait(request, move |response| to_response(response, demand, &mut None)));
             }
         }
         let mut future = self.future.take().unwrap_or_else(|| Box::pin(None));
@@ -109,11 +119,11 @@ where
             Poll::Ready(response) => {
                 future.as_mut().set(None);
                 self.future = Some(future);
-                Outcome::Ready(to_response(response, to_head, &mut self.body))
+                Outcome::Ready(to_response(response, demand, &mut self.body))
             }
             Poll::Pending => Outcome::Pending(Box::pin(async move {
                 let response = poll_fn(|cx| poll(&mut future, cx)).await;
-                to_response(response, to_head, &mut None)
+                to_response(response, demand, &mut None)
             })),
         }
     }
@@ -130,6 +140,17 @@ where
             Poll::Ready(Err(never)) => match never {},
             Poll::Pending => self.wait(request, |response| response.map(hyper_response::boxed)),
         }
+    }
+
+    fn detached(&self) -> DetachedCall {
+        let mut service = self.service.clone();
+        Box::new(move |request| {
+            Box::pin(async move {
+                let Ok(()) = poll_fn(|cx| service.poll_ready(cx)).await;
+                let Ok(response) = service.call(request).await;
+                response.map(hyper_response::boxed)
+            })
+        })
     }
 }
 
@@ -155,12 +176,12 @@ where
         request: Request<RequestBody>,
         finish: impl FnOnce(http::Response<B>) -> T + 'static,
     ) -> Pin<Box<dyn Future<Output = T>>> {
-        // The polled instance may have a place in a queue, so that instance waits, and a fresh clone replaces it.
+        // The polled instance may hold a reservation, so it waits, and a fresh clone replaces it.
         let fresh = self.service.clone();
-        let mut asked = std::mem::replace(&mut self.service, fresh);
+        let mut polled = std::mem::replace(&mut self.service, fresh);
         Box::pin(async move {
-            let Ok(()) = poll_fn(|cx| asked.poll_ready(cx)).await;
-            let Ok(response) = asked.call(request).await;
+            let Ok(()) = poll_fn(|cx| polled.poll_ready(cx)).await;
+            let Ok(response) = polled.call(request).await;
             finish(response)
         })
     }
@@ -190,31 +211,63 @@ pub(crate) fn request(head: &RequestHead<'_, '_>, body: RequestBody) -> Option<R
     Some(request)
 }
 
+/// What a request demands of its response.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Demand {
+    /// The response to a HEAD has no content.
+    to_head: bool,
+    /// The client takes a trailer section (RFC 9110, section 6.5.1).
+    takes_trailers: bool,
+}
+
+impl Demand {
+    pub fn of(request: &Request<RequestBody>) -> Self {
+        let mut options = request.headers().get_all(TE).iter().flat_map(|value| value.as_bytes().split(|&b| b == b','));
+        let takes_trailers = options.any(|option| option.trim_ascii().eq_ignore_ascii_case(b"trailers"));
+        Self { to_head: request.method() == Method::HEAD, takes_trailers }
+    }
+}
+
+/// Returns the names in a `Trailer` field.
+fn names(value: &HeaderValue) -> impl Iterator<Item = HeaderName> {
+    value.as_bytes().split(|&b| b == b',').filter_map(|name| HeaderName::from_bytes(name.trim_ascii()).ok())
+}
+
+/// Returns the engine's form of a response of [`DetachedCall`].
+pub(crate) fn response(response: http::Response<BoxBody>, demand: Demand) -> Response {
+    to_response(response, demand, &mut None)
+}
+
 /// Returns the engine's form of a response: the engine frames the body and decides about keep-alive. A body that is whole
 /// leaves its memory in `room`.
 fn to_response<B: http_body::Body + Send + 'static>(
     response: http::Response<B>,
-    to_head: bool,
+    demand: Demand,
     room: &mut Option<Pin<Box<BodyMemory<B>>>>,
 ) -> Response {
-    let (parts, body) = response.into_parts();
+    let (mut parts, body) = response.into_parts();
     let status = parts.status.as_u16();
     if status < 200 {
-        return Response::error(500, "The handler gave no final answer\n").closing();
+        return Response::error(500, "The handler returned no final response\n").closing();
     }
     let mut out = Response::new(status);
-    let mut length = None;
+    let (mut length, mut trailers) = (None, Vec::new());
     for (name, value) in &parts.headers {
         match *name {
             CONTENT_LENGTH => length = value.to_str().ok().and_then(|text| text.parse().ok()),
             CONNECTION => out.closes |= says_close(value),
             DATE => out.dated = true,
             SERVER => out.named = true,
+            TRAILER if demand.takes_trailers => trailers.extend(names(value)),
             _ => {}
         }
     }
+    out.reason = parts.extensions.remove::<ReasonPhrase>().map(Box::new);
     out.headers = Fields::Map(parts.headers);
-    out.body = content(body, status, to_head, length, room);
+    out.body = content(body, status, demand.to_head, length, room);
+    if let (Body::Stream(stream), false) = (&mut out.body, trailers.is_empty()) {
+        stream.announce_trailers(trailers);
+    }
     out
 }
 

@@ -1,14 +1,14 @@
-//! Who the client is behind proxies, by what those of them say that are trusted.
+//! The client behind proxies, from the fields that trusted proxies add.
 //!
-//! Every proxy adds at the right whom it got the request from. So the list is walked from the right: the first address
-//! that is not trusted is the client's, since what stands left of it may be its own invention. From a peer that is not
-//! trusted nothing is believed at all.
+//! Every proxy appends the address of its own client. So the list is walked from the right: the first address that is not
+//! trusted is the client's, as the client may have made up everything left of it. The fields of a peer that is not trusted
+//! are ignored.
 //!
 //! # Which fields
-//! A proxy sets *one* kind of field and passes the others on as they came: nginx and HAProxy set `X-Forwarded-For` and leave
-//! a client's own `Forwarded` alone, others the other way round. An order of precedence between the kinds would therefore let
-//! clients choose their address, whichever way it goes. So only one kind is looked at, the setting `forwarded_field`, by
-//! default the one that most proxies set:
+//! A proxy sets *one* kind of field and forwards the others unchanged: nginx and HAProxy set `X-Forwarded-For` and leave
+//! a client's own `Forwarded` alone, others the other way round. Any order of precedence between the kinds would therefore
+//! let clients choose their address. So only one kind is read, that of the setting `forwarded_field`, by default the one
+//! that most proxies set:
 //!
 //! | kind | client | scheme | host |
 //! |---|---|---|---|
@@ -16,8 +16,8 @@
 //! | [`ForwardedField::Forwarded`] | `for` of `Forwarded` (RFC 7239) | its `proto` | its `host` |
 //! | [`ForwardedField::XRealIp`] | `X-Real-IP` | `X-Forwarded-Proto` | `X-Forwarded-Host` |
 //!
-//! Scheme and host in fields of their own have no walk. Where they are lists with as many members as that of the addresses, the
-//! member in the client's place holds; else the last one, which the nearest proxy has set.
+//! Fields of scheme and host are not walked. If such a list has as many members as the list of addresses, the member at the
+//! client's position is used; otherwise the last one, which the nearest proxy has set.
 
 mod elements;
 mod node;
@@ -33,7 +33,7 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-/// The kind of fields that trusted proxies tell the client by.
+/// The kind of fields in which trusted proxies send the client's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ForwardedField {
     /// `X-Forwarded-For`, `-Proto` and `-Host`.
@@ -71,17 +71,17 @@ impl FromStr for ForwardedField {
     }
 }
 
-/// How the client reached the outermost proxy that is trusted.
+/// The scheme of the client's request to the outermost trusted proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
-    /// Unencrypted.
+    /// Plain HTTP.
     Http,
-    /// By TLS.
+    /// HTTP over TLS.
     Https,
 }
 
 impl Scheme {
-    /// As it stands in a URI.
+    /// Returns the scheme as written in a URI.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Http => "http",
@@ -89,7 +89,7 @@ impl Scheme {
         }
     }
 
-    /// Some proxies name a WebSocket's scheme where they upgrade.
+    /// Parses a scheme, that of a WebSocket too, which some proxies send with an upgrade.
     fn parse(text: &[u8]) -> Option<Self> {
         let is = |names: [&str; 2]| names.iter().any(|name| text.eq_ignore_ascii_case(name.as_bytes()));
         if is(["https", "wss"]) {
@@ -99,30 +99,30 @@ impl Scheme {
     }
 }
 
-/// Who sent a request, and to what.
+/// The client, scheme and host of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forwarded<'h> {
-    /// The client; port 0 where only its address is told. `None` for a peer on a Unix socket of which nothing is known.
+    /// The client, with port 0 where only its address is known. `None` for a peer on a Unix socket without a known client.
     pub client: Option<SocketAddr>,
-    /// The scheme that the client used, if a trusted proxy tells.
+    /// The scheme that the client used, if a trusted proxy sends it.
     pub scheme: Option<Scheme>,
-    /// The host that the client asked for, if a trusted proxy tells.
+    /// The host of the client's request, if a trusted proxy sends it.
     pub host: Option<&'h str>,
 }
 
 impl<'h> Forwarded<'h> {
-    /// What is known without any proxy.
+    /// Returns the client of a request that came through no trusted proxy.
     fn direct(peer: Option<SocketAddr>) -> Self {
         let client = peer.map(|peer| match peer.ip().to_canonical() {
             ip @ IpAddr::V4(_) => SocketAddr::new(ip, peer.port()),
-            // With its scope.
+            // Kept as it is, with its scope.
             IpAddr::V6(_) => peer,
         });
         Self { client, scheme: None, host: None }
     }
 
-    /// By the peer's address (`None` on a Unix socket) and the fields of its request. Without trusted proxies the fields are
-    /// not even looked at.
+    /// Returns the client by the peer's address (`None` on a Unix socket) and the fields of its request. If the peer is not
+    /// trusted, the fields are not read.
     pub fn of(
         peer: Option<SocketAddr>,
         trusted: &Trusted,
@@ -131,20 +131,20 @@ impl<'h> Forwarded<'h> {
     ) -> Self {
         let mut known = Self::direct(peer);
         if trusted.trusts(known.client.map(|client| client.ip())) {
-            let told = ForwardedValues::gather(by, fields);
+            let values = ForwardedValues::gather(by, fields);
             match by {
-                ForwardedField::Forwarded => known.walk_forwarded(trusted, &told.clients),
-                ForwardedField::XForwardedFor => known.walk_x_forwarded_for(trusted, &told),
-                ForwardedField::XRealIp => known.take_x_real_ip(&told),
+                ForwardedField::Forwarded => known.walk_forwarded(trusted, &values.clients),
+                ForwardedField::XForwardedFor => known.walk_x_forwarded_for(trusted, &values),
+                ForwardedField::XRealIp => known.take_x_real_ip(&values),
             }
         }
         known
     }
 
-    /// RFC 7239, section 4: each element is of one proxy, and tells what that one saw.
+    /// Reads `Forwarded` (RFC 7239, section 4), in which each element was added by one proxy.
     fn walk_forwarded(&mut self, trusted: &Trusted, values: &[&'h [u8]]) {
         for element in values.iter().rev().flat_map(|value| Elements::of(value)) {
-            // Whoever added this element is trusted.
+            // A trusted proxy added this element.
             let Some(element) = element else { return };
             self.scheme = element.proto.and_then(Scheme::parse).or(self.scheme);
             self.host = element.host.and_then(host).or(self.host);
@@ -156,42 +156,42 @@ impl<'h> Forwarded<'h> {
         }
     }
 
-    fn walk_x_forwarded_for(&mut self, trusted: &Trusted, told: &ForwardedValues<'h>) {
-        let mut place = 0;
-        for (number, text) in members(&told.clients).enumerate() {
-            place = number;
+    fn walk_x_forwarded_for(&mut self, trusted: &Trusted, values: &ForwardedValues<'h>) {
+        let mut position = 0;
+        for (number, text) in members(&values.clients).enumerate() {
+            position = number;
             let Node::Address(address) = Node::parse(unquoted(text)) else { break };
             self.client = Some(address);
             if !trusted.trusts(Some(address.ip())) {
                 break;
             }
         }
-        let count = members(&told.clients).count();
-        self.take_scheme_and_host(told, place, count);
+        let count = members(&values.clients).count();
+        self.take_scheme_and_host(values, position, count);
     }
 
-    /// There is no chain here: a proxy replaces the field. If more than one address stands there, it did not.
-    fn take_x_real_ip(&mut self, told: &ForwardedValues<'h>) {
-        if let [value] = told.clients[..]
+    /// Reads `X-Real-IP`, which a proxy replaces. A field with several addresses was not set by the proxy and is ignored.
+    fn take_x_real_ip(&mut self, values: &ForwardedValues<'h>) {
+        if let [value] = values.clients[..]
             && let Node::Address(address) = Node::parse(value.trim_ascii())
         {
             self.client = Some(address);
         }
-        self.take_scheme_and_host(told, 0, 1);
+        self.take_scheme_and_host(values, 0, 1);
     }
 
-    /// `place` is the client's, counted from the right, among `count` addresses.
-    fn take_scheme_and_host(&mut self, told: &ForwardedValues<'h>, place: usize, count: usize) {
+    /// Reads scheme and host. `position` is the client's among `count` addresses, counted from the right.
+    fn take_scheme_and_host(&mut self, values: &ForwardedValues<'h>, position: usize, count: usize) {
         let pick = |values: &[&'h [u8]]| {
-            let place = if members(values).count() == count { place } else { 0 };
-            members(values).nth(place).map(unquoted)
+            let position = if members(values).count() == count { position } else { 0 };
+            members(values).nth(position).map(unquoted)
         };
-        self.scheme = pick(&told.schemes).and_then(Scheme::parse);
-        self.host = pick(&told.hosts).and_then(host);
+        self.scheme = pick(&values.schemes).and_then(Scheme::parse);
+        self.host = pick(&values.hosts).and_then(host);
     }
 }
 
-/// The values of the fields that count, in their order.
+/// The values of the fields of the chosen kind, in the order of the request.
 #[derive(Default)]
 struct ForwardedValues<'h> {
     clients: Vec<&'h [u8]>,
@@ -201,34 +201,34 @@ struct ForwardedValues<'h> {
 
 impl<'h> ForwardedValues<'h> {
     fn gather(by: ForwardedField, fields: impl IntoIterator<Item = (&'h str, &'h [u8])>) -> Self {
-        let mut told = Self::default();
+        let mut values = Self::default();
         for (name, value) in fields {
             let is = |other: &str| name.eq_ignore_ascii_case(other);
-            // `Forwarded` tells them itself.
+            // `Forwarded` has scheme and host in its own elements.
             let apart = by != ForwardedField::Forwarded;
             match () {
-                () if is(by.name()) => told.clients.push(value),
-                () if apart && is("x-forwarded-proto") => told.schemes.push(value),
-                () if apart && is("x-forwarded-host") => told.hosts.push(value),
+                () if is(by.name()) => values.clients.push(value),
+                () if apart && is("x-forwarded-proto") => values.schemes.push(value),
+                () if apart && is("x-forwarded-host") => values.hosts.push(value),
                 () => {}
             }
         }
-        told
+        values
     }
 }
 
-/// The members of a list in several fields, from the last to the first. Empty ones are none (RFC 9110, section 5.6.1.2).
+/// Returns the members of a list in several fields, last to first, without empty ones (RFC 9110, section 5.6.1.2).
 fn members<'h>(values: &[&'h [u8]]) -> impl Iterator<Item = &'h [u8]> {
     let split = |value: &&'h [u8]| value.rsplit(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     values.iter().rev().flat_map(split).filter(|member| !member.is_empty())
 }
 
-/// Some proxies quote IPv6 addresses here as well.
+/// Removes quotation marks, which some proxies put around IPv6 addresses here as well.
 fn unquoted(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")).unwrap_or(text)
 }
 
-/// A host that does no harm in a URI: the characters of RFC 3986's `host [ ":" port ]`, and no more than a name may have.
+/// Returns a host that is safe in a URI: the characters of RFC 3986's `host [ ":" port ]`, at most as long as a domain name.
 fn host(text: &[u8]) -> Option<&str> {
     const LONGEST: usize = 253 + ":65535".len();
     let sound = |&byte: &u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:[]".contains(&byte);

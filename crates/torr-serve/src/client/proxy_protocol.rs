@@ -1,11 +1,11 @@
-//! The PROXY protocol, with which a proxy begins a connection by telling whose it is: versions 1 and 2.
+//! The PROXY protocol, versions 1 and 2: a header at the beginning of a connection with the address of the proxy's client.
 //!
-//! After HAProxy's document "The PROXY protocol, versions 1 & 2" (its sections are named below). No crate: the one that is kept,
-//! `ppp`, neither looks at the checksum nor bounds a header's length, and what is left beside these is little.
+//! Specified by HAProxy's document "The PROXY protocol, versions 1 & 2", whose sections are named below. The maintained crate
+//! `ppp` neither verifies the checksum nor bounds a header's length, and little is left beside these.
 //!
-//! There is no setting that looks whether a header is there. A client that connects past the proxy would then write one of its
-//! own, and be whomever it likes; and a header that is late or cut would be taken for a request. The document forbids it (section
-//! 2: the receiver must not guess). So it is all or nothing: [`ProxyProtocol::Required`].
+//! No setting makes the header optional. A client that connects past the proxy could then send a header of its own with any
+//! address, and a late or cut header would be parsed as a request. The document forbids it (section 2: the receiver must not
+//! guess). So the header is either off or [`ProxyProtocol::Required`].
 
 #[cfg(test)]
 mod tests;
@@ -18,10 +18,10 @@ use thiserror::Error;
 /// Whether connections begin with a header of the PROXY protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ProxyProtocol {
-    /// They do not: one would be a malformed request.
+    /// Connections have no header; one would be a malformed request.
     #[default]
     Off,
-    /// All do, and only trusted addresses may connect.
+    /// All connections begin with a header, and only trusted addresses may connect.
     Required,
 }
 
@@ -42,15 +42,15 @@ impl FromStr for ProxyProtocol {
     }
 }
 
-/// What a header tells. Without addresses the real ends of the connection hold: it is the proxy's own, such as a check of
-/// health, or its client is unknown.
+/// The content of a header. Without addresses those of the socket apply: the connection is the proxy's own, such as a health
+/// check, or its client is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct ProxyHeader {
-    /// The client.
+    /// The client's address.
     pub source: Option<SocketAddr>,
-    /// What it connected to.
+    /// The address that the client connected to.
     pub destination: Option<SocketAddr>,
-    /// It is a client's connection, but of one that the proxy does not know, or that has no address, such as at a Unix socket.
+    /// Whether the client is unknown to the proxy, or has no address, such as on a Unix socket.
     pub is_unknown: bool,
 }
 
@@ -58,7 +58,7 @@ impl ProxyHeader {
     const UNKNOWN: Self = Self { source: None, destination: None, is_unknown: true };
 }
 
-/// Why the first bytes of a connection are no header.
+/// The reason why the first bytes of a connection are not a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub(crate) enum ProxyError {
     #[error("the connection does not begin with a PROXY header")]
@@ -71,15 +71,15 @@ pub(crate) enum ProxyError {
     Checksum,
 }
 
-/// A line of version 1 with its end (section 2.1).
+/// The longest line of version 1 in bytes, with its end (section 2.1).
 const LONGEST_V1: usize = 107;
-/// Addresses and extensions of version 2. The document allows 65,535 bytes, but recommends to fit one segment; what proxies
-/// send is a few hundred, or up to 3,000 with a client's certificate.
+/// The most bytes of addresses and extensions of version 2. The document allows 65,535, but recommends to fit one segment;
+/// proxies send a few hundred, or up to 3,000 with a client's certificate.
 const LONGEST_V2: usize = 4096;
 const V1: &[u8] = b"PROXY ";
 const V2: &[u8] = b"\r\n\r\n\0\r\nQUIT\n";
 
-/// The header at the beginning of these bytes, and how many they are. `None` if more bytes may make it one.
+/// Returns the header at the beginning of these bytes and its length in bytes. `None` if the header may be incomplete.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, ProxyError> {
     let begins = |signature: &[u8]| {
         let length = signature.len().min(bytes.len());
@@ -94,7 +94,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, ProxyE
     }
 }
 
-/// Section 2.1: one line of text.
+/// Parses version 1 (section 2.1), one line of text.
 fn v1(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, ProxyError> {
     let line = &bytes[..bytes.len().min(LONGEST_V1)];
     let Some(end) = line.iter().position(|byte| b"\r\n".contains(byte)) else {
@@ -111,11 +111,11 @@ fn v1(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, ProxyError> {
     Ok(Some((header, end + 2)))
 }
 
-/// Exactly one space between words, and nothing after the last.
+/// Parses the words of version 1, with exactly one space between two and nothing after the last.
 fn v1_words(words: &str) -> Option<ProxyHeader> {
     let mut words = words.split(' ');
     let is_v4 = match words.next()? {
-        // Whatever follows is to be ignored.
+        // The rest of the line is to be ignored.
         "UNKNOWN" => return Some(ProxyHeader::UNKNOWN),
         "TCP4" => true,
         "TCP6" => false,
@@ -135,10 +135,10 @@ fn v1_words(words: &str) -> Option<ProxyHeader> {
     words.next().is_none().then_some(ProxyHeader { source, destination, is_unknown: false })
 }
 
-/// Section 2.2: sixteen bytes, addresses, extensions.
+/// Parses version 2 (section 2.2): sixteen bytes, addresses, extensions.
 fn v2(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, ProxyError> {
     const FIXED: usize = 16;
-    // What is wrong already need not be waited for.
+    // Faults in an incomplete header are reported at once.
     let local = match bytes.get(12) {
         None => return Ok(None),
         Some(0x20) => true,
@@ -151,19 +151,18 @@ fn v2(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, ProxyError> {
         return Err(ProxyError::TooLong);
     }
     let Some(header) = bytes.get(..FIXED + length) else { return Ok(None) };
-    // A proxy's own connection: what stands there is to be skipped.
+    // The proxy's own connection: addresses are to be skipped.
     if local {
         return Ok(Some((ProxyHeader::default(), header.len())));
     }
     let block = &header[FIXED..];
-    // The high half is the family, the low one the transport: none, stream, datagram. The latter is what a proxy says of a
-    // client by QUIC.
+    // The high half is the address family, the low half the transport: none, stream, or datagram for a client over QUIC.
     let (known, extensions) = match family {
-        // Nothing is known of the addresses, and so not where extensions begin.
+        // The size of the addresses is unknown, and so the start of the extensions.
         0x00 => return Ok(Some((ProxyHeader::UNKNOWN, header.len()))),
         0x11 | 0x12 => v2_addresses::<4>(block),
         0x21 | 0x22 => v2_addresses::<16>(block),
-        // Two paths, which are no addresses to us.
+        // Two paths of Unix sockets, which are not used as addresses.
         0x31 | 0x32 => block.get(216..).map(|extensions| (ProxyHeader::UNKNOWN, extensions)),
         _ => None,
     }
@@ -172,7 +171,7 @@ fn v2(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, ProxyError> {
     Ok(Some((known, header.len())))
 }
 
-/// Two addresses of N bytes and two ports, and what follows them.
+/// Returns two addresses of N bytes with two ports, and the extensions.
 fn v2_addresses<const N: usize>(block: &[u8]) -> Option<(ProxyHeader, &[u8])>
 where
     IpAddr: From<[u8; N]>,
@@ -186,7 +185,7 @@ where
     Some((ProxyHeader { source, destination, is_unknown: false }, rest))
 }
 
-/// Section 2.2: type, length, value, one after the other. Only the checksum (2.2.3) means something here.
+/// Verifies the checksum (section 2.2.3) among the extensions, each of which is type, length and value (2.2).
 fn check_extensions(header: &[u8], mut at: usize) -> Result<(), ProxyError> {
     const CRC32C: u8 = 0x03;
     let mut checked = false;
@@ -199,7 +198,7 @@ fn check_extensions(header: &[u8], mut at: usize) -> Result<(), ProxyError> {
             if checked {
                 return Err(ProxyError::Malformed);
             }
-            // It is that of a header in which its own bytes are zero.
+            // The checksum is computed with its own bytes as zero.
             let zeroed = [&header[..value.start], &[0; 4], &header[value.end..]];
             if crc32c(zeroed.into_iter().flatten()) != u32::from_be_bytes(sum) {
                 return Err(ProxyError::Checksum);
@@ -211,13 +210,13 @@ fn check_extensions(header: &[u8], mut at: usize) -> Result<(), ProxyError> {
     Ok(())
 }
 
-/// RFC 3720, appendix B.4, bit by bit: a header is short, and comes once in a connection.
+/// Returns the CRC32C (RFC 3720, appendix B.4), computed bit by bit: a header is short and comes once in a connection.
 fn crc32c<'a>(bytes: impl Iterator<Item = &'a u8>) -> u32 {
     let step = |crc: u32, _| (crc >> 1) ^ (0x82f6_3b78 & (crc & 1).wrapping_neg());
     !bytes.fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), step))
 }
 
-/// IPv4 in IPv6 is IPv4.
+/// Returns an address with IPv4-mapped IPv6 as IPv4.
 fn address(ip: IpAddr, port: u16) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip.to_canonical(), port))
 }

@@ -77,7 +77,7 @@ impl ConnectionLimits {
 }
 
 impl Admission {
-    /// Counts the connection for this address from now on: that of a client behind a proxy, once the proxy has told it.
+    /// Counts the connection for another address from now on: that of a client behind a proxy, once it is known.
     ///
     /// # Errors
     /// If the address has as many connections as it may have.

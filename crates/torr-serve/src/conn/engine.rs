@@ -23,11 +23,11 @@ use crate::conn::http1::{Next, Then};
 use crate::conn::transport::Transport;
 use crate::context::{EngineContext, WorkerContext};
 use crate::observe::metrics_table::Count;
+use crate::process::open_listener::{self, Listener};
 use connection::{Buffers, Connection, Outcome, Readable, State};
 use counts::TurnCounts;
 use std::io;
 use std::ops::Range;
-use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,7 +69,7 @@ pub(crate) struct Engine<T> {
     cx: EngineContext,
     limits: ConnectionLimits,
     poller: Poller,
-    listener: Option<OwnedFd>,
+    listener: Option<Listener>,
     stop_signal: Arc<StopSignal>,
     ticker: Ticker,
     /// The time until which nothing is accepted, for want of descriptors.
@@ -100,11 +100,11 @@ impl<T: Transport> Engine<T> {
     pub fn new(
         cx: EngineContext,
         limits: ConnectionLimits,
-        listener: OwnedFd,
+        listener: impl Into<Listener>,
         stop_signal: Arc<StopSignal>,
     ) -> io::Result<Self> {
-        let poller = Poller::new()?;
-        poller.add(&listener, LISTENER, Interest::Level)?;
+        let (poller, listener) = (Poller::new()?, listener.into());
+        poller.add(&listener, LISTENER, open_listener::interest(&cx.settings))?;
         poller.add(&stop_signal, STOP_SIGNAL, Interest::Level)?;
         let ticker = Ticker::new(TICK)?;
         poller.add(&ticker, TICKER, Interest::Level)?;
@@ -272,7 +272,7 @@ impl<T: Transport> Engine<T> {
                     continue;
                 }
             };
-            // A short receive has taken all there was, but for the end that an event told of.
+            // A short receive has emptied the socket, except for an end that an event has reported.
             connection.unread = received == room.len() || connection.ended;
             self.arrivals.push(Arrival { token, bytes: used..used + received, is_end: received == 0 });
             used += received;
@@ -301,7 +301,9 @@ impl<T: Transport> Engine<T> {
                 Outcome::End => drop(self.connections.remove(token)),
             }
         }
-        self.counts.handling += clock::exact() - begin;
+        let took = clock::exact() - begin;
+        self.counts.handling += took;
+        self.cx.watch.took(took);
     }
 
     /// Sends all responses of a batch.

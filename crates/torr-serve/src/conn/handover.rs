@@ -42,7 +42,7 @@ const STREAMS: u32 = 128;
 /// of the client. Beyond these a connection ends (GOAWAY), since no sound client gets there: CVE-2023-44487 and CVE-2025-8671.
 const RESET_UNSEEN: usize = 20;
 const RESET_FOR_FAULTS: usize = 1024;
-/// How long a connection without requests may take to end once it is told to.
+/// The most time that a connection without requests has for a graceful end.
 const GRACE: Duration = Duration::from_secs(1);
 /// The number of bytes that hyper needs at least for a header section.
 const LEAST_HEAD: usize = 8 * 1024;
@@ -126,7 +126,7 @@ async fn serve_http1(
     let leaving = signals.leaving.clone();
     let cutoff = Cutoff::new(signals.cutoff.clone(), Arc::clone(&upgrade), Arc::clone(&worker.shutdown));
     let (stream, exchange) = open(parts, &worker, Arc::clone(&upgrade), Some(cutoff))?;
-    // Where a request asked for an upgrade and its connection is to be closed, hyper throws away what the socket does not take
+    // Where a request offered an upgrade and its connection is to be closed, hyper throws away what the socket does not take
     // at once. A socket that tokio has just got to know counts as one that takes nothing.
     timeout(settings.write_timeout, stream.writable()).await.ok()?.ok()?;
     let gate = Gate::new(stream, head, framing, Arc::clone(&upgrade), served.clone());
@@ -196,7 +196,7 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
     let mut connection = pin!(connection);
     let watched = is_watched.then_some(exchange);
     let mut is_cut_off = false;
-    // The time at which the connection was told to end, and the time by which it has to.
+    // The time at which the connection's graceful end began, and its deadline.
     let (mut ending, mut deadline) = (None::<Instant>, None::<Instant>);
     loop {
         let until_idle = match (watched.map(Exchange::idle_for), ending) {
@@ -213,7 +213,7 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
             return false;
         }
         tokio::select! {
-            // What has arrived is read before the connection is told to end.
+            // What has arrived is read before a graceful end begins.
             biased;
             ended = connection.as_mut() => return ended.is_ok(),
             _ = leaving.wait_for(|&leaving| leaving), if deadline.is_none() => {

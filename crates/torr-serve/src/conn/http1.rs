@@ -3,6 +3,7 @@
 mod content;
 mod input;
 mod next;
+mod router_fields;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -99,7 +100,7 @@ impl Http1 {
         matches!(&self.content, Content::Uploaded(upload) if !upload.has_room())
     }
 
-    /// Whether the client waits for `100 Continue`, for which the handler has not asked.
+    /// Whether the client waits for `100 Continue`, and the handler has not read the content yet.
     pub fn expects_continue(&self) -> bool {
         matches!(&self.content, Content::Uploaded(upload) if upload.expects_continue)
     }
@@ -328,7 +329,7 @@ impl Http1 {
         }
     }
 
-    /// Sends `100 Continue` to a client that waits for it, if the handler has asked for the content. For use before the response.
+    /// Sends `100 Continue` to a client that waits for it, if the handler reads the content. For use before the response.
     pub fn invite(&mut self, out: &mut Vec<u8>) {
         if let Content::Uploaded(upload) = &mut self.content
             && upload.invites()

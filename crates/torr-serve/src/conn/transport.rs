@@ -24,7 +24,7 @@ pub(crate) trait Transport: Sized + 'static {
     /// Returns the state of TLS, with which hyper continues the connection.
     fn into_tls(self) -> Option<Box<TlsServer>>;
 
-    /// Decodes what has arrived, in place or into `plain`. Appends what has to be sent in return to `out`.
+    /// Decodes what has arrived, within `bytes` or into `plain`. Appends what has to be sent in return to `out`.
     ///
     /// # Errors
     /// If the client does not keep to the protocol, or has too many connections.
@@ -53,7 +53,7 @@ pub(crate) trait Transport: Sized + 'static {
     /// Whether a PROXY header or a TLS handshake is not complete.
     fn is_establishing(&self) -> bool;
 
-    /// Whether the client has ended its side as TLS asks for. It may keep the socket open, to receive responses.
+    /// Whether the client has ended its side with `close_notify`. It may keep the socket open, to receive responses.
     fn has_ended(&self) -> bool;
 }
 

@@ -39,7 +39,7 @@ struct State {
     end: Option<Result<(), BodyError>>,
     /// No more is received until the handler has taken most of the pieces.
     has_backpressure: bool,
-    /// The handler has asked for more than there was.
+    /// Whether the handler has polled the empty channel.
     is_wanted: bool,
     /// The handler has dropped its end.
     is_abandoned: bool,
@@ -105,7 +105,7 @@ impl BodySender {
         !state.has_backpressure
     }
 
-    /// Whether the handler has asked for more. If not, the engine is woken up when it does.
+    /// Whether the handler waits for more. If not, the engine is woken up when it does.
     pub fn is_wanted(&self) -> bool {
         let mut state = self.0.lock();
         state.engine_waits |= !state.is_wanted;
@@ -132,7 +132,7 @@ impl BodyReceiver {
         let piece = match state.pieces.pop_front() {
             Some(piece) => piece,
             None => {
-                let end = match state.end {
+                let end = match state.end.clone() {
                     Some(end) => Poll::Ready(end),
                     None => {
                         state.handler = Some(cx.waker().clone());

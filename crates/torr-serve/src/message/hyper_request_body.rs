@@ -29,7 +29,7 @@ pub(crate) struct Fault(Arc<OnceLock<BodyError>>);
 
 impl Fault {
     pub fn get(&self) -> Option<BodyError> {
-        self.0.get().copied()
+        self.0.get().cloned()
     }
 }
 
@@ -45,7 +45,7 @@ impl HyperRequestBody {
     }
 
     fn fail(&mut self, error: BodyError) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let _ = self.fault.0.set(error);
+        let _ = self.fault.0.set(error.clone());
         Poll::Ready(Some(Err(error)))
     }
 
@@ -60,7 +60,7 @@ impl HyperRequestBody {
         self.waiting = None;
         let frame = match frame {
             Some(Ok(frame)) => frame,
-            Some(Err(error)) => return self.fail(of_hyper(&error)),
+            Some(Err(error)) => return self.fail(of_hyper(error)),
             None => return Poll::Ready(None),
         };
         match self.room.checked_sub(frame.data_ref().map_or(0, |data| data.len() as u64)) {
@@ -79,10 +79,12 @@ impl HyperRequestBody {
     }
 }
 
-fn of_hyper(error: &hyper::Error) -> BodyError {
+fn of_hyper(error: hyper::Error) -> BodyError {
     match error {
         error if error.is_timeout() => BodyError::TimedOut,
-        error if error.is_parse() || is_invalid(error) => BodyError::Malformed,
+        error if error.is_parse() || is_invalid(&error) => BodyError::Malformed,
+        // An error of HTTP/2 has one of the protocol as its source; an end of HTTP/1.1 has one of I/O, or none.
+        error if error.source().is_some_and(|source| !source.is::<io::Error>()) => BodyError::Reset(Arc::new(error)),
         _ => BodyError::Cut,
     }
 }

@@ -1,4 +1,4 @@
-//! A request, as a handler sees it.
+//! A request, as a handler receives it.
 
 use crate::client::request_id::RequestId;
 use crate::client::{Client, Origin, Tls};
@@ -6,7 +6,7 @@ use matchit::Params;
 use std::net::SocketAddr;
 use torr_wire::request::RequestHead;
 
-/// One request, borrowed from the buffer that it was received in.
+/// A request, borrowed from the receive buffer.
 #[derive(Debug)]
 pub struct Request<'r> {
     pub(crate) head: &'r RequestHead<'r, 'r>,
@@ -16,33 +16,34 @@ pub struct Request<'r> {
 }
 
 impl<'r> Request<'r> {
-    /// The method, as sent.
+    /// Returns the method, as sent.
     pub fn method(&self) -> &'r str {
         self.head.method
     }
 
-    /// The path, not decoded.
+    /// Returns the path, not percent-decoded.
     pub fn path(&self) -> &'r str {
         self.head.path()
     }
 
-    /// What stands between `?` and the end of the target, not decoded.
+    /// Returns the query component of the target, not percent-decoded.
     pub fn query(&self) -> Option<&'r str> {
         self.head.target.split_once('?').map(|(_, query)| query)
     }
 
-    /// What the path has in the place of `{name}`, not decoded.
+    /// Returns the value of the path's parameter `{name}`, not percent-decoded.
     pub fn param(&self, name: &str) -> Option<&str> {
         self.params.get(name)
     }
 
-    /// The bytes of the first header field of this name, in any case. A field may hold bytes that are no UTF-8;
-    /// [`Request::header_str`] gives those that are text.
+    /// Returns the value of the first header field of this name, which is case-insensitive. The value may not be UTF-8; see
+    /// [`Request::header_str`].
     pub fn header(&self, name: &str) -> Option<&'r [u8]> {
         self.head.header(name)
     }
 
-    /// The text of the first header field of this name, in any case. `None` if there is no such field, or it is no UTF-8.
+    /// Returns the value of the first header field of this name, which is case-insensitive. `None` if there is no such field, or
+    /// its value is not UTF-8.
     ///
     /// ```
     /// use torr_serve::{App, Response};
@@ -56,32 +57,32 @@ impl<'r> Request<'r> {
         self.header(name).and_then(|value| std::str::from_utf8(value).ok())
     }
 
-    /// All header fields, in their order.
+    /// Returns all header fields in their order.
     pub fn headers(&self) -> impl Iterator<Item = (&'r str, &'r [u8])> {
         self.head.headers.iter().map(|field| (field.name, field.value))
     }
 
-    /// The client's address; behind a trusted proxy that of the proxy's client. `None` if it has none.
+    /// Returns the client's address; behind a trusted proxy that of the proxy's client. `None` if the client has no address.
     pub fn peer(&self) -> Option<SocketAddr> {
         self.client.address
     }
 
-    /// How the connection is secured, if it is.
+    /// Returns the parameters of TLS, if the connection is secured.
     pub fn tls(&self) -> Option<&'r Tls> {
         self.client.tls.as_deref()
     }
 
-    /// What a trusted proxy was asked for, if there is one.
+    /// Returns the scheme and host of the client's request to a trusted proxy, if there is one.
     pub fn origin(&self) -> Option<&'r Origin> {
         self.client.origin.as_deref()
     }
 
-    /// Its id, if `request_ids` is set.
+    /// Returns the request's id, if `request_ids` is set.
     pub fn id(&self) -> Option<&'r RequestId> {
         self.client.id.as_ref()
     }
 
-    /// The whole body; empty where there is none.
+    /// Returns the whole content; empty where there is none.
     pub fn body(&self) -> &'r [u8] {
         self.body
     }

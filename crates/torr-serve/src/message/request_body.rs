@@ -1,4 +1,4 @@
-//! The body of a request that a router gets.
+//! The body of a request to a router.
 
 use crate::message::body_channel::BodyReceiver;
 use crate::message::body_error::BodyError;
@@ -9,8 +9,8 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// The body of a request that a router gets: whole where it arrived together with its header section, else as the client sends
-/// it, no faster than the handler takes it.
+/// The body of a request to a router: whole if it arrived together with its header section, otherwise streamed with
+/// backpressure.
 #[derive(Default)]
 pub struct RequestBody(Source);
 

@@ -1,32 +1,35 @@
-//! An answer, as a handler makes it.
+//! A response, as a handler makes it.
 
 use crate::callbacks;
 use crate::message::stream::{BodyFailed, Framing, Stream};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use hyper::ext::ReasonPhrase;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Bodies up to this size are sent together with their head.
+/// The size in bytes up to which content is sent together with its header section.
 pub(crate) const SMALL: usize = 64 * 1024;
 
-/// One answer. The server adds `Content-Length`, `Server`, `Date` and, where needed, `Connection` by itself.
+/// A response. The server adds `Content-Length`, `Server`, `Date` and, where needed, `Connection`.
 #[derive(Debug)]
 pub struct Response {
     pub(crate) status: u16,
     pub(crate) content_type: &'static str,
     pub(crate) headers: Fields,
     pub(crate) body: Body,
-    /// The connection ends with this answer.
+    /// Whether the connection ends after this response.
     pub(crate) closes: bool,
-    /// It has a `Date` of its own.
+    /// Whether the fields have a `Date`.
     pub(crate) dated: bool,
-    /// It has a `Server` of its own.
+    /// Whether the fields have a `Server`.
     pub(crate) named: bool,
+    /// The reason phrase of a router's response that has one of its own.
+    pub(crate) reason: Option<Box<ReasonPhrase>>,
 }
 
-/// Header fields: a few that a handler has added, or those of a router's answer as they came.
+/// Header fields: a few that a handler has added, or those of a router's response.
 #[derive(Debug)]
 pub(crate) enum Fields {
     List(Vec<(HeaderName, HeaderValue)>),
@@ -54,7 +57,7 @@ impl Fields {
         }
     }
 
-    /// Shows each, in an order that keeps those of one name in theirs.
+    /// Calls `see` with each field. Fields of one name keep their order.
     #[inline]
     pub fn each(&self, mut see: impl FnMut(&HeaderName, &HeaderValue)) {
         match self {
@@ -71,21 +74,21 @@ impl Fields {
     }
 }
 
-/// The content of an answer.
+/// The content of a response.
 pub enum Body {
-    /// None.
+    /// No content.
     Empty,
-    /// Bytes that live as long as the program: nothing is allocated.
+    /// Static bytes, without an allocation.
     Static(&'static [u8]),
     /// Bytes in memory.
     Bytes(Bytes),
-    /// So many bytes in pieces, each made only when the client has taken those before.
+    /// Pieces of a known total length, each made once the client has received those before.
     Pieces(Pieces),
-    /// Frames that may have to be waited for.
+    /// A stream of frames, polled once the client has received those before.
     Stream(Box<Stream>),
 }
 
-/// The pieces of a body whose whole length is known.
+/// The pieces of a body of known length.
 pub struct Pieces {
     pub(crate) length: u64,
     pub(crate) next: Box<dyn Iterator<Item = Bytes> + Send>,
@@ -99,12 +102,12 @@ impl Drop for Pieces {
 }
 
 impl Pieces {
-    /// The next one, cut to what may still come; a failure if the handler gives less than it announced.
+    /// Returns the next piece, cut to the announced length; an error if the handler makes less than it announced.
     pub(crate) fn take(&mut self) -> Option<Result<Bytes, BodyFailed>> {
         if self.length == 0 {
             return None;
         }
-        // A panic is the handler's failure; what it leaves behind is the handler's own state only.
+        // Only the handler's own state can be inconsistent after a panic.
         let next = catch_unwind(AssertUnwindSafe(|| self.next.next()));
         let Ok(Some(mut piece)) = next else { return Some(Err(BodyFailed)) };
         piece.truncate(usize::try_from(self.length).unwrap_or(usize::MAX));
@@ -114,7 +117,7 @@ impl Pieces {
 }
 
 impl Body {
-    /// Bytes that are sent together with the head.
+    /// Returns the number of bytes that are sent together with the header section.
     pub(crate) fn at_once(&self) -> u64 {
         match self {
             Self::Static(bytes) if bytes.len() <= SMALL => bytes.len() as u64,
@@ -171,10 +174,10 @@ impl From<Bytes> for Body {
 }
 
 impl Response {
-    /// An answer without body or content type.
+    /// Returns a response without content and content type.
     ///
     /// # Panics
-    /// If the status is not 200 to 999: interim answers are the server's business.
+    /// If the status is not 200 to 999: the server sends interim responses itself.
     pub fn new(status: u16) -> Self {
         assert!((200..1000).contains(&status), "{status} is no final status");
         Self {
@@ -185,37 +188,38 @@ impl Response {
             closes: false,
             dated: false,
             named: false,
+            reason: None,
         }
     }
 
-    /// Status 200 and a body of this content type. A type that no header field can hold, one with a line end for example, is
-    /// sent as `application/octet-stream`: whatever it is made of, it adds no field and no response.
+    /// Returns a response of status 200 with this content type. A type that is not valid in a header field, such as one with a line
+    /// end, is sent as `application/octet-stream`, so that it cannot inject fields.
     pub fn ok(content_type: &'static str, body: impl Into<Body>) -> Self {
         let is_sound = content_type.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte));
         Self::known(if is_sound { content_type } else { "application/octet-stream" }, body)
     }
 
-    /// Status 200 and a body of a content type that is known to be sound.
+    /// Returns a response of status 200 with a content type that is known to be valid.
     fn known(content_type: &'static str, body: impl Into<Body>) -> Self {
         Self { content_type, body: body.into(), ..Self::new(200) }
     }
 
-    /// `text/html`.
+    /// Returns a response of status 200 with content type `text/html`.
     pub fn html(body: impl Into<Body>) -> Self {
         Self::known("text/html", body)
     }
 
-    /// `text/plain`.
+    /// Returns a response of status 200 with content type `text/plain`.
     pub fn text(body: impl Into<Body>) -> Self {
         Self::known("text/plain", body)
     }
 
-    /// `application/json`, of a text that is JSON already.
+    /// Returns a response of status 200 with content type `application/json`, of serialised JSON.
     pub fn json(body: impl Into<Body>) -> Self {
         Self::known("application/json", body)
     }
 
-    /// A failure explained in one line of plain text.
+    /// Returns an error with this status, explained in one line of plain text.
     ///
     /// # Panics
     /// As [`Response::new`].
@@ -223,27 +227,27 @@ impl Response {
         Self { content_type: "text/plain", body: why.into(), ..Self::new(status) }
     }
 
-    /// A body of exactly `length` bytes, in pieces: should the iterator give fewer, the connection is closed, since the
-    /// client would wait for ever; what is more is cut off.
+    /// Returns a response of status 200 with exactly `length` bytes in pieces. If the iterator yields fewer, the connection is
+    /// closed, since the client would wait for ever; if it yields more, the rest is cut off.
     pub fn pieces(
         content_type: &'static str,
         length: u64,
         pieces: impl Iterator<Item = Bytes> + Send + 'static,
     ) -> Self {
-        // Large ones go in parts, as the client takes them.
+        // Large pieces are sent in parts.
         let part = |mut piece: Bytes| {
             std::iter::from_fn(move || (!piece.is_empty()).then(|| piece.split_to(piece.len().min(SMALL))))
         };
         Self::ok(content_type, Body::Pieces(Pieces { length, next: Box::new(pieces.flat_map(part)) }))
     }
 
-    /// A body whose frames may have to be waited for, such as one of the `http-body-util` crate: sent with its length if
-    /// that is known, else in chunks.
+    /// Returns a response of status 200 with a body of frames, such as one of the `http-body-util` crate: sent with its length if
+    /// that is known, otherwise in chunks.
     pub fn stream(content_type: &'static str, body: impl http_body::Body + Send + 'static) -> Self {
         Self::ok(content_type, Stream::new(body, None))
     }
 
-    /// The same with another status: `Response::json(body).status(201)`.
+    /// Replaces the status: `Response::json(body).status(201)`.
     ///
     /// # Panics
     /// As [`Response::new`].
@@ -252,15 +256,15 @@ impl Response {
         Self { status, ..self }
     }
 
-    /// Ends the connection after this answer.
+    /// Ends the connection after this response.
     pub fn closing(self) -> Self {
         Self { closes: true, ..self }
     }
 
-    /// Adds a header field. `Content-Type` replaces the one that there is.
+    /// Adds a header field; `Content-Type` replaces the present one.
     ///
     /// # Panics
-    /// On a field that the server adds by itself: `Content-Length`, `Transfer-Encoding`, `Connection`, `Server`, `Date`.
+    /// For a field that the server adds: `Content-Length`, `Transfer-Encoding`, `Connection`, `Server`, `Date`.
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         use http::header::{CONNECTION, CONTENT_LENGTH, DATE, SERVER, TRANSFER_ENCODING};
         let own = [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, SERVER, DATE];

@@ -2,7 +2,12 @@
 
 use crate::callbacks;
 use bytes::{Buf, Bytes};
-use http_body::Body;
+use http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HOST,
+    MAX_FORWARDS, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING,
+};
+use http::{HeaderMap, HeaderName};
+use http_body::{Body, Frame};
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::future::poll_fn;
@@ -15,7 +20,7 @@ use torr_wire::encode;
 /// The number of bytes that are made ready to be sent at a time.
 const PIECE: usize = 64 * 1024;
 
-/// A body whose frames are asked for one by one, each once the client has taken those before. Trailers are dropped.
+/// A body of frames, each polled once the client has received those before. Trailers are dropped unless they were announced.
 pub struct Stream {
     framing: Framing,
     /// The step that the body has returned and that is not used.
@@ -23,6 +28,8 @@ pub struct Stream {
     frames: Option<Pin<Box<dyn Frames + Send>>>,
     /// The number of bytes of the body that were put into a buffer since [`Stream::take_carried`].
     carried: u64,
+    /// The names of the fields that may stand in the trailer section.
+    announced: Vec<HeaderName>,
 }
 
 /// The way in which the client learns where the body ends.
@@ -41,6 +48,7 @@ pub(crate) enum Framing {
 /// A step of a body.
 enum Step {
     Data(Bytes),
+    Trailers(Box<HeaderMap>),
     End,
     /// The body failed or panicked.
     Failure,
@@ -80,9 +88,10 @@ impl<B: Body> Frames for BodyMemory<B> {
         loop {
             let Some(body) = self.as_mut().project().body.as_pin_mut() else { return Poll::Ready(Step::End) };
             return Poll::Ready(match ready!(body.poll_frame(cx)) {
-                Some(Ok(frame)) => match frame.into_data() {
+                Some(Ok(frame)) => match frame.into_data().map_err(Frame::into_trailers) {
                     Ok(mut data) => Step::Data(data.copy_to_bytes(data.remaining())),
-                    Err(_trailers) => continue,
+                    Err(Ok(trailers)) => Step::Trailers(Box::new(trailers)),
+                    Err(Err(_unknown)) => continue,
                 },
                 Some(Err(_)) => Step::Failure,
                 None => Step::End,
@@ -101,16 +110,27 @@ impl Stream {
     /// length is cut off there; if it ends before, the connection is closed, since the client would wait for ever.
     pub fn new(body: impl Body + Send + 'static, length: Option<u64>) -> Self {
         let framing = framing_of(&body, length);
-        Self { framing, next: None, frames: Some(Box::pin(BodyMemory { body: Some(body) })), carried: 0 }
+        Self {
+            framing,
+            next: None,
+            frames: Some(Box::pin(BodyMemory { body: Some(body) })),
+            carried: 0,
+            announced: Vec::new(),
+        }
     }
 
     /// Returns the stand-in for a body that is announced and never sent, in the response to a HEAD.
     pub(crate) fn unsent(framing: Framing) -> Self {
-        Self { framing, next: None, frames: None, carried: 0 }
+        Self { framing, next: None, frames: None, carried: 0, announced: Vec::new() }
     }
 
     pub(crate) fn framing(&self) -> Framing {
         self.framing
+    }
+
+    /// Allows these fields in the trailer section of a body in chunks.
+    pub(crate) fn announce_trailers(&mut self, names: Vec<HeaderName>) {
+        self.announced = names;
     }
 
     /// Ends the body by the end of the connection, for a client that knows no chunks.
@@ -144,7 +164,7 @@ impl Stream {
                 Poll::Pending => {}
             }
         }
-        Err(Self { framing, next, frames: Some(memory), carried: 0 })
+        Err(Self { framing, next, frames: Some(memory), carried: 0, announced: Vec::new() })
     }
 
     /// Waits for the next step.
@@ -167,6 +187,11 @@ impl Stream {
             };
             match step {
                 Poll::Ready(Step::Data(data)) => self.put(data, buffer),
+                Poll::Ready(Step::Trailers(trailers)) => {
+                    if self.framing == Framing::Chunked {
+                        self.end_with(&trailers, buffer);
+                    }
+                }
                 Poll::Ready(Step::End) => {
                     self.let_go();
                     match self.framing {
@@ -213,20 +238,33 @@ impl Stream {
         }
     }
 
+    /// Ends a body in chunks with those of its trailers that were announced and may stand there.
+    fn end_with(&mut self, trailers: &HeaderMap, buffer: &mut Vec<u8>) {
+        self.let_go();
+        encode::last_chunk_before_trailers(buffer);
+        for (name, value) in trailers.iter().filter(|(name, _)| self.announced.contains(name) && may_trail(name)) {
+            encode::header(buffer, name.as_str(), value.as_bytes());
+        }
+        buffer.extend_from_slice(b"\r\n");
+    }
+
     /// Returns the next data without framing, or an error where the body cannot come to its end.
     pub(crate) fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyFailed>>> {
-        let step = match self.next.take() {
-            Some(step) => step,
-            None => ready!(self.poll_step(cx)),
-        };
-        Poll::Ready(match step {
-            Step::Data(data) => Some(Ok(data)),
-            Step::End => {
-                self.let_go();
-                None
-            }
-            Step::Failure => Some(Err(BodyFailed)),
-        })
+        loop {
+            let step = match self.next.take() {
+                Some(step) => step,
+                None => ready!(self.poll_step(cx)),
+            };
+            return Poll::Ready(match step {
+                Step::Data(data) => Some(Ok(data)),
+                Step::Trailers(_) => continue,
+                Step::End => {
+                    self.let_go();
+                    None
+                }
+                Step::Failure => Some(Err(BodyFailed)),
+            });
+        }
     }
 
     /// Drops the body, which has ended or is not wanted any more.
@@ -239,6 +277,26 @@ impl Stream {
         // A panic is the body's failure; what it leaves behind is the body's own state only.
         catch_unwind(AssertUnwindSafe(|| frames.as_mut().poll_data(cx))).unwrap_or(Poll::Ready(Step::Failure))
     }
+}
+
+/// Whether a field may stand in a trailer section: not those of framing, routing, authentication and content (RFC 9110, section 6.5.1).
+fn may_trail(name: &HeaderName) -> bool {
+    let barred = [
+        AUTHORIZATION,
+        CACHE_CONTROL,
+        CONNECTION,
+        CONTENT_ENCODING,
+        CONTENT_LENGTH,
+        CONTENT_RANGE,
+        CONTENT_TYPE,
+        HOST,
+        MAX_FORWARDS,
+        SET_COOKIE,
+        TE,
+        TRAILER,
+        TRANSFER_ENCODING,
+    ];
+    !barred.contains(name)
 }
 
 impl Drop for Stream {

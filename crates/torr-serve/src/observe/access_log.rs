@@ -1,8 +1,8 @@
-//! The access log: a line for each request that was answered.
+//! The access log: a line for each request.
 //!
-//! Each worker has a [`Writer`], which gathers lines; they are written when there are many, and a few times a second. Nothing
-//! that happens to the file stops the server: lines that cannot be written are kept for a while, then dropped, counted, and
-//! reported on standard error once a minute.
+//! Each worker has a [`Writer`] with a buffer of lines, which is written when it is large, and a few times a second. No failure
+//! of the file stops the server: lines that cannot be written are kept up to a limit, then dropped, counted, and reported on
+//! standard error once a minute.
 
 mod dates;
 mod format;
@@ -22,7 +22,7 @@ use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// A log that is open, of all workers.
+/// An open log, which all workers share.
 #[derive(Debug, Clone)]
 pub(crate) struct AccessLog(Arc<OpenLog>);
 
@@ -47,10 +47,10 @@ impl AccessLog {
         Ok(Self(Arc::new(OpenLog { target, format, state: Mutex::new(state) })))
     }
 
-    /// Opens the file of this name again, for `logrotate` has given the former one another name. Standard output stays.
+    /// Opens the file by its name again, after `logrotate` has renamed the former file. Standard output stays open.
     ///
     /// # Errors
-    /// If it cannot be opened; the former one is written to then.
+    /// If the file cannot be opened; the log then continues in the former one.
     pub fn reopen(&self) -> io::Result<()> {
         let fresh = Output::open(&self.0.target)?;
         self.change(|state| {
@@ -62,16 +62,16 @@ impl AccessLog {
         Ok(())
     }
 
-    /// A worker's part.
+    /// Returns a worker's writer.
     pub fn writer(&self) -> Writer {
         Writer { dates: Dates::new(self.0.format), log: self.clone(), buffer: Vec::new(), write_at: WRITE_AT }
     }
 
-    /// Writes as many lines as can be, and drops them if they have become too many.
+    /// Writes as many lines as possible, and drops the others if they exceed `keep` bytes.
     fn put(&self, lines: &mut Vec<u8>, keep: usize) {
         self.change(|state| {
             if let Err(error) = state.output.put(lines) {
-                // A reader that is slow is no failure as long as nothing is lost.
+                // A slow reader is not a failure unless lines are lost.
                 let dropped = if lines.len() > keep { count(&std::mem::take(lines)) } else { 0 };
                 if dropped > 0 || error.kind() != ErrorKind::WouldBlock {
                     state.losses.add(dropped, &error);
@@ -86,7 +86,7 @@ impl AccessLog {
         let report = state.losses.report(Instant::now());
         drop(state);
         if let Some(report) = report {
-            // Standard error may be gone as well.
+            // Standard error may be closed as well.
             let _ = writeln!(io::stderr(), "torr: access log '{}': {report}", self.0.target);
         }
     }
@@ -108,9 +108,9 @@ fn count(lines: &[u8]) -> u64 {
     lines.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
-/// Lines are written when they are so many bytes.
+/// The size in bytes at which a worker's buffer is written.
 const WRITE_AT: usize = 64 * 1024;
-/// So many bytes are kept for each worker while they cannot be written.
+/// The most bytes that a worker keeps while they cannot be written.
 const KEEP: usize = 1024 * 1024;
 
 /// A worker's lines.
@@ -119,12 +119,12 @@ pub(crate) struct Writer {
     log: AccessLog,
     dates: Dates,
     buffer: Vec<u8>,
-    /// How many bytes there must be before the next attempt to write some.
+    /// The size of the buffer in bytes at which the next write is attempted.
     write_at: usize,
 }
 
 impl Writer {
-    /// Notes a request.
+    /// Adds the line of a request.
     pub fn add(&mut self, entry: &Entry<'_>) {
         format::line(self.log.0.format, entry, &mut self.dates, &mut self.buffer);
         if self.buffer.len() >= self.write_at {
@@ -132,7 +132,7 @@ impl Writer {
         }
     }
 
-    /// Writes what there is, as far as that does not have to wait.
+    /// Writes the buffer as far as that is possible without blocking.
     pub fn flush(&mut self) {
         if !self.buffer.is_empty() {
             self.log.put(&mut self.buffer, KEEP);

@@ -1,12 +1,12 @@
-//! Numbers of an application's own, beside those of the server.
+//! Metrics of the application, beside those of the server.
 
 use crate::observe::metrics_table::{Columns, MetricKind, MetricsTable};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// A number that the application keeps, and that `/metrics` shows for all processes together. Clones are the same number;
-/// to change it is an atomic addition, from any thread.
+/// A metric of the application, which `/metrics` shows as the sum of all processes. Clones share one value; a change is an
+/// atomic addition, from any thread.
 ///
 /// ```
 /// use torr_serve::{App, Metric, Response};
@@ -27,22 +27,22 @@ struct Number {
     name: String,
     help: String,
     kind: MetricKind,
-    /// The value until the server begins.
+    /// The value until the server starts.
     early: AtomicU64,
-    /// The table that has the value from then on, with a row and the metric's number.
+    /// The table that has the value after the start, with a row and the metric's number.
     late: OnceLock<(Arc<MetricsTable>, usize, usize)>,
 }
 
 impl Metric {
-    /// A number that only grows. By convention its name ends in `_total`.
+    /// Creates a counter. By convention its name ends in `_total`.
     ///
     /// # Panics
-    /// If Prometheus does not allow such a name, or the help is more than a line.
+    /// If Prometheus does not allow the name, or the help has more than one line.
     pub fn counter(name: &str, help: &str) -> Self {
         Self::new(name, help, MetricKind::Counter)
     }
 
-    /// A time that only grows. By convention its name ends in `_seconds_total`.
+    /// Creates a counter of time. By convention its name ends in `_seconds_total`.
     ///
     /// # Panics
     /// As [`Metric::counter`].
@@ -50,7 +50,7 @@ impl Metric {
         Self::new(name, help, MetricKind::Seconds)
     }
 
-    /// A number that goes up and down.
+    /// Creates a gauge, which goes up and down.
     ///
     /// # Panics
     /// As [`Metric::counter`].
@@ -68,20 +68,20 @@ impl Metric {
         Self(Arc::new(number))
     }
 
-    /// Adds to it; to one of [`Metric::seconds`], nanoseconds.
+    /// Adds to the metric; `n` is in nanoseconds for a metric of [`Metric::seconds`].
     pub fn add(&self, n: u64) {
         self.cell().fetch_add(n, Relaxed);
     }
 
-    /// Adds to one of [`Metric::seconds`].
+    /// Adds a time to a metric of [`Metric::seconds`].
     pub fn add_time(&self, time: Duration) {
         self.add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     }
 
-    /// Takes from a gauge, down to nothing.
+    /// Subtracts from a gauge, which stops at 0.
     ///
     /// # Panics
-    /// If it is none.
+    /// If the metric is not a gauge.
     pub fn sub(&self, n: u64) {
         assert!(self.0.kind == MetricKind::Gauge, "{} only grows", self.0.name);
         let _ = self.cell().fetch_update(Relaxed, Relaxed, |now| Some(now.saturating_sub(n)));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_board_of_the_same_metrics_is_inherited() {
+    fn only_a_table_of_the_same_metrics_is_inherited() {
         let metrics = [Metric::counter("a_total", "A.")];
         let table = MetricsTable::new(1, columns(&metrics)).expect("there is memory");
         let inherited = |metrics: &[Metric]| {

@@ -52,6 +52,10 @@ pub(crate) enum Count {
     BlockedWait,
     /// Calls for which the queue had no room.
     BlockedRefused,
+    /// Times that a handler held up its worker.
+    Stalled,
+    /// Calls of the router that ran on the blocking pool.
+    Moved,
     /// The sum of all latencies, in nanoseconds.
     Latency,
 }

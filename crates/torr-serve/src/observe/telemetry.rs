@@ -15,8 +15,8 @@ use torr_net::{Nanos, clock};
 #[derive(Debug)]
 pub(crate) struct Meter {
     counts: Counts,
-    /// Responses since the engine last took this number.
-    answers: Cell<u64>,
+    /// The number of the engine's responses since [`Meter::take_responses`].
+    responses: Cell<u64>,
 }
 
 /// A worker's row of the table, for any thread.
@@ -78,7 +78,7 @@ impl Meter {
     pub fn new(table: Arc<MetricsTable>, row: usize) -> Self {
         let awake = Arc::new(AtomicU64::new(clock::exact()));
         table.clear_gauges(row);
-        let meter = Self { counts: Counts { table, row, awake }, answers: Cell::new(0) };
+        let meter = Self { counts: Counts { table, row, awake }, responses: Cell::new(0) };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         meter.cell(Count::Started as usize).store(now.as_secs(), Ordering::Relaxed);
         meter
@@ -99,7 +99,7 @@ impl Meter {
     /// Counts a response of the engine.
     #[inline]
     pub fn answered(&self, status: u16) {
-        self.answers.set(self.answers.get() + 1);
+        self.responses.set(self.responses.get() + 1);
         self.status(status);
     }
 
@@ -113,19 +113,19 @@ impl Meter {
 
     /// Returns the number of the engine's responses since the last call.
     #[inline]
-    pub fn take_answers(&self) -> u64 {
-        self.answers.take()
+    pub fn take_responses(&self) -> u64 {
+        self.responses.take()
     }
 
     /// Counts the latency of a number of responses.
     #[inline]
-    pub fn took(&self, latency: Nanos, answers: u64) {
+    pub fn took(&self, latency: Nanos, responses: u64) {
         let bucket = BOUNDS.partition_point(|bound| bound * 1000 < latency);
-        self.add_alone(COUNTS + GAUGES + bucket, answers);
-        self.add(Count::Latency, latency.saturating_mul(answers));
+        self.add_alone(COUNTS + GAUGES + bucket, responses);
+        self.add(Count::Latency, latency.saturating_mul(responses));
     }
 
-    /// Returns the same row for other threads.
+    /// Returns the row for use by other threads.
     pub fn elsewhere(&self) -> Counts {
         self.counts.clone()
     }

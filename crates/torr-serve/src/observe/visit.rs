@@ -1,6 +1,5 @@
-//! What is known of one request besides what it says: who is behind a proxy, its id, and its line in the access log.
-//!
-//! Nothing of this is done unless a setting asks for it.
+//! The data of a request beside its message: the client behind a proxy, the request's id, and its line in the access log.
+//! Nothing is gathered unless a setting enables it.
 
 use crate::client::forwarded::Forwarded;
 use crate::client::request_id::{FIELD, RequestId, RequestIds};
@@ -13,22 +12,22 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// What a worker needs for it.
+/// A worker's generator of ids, writer of the access log, and settings.
 pub(crate) struct Visits {
     settings: Arc<Settings>,
     ids: Option<RefCell<RequestIds>>,
     log: Option<Rc<RefCell<Writer>>>,
 }
 
-/// What is noted of a request until its answer is sent.
+/// The data of a request that is kept until its response is sent.
 #[derive(Default)]
 pub(crate) struct Note {
-    /// To be told to the client.
+    /// The id, which the response has in a field.
     pub id: Option<RequestId>,
     line: Option<Box<Line>>,
 }
 
-/// A line of the access log. It is written when this is dropped, in whatever way the answer ends.
+/// A line of the access log, which is written on drop, and so however the response ends.
 struct Line {
     log: Rc<RefCell<Writer>>,
     begin: Instant,
@@ -44,7 +43,7 @@ struct Line {
     sent: u64,
 }
 
-/// What stands for the status where the client went before there was any, as in nginx.
+/// The status of a request whose client closed before the response, as in nginx.
 const GONE: u16 = 499;
 
 impl Visits {
@@ -53,24 +52,24 @@ impl Visits {
         Self { ids, log: log.map(|log| Rc::new(RefCell::new(log.writer()))), settings }
     }
 
-    /// Whether there is anything to know or to note.
+    /// Returns whether a setting requires notes of requests.
     #[inline]
     pub fn are_noted(&self) -> bool {
         self.ids.is_some() || self.log.is_some() || !self.settings.trusted_proxies.is_empty()
     }
 
-    /// A request begins. Gives who sent it, and what is noted of it. The line is method, target and protocol.
+    /// Begins a request. Returns its client and its note. `line` is method, target and protocol.
     pub fn begin(&self, peer: &Client, line: [&str; 3], fields: &[(&str, &[u8])]) -> (Client, Note) {
         let mut client = peer.clone();
         let field = |name: &str| fields.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|found| found.1);
-        // A proxy that does not know its client passes on the fields that the client has made up.
+        // A proxy that does not know its client forwards fields that the client has made up.
         let trusted =
             !peer.is_unknown && self.settings.trusted_proxies.trusts(peer.address.map(|address| address.ip()));
         if trusted {
             let by = self.settings.forwarded_field;
-            let told = Forwarded::of(peer.address, &self.settings.trusted_proxies, by, fields.iter().copied());
-            client.address = told.client;
-            let (scheme, host) = (told.scheme, told.host.map(str::to_owned));
+            let forwarded = Forwarded::of(peer.address, &self.settings.trusted_proxies, by, fields.iter().copied());
+            client.address = forwarded.client;
+            let (scheme, host) = (forwarded.scheme, forwarded.host.map(str::to_owned));
             client.origin = Some(Arc::new(Origin { proxy: peer.address, scheme, host }));
         }
         client.id = self.ids.as_ref().map(|ids| ids.borrow_mut().of(field(FIELD), trusted));
@@ -85,19 +84,19 @@ impl Visits {
         (client, note)
     }
 
-    /// Something came that is no request.
+    /// Begins a malformed request.
     pub fn malformed(&self, peer: &Client) -> Note {
         Note { id: None, line: self.log.as_ref().map(|log| Box::new(Line::new(log, peer))) }
     }
 
-    /// Writes what has been noted.
+    /// Writes the gathered lines of the access log.
     pub fn flush(&self) {
         self.log.iter().for_each(|log| log.borrow_mut().flush());
     }
 }
 
 impl Note {
-    /// The answer has this status, and so many bytes of its body are sent with its head.
+    /// Notes the response's status, and the bytes of its content that are sent with its header section.
     pub fn answered(&mut self, status: u16, bytes: u64) {
         if let Some(line) = &mut self.line {
             line.status = status;
@@ -105,7 +104,7 @@ impl Note {
         }
     }
 
-    /// So many more bytes of the body are sent.
+    /// Adds bytes of the content that are sent.
     #[inline]
     pub fn sent(&mut self, bytes: u64) {
         if let Some(line) = &mut self.line {

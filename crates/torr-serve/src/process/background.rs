@@ -1,8 +1,7 @@
-//! A runtime of tokio for applications of simple controllers, driven by a thread of its own.
+//! A tokio runtime for applications of simple controllers, driven by its own thread.
 //!
-//! Such an application needs no runtime, so its workers wait without tokio, which costs less. But a controller may spawn a
-//! task, make a socket or take the runtime's handle all the same. So it runs in the context of this runtime, which is always
-//! driven, and never in that of its worker's.
+//! The workers of such an application wait without tokio, which costs less. A controller may still spawn a task, create a
+//! socket or take the runtime's handle, so it runs in the context of this runtime, which is always driven.
 
 use crate::process::shutdown::{Ended, Shutdown};
 use std::io;
@@ -12,7 +11,7 @@ use std::time::Instant;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{oneshot, watch};
 
-/// The runtime, until it is told to stop.
+/// The runtime and its thread.
 #[derive(Debug)]
 pub(crate) struct Background {
     handle: Handle,
@@ -24,14 +23,14 @@ impl Background {
     /// Starts the runtime and its thread.
     ///
     /// # Errors
-    /// If the system refuses a thread or what a runtime needs.
+    /// If the system refuses a thread or the runtime's descriptors.
     pub fn start(shutdown: Arc<Shutdown>, ended: Ended) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (handle, (stop, stopped)) = (runtime.handle().clone(), oneshot::channel::<()>());
         let drive = move || {
             let _ended = ended;
             let deadline = runtime.block_on(async {
-                // That its sender is dropped is what tells it to stop.
+                // The sender is dropped to stop the runtime.
                 let _ = stopped.await;
                 shutdown.finish(shutdown.background(), &watch::Sender::new(false)).await
             });
@@ -42,19 +41,19 @@ impl Background {
         Ok(Self { handle, stop: Some(stop), thread })
     }
 
-    /// The handle by which its context is entered.
+    /// Returns the handle with which a worker enters the runtime's context.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// Lets it end, with its last task or the time of the shutdown.
-    pub fn tell_to_stop(&mut self) {
+    /// Begins to stop the runtime, which ends with its last task or at the time limit of the shutdown.
+    pub fn begin_stop(&mut self) {
         self.stop = None;
     }
 
-    /// Waits for its end.
+    /// Waits for the thread's end.
     pub fn join(self) {
-        // A panic of a task is the task's own; one of this thread has been printed.
+        // A panic of the thread has been printed already.
         let _ = self.thread.join();
     }
 }

@@ -1,16 +1,16 @@
-//! Whether the calling thread runs async code, which must not be blocked.
+//! Detection of async code on the calling thread, which must not be blocked.
 
 use crate::error::ServeError;
 use std::task::{Context, Waker};
 use tokio::task::coop;
 
-/// More than the budget of a task in one poll, which is 128.
+/// More operations than tokio's budget of a task in one poll, which is 128.
 const ENOUGH: usize = 256;
 
-/// Refuses to block a thread that polls a future of tokio's: a task, or what `block_on` or `#[tokio::main]` runs.
+/// Returns an error on a thread that polls a future of tokio: a task, or the future of `block_on` or `#[tokio::main]`.
 ///
-/// A handle of a runtime alone is no reason: `spawn_blocking`, `block_in_place` and threads that have entered a runtime may block,
-/// and have one too. What tells them apart is that only a future that is being polled has a limited budget of operations.
+/// The presence of a runtime's handle is no evidence: blocking tasks and threads that have entered a runtime have one, and may
+/// block. But only a future that is being polled has a limited budget of operations.
 pub(crate) fn refuse() -> Result<(), ServeError> {
     let cx = &mut Context::from_waker(Waker::noop());
     let mut taken = Vec::with_capacity(ENOUGH);
@@ -21,7 +21,7 @@ pub(crate) fn refuse() -> Result<(), ServeError> {
         }
         std::task::Poll::Pending => true,
     });
-    // Each gives back what was left before it was taken, so the first one has to be the last.
+    // Each unit restores the budget as it was before the unit, so the first one has to be dropped last.
     while let Some(unit) = taken.pop() {
         drop(unit);
     }

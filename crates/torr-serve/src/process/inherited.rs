@@ -1,7 +1,7 @@
 //! The descriptors that a worker process inherits from its supervisor: a channel, the metrics table and listeners.
 //!
-//! A variable in the environment names the descriptors. It reaches programs too that a worker itself starts, for which it
-//! is not meant: so it also tells which file the channel is.
+//! An environment variable names the descriptors. Programs that a worker starts inherit the variable, too, but not the
+//! descriptors: so the variable also has the inode of the channel, which is verified.
 
 use std::ffi::OsString;
 use std::io;
@@ -11,17 +11,17 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use torr_net::inherited;
 
-/// The variable.
+/// The name of the environment variable.
 pub(crate) const VARIABLE: &str = "TORR_WORKER_PROCESS";
 
-/// The worker's message that it accepts connections.
+/// The message of a worker that accepts connections.
 pub(crate) const READY: u8 = b'r';
-/// The supervisor's message to stop without haste, since a new worker serves.
+/// The supervisor's message to stop after all requests in flight, since a new worker serves.
 pub(crate) const DRAIN: u8 = b'd';
 /// The supervisor's message to stop within `stop_timeout`.
 pub(crate) const STOP: u8 = b's';
 
-/// The descriptors, once they are taken.
+/// The inherited descriptors.
 #[derive(Debug)]
 pub(crate) struct Inheritance {
     pub member: Member,
@@ -34,13 +34,13 @@ pub(crate) struct Member {
     pub channel: UnixStream,
     /// The metrics table.
     pub table: OwnedFd,
-    /// The number of the worker, from 1.
+    /// The worker's number, from 1.
     pub number: usize,
-    /// Which of its rows of the table the worker has.
+    /// The number of the worker's row among those of its slot, below `GENERATIONS`.
     pub generation: usize,
 }
 
-/// The value of the variable.
+/// The parsed value of the variable.
 #[derive(Debug, PartialEq, Eq)]
 struct Variable {
     number: usize,
@@ -51,7 +51,7 @@ struct Variable {
     listeners: Vec<RawFd>,
 }
 
-/// The value of the variable for a worker that is to have these: the table first, then listeners.
+/// Returns the variable's value for a worker that inherits a channel and `others`: the table, then listeners.
 pub(crate) fn note(number: usize, generation: usize, channel: &OwnedFd, others: &[OwnedFd]) -> OsString {
     let inode = inherited::inode(channel.as_raw_fd()).unwrap_or_default();
     let numbers: Vec<_> = [channel].into_iter().chain(others).map(|fd| fd.as_raw_fd().to_string()).collect();
@@ -67,15 +67,16 @@ fn parse(text: &str) -> Option<Variable> {
     Some(Variable { number, generation, inode, channel, table, listeners: numbers.collect::<Option<_>>()? })
 }
 
-/// What was left to this process, if it is a worker. From the first look on no other program gets it.
+/// Returns the descriptors that this process has inherited, `None` if it is not a worker. The first call sets close-on-exec on
+/// all of them.
 fn ours() -> Option<&'static Variable> {
     static NOTE: OnceLock<Option<Variable>> = OnceLock::new();
     let read = || {
         let note = parse(&std::env::var(VARIABLE).ok()?)?;
         let is_ours = inherited::inode(note.channel) == Some(note.inode);
         if is_ours {
-            // A program that is started before they are taken would keep the channel open, and the listeners. One that is
-            // missing is told of where it is taken.
+            // A program that this process starts would otherwise keep the channel and the listeners open. A missing descriptor
+            // is reported by `take`.
             let all = [note.channel, note.table].into_iter().chain(note.listeners.iter().copied());
             all.for_each(|number| drop(inherited::set_close_on_exec(number)));
         }
@@ -84,19 +85,19 @@ fn ours() -> Option<&'static Variable> {
     NOTE.get_or_init(read).as_ref()
 }
 
-/// Which worker process of a supervisor this is, from 1; `None` if it is none, but the supervisor or a process alone.
+/// Returns this worker process's number, from 1; `None` in the supervisor and in a server of a single process.
 ///
-/// A program that serves with `Settings::processes` runs from its start in the supervisor, and again in each worker:
-/// this tells it what to do where. A worker may start other programs only after it has called this or
-/// [`Server::bind`](crate::Server::bind): until then they would inherit its listeners.
+/// A program that serves with `Settings::processes` runs from its start in the supervisor and in each worker, and can tell them
+/// apart by this number. A worker may start other programs only after a call of this function or of
+/// [`Server::bind`](crate::Server::bind): before, they would inherit its listeners.
 pub fn worker_number() -> Option<usize> {
     ours().map(|note| note.number)
 }
 
-/// Takes all of it, once. `None` if this is no worker.
+/// Takes the inherited descriptors, once. `None` if this process is not a worker.
 ///
 /// # Errors
-/// If it was taken before, or is not what the variable says.
+/// If they were taken before, or do not match the variable.
 #[allow(unsafe_code)]
 pub(crate) fn take() -> io::Result<Option<Inheritance>> {
     static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -104,8 +105,8 @@ pub(crate) fn take() -> io::Result<Option<Inheritance>> {
     if TAKEN.swap(true, Ordering::Relaxed) {
         return Err(io::Error::other("a worker process has one server"));
     }
-    // SAFETY: the supervisor has left them open for this process: the channel's inode is the one that the supervisor has noted. This
-    // line is reached once for each of them.
+    // SAFETY: the descriptors belong to this process, as the channel's inode is the one in the variable, and this line is
+    // reached once for each of them.
     let own = |number: RawFd| unsafe { inherited::take(number) };
     let channel = UnixStream::from(own(note.channel)?);
     let listeners = note.listeners.iter().map(|number| own(*number)).collect::<io::Result<_>>()?;

@@ -1,5 +1,5 @@
-//! Where a server's listeners come from: opened here, left by a supervisor, or handed over by systemd; and what part that
-//! gives this process.
+//! A server's listeners, which are opened here, inherited from a supervisor, or passed by systemd, and the role of this
+//! process that follows.
 
 use crate::error::ServeError;
 use crate::process::inherited::{self, Inheritance, Member};
@@ -9,46 +9,46 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use torr_net::{file_limit, socket};
+use torr_net::{Address, file_limit, socket};
 
-/// What this process is to a server.
+/// The role of this process in a server.
 #[derive(Debug, Default)]
 pub(crate) enum Part {
-    /// All of it.
+    /// The only process of the server.
     #[default]
     Alone,
-    /// It starts workers and looks after them.
+    /// The supervisor of worker processes.
     Supervisor,
-    /// It is such a worker, and hears from its supervisor.
+    /// A worker process with a channel to its supervisor.
     Worker(Member),
 }
 
 pub(crate) struct Listeners {
-    /// One for each worker thread of each worker process, or of those of this one.
+    /// One listener for each worker thread, in a supervisor for those of all worker processes.
     pub listeners: Vec<OwnedFd>,
-    pub address: SocketAddr,
+    pub address: Address,
     pub part: Part,
 }
 
-/// Takes the listeners that were left or handed over to this process, or else opens them.
+/// Takes the listeners that this process has inherited, or else opens them.
 pub(crate) fn take(address: impl ToSocketAddrs, settings: &Settings) -> Result<Listeners, ServeError> {
     let handed_over = |error: io::Error| ServeError::HandedOver(error.to_string());
     if settings.processes > 0 {
         only_one()?;
         if let Some(Inheritance { member, listeners }) = inherited::take().map_err(handed_over)? {
             let first = listeners.first().ok_or_else(|| ServeError::HandedOver("there is none".into()))?;
-            return Ok(Listeners { address: socket::local_addr(first)?, listeners, part: Part::Worker(member) });
+            return Ok(Listeners { address: socket::local_address(first)?, listeners, part: Part::Worker(member) });
         }
     }
     let part = if settings.processes > 0 { Part::Supervisor } else { Part::Alone };
     let workers = settings.workers.max(1);
     let count = workers * settings.processes.max(1);
-    // A supervisor has the ends of each worker process, and while it starts one, that one's listeners twice.
+    // A supervisor has descriptors of each worker process, and a second copy of a worker's listeners while it starts the worker.
     file_limit::raise_for_connections((count + 2 * workers + 8 * settings.processes) as u64);
     let sockets = systemd::sockets().map_err(handed_over)?;
     if sockets.is_empty() {
         let (listeners, address) = open(address, settings, count)?;
-        return Ok(Listeners { listeners, address, part });
+        return Ok(Listeners { listeners, address: address.into(), part });
     }
     if sockets.len() > workers {
         let (sockets, plural) = (sockets.len(), if workers == 1 { "" } else { "s" });
@@ -58,14 +58,30 @@ pub(crate) fn take(address: impl ToSocketAddrs, settings: &Settings) -> Result<L
     }
     let adopt = |socket| socket::adopt(socket, settings.defer_accept);
     let sockets = sockets.into_iter().map(adopt).collect::<io::Result<Vec<_>>>().map_err(handed_over)?;
-    let address = socket::local_addr(&sockets[0])?;
-    // The same for each process, in turns among its threads.
+    let address = socket::local_address(&sockets[0])?;
+    // Each process has all sockets, assigned to its threads round-robin.
     let of_thread = |number: usize| sockets[number % workers % sockets.len()].try_clone();
     let listeners = (0..count).map(of_thread).collect::<io::Result<_>>()?;
     Ok(Listeners { listeners, address, part })
 }
 
-/// A program that is started again as a worker could not tell for which of several servers.
+/// Adopts a listener that the program has opened. All workers of this process share it.
+pub(crate) fn adopt(listener: OwnedFd, settings: &Settings) -> Result<Listeners, ServeError> {
+    if settings.processes > 0 {
+        let fault = "worker processes open their listeners themselves: use Server::bind, or set processes to 0";
+        return Err(ServeError::Settings(fault.into()));
+    }
+    let handed_over = |error: io::Error| ServeError::HandedOver(error.to_string());
+    let listener = socket::adopt(listener, settings.defer_accept).map_err(handed_over)?;
+    let address = socket::local_address(&listener)?;
+    let mut listeners = vec![listener];
+    while listeners.len() < settings.workers {
+        listeners.push(listeners[0].try_clone()?);
+    }
+    Ok(Listeners { listeners, address, part: Part::Alone })
+}
+
+/// Returns an error on a second call: a worker process could not tell which of several servers it belongs to.
 fn only_one() -> Result<(), ServeError> {
     static BOUND: AtomicBool = AtomicBool::new(false);
     match BOUND.swap(true, Ordering::Relaxed) {
@@ -85,7 +101,8 @@ fn open(
     let address = addresses.next().ok_or_else(|| ServeError::Address("the name has none".into()))?;
     let (backlog, deferred) = (settings.backlog, settings.defer_accept);
     let failed = |error| ServeError::Listen { address, error };
-    // Workers share the port, which would let a second server share it unnoticed: see first that it is free.
+    // Workers share the port with SO_REUSEPORT, with which a second server could share it unnoticed: so the port is first
+    // checked to be free.
     let probe = socket::reserve(address).map_err(failed)?;
     let address = socket::local_addr(&probe)?;
     drop(probe);

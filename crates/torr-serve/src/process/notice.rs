@@ -1,9 +1,8 @@
-//! Lines for whoever operates the server, outside of the access log.
+//! Lines for operators of the server, outside of the access log.
 
 use std::io::{self, Write};
 
-/// Reports something that is wrong in one line, for whoever looks after the server: as a warning to the program's subscriber of
-/// traces, or else on standard error.
+/// Reports a fault in one line: as a warning to the program's `tracing` subscriber, or else on standard error.
 pub(crate) fn warn(line: &str) {
     if tracing::dispatcher::has_been_set() {
         tracing::warn!("{line}");
@@ -12,7 +11,7 @@ pub(crate) fn warn(line: &str) {
     }
 }
 
-/// Reports in one line something that is as it should be: as information to the subscriber, or else on standard error.
+/// Reports an event in one line: as information to the program's `tracing` subscriber, or else on standard error.
 pub(crate) fn inform(line: &str) {
     if tracing::dispatcher::has_been_set() {
         tracing::info!("{line}");
@@ -22,7 +21,7 @@ pub(crate) fn inform(line: &str) {
 }
 
 fn print(line: &str) {
-    // Where nobody can read it, the work goes on.
+    // A closed standard error does not stop the server.
     let _ = writeln!(io::stderr(), "torr-serve: {line}");
 }
 
@@ -37,7 +36,7 @@ mod tests {
 
     impl io::Write for Lines {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().expect("nobody panics").extend_from_slice(bytes);
+            self.0.lock().expect("no thread panics").extend_from_slice(bytes);
             Ok(bytes.len())
         }
 
@@ -62,7 +61,7 @@ mod tests {
             inform("reloaded");
             warn("a worker has crashed");
         });
-        let text = String::from_utf8(lines.0.lock().expect("nobody panics").clone()).expect("it is text");
+        let text = String::from_utf8(lines.0.lock().expect("no thread panics").clone()).expect("it is text");
         let levels: Vec<_> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
         assert_eq!(levels, ["INFO", "WARN"], "{text}");
     }

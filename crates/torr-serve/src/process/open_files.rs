@@ -22,9 +22,8 @@ pub(crate) struct ConnectionRoom {
     pub warning: Option<String>,
 }
 
-/// Makes room for this process's share of `max_connections`: raises the limit of open files as far as it may be raised. Where
-/// that is not enough, there are fewer connections, and a warning; for the default of the setting, only where hardly any are
-/// left.
+/// Raises the limit of open files, as far as permitted, for this process's share of `max_connections`. If that is not enough,
+/// the process takes fewer connections, with a warning; for the default of the setting, only below [`FEW`].
 pub(crate) fn make_room(settings: &Settings, workers: usize) -> ConnectionRoom {
     let share = settings.max_connections.div_ceil(settings.processes.max(1));
     let own = open_now() + OF_WORKER * workers as u64;
@@ -53,7 +52,7 @@ fn fit(share: u64, own: u64, limit: Option<u64>) -> u64 {
 
 /// Returns the number of files that this process has open.
 fn open_now() -> u64 {
-    // Where there is no /proc, they are few against those to come.
+    // An estimate where there is no /proc.
     fs::read_dir("/proc/self/fd").map_or(LEAST_OF_HANDLERS, |files| files.count() as u64)
 }
 

@@ -1,4 +1,4 @@
-//! A file with the number of the server's process, there as long as it serves.
+//! The pid file, which exists as long as the server runs.
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -12,20 +12,20 @@ use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 use torr_net::errors::describe;
 
-/// By how much times that are told in hundredths and whole seconds may differ.
+/// The possible difference between the age of a process, in hundredths of a second, and that of a file, in seconds.
 const INEXACT: Duration = Duration::from_secs(2);
-/// Bytes that are read of a pid file: no number and its line end have more.
+/// The most bytes that are read of a pid file, more than any number with its line end.
 const MOST: u64 = 64;
 
-/// Removes its file when it is dropped.
+/// A pid file, which is removed on drop.
 #[derive(Debug)]
 pub(crate) struct PidFile(PathBuf);
 
 impl PidFile {
-    /// Writes the file, at once and as a whole. One that a process left behind which is no more is replaced.
+    /// Writes the file atomically. A stale file, whose process has ended, is replaced.
     ///
     /// # Errors
-    /// A line, if a process of the number in it lives, if it is something else, or cannot be written.
+    /// A line, if the process in the file is alive, if the path is not a pid file, or if the file cannot be written.
     pub fn create(path: &Path) -> Result<Self, String> {
         let shown = path.display();
         match read(path) {
@@ -50,7 +50,7 @@ impl PidFile {
             }
             Err(error) => return Err(format!("cannot read the pid file {shown}: {}", describe(&error))),
         }
-        // Whoever reads it finds all of it or nothing.
+        // Readers find the whole file or none.
         let mut new = path.as_os_str().to_owned();
         new.push(format!(".{}", process::id()));
         let written = write_new(Path::new(&new)).and_then(|()| fs::rename(&new, path));
@@ -58,15 +58,15 @@ impl PidFile {
             let _ = fs::remove_file(&new);
             return Err(format!("cannot write the pid file {shown}: {}", describe(&error)));
         }
-        // From any folder that the program may go to.
+        // Absolute, since the program may change its working directory.
         Ok(Self(std::path::absolute(path).unwrap_or_else(|_| path.to_owned())))
     }
 
-    /// Removes it, unless it is somebody else's by now.
+    /// Removes the file, unless another process has replaced it.
     pub fn remove(&self) {
         let text = read(&self.0).unwrap_or_default();
         if text.trim().parse() == Ok(process::id()) {
-            // If it cannot be removed it is stale, which the next server sees.
+            // A file that cannot be removed is stale, which the next server detects.
             let _ = fs::remove_file(&self.0);
         }
     }
@@ -78,8 +78,8 @@ impl Drop for PidFile {
     }
 }
 
-/// Reads a pid file. In a folder that others may write to anything may stand there: a link is not followed, a pipe is not
-/// waited for, and of a large file only the beginning is read.
+/// Reads a pid file. In a folder that others may write to it may be any file: a link is not followed, a pipe does not block,
+/// and of a large file only the beginning is read.
 fn read(path: &Path) -> io::Result<String> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).expect("flags of open are an int");
@@ -92,8 +92,8 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Writes this process' number to a file that is not there yet. What a server of the same number has left behind is removed:
-/// the file itself, not what it may be a link to.
+/// Writes this process's number to a new file. A file left by a process of the same number is removed, without following a
+/// link.
 fn write_new(path: &Path) -> io::Result<()> {
     let create = || File::options().write(true).create_new(true).mode(0o644).open(path);
     let mut file = match create() {
@@ -106,7 +106,7 @@ fn write_new(path: &Path) -> io::Result<()> {
     writeln!(file, "{}", process::id())
 }
 
-/// Whether the process that wrote the file lives, and its number was not given to another since.
+/// Returns whether the process that wrote the file is alive, and its number was not reused since.
 fn is_held(path: &Path, pid: i32) -> bool {
     let Some(process) = Pid::from_raw(pid) else { return false };
     let exists = matches!(test_kill_process(process), Ok(()) | Err(Errno::PERM));
@@ -121,19 +121,19 @@ fn is_held(path: &Path, pid: i32) -> bool {
     }
 }
 
-/// A field of what the kernel tells of a process: 0 is the state.
+/// Returns a field of `/proc/PID/stat` after the name: 0 is the state.
 fn field<T: FromStr>(pid: i32, number: usize) -> Option<T> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name before it, in brackets, may hold anything.
+    // The name before it, in brackets, may contain any character.
     stat.rsplit_once(") ")?.1.split(' ').nth(number)?.parse().ok()
 }
 
-/// Whether only its exit code is left of a process, which its parent has not asked for yet.
+/// Returns whether a process has ended (is a zombie), but its parent has not waited for it.
 fn has_ended(pid: i32) -> bool {
     matches!(field(pid, 0), Some('Z' | 'X'))
 }
 
-/// How long ago a process was started.
+/// Returns the age of a process.
 fn age(pid: i32) -> Option<Duration> {
     let uptime = fs::read_to_string("/proc/uptime").ok()?;
     let uptime: f64 = uptime.split_whitespace().next()?.parse().ok()?;
@@ -149,7 +149,7 @@ mod tests {
     use std::time::Instant;
 
     #[test]
-    fn a_process_that_nobody_has_asked_after_holds_no_file() {
+    fn a_zombie_process_holds_no_file() {
         let mut child = process::Command::new("true").stdout(process::Stdio::piped()).spawn().expect("it is there");
         let pid = i32::try_from(child.id()).expect("it fits");
         // Its end closes the pipe, a moment before it is a zombie.
@@ -166,7 +166,7 @@ mod tests {
         assert!(created.is_ok(), "{created:?}");
     }
 
-    /// In a folder that others may write to, somebody has put links where the server will write.
+    /// In a folder that others may write to, another user has put links at the paths that the server will write.
     #[test]
     fn links_are_not_written_through() {
         let folder = tempfile::tempdir().expect("there is room for temporary files");

@@ -1,4 +1,4 @@
-//! The end of a server: how long what is in flight may go on, and what is still waited for.
+//! The shutdown of a server: its time limits, and reports of what it waits for.
 
 use crate::process::inherited::worker_number;
 use crate::process::notice;
@@ -11,45 +11,45 @@ use tokio::sync::watch;
 use tokio::task;
 use tokio::time::sleep;
 
-/// How long a shutdown takes before a line tells what it waits for, and how often that is told from then on.
+/// The time after which a line reports what a shutdown waits for, and the time between later lines.
 const FIRST_LINE: Duration = Duration::from_secs(1);
 const NEXT_LINE: Duration = Duration::from_secs(5);
-/// A limit beyond which nobody wants to hear of seconds.
+/// The time limit above which a line does not mention the limit.
 const LONG: Duration = Duration::from_secs(24 * 3600);
-/// How often a runtime looks whether its last task has ended: at first, and at most.
+/// The first and the longest pause between two looks whether a runtime's last task has ended.
 const LOOK: Duration = Duration::from_millis(1);
 const LOOK_AT_MOST: Duration = Duration::from_millis(20);
 
-/// The shutdown of one process, which all of its worker threads share.
+/// The shutdown of one process, shared by its worker threads.
 #[derive(Debug)]
 pub(crate) struct Shutdown {
     stop_timeout: Duration,
     stream_stop_timeout: Duration,
     task_stop_timeout: Duration,
-    /// When the first worker thread was told to leave.
+    /// The time at which the shutdown began.
     began: OnceLock<Instant>,
-    /// When the first worker thread was told to leave at once, not at leisure as in a reload.
+    /// The time at which an urgent shutdown began: a stop, not the drain of a reload.
     urgent: OnceLock<Instant>,
-    /// What each worker thread still waits for. The last entry is that of the background runtime.
+    /// What each worker thread waits for. The last entry is the background runtime's.
     remaining: Mutex<Vec<Remaining>>,
-    /// Tasks that had not ended in time.
+    /// The number of tasks that did not end in time.
     dropped: Mutex<usize>,
 }
 
-/// What a worker thread still waits for after it was told to leave.
+/// What a worker thread waits for in a shutdown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Remaining {
     /// Requests that are being received or handled, or whose response of known length is being sent.
     pub requests: usize,
     /// Responses of unknown length that are being sent.
     pub streams: usize,
-    /// Connections that have become something else than HTTP: WebSockets, tunnels.
+    /// Connections that were upgraded from HTTP: WebSockets, tunnels.
     pub upgraded: usize,
     /// Connections of HTTP/2.
     pub http2: usize,
     /// Tasks that handlers have spawned, and that outlive their connections.
     pub tasks: usize,
-    /// 1 if it waits for calls of `spawn_blocking` or of blocking handlers, whose number nobody knows.
+    /// 1 if the thread waits for calls of `spawn_blocking` or of blocking handlers, whose number is unknown.
     pub blocking: usize,
 }
 
@@ -65,12 +65,13 @@ impl Remaining {
         }
     }
 
-    /// How long streams and upgraded connections have, and all else, in words. Nothing of what is too long to be waited for.
+    /// Returns the time limits in words, that of streams and upgraded connections and that of all else. Empty for limits above
+    /// [`LONG`].
     fn until(&self, of_streams: Duration, of_all: Duration) -> String {
         let seconds = |left: Duration| left.as_secs_f64().ceil();
         let streams = self.streams + self.upgraded;
         let others = self.requests + self.http2 + self.tasks + self.blocking;
-        // Streams whose time is up have not seen it yet.
+        // Streams whose time is up are about to end.
         let streams_first = streams > 0 && !of_streams.is_zero() && of_streams < of_all.min(LONG);
         match (streams_first, of_all < LONG) {
             (true, _) if others == 0 => format!("; they are ended in {} s", seconds(of_streams)),
@@ -83,7 +84,7 @@ impl Remaining {
         }
     }
 
-    /// The parts that there are, in words. `None` if there are none.
+    /// Returns in words what is waited for, `None` if there is nothing.
     fn in_words(&self) -> Option<String> {
         let count = |n: usize, one: &str, many: &str| match n {
             0 => None,
@@ -104,7 +105,7 @@ impl Remaining {
 }
 
 impl Shutdown {
-    /// A shutdown that has not begun, of so many worker threads.
+    /// Returns a shutdown that has not begun, of a number of worker threads.
     pub fn new(settings: &Settings, workers: usize) -> Self {
         Self {
             stop_timeout: settings.stop_timeout,
@@ -117,7 +118,7 @@ impl Shutdown {
         }
     }
 
-    /// Begins, unless it has begun. Returns whether this call was the first.
+    /// Begins the shutdown. Returns whether this call was the first.
     pub fn begin(&self, is_urgent: bool) -> bool {
         if is_urgent {
             self.urgent.get_or_init(Instant::now);
@@ -125,47 +126,46 @@ impl Shutdown {
         self.began.set(Instant::now()).is_ok()
     }
 
-    /// Returns how long what is in flight may still take. Nothing before the shutdown has begun.
+    /// Returns the time left to requests in flight; zero before the shutdown has begun.
     pub fn left(&self) -> Duration {
         self.began.get().map_or(Duration::ZERO, |began| self.stop_timeout.saturating_sub(began.elapsed()))
     }
 
-    /// Returns how long responses of unknown length and upgraded connections may still go on. In a reload they have as long
-    /// as everything else.
+    /// Returns the time left to responses of unknown length and upgraded connections. In a reload it is that of all else.
     pub fn left_of_streams(&self) -> Duration {
         let limit = self.urgent.get().map(|since| self.stream_stop_timeout.saturating_sub(since.elapsed()));
         limit.unwrap_or(Duration::MAX).min(self.left())
     }
 
-    /// Whether responses of unknown length and upgraded connections have to end.
+    /// Returns whether responses of unknown length and upgraded connections have to end.
     pub fn streams_are_over(&self) -> bool {
         self.began.get().is_some() && self.left_of_streams().is_zero()
     }
 
-    /// Notes what the worker thread of this number still waits for.
+    /// Notes what the worker thread of this number waits for.
     pub fn waits_for(&self, worker: usize, remaining: Remaining) {
         if let Some(entry) = self.remaining.lock().unwrap_or_else(PoisonError::into_inner).get_mut(worker) {
             *entry = remaining;
         }
     }
 
-    /// The number of the background runtime among those of the worker threads.
+    /// Returns the number of the background runtime, which follows those of the worker threads.
     pub fn background(&self) -> usize {
         self.remaining.lock().unwrap_or_else(PoisonError::into_inner).len() - 1
     }
 
-    /// Returns how long work that handlers have left behind may take if its time begins now.
+    /// Returns the time left to tasks that outlive their connections, if it begins now.
     pub fn left_of_tasks(&self) -> Duration {
         self.left().min(self.task_stop_timeout)
     }
 
-    /// Drives the current runtime until the last of its tasks has ended, and no upgraded connection has `cutoff`, or time is up.
-    /// Upgraded connections are told when they have to end. Returns when time is up, for other work that was left behind.
+    /// Drives the current runtime until its last task and upgraded connection have ended, or time is up. Sends `cutoff` to upgraded
+    /// connections when they have to end. Returns the deadline of blocking calls.
     pub async fn finish(&self, worker: usize, cutoff: &watch::Sender<bool>) -> Instant {
         let tokio = Handle::current().metrics();
         let (mut pause, mut deadline) = (LOOK, None);
         loop {
-            // Tasks that were aborted end in their next turn.
+            // Aborted tasks end when they are polled next.
             task::yield_now().await;
             let (tasks, upgraded) = (tokio.num_alive_tasks(), cutoff.receiver_count());
             if self.streams_are_over() {
@@ -180,7 +180,7 @@ impl Shutdown {
                 self.waits_for(worker, Remaining::default());
                 return deadline.unwrap_or_else(Instant::now);
             }
-            // An upgraded connection is mostly held by one task.
+            // Most upgraded connections are held by one task.
             let tasks = tasks.saturating_sub(upgraded);
             self.waits_for(worker, Remaining { upgraded, tasks, ..Remaining::default() });
             sleep(pause.min(left)).await;
@@ -188,42 +188,42 @@ impl Shutdown {
         }
     }
 
-    /// Notes that the worker thread of this number waits for calls that block, during `end`.
+    /// Notes that the worker thread of this number waits for blocking calls while `end` runs.
     pub fn while_blocking(&self, worker: usize, end: impl FnOnce()) {
         self.waits_for(worker, Remaining { blocking: 1, ..Remaining::default() });
         end();
         self.waits_for(worker, Remaining::default());
     }
 
-    /// Waits until all senders of `ended` are gone. From a second after the first message on, lines tell what is waited for.
+    /// Waits until all senders of `ended` are dropped. From a second after the first message, lines report what is waited for.
     pub fn report(&self, ended: &Receiver<()>) {
         self.report_from(ended, None);
     }
 
-    /// Waits until all senders of `ended` are gone, in a shutdown that has begun before. Lines tell what is waited for.
+    /// Waits until all senders of `ended` are dropped, in a shutdown that has begun. Lines report what is waited for.
     pub fn report_on(&self, ended: &Receiver<()>) {
         self.report_from(ended, Some(Instant::now() + FIRST_LINE));
     }
 
     fn report_from(&self, ended: &Receiver<()>, mut wait: Option<Instant>) {
         loop {
-            let word = match wait {
+            let message = match wait {
                 None => ended.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(until) => ended.recv_timeout(Instant::saturating_duration_since(&until, Instant::now())),
             };
-            match word {
+            match message {
                 Ok(()) => _ = wait.get_or_insert_with(|| Instant::now() + FIRST_LINE),
                 Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => {
-                    self.tell();
+                    self.report_remaining();
                     wait = Some(Instant::now() + NEXT_LINE);
                 }
             }
         }
     }
 
-    /// Tells in a line what is waited for.
-    fn tell(&self) {
+    /// Reports in a line what is waited for.
+    fn report_remaining(&self) {
         let all = self.remaining.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let all = all.iter().fold(Remaining::default(), Remaining::add);
         if let Some(words) = all.in_words() {
@@ -232,11 +232,11 @@ impl Shutdown {
         }
     }
 
-    /// Tells what has not ended in time, after all else has.
-    pub fn tell_dropped(&self) {
+    /// Reports the tasks that did not end in time.
+    pub fn report_dropped(&self) {
         let tasks = *self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(words) = (Remaining { tasks, ..Remaining::default() }).in_words()
-            // Who does not want to wait for them knows that they do not end.
+            // With a limit of zero that is expected.
             && !self.task_stop_timeout.is_zero()
         {
             notice::warn(&format!("{}stopped without waiting any longer for {words}: time was up", who()));
@@ -244,19 +244,19 @@ impl Shutdown {
     }
 }
 
-/// The worker process that a line is from, where there are several.
+/// Returns the prefix of a line that names the worker process, where there are several.
 fn who() -> String {
     worker_number().map_or_else(String::new, |number| format!("worker {number}: "))
 }
 
-/// The end of a worker thread, or of the background runtime, for whoever watches the shutdown.
+/// The sender of a worker thread or the background runtime to [`Shutdown::report`], whose drop signals the thread's end.
 #[derive(Debug, Clone)]
 pub(crate) struct Ended(pub Sender<()>);
 
 impl Ended {
-    /// Tells that the shutdown has begun.
+    /// Sends that the shutdown has begun.
     pub fn begins(&self) {
-        // Whoever has stopped listening needs no telling.
+        // The receiver may be gone.
         let _ = self.0.send(());
     }
 }
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_waited_for_is_told_in_words() {
+    fn what_is_waited_for_is_reported_in_words() {
         assert_eq!(Remaining::default().in_words(), None);
         let some = Remaining { streams: 2, upgraded: 1, requests: 3, ..Remaining::default() };
         let words = "2 streams, 1 WebSocket or other upgraded connection, 3 requests";

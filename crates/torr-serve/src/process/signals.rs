@@ -14,10 +14,10 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use torr_net::{Events, Interest, Poller, Token};
 
-/// The pause between two looks for signals where the poller fails.
+/// The interval at which signals are polled if the poller fails.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The action that a signal asks for.
+/// The action that a signal requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignalAction {
     /// A graceful stop; the second such signal ends the process at once.
@@ -25,13 +25,13 @@ pub(crate) enum SignalAction {
     Reload,
 }
 
-/// Watched signals, which are queued instead of having their default effects.
+/// Watched signals, which are queued and do not have their default effects.
 #[derive(Debug)]
 pub(crate) struct Signals(SignalDelivery<UnixStream, SignalOnly>);
 
 impl Signals {
     /// # Errors
-    /// If the system has no room for them.
+    /// If the system refuses the handlers or a descriptor.
     pub fn watch() -> io::Result<Self> {
         let (read, write) = UnixStream::pair()?;
         let signals = [SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR2];
@@ -56,14 +56,14 @@ impl AsFd for Signals {
     }
 }
 
-/// Returns whether the signal, as the second one that asks for a stop, ends the process at once.
+/// Returns whether the signal ends the process at once if it is the second that requests a stop.
 pub(crate) fn is_urgent(signal: c_int) -> bool {
     [SIGTERM, SIGINT].contains(&signal)
 }
 
 /// Ends this process by the signal's default effect.
 pub(crate) fn end_by(signal: c_int) {
-    // It returns only where the signal does no harm, which none of these is.
+    // All of these signals end the process by default.
     let _ = signal_hook::low_level::emulate_default_handler(signal);
 }
 
@@ -71,19 +71,19 @@ pub(crate) fn end_by(signal: c_int) {
 pub(crate) struct SignalHandlers {
     pub leave: Box<dyn Fn() + Send>,
     pub reload: Box<dyn Fn() + Send>,
-    /// Right before the process ends at once.
+    /// Called right before the process ends at once.
     pub last: Box<dyn Fn() + Send>,
 }
 
-/// Handles signals until the handle is closed, and keeps systemd's watchdog alive meanwhile.
-pub(crate) fn mind(signals: Signals, handlers: SignalHandlers) -> io::Result<(Handle, std::thread::JoinHandle<()>)> {
+/// Starts a thread that handles signals until the handle is closed, and notifies systemd's watchdog.
+pub(crate) fn spawn(signals: Signals, handlers: SignalHandlers) -> io::Result<(Handle, std::thread::JoinHandle<()>)> {
     let poller = Poller::new()?;
     poller.add(&signals, Token::new(0, 0), Interest::Level)?;
-    mind_after(move |timeout| poller.wait(&mut Events::with_capacity(1), timeout), signals, handlers)
+    spawn_with(move |timeout| poller.wait(&mut Events::with_capacity(1), timeout), signals, handlers)
 }
 
-/// Handles signals each time that `wait` returns.
-fn mind_after(
+/// Starts a thread that handles signals each time that `wait` returns.
+fn spawn_with(
     mut wait: impl FnMut(Option<Duration>) -> io::Result<()> + Send + 'static,
     mut signals: Signals,
     handlers: SignalHandlers,
@@ -98,11 +98,9 @@ fn mind_after(
                 systemd::alive();
             }
             if let Err(error) = wait(watchdog) {
-                // Signals have to be minded all the same: they are looked for now and then.
+                // Without a poller, signals are polled.
                 if !std::mem::replace(&mut has_failed, true) {
-                    notice::warn(&format!(
-                        "signals cannot be waited for ({error}): they are looked for every {LOOK:?}"
-                    ));
+                    notice::warn(&format!("signals cannot be waited for ({error}): they are polled every {LOOK:?}"));
                 }
                 std::thread::sleep(LOOK);
             }
@@ -132,10 +130,10 @@ mod tests {
     use std::sync::mpsc::channel;
 
     #[test]
-    fn signals_are_minded_where_they_cannot_be_waited_for_and_after_a_panic() {
+    fn signals_are_handled_without_a_poller_and_after_a_panic() {
         let signals = Signals::watch().expect("signals can be watched");
-        let (tell, told) = channel();
-        let (reload, leave) = (tell.clone(), tell);
+        let (sender, calls) = channel();
+        let (reload, leave) = (sender.clone(), sender);
         let handlers = SignalHandlers {
             leave: Box::new(move || leave.send("leave").unwrap_or_default()),
             reload: Box::new(move || {
@@ -145,10 +143,10 @@ mod tests {
             last: Box::new(|| {}),
         };
         let fails = |_| Err(io::ErrorKind::OutOfMemory.into());
-        let (handle, thread) = mind_after(fails, signals, handlers).expect("a thread starts");
+        let (handle, thread) = spawn_with(fails, signals, handlers).expect("a thread starts");
         for (signal, expected) in [(SIGHUP, "reload"), (SIGUSR2, "reload"), (SIGTERM, "leave")] {
             signal_hook::low_level::raise(signal).expect("a process may send itself signals");
-            assert_eq!(told.recv_timeout(Duration::from_secs(30)), Ok(expected), "{signal}");
+            assert_eq!(calls.recv_timeout(Duration::from_secs(30)), Ok(expected), "{signal}");
         }
         handle.close();
         thread.join().expect("it does not panic");

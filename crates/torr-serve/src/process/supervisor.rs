@@ -1,7 +1,7 @@
-//! The supervisor: starts worker processes, starts anew those that die, replaces all of them on a reload, and ends them.
+//! The supervisor: starts worker processes, restarts those that die, replaces all of them on a reload, and stops them.
 //!
-//! It keeps all listeners open as long as it serves, so that no connection that waits to be accepted is lost when a worker
-//! dies or is replaced.
+//! The supervisor keeps all listeners open as long as it serves, so that no connection in an accept queue is lost when a
+//! worker dies or is replaced.
 
 mod child;
 mod reload;
@@ -24,12 +24,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use torr_net::{Event, Events, Interest, Poller, StopSignal, Token, backoff};
 
-/// A worker that has served for so long does not die of what killed its predecessors.
+/// The time after which the end of a worker is not counted with the failures of its predecessors.
 const LASTING: Duration = Duration::from_secs(10);
 
 const SIGNALS: Token = Token::new(u32::MAX, u32::MAX);
 const STOP_SIGNAL: Token = Token::new(u32::MAX, u32::MAX - 1);
-/// The generations of a worker's tokens, whose index is its id.
+/// The generations of a worker's tokens; the index is the worker's id.
 const CHANNEL: u32 = 0;
 const END: u32 = 1;
 
@@ -38,9 +38,9 @@ const END: u32 = 1;
 enum Duty {
     /// The worker serves.
     Serving,
-    /// The worker replaces another one once all new workers are ready.
-    Coming,
-    /// The worker was told to stop.
+    /// The worker starts, and serves once all new workers are ready.
+    Starting,
+    /// The worker was sent a message to stop.
     Leaving,
 }
 
@@ -56,18 +56,18 @@ struct Worker {
 #[derive(Debug, Default)]
 struct WorkerSlot {
     listeners: Vec<OwnedFd>,
-    /// Workers that have ended soon after their start, without a lasting one between them.
+    /// The number of workers in succession that ended within [`LASTING`].
     failures: u32,
     /// The time of the next start, while the slot has no worker.
     start_at: Option<Instant>,
 }
 
-/// What a supervisor needs.
+/// The settings and descriptors of a supervisor.
 pub(crate) struct SupervisorOptions {
     pub program: Program,
     pub settings: Arc<Settings>,
     pub table: MetricsTable,
-    /// The listeners of each worker.
+    /// The listeners of each worker process.
     pub listeners: Vec<Vec<OwnedFd>>,
     pub stop_signal: Arc<StopSignal>,
     pub signals: Option<Signals>,
@@ -79,40 +79,40 @@ struct Supervisor {
     program: Program,
     settings: Arc<Settings>,
     status: String,
-    places: Vec<WorkerSlot>,
+    slots: Vec<WorkerSlot>,
     workers: BTreeMap<u32, Worker>,
     next_id: u32,
     table: MetricsTable,
     poller: Poller,
     signals: Option<Signals>,
     stop_signal: Arc<StopSignal>,
-    /// Told when all are ready for the first time; gone after that.
+    /// Called when all workers are ready for the first time; `None` after that.
     when_ready: Option<Box<dyn FnOnce() + Send>>,
-    /// A reload was asked for while one was under way.
+    /// Whether a reload was requested during another one.
     again: bool,
     leaving: bool,
     /// Why the first start failed.
     failure: Option<ServeError>,
-    /// The signal that asked for the end at once.
+    /// The signal that requested the end at once.
     ended_by: Option<c_int>,
 }
 
-/// Runs worker processes until the stop_signal or a signal asks for the end. Returns the signal that asked for it at once.
+/// Runs worker processes until `stop_signal` or a signal stops them. Returns the signal that requested the end at once.
 ///
 /// # Errors
-/// If a worker ends before all were ready for the first time, or the system refuses something.
+/// If a worker ends before all were ready for the first time, or a system call fails.
 pub(crate) fn run(options: SupervisorOptions) -> Result<Option<c_int>, ServeError> {
     let poller = Poller::new()?;
     poller.add(&options.stop_signal, STOP_SIGNAL, Interest::Level)?;
     if let Some(signals) = &options.signals {
         poller.add(signals, SIGNALS, Interest::Level)?;
     }
-    let place = |listeners| WorkerSlot { listeners, ..WorkerSlot::default() };
+    let slot = |listeners| WorkerSlot { listeners, ..WorkerSlot::default() };
     let supervisor = Supervisor {
         program: options.program,
         settings: options.settings,
         status: options.status,
-        places: options.listeners.into_iter().map(place).collect(),
+        slots: options.listeners.into_iter().map(slot).collect(),
         workers: BTreeMap::new(),
         next_id: 0,
         table: options.table,
@@ -132,73 +132,73 @@ impl Supervisor {
     fn run(mut self) -> Result<Option<c_int>, ServeError> {
         let mut events = Events::with_capacity(64);
         let watchdog = systemd::watchdog();
-        // One worker alone first: what is wrong with one is wrong with all, and need not be told by each.
-        self.start(0, Duty::Coming)?;
+        // One worker first: a fault of one is a fault of all, and is reported once.
+        self.start(0, Duty::Starting)?;
         loop {
             self.poller.wait(&mut events, self.time_left(watchdog))?;
             if watchdog.is_some() {
                 systemd::alive();
             }
-            let (asked, told): (Vec<_>, Vec<_>) =
+            let (signals, workers): (Vec<_>, Vec<_>) =
                 events.iter().partition(|event| [SIGNALS, STOP_SIGNAL].contains(&event.token));
-            // What is asked for comes first: a worker that ends for it is not to be started anew.
-            for event in asked {
-                self.asked(event)?;
+            // Signals come first: a worker that ends for one is not to be restarted.
+            for event in signals {
+                self.handle_signal(event)?;
             }
-            for event in told {
-                self.told(event)?;
+            for event in workers {
+                self.handle_worker(event)?;
             }
-            self.tend();
+            self.handle_deadlines();
             if self.leaving && self.workers.is_empty() {
                 return self.failure.map_or(Ok(self.ended_by), Err);
             }
         }
     }
 
-    /// How long there is nothing to do but to wait.
+    /// Returns the time until the next deadline, start or watchdog notification.
     fn time_left(&self, watchdog: Option<Duration>) -> Option<Duration> {
         let deadlines = self.workers.values().filter_map(|worker| Some(worker.deadline?.at));
-        let next = self.places.iter().filter_map(|place| place.start_at).chain(deadlines).min();
+        let next = self.slots.iter().filter_map(|slot| slot.start_at).chain(deadlines).min();
         let left = next.map(|at| at.saturating_duration_since(Instant::now()));
         left.into_iter().chain(watchdog).min()
     }
 
-    fn start(&mut self, place: usize, duty: Duty) -> io::Result<()> {
-        // Counts of its own as long as its predecessors leave; of more than there is room for, it shares the first's.
+    fn start(&mut self, slot: usize, duty: Duty) -> io::Result<()> {
+        // A row of its own while predecessors leave; where all rows are in use, the first one is shared.
         let held =
-            |generation| self.workers.values().any(|w| w.child.number == place + 1 && w.child.generation == generation);
+            |generation| self.workers.values().any(|w| w.child.number == slot + 1 && w.child.generation == generation);
         let generation = (0..metrics_table::GENERATIONS).find(|generation| !held(*generation)).unwrap_or(0);
-        let mut child = self.program.start(place + 1, generation, &self.table, &self.places[place].listeners)?;
+        let mut child = self.program.start(slot + 1, generation, &self.table, &self.slots[slot].listeners)?;
         let id = self.next_id;
         self.next_id = self.next_id.wrapping_add(1) % (u32::MAX - 1);
         let channel = self.poller.add(child.channel(), Token::new(id, CHANNEL), Interest::Read);
         let watched = channel.and_then(|()| self.poller.add(child.end(), Token::new(id, END), Interest::Level));
         if let Err(error) = watched {
-            // Nobody would ever hear of its end.
+            // Its end could not be noticed.
             child.kill();
             let _ = child.wait();
             return Err(error);
         }
-        // At the first start there is nothing else to fall back to, and whoever started this has a patience of their own.
+        // The first start has no limit: there are no old workers to continue with, and service managers have their own limit.
         let deadline = self.when_ready.is_none().then(|| Deadline {
             at: Instant::now() + self.settings.start_timeout.min(FOREVER),
             fault: "was not ready within start_timeout",
         });
-        self.places[place].start_at = None;
+        self.slots[slot].start_at = None;
         self.workers.insert(id, Worker { child, duty, ready: None, deadline });
         Ok(())
     }
 
-    /// A signal, or the stop_signal.
-    fn asked(&mut self, event: Event) -> io::Result<()> {
+    /// Handles signals of the system, or the stop signal.
+    fn handle_signal(&mut self, event: Event) -> io::Result<()> {
         if event.token == STOP_SIGNAL {
             self.poller.remove(&self.stop_signal)?;
             self.leave();
             return Ok(());
         }
         let arrived = self.signals.as_mut().map(Signals::arrived).unwrap_or_default();
-        for (signal, asked) in arrived {
-            match asked {
+        for (signal, action) in arrived {
+            match action {
                 SignalAction::Leave if self.leaving && is_urgent(signal) => {
                     self.ended_by = Some(signal);
                     self.workers.values_mut().for_each(|worker| worker.child.kill());
@@ -210,18 +210,18 @@ impl Supervisor {
         Ok(())
     }
 
-    /// A worker has something to say, or has ended.
-    fn told(&mut self, event: Event) -> Result<(), ServeError> {
+    /// Handles a message of a worker, or its end.
+    fn handle_worker(&mut self, event: Event) -> Result<(), ServeError> {
         let id = event.token.index() as u32;
         if event.token.generation() == CHANNEL {
             let Some(worker) = self.workers.get_mut(&id) else { return Ok(()) };
-            if worker.child.says_ready() {
+            if worker.child.receive_ready() {
                 worker.ready = Some(Instant::now());
                 if worker.duty != Duty::Leaving {
                     worker.deadline = None;
                 }
-                if worker.duty == Duty::Coming {
-                    self.come_on()?;
+                if worker.duty == Duty::Starting {
+                    self.continue_reload()?;
                 }
             }
             return Ok(());
@@ -235,12 +235,12 @@ impl Supervisor {
             .for_each(|thread| self.table.close(metrics_table::row((number - 1) * threads + thread, generation)));
         let who = format!("worker {number} (process {pid}) {}", ending(status));
         match duty {
-            Duty::Coming => self.give_up(number, status, &who),
+            Duty::Starting => self.handle_failed_start(number, status, &who),
             Duty::Serving => {
                 let lasted = ready.is_some_and(|since| since.elapsed() >= LASTING);
-                self.miss(number - 1, &who, lasted);
+                self.schedule_restart(number - 1, &who, lasted);
             }
-            // The deadline of one that was killed is gone, and has been told of.
+            // A worker that was killed has no deadline any more, and was reported.
             Duty::Leaving if !status.success() && deadline.is_some() && self.ended_by.is_none() => {
                 notice::warn(&format!("{who} while it was leaving"));
             }
@@ -249,17 +249,17 @@ impl Supervisor {
         Ok(())
     }
 
-    /// A place has lost its worker.
-    fn miss(&mut self, place: usize, who: &str, lasted: bool) {
-        let lost = &mut self.places[place];
+    /// Schedules the restart of a worker that has ended or failed to start.
+    fn schedule_restart(&mut self, slot: usize, who: &str, lasted: bool) {
+        let lost = &mut self.slots[slot];
         lost.failures = if lasted { 1 } else { lost.failures.saturating_add(1) };
         let wait = Duration::from_nanos(backoff::delay_after(lost.failures));
         lost.start_at = Some(Instant::now() + wait);
         notice::warn(&format!("{who}: it is started anew in {} ms", wait.as_millis()));
     }
 
-    /// What is due by now.
-    fn tend(&mut self) {
+    /// Kills workers that have missed a deadline, and starts those that are due.
+    fn handle_deadlines(&mut self) {
         let now = Instant::now();
         for worker in self.workers.values_mut() {
             if let Some(Deadline { fault, .. }) = worker.deadline.take_if(|deadline| deadline.at <= now) {
@@ -268,35 +268,35 @@ impl Supervisor {
                 worker.child.kill();
             }
         }
-        for place in 0..self.places.len() {
-            if self.places[place].start_at.take_if(|at| *at <= now).is_some()
-                && let Err(error) = self.start(place, Duty::Serving)
+        for slot in 0..self.slots.len() {
+            if self.slots[slot].start_at.take_if(|at| *at <= now).is_some()
+                && let Err(error) = self.start(slot, Duty::Serving)
             {
-                self.miss(place, &format!("worker {} cannot be started ({error})", place + 1), false);
+                self.schedule_restart(slot, &format!("worker {} cannot be started ({error})", slot + 1), false);
             }
         }
     }
 
-    /// Tells all workers to leave. Nobody is started any more.
+    /// Stops all workers. No worker is started any more.
     fn leave(&mut self) {
         if std::mem::replace(&mut self.leaving, true) {
             return;
         }
         systemd::stopping();
-        // The workers' copies are now the last: who connects after they have left is refused.
-        self.places.clear();
+        // The workers' copies are now the last: connections are refused once all workers have ended.
+        self.slots.clear();
         self.workers.values_mut().for_each(|worker| release(worker, STOP, &self.settings));
     }
 }
 
-/// Longer than any process runs, and short enough for every clock.
+/// A time limit longer than any process runs, which every clock can add.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// Tells a worker to leave, and gives it time for that.
+/// Sends a worker the message to stop, and sets its deadline.
 fn release(worker: &mut Worker, how: u8, settings: &Settings) {
     let earlier = worker.deadline.filter(|_| worker.duty == Duty::Leaving);
     worker.duty = Duty::Leaving;
-    worker.child.tell(how);
+    worker.child.send(how);
     let at = Instant::now() + settings.stop_timeout.saturating_add(GRACE).min(FOREVER);
     let at = earlier.map_or(at, |earlier| earlier.at.min(at));
     worker.deadline = Some(Deadline { at, fault: "did not leave within stop_timeout" });

@@ -1,47 +1,46 @@
-//! What is told to systemd, and what it gives. Without systemd nothing happens here.
+//! Notifications to systemd and sockets from it. Without systemd there is no effect.
 
 use sd_notify::NotifyState;
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use torr_net::inherited;
+use torr_net::{Address, inherited};
 
-/// What the environment of a worker process must not have: it is said to the supervisor.
+/// The variables for the supervisor alone, which are removed from the environment of worker processes.
 pub(crate) const VARIABLES: [&str; 6] =
     ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"];
 
-/// Requests are served, by this process and in this way.
+/// Notifies that this process serves requests, with a line of status.
 pub(crate) fn ready(status: &str) {
-    tell(&[NotifyState::Ready, NotifyState::MainPid(process::id()), NotifyState::Status(status)]);
+    notify(&[NotifyState::Ready, NotifyState::MainPid(process::id()), NotifyState::Status(status)]);
 }
 
-/// A reload has begun, after which [`ready`] is told again.
+/// Notifies that a reload has begun, which the next [`ready`] ends.
 pub(crate) fn reloading() {
-    // With the time, `Type=notify-reload` knows which reload this answers.
+    // `Type=notify-reload` matches the notification with its request by the time.
     let Ok(now) = NotifyState::monotonic_usec_now() else { return };
-    tell(&[NotifyState::Reloading, now, NotifyState::Status("reloading")]);
+    notify(&[NotifyState::Reloading, now, NotifyState::Status("reloading")]);
 }
 
-/// The server leaves.
+/// Notifies that the server stops.
 pub(crate) fn stopping() {
-    tell(&[NotifyState::Stopping, NotifyState::Status("answering what is under way")]);
+    notify(&[NotifyState::Stopping, NotifyState::Status("finishing requests in flight")]);
 }
 
-/// The process lives.
+/// Notifies that the process is alive.
 pub(crate) fn alive() {
-    tell(&[NotifyState::Watchdog]);
+    notify(&[NotifyState::Watchdog]);
 }
 
-/// How often [`alive`] is to be told, if at all: twice as often as somebody waits for it.
+/// Returns the interval of [`alive`], half of the watchdog's time-out; `None` without a watchdog.
 pub(crate) fn watchdog() -> Option<Duration> {
     sd_notify::watchdog_enabled().map(|time| time / 2).filter(|time| !time.is_zero())
 }
 
-/// What a server says about itself.
-pub(crate) fn status(address: SocketAddr, processes: usize) -> String {
+/// Returns the line of status of a server.
+pub(crate) fn status(address: &Address, processes: usize) -> String {
     match processes {
         0 => format!("listening on {address}"),
         1 => format!("listening on {address}, 1 worker process"),
@@ -49,15 +48,15 @@ pub(crate) fn status(address: SocketAddr, processes: usize) -> String {
     }
 }
 
-fn tell(state: &[NotifyState<'_>]) {
+fn notify(state: &[NotifyState<'_>]) {
     // A service manager that cannot be reached is no reason not to serve.
     let _ = sd_notify::notify(state);
 }
 
-/// The sockets that were handed over for this process (socket activation), which can be had once.
+/// Returns the sockets that systemd has passed to this process (socket activation), in the first call only.
 ///
 /// # Errors
-/// If there are none where the environment says so.
+/// If the environment names sockets that do not exist.
 #[allow(unsafe_code)]
 pub(crate) fn sockets() -> io::Result<Vec<OwnedFd>> {
     static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -65,7 +64,6 @@ pub(crate) fn sockets() -> io::Result<Vec<OwnedFd>> {
     if numbers.len() == 0 || TAKEN.swap(true, Ordering::Relaxed) {
         return Ok(Vec::new());
     }
-    // SAFETY: the service manager has left them open for this process, whose number stands in LISTEN_PID, and this line is
-    // reached once.
+    // SAFETY: the descriptors belong to this process, as LISTEN_PID has its number, and this line is reached once.
     numbers.map(|number| unsafe { inherited::take(number) }).collect()
 }

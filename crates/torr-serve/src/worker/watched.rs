@@ -13,7 +13,7 @@ use torr_net::Poller;
 #[allow(unsafe_code)]
 pub(crate) fn watch(poller: &Poller) -> io::Result<AsyncFd<OwnedFd>> {
     let descriptor = poller.as_fd().try_clone_to_owned()?;
-    // SAFETY: the descriptor is valid, owned by what is returned, and closed by nobody else.
+    // SAFETY: the descriptor is valid, and the returned value owns and closes it.
     let watched = unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE) };
     watched.map_err(io::Error::from)
 }

@@ -15,8 +15,8 @@ fn what_is_added_stays() {
     let text = "Robert'); DROP TABLE notes; --";
     let added = database.send("POST /notes", JSON, format!(r#"{{"text":"{text}"}}"#));
     let note = format!(r#"{{"id":1,"text":"{text}"}}"#);
-    assert_eq!(added.told(), (201, &*note));
-    assert_eq!(database.get("/notes/1").told(), (200, &*note));
+    assert_eq!(added.status_and_text(), (201, &*note));
+    assert_eq!(database.get("/notes/1").status_and_text(), (200, &*note));
     assert_eq!(database.get("/notes/2").status, 404);
     assert_eq!(database.get("/notes/first").status, 400);
     assert_eq!(database.send("POST /notes", JSON, "{}").status, 422);
@@ -28,18 +28,18 @@ fn what_is_added_stays() {
     assert_eq!(database.get("/count").text(), "9 notes\n");
     database.leaves();
     let database = start();
-    assert_eq!(database.get("/notes/1").told(), (200, &*note));
+    assert_eq!(database.get("/notes/1").status_and_text(), (200, &*note));
     database.leaves();
 }
 
 #[test]
-fn what_goes_wrong_is_not_told_to_the_client() {
+fn failures_are_not_shown_to_the_client() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let file = folder.path().join("notes.db");
     let database = Example::start("database", &[file.to_str().expect("it is UTF-8")]);
     let other = rusqlite::Connection::open(&file).expect("it is a database");
     other.execute("DROP TABLE notes", []).expect("it has this table");
-    assert_eq!(database.get("/notes/1").told(), (500, "it is our fault, try again later\n"));
-    assert_eq!(database.get("/count").told(), (500, "it is our fault, try again later\n"));
+    assert_eq!(database.get("/notes/1").status_and_text(), (500, "it is our fault, try again later\n"));
+    assert_eq!(database.get("/count").status_and_text(), (500, "it is our fault, try again later\n"));
     database.leaves();
 }

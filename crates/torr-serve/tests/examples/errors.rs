@@ -5,11 +5,11 @@ use crate::program::Example;
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
 #[test]
-fn failures_become_answers_of_their_own() {
+fn failures_become_responses() {
     let errors = Example::start("errors", &[]);
     let order = |body: &str| {
-        let answer = errors.send("POST /orders", &[JSON], body);
-        (answer.status, answer.text().to_owned())
+        let response = errors.send("POST /orders", &[JSON], body);
+        (response.status, response.text().to_owned())
     };
     assert_eq!(order(r#"{"pots":2}"#), (200, "3 pots are left\n".into()));
     assert_eq!(order(r#"{"pots":9}"#), (409, r#"{"error":"3 pots are left"}"#.into()));
@@ -20,7 +20,7 @@ fn failures_become_answers_of_their_own() {
         assert!(text.contains(part), "{text}");
     }
     let report = errors.get("/report");
-    assert_eq!(report.told(), (500, r#"{"error":"it is our fault, try again later"}"#));
+    assert_eq!(report.status_and_text(), (500, r#"{"error":"it is our fault, try again later"}"#));
     let said = errors.leaves();
     assert!(said.starts_with("the report cannot be read: No such file"), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");

@@ -1,6 +1,6 @@
 //! `examples/files.rs`.
 
-use crate::program::{Answer, Example};
+use crate::program::{ClientResponse, Example};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -37,7 +37,7 @@ impl Site {
         Self { example, _folder: folder }
     }
 
-    fn get(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
+    fn get(&self, path: &str, fields: &[(&str, &str)]) -> ClientResponse {
         self.example.ask(&format!("GET {path}"), fields)
     }
 }
@@ -60,10 +60,10 @@ fn files_are_sent_whole_in_part_or_not_again() {
         ("bytes=399990-", "bytes 399990-399999/400000", 399_990..400_000),
         ("bytes=-5", "bytes 399995-399999/400000", 399_995..400_000),
     ];
-    for (asked, told, range) in ranges {
-        let part = site.get(path, &[("Range", asked)]);
-        assert_eq!((part.status, part.field("Content-Range")), (206, Some(told)));
-        assert!(part.body == large()[range], "{asked}: {} bytes", part.body.len());
+    for (range_field, shown, range) in ranges {
+        let part = site.get(path, &[("Range", range_field)]);
+        assert_eq!((part.status, part.field("Content-Range")), (206, Some(shown)));
+        assert!(part.body == large()[range], "{range_field}: {} bytes", part.body.len());
     }
     let beyond = site.get(path, &[("Range", "bytes=400000-")]);
     assert_eq!((beyond.status, beyond.field("Content-Range")), (416, Some("bytes */400000")));
@@ -89,15 +89,19 @@ fn ready_compressed_files_go_to_those_who_understand_them() {
         ("br;q=0.1, gzip", Some("gzip"), "packed by gzip"),
         ("zstd", None, plain.text()),
     ] {
-        let answer = site.get(path, &[("Accept-Encoding", accepted)]);
-        assert_eq!((answer.told(), answer.field("Content-Encoding")), ((200, body), coding), "of {accepted}");
-        assert_eq!(answer.field("Content-Type"), Some("text/javascript"));
+        let response = site.get(path, &[("Accept-Encoding", accepted)]);
+        assert_eq!(
+            (response.status_and_text(), response.field("Content-Encoding")),
+            ((200, body), coding),
+            "of {accepted}"
+        );
+        assert_eq!(response.field("Content-Type"), Some("text/javascript"));
         // A cache must not give one client what was packed for another.
-        assert_eq!(answer.field("Vary").map(str::to_lowercase).as_deref(), Some("accept-encoding"));
+        assert_eq!(response.field("Vary").map(str::to_lowercase).as_deref(), Some("accept-encoding"));
     }
     // Of this one there is no packed form.
-    let answer = site.get("/assets/large.txt", &[("Accept-Encoding", "gzip, br")]);
-    assert_eq!((answer.field("Content-Encoding"), answer.body.len()), (None, 400_000));
+    let response = site.get("/assets/large.txt", &[("Accept-Encoding", "gzip, br")]);
+    assert_eq!((response.field("Content-Encoding"), response.body.len()), (None, 400_000));
     site.example.leaves();
 }
 
@@ -109,12 +113,12 @@ fn other_paths_are_pages_and_nothing_outside_is_shown() {
     assert!(index.text().starts_with("<!doctype html>"), "{index:?}");
     for path in ["/any/page", "/index.html", "/a.b/c?d"] {
         let page = site.get(path, &[]);
-        assert_eq!(page.told(), index.told(), "{path}");
+        assert_eq!(page.status_and_text(), index.status_and_text(), "{path}");
         assert_eq!(page.field("Content-Type"), Some("text/html"));
     }
     // A script that is missing is no page.
     assert_eq!(site.get("/assets/missing.js", &[]).status, 404);
-    assert_eq!(site.get("/api/missing", &[]).told(), (404, "the API has no such path\n"));
+    assert_eq!(site.get("/api/missing", &[]).status_and_text(), (404, "the API has no such path\n"));
     assert_eq!(site.example.send("POST /assets/hello.js", &[], "changed").status, 405);
     for path in [
         "/assets/../../../../../../../../etc/passwd",
@@ -122,8 +126,8 @@ fn other_paths_are_pages_and_nothing_outside_is_shown() {
         "/assets/..%2f..%2fetc/passwd",
     ] {
         let mut client = site.example.client();
-        let answer = client.get(path);
-        assert_eq!((answer.status, answer.text()), (404, ""), "{path}");
+        let response = client.get(path);
+        assert_eq!((response.status, response.text()), (404, ""), "{path}");
     }
     site.example.leaves();
 }

@@ -6,16 +6,16 @@ use crate::program::Example;
 fn what_was_promised_is_done_before_the_end() {
     let graceful = Example::start("graceful", &[]);
     for letter in 1..=5 {
-        let answer = graceful.send("POST /letters", &[], format!("letter {letter}"));
-        assert_eq!(answer.told(), (202, "it is on its way\n"));
+        let response = graceful.send("POST /letters", &[], format!("letter {letter}"));
+        assert_eq!(response.status_and_text(), (202, "it is on its way\n"));
     }
-    // A request that is under way when the server is told to stop is still answered.
+    // A request that is in flight when a graceful stop begins still has its response.
     let mut late = graceful.client();
     late.send("POST /letters HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\nExpect: 100-continue\r\n\r\n");
     assert_eq!(late.interim().status, 100);
     graceful.terminate();
     late.send("letter 6");
-    assert_eq!(late.answer().status, 202);
+    assert_eq!(late.response().status, 202);
     late.ends();
     drop(late);
     let said = graceful.wait();

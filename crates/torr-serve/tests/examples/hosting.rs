@@ -24,8 +24,8 @@ fn router_serves_a_controller_and_axum_side_by_side() {
     };
     for (a, b, status, text) in [(1, 2, 200, "3"), (i64::MAX, 1, 422, "too large")] {
         client.send(sum(a, b));
-        let answer = client.answer();
-        assert_eq!((answer.status, answer.text()), (status, text));
+        let response = client.response();
+        assert_eq!((response.status, response.text()), (status, text));
     }
     assert_eq!(client.get("/nap?ms=5").text(), "slept 5 ms");
     assert_eq!(client.get("/whoami").text(), "you are 127.0.0.1");

@@ -12,6 +12,7 @@ mod graceful;
 mod guide;
 mod hosting;
 mod middleware;
+mod one_line;
 mod program;
 mod routing;
 mod service;

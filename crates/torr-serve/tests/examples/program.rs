@@ -18,13 +18,13 @@ pub struct Example {
 
 /// What it answered.
 #[derive(Debug)]
-pub struct Answer {
+pub struct ClientResponse {
     pub status: u16,
     pub fields: HeaderMap,
     pub body: Vec<u8>,
 }
 
-impl Answer {
+impl ClientResponse {
     /// The value of a field, which must not stand there twice.
     pub fn field(&self, name: &str) -> Option<&str> {
         let mut values = self.fields.get_all(name).iter();
@@ -38,7 +38,7 @@ impl Answer {
     }
 
     /// Status and body, to be compared at once.
-    pub fn told(&self) -> (u16, &str) {
+    pub fn status_and_text(&self) -> (u16, &str) {
         (self.status, self.text())
     }
 }
@@ -73,7 +73,7 @@ impl Example {
         wait_until("the example to listen", || {
             let ended = example.child.try_wait().expect("a child can be waited for");
             assert_eq!(ended, None, "{name} has ended");
-            is_answered(address)
+            responds(address)
         });
         example
     }
@@ -87,7 +87,7 @@ impl Example {
         let child = command.spawn();
         let mut child = child.unwrap_or_else(|error| panic!("{}: {error}; cargo build --examples", program.display()));
         let output = BufReader::new(child.stdout.take().expect("it was asked for"));
-        // Answers are wanted as they are: whatever their status, redirects too.
+        // Responses are wanted with any status, redirects too.
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -99,23 +99,23 @@ impl Example {
     }
 
     /// Sends a request without a body.
-    pub fn ask(&self, line: &str, fields: &[(&str, &str)]) -> Answer {
+    pub fn ask(&self, line: &str, fields: &[(&str, &str)]) -> ClientResponse {
         self.run(self.request(line, fields).body(()))
     }
 
     /// Sends a request with a body.
-    pub fn send(&self, line: &str, fields: &[(&str, &str)], body: impl AsRef<[u8]>) -> Answer {
+    pub fn send(&self, line: &str, fields: &[(&str, &str)], body: impl AsRef<[u8]>) -> ClientResponse {
         self.run(self.request(line, fields).body(body.as_ref()))
     }
 
-    pub fn get(&self, path: &str) -> Answer {
+    pub fn get(&self, path: &str) -> ClientResponse {
         self.ask(&format!("GET {path}"), &[])
     }
 
     /// Sends a GET, and leaves the body to be read as it comes.
     pub fn open(&self, path: &str) -> (HeaderMap, BufReader<impl Read + use<>>) {
-        let answer = self.agent.get(format!("http://{}{path}", self.address)).call();
-        let (head, body) = answer.unwrap_or_else(|error| panic!("GET {path}: {error}")).into_parts();
+        let response = self.agent.get(format!("http://{}{path}", self.address)).call();
+        let (head, body) = response.unwrap_or_else(|error| panic!("GET {path}: {error}")).into_parts();
         assert_eq!(head.status, 200, "GET {path}");
         (head.headers, BufReader::new(body.into_reader()))
     }
@@ -131,12 +131,12 @@ impl Example {
         fields.iter().fold(request, |request, (name, value)| request.header(*name, *value))
     }
 
-    fn run(&self, request: http::Result<http::Request<impl ureq::AsSendBody>>) -> Answer {
+    fn run(&self, request: http::Result<http::Request<impl ureq::AsSendBody>>) -> ClientResponse {
         let request = request.expect("the request is valid");
         let what = format!("{} {}", request.method(), request.uri());
         let (head, mut body) = self.agent.run(request).unwrap_or_else(|error| panic!("{what}: {error}")).into_parts();
         let body = body.read_to_vec().unwrap_or_else(|error| panic!("{what}: the body: {error}"));
-        Answer { status: head.status.as_u16(), fields: head.headers, body }
+        ClientResponse { status: head.status.as_u16(), fields: head.headers, body }
     }
 
     /// Tells it to stop.
@@ -159,7 +159,7 @@ impl Example {
         let mut client = self.client();
         // Only what has been accepted sees the end.
         client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-        client.answer();
+        client.response();
         self.terminate();
         client.ends();
         drop(client);
@@ -167,9 +167,9 @@ impl Example {
     }
 }
 
-/// Whether a request has an answer. To connect is not enough: a server looks whether its port is free by listening on
+/// Whether a request has a response. To connect is not enough: a server looks whether its port is free by listening on
 /// it, and stops again before its workers listen.
-fn is_answered(address: SocketAddr) -> Option<()> {
+fn responds(address: SocketAddr) -> Option<()> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").ok()?;
     (stream.read(&mut [0]).ok()? == 1).then_some(())

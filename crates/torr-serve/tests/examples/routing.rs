@@ -10,9 +10,9 @@ fn routes_lead_where_they_should() {
         assert_eq!(added.status, 201);
         let location = added.field("Location").expect("it says where the note is");
         assert_eq!(location, format!("/api/notes/{id}"));
-        assert_eq!(routing.get(location).told(), (200, text));
+        assert_eq!(routing.get(location).status_and_text(), (200, text));
     }
-    assert_eq!(routing.get("/api/notes").told(), (200, "1: buy milk\n2: drink it\n"));
+    assert_eq!(routing.get("/api/notes").status_and_text(), (200, "1: buy milk\n2: drink it\n"));
     assert_eq!(routing.ask("DELETE /api/notes/1", &[]).status, 204);
     assert_eq!(routing.ask("DELETE /api/notes/1", &[]).status, 404);
     assert_eq!(routing.get("/api/notes/1").status, 404);
@@ -28,10 +28,10 @@ fn routes_lead_where_they_should() {
 #[test]
 fn what_has_no_route_has_a_fallback() {
     let routing = Example::start("routing", &[]);
-    assert_eq!(routing.get("/api/nowhere").told(), (404, "the API has no such path\n"));
-    assert_eq!(routing.get("/nowhere").told(), (404, "nothing is at /nowhere\n"));
+    assert_eq!(routing.get("/api/nowhere").status_and_text(), (404, "the API has no such path\n"));
+    assert_eq!(routing.get("/nowhere").status_and_text(), (404, "nothing is at /nowhere\n"));
     let put = routing.send("PUT /api/notes/2", &[], "changed");
-    assert_eq!(put.told(), (405, "not by this method\n"));
+    assert_eq!(put.status_and_text(), (405, "not by this method\n"));
     let allowed = put.field("Allow").expect("it says what is allowed");
     let mut allowed: Vec<_> = allowed.split(',').collect();
     allowed.sort_unstable();

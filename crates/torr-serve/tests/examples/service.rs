@@ -35,12 +35,12 @@ fn a_reload_replaces_the_workers_and_begins_a_new_log() {
     let mut client = service.client();
     assert_eq!(client.get("/").text(), "Hello, 127.0.0.1!\n");
     fs::rename(&log, &moved).expect("there is a log");
-    let told = Command::new("sh").args(["-c", "kill -HUP $(cat tea.pid)"]).current_dir(folder.path()).status();
-    assert!(told.is_ok_and(|status| status.success()), "it is told to reload");
-    // The answer of a worker that has been replaced ends its connection.
+    let shown = Command::new("sh").args(["-c", "kill -HUP $(cat tea.pid)"]).current_dir(folder.path()).status();
+    assert!(shown.is_ok_and(|status| status.success()), "it is told to reload");
+    // The response of a worker that has been replaced ends its connection.
     wait_until("the old worker to leave", || {
         client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-        client.answer().field("Connection").map(str::to_owned)
+        client.response().field("Connection").map(str::to_owned)
     });
     assert_eq!(service.get("/").text(), "Hello, 127.0.0.1!\n");
     service.terminate();

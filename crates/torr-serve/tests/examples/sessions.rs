@@ -1,12 +1,12 @@
 //! `examples/sessions.rs`.
 
-use crate::program::{Answer, Example};
+use crate::program::{ClientResponse, Example};
 
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
 
-/// The cookie that an answer sets, and its attributes in order.
-fn cookie(answer: &Answer) -> (String, Vec<String>) {
-    let set = answer.field("Set-Cookie").expect("it sets a cookie");
+/// The cookie that a response sets, and its attributes in order.
+fn cookie(response: &ClientResponse) -> (String, Vec<String>) {
+    let set = response.field("Set-Cookie").expect("it sets a cookie");
     let mut parts = set.split("; ").map(str::to_owned);
     let cookie = parts.next().expect("a text has a first part");
     let mut attributes: Vec<_> = parts.collect();
@@ -17,11 +17,11 @@ fn cookie(answer: &Answer) -> (String, Vec<String>) {
 #[test]
 fn a_session_lasts_from_login_to_logout() {
     let sessions = Example::start("sessions", &[]);
-    assert_eq!(sessions.get("/me").told(), (401, "log in first\n"));
+    assert_eq!(sessions.get("/me").status_and_text(), (401, "log in first\n"));
     let login = |name: &str, fields: &[(&str, &str)]| {
-        let answer = sessions.send("POST /login", &[&[FORM], fields].concat(), format!("name={name}"));
-        assert_eq!(answer.told(), (200, &*format!("welcome, {name}\n")));
-        cookie(&answer)
+        let response = sessions.send("POST /login", &[&[FORM], fields].concat(), format!("name={name}"));
+        assert_eq!(response.status_and_text(), (200, &*format!("welcome, {name}\n")));
+        cookie(&response)
     };
     let (ann, attributes) = login("ann", &[]);
     assert!(ann.strip_prefix("session=").is_some_and(|id| id.len() >= 20), "{ann} can be guessed");
@@ -33,8 +33,8 @@ fn a_session_lasts_from_login_to_logout() {
     let me = |cookie: &str| {
         let mut client = sessions.client();
         client.send(format!("GET /me HTTP/1.1\r\nHost: x\r\nCookie: {cookie}\r\n\r\n"));
-        let answer = client.answer();
-        (answer.status, answer.text().to_owned())
+        let response = client.response();
+        (response.status, response.text().to_owned())
     };
     for visit in 1..=8 {
         assert_eq!(me(&ann), (200, format!("ann, visit {visit}\n")));

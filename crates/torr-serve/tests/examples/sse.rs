@@ -15,12 +15,12 @@ fn event(events: &mut impl BufRead) -> Vec<String> {
 fn all_listeners_hear_the_news() {
     let sse = Example::start("sse", &[]);
     let say = |text: &str| sse.send("POST /say", &[], text);
-    assert_eq!(say("nobody is here").told(), (200, "0 heard it\n"));
+    assert_eq!(say("nobody is here").status_and_text(), (200, "0 heard it\n"));
     // So many that each worker has some, in all likelihood.
     let mut listeners: Vec<_> = (0..8).map(|_| sse.open("/events")).collect();
     assert_eq!(listeners[0].0["content-type"], "text/event-stream");
-    assert_eq!(say("tea is ready").told(), (200, "8 heard it\n"));
-    assert_eq!(say("two\nlines").told(), (200, "8 heard it\n"));
+    assert_eq!(say("tea is ready").status_and_text(), (200, "8 heard it\n"));
+    assert_eq!(say("two\nlines").status_and_text(), (200, "8 heard it\n"));
     assert_eq!(say("a\rb").status, 400);
     for (_, events) in &mut listeners {
         assert_eq!(event(events), ["event: news", "data: tea is ready"]);

@@ -1,13 +1,13 @@
 //! `examples/upload.rs`.
 
-use crate::program::{Answer, Example};
+use crate::program::{ClientResponse, Example};
 
 const BOUNDARY: &str = "a-boundary";
 
 /// A part of a form: the attributes of its disposition, further fields, content.
 type Part<'a> = (&'a str, &'a str, &'a [u8]);
 
-fn send(upload: &Example, parts: &[Part]) -> Answer {
+fn send(upload: &Example, parts: &[Part]) -> ClientResponse {
     let mut body = Vec::new();
     for (disposition, fields, content) in parts {
         let head = format!("--{BOUNDARY}\r\nContent-Disposition: form-data; {disposition}\r\n{fields}\r\n");
@@ -29,15 +29,15 @@ fn parts_of_a_form_arrive_whole() {
         ("name=\"photo\"; filename=\"../tea.jpg\"", jpeg, &photo),
         ("name=\"note\"", "", b""),
     ];
-    let answer = send(&upload, &parts);
-    assert_eq!(answer.status, 200, "{answer:?}");
-    let told: serde_json::Value = serde_json::from_slice(&answer.body).expect("it is JSON");
+    let response = send(&upload, &parts);
+    assert_eq!(response.status, 200, "{response:?}");
+    let shown: serde_json::Value = serde_json::from_slice(&response.body).expect("it is JSON");
     let expected = serde_json::json!([
         { "name": "title", "file": null, "content_type": null, "bytes": 3 },
         { "name": "photo", "file": "../tea.jpg", "content_type": "image/jpeg", "bytes": photo.len() },
         { "name": "note", "file": null, "content_type": null, "bytes": 0 },
     ]);
-    assert_eq!(told, expected);
+    assert_eq!(shown, expected);
     upload.leaves();
 }
 
@@ -54,7 +54,7 @@ fn what_is_no_form_or_too_large_is_refused() {
         multipart.1,
         16 * 1024 * 1024 + 1
     ));
-    assert_eq!(client.answer().status, 413);
+    assert_eq!(client.response().status, 413);
     drop(client);
     upload.leaves();
 }

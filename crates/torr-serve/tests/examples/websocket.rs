@@ -7,7 +7,7 @@ use torr_test_support::PATIENCE;
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::{Error, Message, WebSocket};
 
-/// What the opening handshake of RFC 6455, section 1.3, has as its key, and the answer to it.
+/// What the opening handshake of RFC 6455, section 1.3, has as its key, and the server's accept value.
 const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 const ACCEPT: &str = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
 
@@ -18,9 +18,9 @@ fn connect(example: &Example) -> TcpStream {
 }
 
 fn open(example: &Example, path: &str) -> WebSocket<TcpStream> {
-    let (socket, answer) = tungstenite::client(format!("ws://{}{path}", example.address), connect(example))
+    let (socket, response) = tungstenite::client(format!("ws://{}{path}", example.address), connect(example))
         .unwrap_or_else(|error| panic!("{path}: {error}"));
-    assert_eq!(answer.status(), 101);
+    assert_eq!(response.status(), 101);
     socket
 }
 
@@ -32,7 +32,7 @@ fn hear(socket: &mut WebSocket<TcpStream>) -> Message {
     socket.read().expect("a message comes")
 }
 
-/// Closes in order: the server answers, and ends the connection.
+/// A close in order: the server replies, and ends the connection.
 fn close(mut socket: WebSocket<TcpStream>) {
     socket.close(None).expect("the connection is open");
     assert_eq!(hear(&mut socket), Message::Close(None));
@@ -79,14 +79,14 @@ fn a_frame_right_behind_the_handshake_is_not_lost() {
     // `hi` as text, with a mask that changes nothing.
     bytes.extend(b"\x81\x82\0\0\0\0hi");
     stream.write_all(&bytes).expect("it is connected");
-    let mut answer = Vec::new();
-    while !answer.ends_with(b"\r\n\r\n\x81\x02hi") {
+    let mut response = Vec::new();
+    while !response.ends_with(b"\r\n\r\n\x81\x02hi") {
         let mut byte = [0];
-        let read = stream.read(&mut byte).unwrap_or_else(|error| panic!("{error} after {}", answer.escape_ascii()));
-        assert_eq!(read, 1, "the end after {}", answer.escape_ascii());
-        answer.push(byte[0]);
+        let read = stream.read(&mut byte).unwrap_or_else(|error| panic!("{error} after {}", response.escape_ascii()));
+        assert_eq!(read, 1, "the end after {}", response.escape_ascii());
+        response.push(byte[0]);
     }
-    let head = String::from_utf8_lossy(&answer);
+    let head = String::from_utf8_lossy(&response);
     assert!(head.starts_with("HTTP/1.1 101 "), "{head}");
     let accepts = head.lines().filter_map(|line| line.split_once(": "));
     let accepts: Vec<_> = accepts.filter(|(name, _)| name.eq_ignore_ascii_case("sec-websocket-accept")).collect();
@@ -105,7 +105,7 @@ fn all_in_the_chat_hear_each_other() {
         let line = Message::text(format!("guest-{speaker}: hello"));
         all.iter_mut().for_each(|listener| assert_eq!(hear(listener), line));
     }
-    // Who leaves is missed by nobody.
+    // A client that leaves has no effect on others.
     close(all.remove(0));
     drop(all.remove(0));
     say(&mut all[0], Message::text("two are gone"));
@@ -126,7 +126,7 @@ fn what_is_no_handshake_is_refused() {
     let refused = |fields: &str| {
         let mut client = websocket.client();
         client.send(format!("GET /echo HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n{fields}\r\n"));
-        client.answer().status
+        client.response().status
     };
     let version = "Sec-WebSocket-Version";
     let key = format!("Sec-WebSocket-Key: {KEY}\r\n");

@@ -1,4 +1,4 @@
-//! What the access log says of answers and bodies that come in pieces.
+//! What the access log says of responses and bodies that come in pieces.
 
 use crate::support::Running;
 use axum::body::Body;
@@ -103,7 +103,7 @@ fn who_goes_in_the_middle_of_a_stream_is_noted_with_what_was_sent() {
     drop(client);
     let mut client = server.client();
     client.send(get("/panic"));
-    assert_eq!(client.answer().status, 500);
+    assert_eq!(client.response().status, 500);
     client.ends();
     let mut lines = noted(&log, &server);
     lines.sort();
@@ -139,7 +139,7 @@ fn uploads_that_are_refused_have_their_line() {
     ] {
         let mut client = Client::connect(server.address);
         client.send(&request);
-        assert_eq!(client.answer().status, status, "{}", &request[..80.min(request.len())]);
+        assert_eq!(client.response().status, status, "{}", &request[..80.min(request.len())]);
     }
     let lines = noted(&log, &server);
     let statuses: Vec<_> = lines.iter().map(|line| line.split(' ').nth(1).unwrap_or_default().to_owned()).collect();

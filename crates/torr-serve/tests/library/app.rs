@@ -9,12 +9,12 @@ use torr_test_support::client::{Client, get};
 /// What such a handler returns where its type must have a name.
 type Waiting = Pin<Box<dyn Future<Output = Response>>>;
 
-/// A handler that says its name and what it was asked for.
+/// A handler that responds with its name and the request.
 fn says(name: &'static str) -> impl Fn(&Request<'_>) -> Response + Send + Sync + 'static {
     move |request| Response::text(format!("{name}: {} {}", request.method(), request.path()))
 }
 
-/// The same, by a handler that waits once.
+/// An async handler that responds with its name and the request.
 fn says_later(name: &'static str) -> impl Fn(&Request<'_>) -> Waiting + Send + Sync + 'static {
     move |request| {
         let response = says(name)(request);
@@ -27,8 +27,8 @@ fn says_later(name: &'static str) -> impl Fn(&Request<'_>) -> Waiting + Send + S
 
 fn ask(client: &mut Client, line: &str) -> (u16, String) {
     client.send(format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n"));
-    let answer = client.answer();
-    (answer.status, answer.text().to_owned())
+    let response = client.response();
+    (response.status, response.text().to_owned())
 }
 
 #[test]
@@ -108,8 +108,12 @@ fn the_method_chooses_the_handler() {
     // HEAD goes to the handler of GET, unless it has one of its own.
     for (path, status, length) in [("/a", 200, "12"), ("/b", 200, "26"), ("/c", 200, "4"), ("/d", 405, "19")] {
         client.send(format!("HEAD {path} HTTP/1.1\r\nHost: x\r\n\r\n"));
-        let answer = client.answer_head();
-        assert_eq!((answer.status, answer.field("Content-Length")), (status, Some(length)), "HEAD {path}: {answer:?}");
+        let response = client.response_head();
+        assert_eq!(
+            (response.status, response.field("Content-Length")),
+            (status, Some(length)),
+            "HEAD {path}: {response:?}"
+        );
     }
     for (line, allow) in [
         ("PUT /a", "GET, POST, BREW, HEAD"),
@@ -120,19 +124,19 @@ fn the_method_chooses_the_handler() {
         ("GET /f", "POST, PUT"),
     ] {
         client.send(format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n"));
-        let answer = client.answer();
-        assert_eq!((answer.status, answer.field("Allow")), (405, Some(allow)), "{line}: {answer:?}");
+        let response = client.response();
+        assert_eq!((response.status, response.field("Allow")), (405, Some(allow)), "{line}: {response:?}");
     }
 }
 
 #[test]
-fn options_of_the_whole_server_has_an_answer() {
+fn options_of_the_whole_server_has_a_response() {
     let server = Running::start(App::new());
     let mut client = server.client();
     for target in ["*", "*"] {
         client.send(format!("OPTIONS {target} HTTP/1.1\r\nHost: x\r\n\r\n"));
-        let answer = client.answer();
-        assert_eq!((answer.status, answer.text()), (204, ""), "{answer:?}");
+        let response = client.response();
+        assert_eq!((response.status, response.text()), (204, ""), "{response:?}");
     }
     assert_eq!(client.get("/").status, 404, "an application without routes");
 }
@@ -160,13 +164,13 @@ fn a_handler_sees_the_request_as_it_was_sent() {
         client.send(format!("POST {target} HTTP/1.1\r\n"));
         client.send(&head);
         client.send(b"\r\n\r\na\0\xffb");
-        let text = client.answer().text().replace(r"\\", r"\").replace('"', "");
+        let text = client.response().text().replace(r"\\", r"\").replace('"', "");
         assert_eq!(text, format!("{query} {seen}").replace('"', ""), "{target}");
     }
 }
 
 #[test]
-fn an_answer_to_get_follows_one_to_a_handler_that_waited() {
+fn a_response_to_get_follows_one_of_a_handler_that_waited() {
     let app = App::new().get("/now", says("now")).get_async("/later", |_| async {
         tokio::task::yield_now().await;
         Response::text("later")
@@ -175,7 +179,7 @@ fn an_answer_to_get_follows_one_to_a_handler_that_waited() {
     let mut client = server.client();
     client.send(get("/later") + &get("/now") + &get("/later") + &get("/later") + &get("/now"));
     for expected in ["later", "now: GET /now", "later", "later", "now: GET /now"] {
-        assert_eq!(client.answer().text(), expected);
+        assert_eq!(client.response().text(), expected);
     }
 }
 

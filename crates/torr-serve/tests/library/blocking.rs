@@ -12,9 +12,9 @@ use torr_test_support::{PATIENCE, wait_until};
 
 /// A number of `/metrics`.
 fn metric(server: &Running, name: &str) -> u64 {
-    let answer = server.client().get("/metrics");
-    let line = answer.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
-    line.unwrap_or_else(|| panic!("no {name} in {answer:?}"))
+    let response = server.client().get("/metrics");
+    let line = response.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
+    line.unwrap_or_else(|| panic!("no {name} in {response:?}"))
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn no_more_run_at_a_time_than_there_are_threads() {
     let mut clients: Vec<_> = (0..30).map(|_| server.client()).collect();
     for _ in 0..3 {
         clients.iter_mut().for_each(|client| client.send(get("/")));
-        clients.iter_mut().for_each(|client| assert_eq!(client.answer().text(), "done"));
+        clients.iter_mut().for_each(|client| assert_eq!(client.response().text(), "done"));
     }
     assert_eq!((most.load(Ordering::SeqCst), running.load(Ordering::SeqCst)), (4, 0));
 }
@@ -46,8 +46,8 @@ fn a_panic_is_a_500_and_the_thread_lives() {
     let first = server.client().get("/thread").text().to_owned();
     for _ in 0..10 {
         let mut client = server.client();
-        let answer = client.get("/panic");
-        assert_eq!((answer.status, answer.field("Connection")), (500, Some("close")), "{answer:?}");
+        let response = client.get("/panic");
+        assert_eq!((response.status, response.field("Connection")), (500, Some("close")), "{response:?}");
         client.ends();
         assert_eq!(server.client().get("/thread").text(), first);
     }
@@ -60,24 +60,24 @@ fn a_panic_is_a_500_and_the_thread_lives() {
 fn a_handler_that_blocks_sees_the_whole_request() {
     let app = App::new().post_blocking("/{name}", |request| {
         let field = request.header("x-field").map(String::from_utf8_lossy);
-        let told =
+        let events =
             (request.method(), request.path(), request.query(), request.param("name"), field, request.body().len());
-        Response::ok("a/b", format!("{told:?} {}", request.peer().is_some()).into_bytes())
+        Response::ok("a/b", format!("{events:?} {}", request.peer().is_some()).into_bytes())
     });
     let server = Running::start(app);
     let mut client = server.client();
     client.send(post("/a%20b?c=d", &"b".repeat(100_000)).replace("Host: x", "Host: x\r\nX-Field: it"));
-    assert_eq!(client.answer().text(), r#"("POST", "/a%20b", Some("c=d"), Some("a%20b"), Some("it"), 100000) true"#);
+    assert_eq!(client.response().text(), r#"("POST", "/a%20b", Some("c=d"), Some("a%20b"), Some("it"), 100000) true"#);
     assert_eq!(client.get("/a").status, 405);
 }
 
 #[test]
-fn clients_that_go_give_their_place_back_once_their_call_is_done() {
+fn clients_that_close_free_their_slot_once_their_call_is_done() {
     let (go, wait) = channel::<()>();
     let wait = Mutex::new(wait);
     let app = App::new()
         .get_blocking("/wait", move |_| {
-            // Whoever goes on has it all to himself.
+            // The next client has the whole pool.
             let _ = wait.lock().map(|wait| wait.recv_timeout(PATIENCE));
             Response::text("went on")
         })
@@ -97,7 +97,7 @@ fn clients_that_go_give_their_place_back_once_their_call_is_done() {
 /// Over HTTP/2 a client's end is the end of its requests, but a call that has begun cannot be taken back.
 #[test]
 fn a_call_whose_client_has_gone_ends_before_the_server_does() {
-    let ((tell, told), (tell_end, ended)) = (channel(), channel());
+    let ((tell, events), (tell_end, ended)) = (channel(), channel());
     let app = App::new().get_blocking("/", move |_| {
         tell.send(()).expect("the test waits for it");
         thread::sleep(Duration::from_millis(500));
@@ -111,9 +111,9 @@ fn a_call_whose_client_has_gone_ends_before_the_server_does() {
         let (mut sender, connection) = h2::client::handshake(stream).await.expect("it speaks HTTP/2");
         let connection = tokio::spawn(connection);
         let request = http::Request::get("http://x/").body(()).expect("the request is valid");
-        let _answer = sender.send_request(request, true).expect("the request is sent");
+        let _response = sender.send_request(request, true).expect("the request is sent");
         let called = async {
-            while told.try_recv().is_err() {
+            while events.try_recv().is_err() {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
@@ -128,7 +128,7 @@ fn a_call_whose_client_has_gone_ends_before_the_server_does() {
 
 #[test]
 fn a_server_that_leaves_waits_for_what_blocks() {
-    let (tell, told) = channel();
+    let (tell, events) = channel();
     let app = App::new().get_blocking("/", move |_| {
         tell.send(()).expect("the test waits for it");
         thread::sleep(Duration::from_millis(300));
@@ -137,8 +137,8 @@ fn a_server_that_leaves_waits_for_what_blocks() {
     let server = Running::start(app);
     let mut client = server.client();
     client.send(get("/"));
-    told.recv_timeout(PATIENCE).expect("it is called");
+    events.recv_timeout(PATIENCE).expect("it is called");
     server.stop();
-    assert_eq!(client.answer().text(), "done");
+    assert_eq!(client.response().text(), "done");
     server.wait().expect("it ends in order");
 }

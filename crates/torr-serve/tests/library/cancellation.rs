@@ -31,13 +31,13 @@ impl Drop for Guard {
 
 struct Test {
     server: Running,
-    told: Receiver<&'static str>,
+    events: Receiver<&'static str>,
     permits: Arc<Semaphore>,
 }
 
 impl Test {
     fn start() -> Self {
-        let (tell, told) = channel();
+        let (tell, events) = channel();
         let permits = Arc::new(Semaphore::new(0));
         // A handler that lives until it gets a permit.
         let wait = {
@@ -77,14 +77,14 @@ impl Test {
                 Response::stream("a/b", StreamBody::new(frames))
             })
             .router(router);
-        Self { server: Running::start(app), told, permits }
+        Self { server: Running::start(app), events, permits }
     }
 
     fn next(&self) -> &'static str {
-        self.told.recv_timeout(PATIENCE).expect("something happens")
+        self.events.recv_timeout(PATIENCE).expect("something happens")
     }
 
-    /// By another's answer the server is known to have seen what was sent before.
+    /// By another's response the server is known to have seen what was sent before.
     fn sync(&self) {
         assert_eq!(self.server.client().get("/now").text(), "now");
     }
@@ -134,7 +134,7 @@ fn an_end_that_comes_with_the_end_of_a_body_is_seen() {
         // The body's extractor asks for its end before the handler is called.
         match test.next() {
             "called" => assert_eq!(test.next(), "dropped"),
-            told => panic!("{told}"),
+            events => panic!("{events}"),
         }
         drop(kept);
     }
@@ -164,18 +164,18 @@ fn who_sends_further_requests_has_not_gone() {
             client.send(request("/now"));
             test.sync();
         }
-        assert_eq!(test.told.try_recv().ok(), None, "{path}");
+        assert_eq!(test.events.try_recv().ok(), None, "{path}");
         client.has_nothing();
         test.permits.add_permits(1);
-        assert_eq!(client.answer().text(), "released", "{path}");
+        assert_eq!(client.response().text(), "released", "{path}");
         assert_eq!(test.next(), "dropped");
-        (0..20).for_each(|_| assert_eq!(client.answer().text(), "now", "{path}"));
+        (0..20).for_each(|_| assert_eq!(client.response().text(), "now", "{path}"));
     }
     let mut client = test.waiting("/stream");
     let mut stream = client.sender();
     client.send(request("/now"));
     test.sync();
-    assert_eq!(test.told.try_recv().ok(), None);
+    assert_eq!(test.events.try_recv().ok(), None);
     test.permits.add_permits(1);
     assert_eq!(test.next(), "dropped");
     let (mut seen, mut room) = (Vec::new(), [0; 1024]);
@@ -194,16 +194,16 @@ fn one_of_many_goes() {
     drop(clients.remove(7));
     assert_eq!(test.next(), "dropped");
     test.sync();
-    assert_eq!(test.told.try_recv().ok(), None, "the others wait on");
+    assert_eq!(test.events.try_recv().ok(), None, "the others wait on");
     test.permits.add_permits(19);
     for client in &mut clients {
-        assert_eq!(client.answer().text(), "released");
+        assert_eq!(client.response().text(), "released");
     }
 }
 
 #[test]
 fn handlers_that_are_given_up_when_the_server_stops_are_dropped() {
-    let (tell, told) = channel();
+    let (tell, events) = channel();
     let app = App::new().get_async("/never", move |_| {
         let guard = Guard::new(&tell);
         async move {
@@ -215,17 +215,17 @@ fn handlers_that_are_given_up_when_the_server_stops_are_dropped() {
     let server = Running::start_with(app, |settings| settings.stop_timeout = stop_timeout);
     let mut client = server.client();
     client.send(request("/never"));
-    assert_eq!(told.recv_timeout(PATIENCE), Ok("called"));
+    assert_eq!(events.recv_timeout(PATIENCE), Ok("called"));
     server.stop();
-    assert_eq!(told.recv_timeout(PATIENCE), Ok("dropped"));
+    assert_eq!(events.recv_timeout(PATIENCE), Ok("dropped"));
     client.ends();
     server.wait().expect("the worker is well");
 }
 
-/// It is called in the same turn in which the answer to the request before it cannot be sent.
+/// It is called in the same turn in which the response to the request before it cannot be sent.
 #[test]
 fn a_handler_is_finished_though_its_client_has_reset_the_connection() {
-    let (tell, told) = channel();
+    let (tell, events) = channel();
     let (stalled, goes_on) = (tell.clone(), Mutex::new(None));
     let (go_on, wait) = channel::<()>();
     *goes_on.lock().expect("nobody panics") = Some(wait);
@@ -253,14 +253,14 @@ fn a_handler_is_finished_though_its_client_has_reset_the_connection() {
     client.write_all(request("/now").as_bytes()).expect("it is connected");
     client.peek(&mut [0]).expect("an answer comes, and is not read");
     client.write_all((request("/stall") + &request("/lease")).as_bytes()).expect("it is connected");
-    assert_eq!(told.recv_timeout(PATIENCE), Ok("stalled"));
+    assert_eq!(events.recv_timeout(PATIENCE), Ok("stalled"));
     // With something unread this is a reset.
     drop(client);
     go_on.send(()).expect("the handler waits");
-    assert_eq!(told.recv_timeout(PATIENCE), Ok("called"));
+    assert_eq!(events.recv_timeout(PATIENCE), Ok("called"));
     // The worker is done with that turn.
     assert_eq!(server.client().get("/now").text(), "now");
     permits.add_permits(1);
-    assert_eq!(told.recv_timeout(PATIENCE), Ok("finished"));
-    assert_eq!(told.recv_timeout(PATIENCE), Ok("dropped"));
+    assert_eq!(events.recv_timeout(PATIENCE), Ok("finished"));
+    assert_eq!(events.recv_timeout(PATIENCE), Ok("dropped"));
 }

@@ -1,13 +1,13 @@
-//! `Date` tells when an answer was made.
+//! `Date` tells when a response was made.
 
 use crate::support::Running;
 use std::time::{Duration, SystemTime};
 use torr_serve::{App, Response};
-use torr_test_support::client::{Answer, Client, get};
+use torr_test_support::client::{Client, ClientResponse, get};
 
-/// Checks that an answer was made between some time and now.
-fn is_made_since(answer: &Answer, since: SystemTime) {
-    let text = answer.field("Date").expect("every answer has one");
+/// Checks that a response was made between some time and now.
+fn is_made_since(response: &ClientResponse, since: SystemTime) {
+    let text = response.field("Date").expect("every answer has one");
     let date = httpdate::parse_http_date(text).unwrap_or_else(|error| panic!("{error}: {text:?}"));
     assert_eq!(httpdate::fmt_http_date(date), text, "the form of RFC 9110, section 5.6.7");
     // It counts whole seconds, by a clock that may be a few milliseconds late.
@@ -20,7 +20,7 @@ fn after(wait: Duration) -> SystemTime {
 }
 
 #[test]
-fn an_answer_has_the_time_of_its_making() {
+fn a_response_has_the_time_of_its_making() {
     const WAIT: Duration = Duration::from_millis(1_500);
     let app = App::new().get("/", |_| Response::text("now")).get_async("/later", |_| async {
         tokio::time::sleep(WAIT).await;
@@ -32,14 +32,14 @@ fn an_answer_has_the_time_of_its_making() {
         let now = SystemTime::now();
         is_made_since(&client.get(path), now);
     }
-    // Nothing else goes on while the server waits, so that only the answer itself can bring its clock up to date.
+    // Nothing else goes on while the server waits, so that only the response itself can bring its clock up to date.
     let then = after(WAIT);
     is_made_since(&client.get("/later"), then);
 
     let then = after(WAIT);
     let mut client = Client::connect(server.address);
     client.send(&get("/")[..10]);
-    let answer = client.answer();
-    assert_eq!(answer.status, 408, "{answer:?}");
-    is_made_since(&answer, then);
+    let response = client.response();
+    assert_eq!(response.status, 408, "{response:?}");
+    is_made_since(&response, then);
 }

@@ -1,15 +1,19 @@
 //! The library in this process: applications on a server with one worker, seen by its clients.
 
 mod access_log;
-mod answers;
+mod alike;
 mod app;
 mod blocking;
 mod cancellation;
+mod computing;
 mod dates;
+mod grpc;
 mod http2;
+mod one_line;
 mod panics;
 mod processes;
 mod proxies;
+mod responses;
 mod router;
 mod runtime;
 mod settings;

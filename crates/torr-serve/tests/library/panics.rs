@@ -1,4 +1,4 @@
-//! A handler that panics costs its own connection, and nobody else's.
+//! A handler that panics costs its own connection, and no other.
 
 use crate::support::Running;
 use axum::Router;
@@ -49,9 +49,9 @@ fn a_panic_is_answered_by_500_and_ends_only_its_connection() {
         let mut client = server.client();
         assert_eq!(client.get("/").text(), "fine");
         client.send(get("/") + &get(path) + &get("/"));
-        assert_eq!(client.answer().text(), "fine", "before {path}");
-        let answer = client.answer();
-        assert_eq!((answer.status, answer.field("Connection")), (500, Some("close")), "{path}: {answer:?}");
+        assert_eq!(client.response().text(), "fine", "before {path}");
+        let response = client.response();
+        assert_eq!((response.status, response.field("Connection")), (500, Some("close")), "{path}: {response:?}");
         client.ends();
         assert_eq!(other.get("/").text(), "fine", "after {path}");
     }
@@ -60,14 +60,14 @@ fn a_panic_is_answered_by_500_and_ends_only_its_connection() {
 }
 
 #[test]
-fn what_a_client_still_sends_does_not_destroy_the_answer() {
+fn what_a_client_still_sends_does_not_destroy_the_response() {
     let server = Running::start(app());
     let mut client = server.client();
     client.send(get("/") + &get("/much/later"));
-    assert_eq!(client.answer().text(), "fine");
+    assert_eq!(client.response().text(), "fine");
     // This waits in the kernel when the connection is ended.
     client.send(get("/").repeat(100));
-    assert_eq!(client.answer().status, 500);
+    assert_eq!(client.response().status, 500);
     client.ends();
 }
 
@@ -82,7 +82,7 @@ fn a_body_that_panics_ends_only_its_connection() {
     for _ in 0..3 {
         let mut client = server.client();
         client.send(get("/body"));
-        assert_eq!(client.answer_head().status, 200);
+        assert_eq!(client.response_head().status, 200);
         let came = client.count_to_end();
         assert!(came <= 5, "{came} bytes came");
         assert_eq!(other.get("/").text(), "fine");

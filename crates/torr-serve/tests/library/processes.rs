@@ -45,12 +45,12 @@ impl Processes {
     /// The process of each worker by its name, as the last of many connections saw it.
     fn workers(&self) -> BTreeMap<String, u32> {
         // The kernel spreads connections: one worker is missed by all of these once in a billion runs.
-        let answers = (0..32).map(|_| Client::connect(self.address).get("/"));
+        let responses = (0..32).map(|_| Client::connect(self.address).get("/"));
         let worker = |text: &str| {
             let (name, process) = text.split_once(", process ").expect("it tells who answers");
             (name.to_owned(), process.parse().expect("it is a number"))
         };
-        answers.map(|answer| worker(answer.text())).collect()
+        responses.map(|response| worker(response.text())).collect()
     }
 
     fn signal(&self, name: &str) {
@@ -65,7 +65,7 @@ fn a_program_is_its_own_worker_and_knows_which() {
     let old = example.workers();
     assert_eq!(old.keys().collect::<Vec<_>>(), ["worker 1", "worker 2"]);
     assert!(old.values().all(|process| *process != example.child.id()), "the supervisor serves itself: {old:?}");
-    // The example says nothing of a reload: its workers' answers do.
+    // The example does not print reloads, but its workers' responses show them.
     example.signal("HUP");
     let replaced = |new: &BTreeMap<String, u32>| new.iter().all(|(name, process)| old[name] != *process);
     let start = std::time::Instant::now();
@@ -76,6 +76,27 @@ fn a_program_is_its_own_worker_and_knows_which() {
     assert_eq!(example.line().as_deref(), Some("all workers have left"));
     assert_eq!(example.line(), None, "workers say it too");
     assert_eq!(example.child.wait().expect("a child can be waited for").code(), Some(0));
+}
+
+/// A worker that is about to leave must not be the only one to learn of a connection.
+#[test]
+fn each_connection_over_many_reloads_is_served() {
+    const RELOADS: usize = 12;
+    let example = Processes::start();
+    let mut old = example.workers();
+    for reload in 0..RELOADS {
+        example.signal("HUP");
+        let start = std::time::Instant::now();
+        loop {
+            // A connection that no worker accepts would wait in vain for its response, which fails the test.
+            let new = example.workers();
+            if new.len() == 2 && new.iter().all(|(name, process)| old[name] != *process) {
+                old = new;
+                break;
+            }
+            assert!(start.elapsed() < crate::support::PATIENCE, "reload {reload}: the old workers serve on");
+        }
+    }
 }
 
 /// In the process of a test there is no other server with worker processes.

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use torr_serve::{App, ForwardedField, Origin, Peer, ProxyProtocol, RequestId, Response, Settings};
 use torr_test_support::client::{Client, get};
 
-/// Tells what a handler is told: `/own` a controller, `/soon` one that waits, `/pool` one that blocks, all else a router.
+/// An application that responds with the client that handlers see: `/own` a controller, `/soon` an async handler, `/pool` a
+/// blocking one, all else a router.
 fn app() -> App {
-    fn told(peer: Option<SocketAddr>, origin: Option<&Origin>, id: Option<&RequestId>) -> String {
+    fn described(peer: Option<SocketAddr>, origin: Option<&Origin>, id: Option<&RequestId>) -> String {
         let origin = origin.map(|origin| {
             let proxy = origin.proxy.map(|proxy| proxy.ip().to_string());
             format!("{} {:?} {}", proxy.unwrap_or_default(), origin.scheme, origin.host.clone().unwrap_or_default())
@@ -20,21 +21,21 @@ fn app() -> App {
         let peer = peer.map(|peer| peer.ip().to_string()).unwrap_or_default();
         format!("{peer}|{}|{}", origin.unwrap_or_default(), id.map(ToString::to_string).unwrap_or_default())
     }
-    let own = |request: &torr_serve::Request<'_>| told(request.peer(), request.origin(), request.id());
+    let own = |request: &torr_serve::Request<'_>| described(request.peer(), request.origin(), request.id());
     let router =
         axum::Router::new().fallback(|ConnectInfo(info): ConnectInfo<SocketAddr>, request: Request| async move {
             let extensions = request.extensions();
             let peer = extensions.get::<Peer>().map(|peer| peer.0);
             assert_eq!(peer, Some(info), "both forms tell the same");
-            told(peer, extensions.get::<Arc<Origin>>().map(|origin| &**origin), extensions.get())
+            described(peer, extensions.get::<Arc<Origin>>().map(|origin| &**origin), extensions.get())
         });
     App::new()
         .get("/own", move |request| Response::ok("a/b", own(request).into_bytes()))
         .get_async("/soon", move |request| {
-            let told = own(request);
+            let described = own(request);
             async move {
                 tokio::task::yield_now().await;
-                Response::ok("a/b", told.into_bytes())
+                Response::ok("a/b", described.into_bytes())
             }
         })
         .get_blocking("/pool", move |request| Response::ok("a/b", own(request).into_bytes()))
@@ -52,14 +53,14 @@ fn trusting(who: &'static str, more: impl FnOnce(&mut Settings)) -> Running {
 
 const PATHS: [&str; 4] = ["/own", "/soon", "/pool", "/router"];
 
-/// What a handler is told of a request with these fields.
-fn told(client: &mut Client, path: &str, fields: &str) -> String {
+/// Returns the client that a handler sees for a request with these fields.
+fn described(client: &mut Client, path: &str, fields: &str) -> String {
     client.send(format!("GET {path} HTTP/1.1\r\nHost: own.test\r\n{fields}\r\n"));
-    client.answer().text().to_owned()
+    client.response().text().to_owned()
 }
 
 #[test]
-fn a_trusted_proxy_is_believed_and_nobody_else() {
+fn only_trusted_proxies_are_believed() {
     let forged = "X-Forwarded-For: 203.0.113.1\r\nX-Forwarded-For: 198.51.100.7, 10.0.0.1\r\n\
         X-Forwarded-Proto: https\r\nX-Forwarded-Host: shop.test\r\nForwarded: for=192.0.2.99\r\nX-Real-IP: 192.0.2.98\r\n";
     for (trusted, expected) in [
@@ -71,15 +72,15 @@ fn a_trusted_proxy_is_believed_and_nobody_else() {
         let server = trusting(trusted, |_| {});
         let mut client = server.client();
         for path in PATHS {
-            assert_eq!(told(&mut client, path, forged), expected, "{trusted}: {path}");
-            // The next request of the same proxy is somebody else's.
-            let other = told(&mut client, path, "X-Forwarded-For: 192.0.2.1\r\n");
+            assert_eq!(described(&mut client, path, forged), expected, "{trusted}: {path}");
+            // The next request of the same proxy is of another client.
+            let other = described(&mut client, path, "X-Forwarded-For: 192.0.2.1\r\n");
             assert_eq!(other.starts_with("192.0.2.1|127.0.0.1 None |"), trusted != "10.0.0.0/8", "{trusted}: {other}");
         }
     }
     let server = Running::start(app());
     for path in PATHS {
-        assert_eq!(told(&mut server.client(), path, forged), "127.0.0.1||", "{path}");
+        assert_eq!(described(&mut server.client(), path, forged), "127.0.0.1||", "{path}");
     }
 }
 
@@ -93,14 +94,14 @@ fn only_the_field_that_is_set_is_looked_at() {
     ] {
         let server = trusting("loopback", |settings| settings.forwarded_field = field);
         for path in PATHS {
-            let told = told(&mut server.client(), path, all);
-            assert!(told.starts_with(client), "{field:?} {path}: {told}");
+            let described = described(&mut server.client(), path, all);
+            assert!(described.starts_with(client), "{field:?} {path}: {described}");
         }
     }
 }
 
 #[test]
-fn ids_are_unique_told_to_the_client_and_taken_from_trusted_proxies_only() {
+fn ids_are_unique_sent_to_the_client_and_taken_from_trusted_proxies_only() {
     for trusted in [true, false] {
         let who = if trusted { "loopback" } else { "10.0.0.0/8" };
         let server = trusting(who, |settings| settings.request_ids = true);
@@ -108,22 +109,22 @@ fn ids_are_unique_told_to_the_client_and_taken_from_trusted_proxies_only() {
         for round in 0..100 {
             for path in PATHS {
                 client.send(get(path));
-                let answer = client.answer();
-                let id = answer.field("X-Request-Id").expect("it is told").to_owned();
-                assert!(id.len() == 32 && answer.text().ends_with(&format!("|{id}")), "{path}: {answer:?}");
-                assert!(seen.insert(id), "{round}: {answer:?} comes twice");
+                let response = client.response();
+                let id = response.field("X-Request-Id").expect("it is told").to_owned();
+                assert!(id.len() == 32 && response.text().ends_with(&format!("|{id}")), "{path}: {response:?}");
+                assert!(seen.insert(id), "{round}: {response:?} comes twice");
             }
         }
         for path in PATHS {
             client.send(format!("GET {path} HTTP/1.1\r\nHost: x\r\nX-Request-Id: given-{trusted}\r\n\r\n"));
-            let answer = client.answer();
-            let is_given = answer.field("X-Request-Id") == Some("given-true");
-            assert_eq!(is_given, trusted, "{path}: {answer:?}");
-            assert_eq!(answer.text().ends_with("|given-true"), trusted, "{path}: {answer:?}");
+            let response = client.response();
+            let is_given = response.field("X-Request-Id") == Some("given-true");
+            assert_eq!(is_given, trusted, "{path}: {response:?}");
+            assert_eq!(response.text().ends_with("|given-true"), trusted, "{path}: {response:?}");
         }
         // Also where there was no handler, and a field of the handler's own stands.
         client.send("DELETE /own HTTP/1.1\r\nHost: x\r\n\r\n");
-        assert!(client.answer().field("X-Request-Id").is_some());
+        assert!(client.response().field("X-Request-Id").is_some());
     }
 }
 
@@ -152,7 +153,7 @@ fn a_header_of_either_version_tells_the_client_however_it_is_split() {
         .into_iter()
         .chain([0, 1, 0, 2])
         .collect();
-    // Further fields, which nobody looks at: one of no known kind.
+    // An extension of an unknown kind, which is ignored.
     let longer = [&ip_4[..], &[0xe0, 0, 3, 1, 2, 3]].concat();
     let headers = [
         (b"PROXY TCP4 192.0.2.1 192.0.2.2 4711 80\r\n".to_vec(), "192.0.2.1||"),
@@ -171,18 +172,18 @@ fn a_header_of_either_version_tells_the_client_however_it_is_split() {
             let mut client = server.client();
             client.send(&all[..at]);
             client.send(&all[at..]);
-            let told = client.answer().text().to_owned();
-            assert!(told.starts_with(expected), "{} at {at}: {told}", header.escape_ascii());
+            let described = client.response().text().to_owned();
+            assert!(described.starts_with(expected), "{} at {at}: {described}", header.escape_ascii());
             // Neither a client that the header tells of is trusted nor one that the proxy does not know, whatever it says.
             client.send("GET /router HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.66\r\n\r\n");
-            let told = client.answer().text().to_owned();
+            let described = client.response().text().to_owned();
             let believed = *expected == PROXY_ITSELF;
             let expected = if believed { "203.0.113.66|" } else { expected };
-            assert!(told.starts_with(expected), "{}: {told}", header.escape_ascii());
+            assert!(described.starts_with(expected), "{}: {described}", header.escape_ascii());
         }
         let mut client = server.client();
         client.send_bytewise(&all);
-        assert!(client.answer().text().starts_with(expected), "{}", header.escape_ascii());
+        assert!(client.response().text().starts_with(expected), "{}", header.escape_ascii());
     }
 }
 

@@ -1,4 +1,4 @@
-//! One and the same axum router under `axum::serve` and under Torr gives the same answers.
+//! One and the same axum router under `axum::serve` and under Torr gives the same responses.
 
 pub mod cases;
 pub mod http2;
@@ -6,53 +6,55 @@ pub mod service;
 pub mod wire;
 
 use crate::support::Running;
+use axum::routing::get;
+use axum::{Extension, Router};
 use cases::{plain, req, with_body};
 use service::{Both, router};
 use std::io::Read;
 use std::net::TcpStream;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use torr_serve::{App, Response};
-use wire::{Exchange, read_answers};
+use torr_serve::{App, ConnectionInfo, Response};
+use wire::{Exchange, read_responses};
 
 /// Asks both on connections of their own, and compares.
 fn same(both: &Both, what: &str, request: &[u8]) -> Exchange {
     let [theirs, ours] = both.ask(request);
     assert_eq!(theirs, ours, "{what}: axum::serve, then Torr");
-    assert!(!ours.answers.is_empty(), "{what}: no answer at all");
+    assert!(!ours.responses.is_empty(), "{what}: no answer at all");
     ours
 }
 
 #[test]
-fn plain_requests_have_the_same_answers() {
+fn plain_requests_have_the_same_responses() {
     let both = Both::start();
     for (request, status) in plain() {
         let line = String::from_utf8_lossy(&request[..request.len().min(60)]).into_owned();
         let exchange = same(&both, &line, &request);
-        let got: Vec<_> = exchange.answers.iter().map(|answer| answer.status).collect();
+        let got: Vec<_> = exchange.responses.iter().map(|response| response.status).collect();
         assert_eq!(got, [status], "{line}: {exchange:?}");
         assert!(exchange.stays_open, "{line}: {exchange:?}");
     }
 }
 
 #[test]
-fn an_answer_that_has_no_content_announces_none() {
+fn a_response_without_content_announces_none() {
     // `axum::serve` says `Content-Length: 0` with some of these, which RFC 9110, section 8.6 forbids for a 204 and makes
-    // wrong for a 304: its answer to a plain GET would not be empty.
+    // wrong for a 304: its response to a plain GET would not be empty.
     let both = Both::start();
     for (line, status) in
         [("GET /no-content", 204), ("HEAD /no-content", 204), ("GET /not-modified", 304), ("HEAD /not-modified", 304)]
     {
         let [mut theirs, ours] = both.ask(&req(line, ""));
-        assert_eq!((ours.answers[0].status, ours.answers[0].field("content-length")), (status, None), "{line}");
-        theirs.answers[0].fields.retain(|(name, _)| name != "content-length");
+        assert_eq!((ours.responses[0].status, ours.responses[0].field("content-length")), (status, None), "{line}");
+        theirs.responses[0].fields.retain(|(name, _)| name != "content-length");
         assert_eq!(theirs, ours, "{line}: axum::serve, then Torr");
         assert!(ours.stays_open, "{line}");
     }
 }
 
 #[test]
-fn streamed_answers_are_the_same() {
+fn streamed_responses_are_the_same() {
     let both = Both::start();
     for (path, length, coding) in [
         ("/stream/3", 30, Some("chunked")),
@@ -69,11 +71,11 @@ fn streamed_answers_are_the_same() {
     ] {
         for method in ["GET", "HEAD"] {
             let exchange = same(&both, path, &req(&format!("{method} {path}"), ""));
-            let answer = &exchange.answers[0];
+            let response = &exchange.responses[0];
             let expected = if method == "GET" { length } else { 0 };
-            assert_eq!((answer.status, answer.body.len()), (200, expected), "{method} {path}");
+            assert_eq!((response.status, response.body.len()), (200, expected), "{method} {path}");
             let coding = coding.filter(|_| method == "GET");
-            assert_eq!(answer.field("transfer-encoding"), coding, "{method} {path}");
+            assert_eq!(response.field("transfer-encoding"), coding, "{method} {path}");
             assert!(exchange.stays_open, "{method} {path}");
         }
     }
@@ -84,16 +86,16 @@ fn a_body_that_fails_ends_the_connection_without_its_end() {
     let both = Both::start();
     for path in ["/failing-later", "/short-stream"] {
         let exchange = same(&both, path, &req(&format!("GET {path}"), ""));
-        assert!(exchange.answers[0].cut_short && !exchange.stays_open, "{path}: {exchange:?}");
+        assert!(exchange.responses[0].cut_short && !exchange.stays_open, "{path}: {exchange:?}");
     }
     // Under `axum::serve` the head may be lost with the body that fails at once, or panics.
     for path in ["/failing-stream", "/panicking-stream"] {
         let [theirs, ours] = both.ask(&req(&format!("GET {path}"), ""));
-        assert!(theirs.answers.iter().all(|answer| answer.cut_short) && !theirs.stays_open, "{path}: {theirs:?}");
-        assert!(ours.answers[0].cut_short && !ours.stays_open, "{path}: {ours:?}");
-        assert_eq!(ours.answers[0].text(), "         0         1", "{path}: what came before the failure");
+        assert!(theirs.responses.iter().all(|response| response.cut_short) && !theirs.stays_open, "{path}: {theirs:?}");
+        assert!(ours.responses[0].cut_short && !ours.stays_open, "{path}: {ours:?}");
+        assert_eq!(ours.responses[0].text(), "         0         1", "{path}: what came before the failure");
     }
-    assert_eq!(same(&both, "after it", &req("GET /", "")).answers[0].status, 200);
+    assert_eq!(same(&both, "after it", &req("GET /", "")).responses[0].status, 200);
 }
 
 #[test]
@@ -125,11 +127,11 @@ fn middleware_works() {
     ] {
         let what = String::from_utf8_lossy(&request).into_owned();
         let exchange = same(&both, &what, &request);
-        assert_eq!(exchange.answers[0].field(field), value, "{what}: {exchange:?}");
+        assert_eq!(exchange.responses[0].field(field), value, "{what}: {exchange:?}");
     }
     let exchange = same(&both, "gzip", &req("GET /large", "Accept-Encoding: gzip\r\n"));
     let mut text = String::new();
-    flate2::read::GzDecoder::new(&exchange.answers[0].body[..]).read_to_string(&mut text).expect("it is gzip");
+    flate2::read::GzDecoder::new(&exchange.responses[0].body[..]).read_to_string(&mut text).expect("it is gzip");
     assert_eq!(text, service::large());
 }
 
@@ -140,10 +142,10 @@ fn connections_live_and_end_alike() {
     let many = [&*one, &*req("GET /later", ""), &*with_body("POST /bytes", "", "body"), &*req("HEAD /large", "")];
     let many = [&*many.concat(), &*req("GET /stream/3", ""), &*req("GET /slow-stream/3", ""), &*one].concat();
     let exchange = same(&both, "pipelined", &many);
-    assert_eq!(exchange.answers.len(), 7, "{exchange:?}");
+    assert_eq!(exchange.responses.len(), 7, "{exchange:?}");
     assert!(exchange.stays_open);
     let hundred = same(&both, "a hundred", &one.repeat(100));
-    assert_eq!((hundred.answers.len(), hundred.stays_open), (100, true));
+    assert_eq!((hundred.responses.len(), hundred.stays_open), (100, true));
     for (what, request, count) in [
         ("close is asked for", [&*req("GET /", "Connection: close\r\n"), &*one].concat(), 1),
         ("close with a stream", req("GET /stream/3", "Connection: close\r\n"), 1),
@@ -154,11 +156,11 @@ fn connections_live_and_end_alike() {
         ("HTTP/1.0, a slow stream", b"GET /slow-stream/3 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n".to_vec(), 1),
     ] {
         let [theirs, ours] = both.ask(&request);
-        assert_eq!((theirs.answers.len(), theirs.stays_open), (count, false), "{what}, axum: {theirs:?}");
-        assert_eq!((ours.answers.len(), ours.stays_open), (count, false), "{what}, Torr: {ours:?}");
-        let told = |exchange: &Exchange| (exchange.answers[0].status, exchange.answers[0].body.clone());
+        assert_eq!((theirs.responses.len(), theirs.stays_open), (count, false), "{what}, axum: {theirs:?}");
+        assert_eq!((ours.responses.len(), ours.stays_open), (count, false), "{what}, Torr: {ours:?}");
+        let summary = |exchange: &Exchange| (exchange.responses[0].status, exchange.responses[0].body.clone());
         if what != "no request" {
-            assert_eq!(told(&theirs), told(&ours), "{what}");
+            assert_eq!(summary(&theirs), summary(&ours), "{what}");
         }
     }
 }
@@ -168,7 +170,8 @@ fn a_target_that_no_uri_can_hold_is_refused() {
     let both = Both::start();
     for target in ["/a\"b", "/a`b", "/a<b>"] {
         let [theirs, ours] = both.ask(&req(&format!("GET {target}"), ""));
-        let status = |exchange: &Exchange| exchange.answers.iter().map(|answer| answer.status).collect::<Vec<_>>();
+        let status =
+            |exchange: &Exchange| exchange.responses.iter().map(|response| response.status).collect::<Vec<_>>();
         assert_eq!(status(&theirs), status(&ours), "{target}");
     }
 }
@@ -178,13 +181,28 @@ fn connect_info_and_peer_are_there() {
     let both = Both::start();
     for connection in both.connect() {
         let own = connection.local_addr().expect("it is connected");
-        let answers = read_answers(connection, &req("GET /peer", ""));
-        assert_eq!(answers.answers[0].text(), own.to_string());
+        let responses = read_responses(connection, &req("GET /peer", ""));
+        assert_eq!(responses.responses[0].text(), own.to_string());
     }
     let server = Running::start(App::new().router(router()).peer_as(torr_serve::Peer));
     let mut client = server.client();
     let own = client.address().to_string();
     assert_eq!(client.get("/torr-peer").text(), own);
+}
+
+#[test]
+fn handlers_know_both_ends_of_their_connection() {
+    let ends = |Extension(info): Extension<ConnectionInfo>| async move { format!("{:?} {:?}", info.peer, info.local) };
+    let router = Router::new().route("/", get(ends));
+    let server = Running::start(App::new().router(router).connection_as(|info: &ConnectionInfo| *info));
+    let mut client = server.client();
+    let ends = format!("{:?} {:?}", Some(client.address()), Some(server.address));
+    assert_eq!(client.get("/").text(), ends);
+    let stream = TcpStream::connect(server.address).expect("it listens");
+    let ends = format!("{:?} {:?}", stream.local_addr().ok(), Some(server.address));
+    assert_eq!(http2::Client::on(stream).get("/").response().text(), ends);
+    server.stop();
+    server.wait().expect("the worker is well");
 }
 
 #[test]
@@ -194,8 +212,8 @@ fn a_panic_costs_its_connection_only() {
     for path in ["/panics", "/panics-later"] {
         let mut client = server.client();
         client.send(req(&format!("GET {path}"), ""));
-        let answer = client.answer();
-        assert_eq!((answer.status, answer.field("Connection")), (500, Some("close")), "{path}: {answer:?}");
+        let response = client.response();
+        assert_eq!((response.status, response.field("Connection")), (500, Some("close")), "{path}: {response:?}");
         client.ends();
         assert_eq!(other.get("/users/1").text(), "user 1", "after {path}");
     }
@@ -216,11 +234,11 @@ fn controllers_win_over_the_router_where_they_have_path_and_method() {
     assert_eq!(client.get("/fast").text(), "fast");
     assert_eq!(client.get("/state").text(), "shared");
     client.send(with_body("POST /json", "Content-Type: application/json\r\n", r#"{"name":"n","count":1}"#));
-    assert_eq!(client.answer().status, 200, "another method is the router's");
-    let answer = client.get("/nowhere");
-    assert_eq!((answer.status, answer.text()), (404, "the fallback"), "the router's own");
+    assert_eq!(client.response().status, 200, "another method is the router's");
+    let response = client.get("/nowhere");
+    assert_eq!((response.status, response.text()), (404, "the fallback"), "the router's own");
     client.send(req("CONNECT x:443", ""));
-    assert_eq!(client.answer().status, 404, "the router's fallback again");
+    assert_eq!(client.response().status, 404, "the router's fallback again");
 }
 
 #[test]
@@ -240,7 +258,7 @@ fn a_handler_that_waits_does_not_hold_up_others() {
     }
     waiting.has_nothing();
     release.send(()).expect("the handler waits");
-    assert_eq!(waiting.answer().text(), "released");
+    assert_eq!(waiting.response().text(), "released");
 }
 
 /// Reads until these bytes are the last that came.
@@ -334,12 +352,14 @@ fn a_controller_may_stream_too() {
         .get("/full", move |_| Response::stream("a/b", full()));
     let server = Running::start(app);
     let requests = [req("GET /late", ""), req("HEAD /late", ""), req("GET /full", ""), req("GET /late", "")].concat();
-    let exchange = read_answers(server.client().sender(), &requests);
-    let told: Vec<_> =
-        exchange.answers.iter().map(|answer| (answer.field("transfer-encoding"), answer.text())).collect();
+    let exchange = read_responses(server.client().sender(), &requests);
+    let summary: Vec<_> =
+        exchange.responses.iter().map(|response| (response.field("transfer-encoding"), response.text())).collect();
     let (chunked, late) = (Some("chunked"), "         0         1         2");
-    assert_eq!(told, [(chunked, late), (chunked, ""), (None, "full"), (chunked, late)]);
-    assert!(exchange.stays_open && exchange.answers.iter().all(|answer| answer.field("content-type") == Some("a/b")));
+    assert_eq!(summary, [(chunked, late), (chunked, ""), (None, "full"), (chunked, late)]);
+    assert!(
+        exchange.stays_open && exchange.responses.iter().all(|response| response.field("content-type") == Some("a/b"))
+    );
 }
 
 #[test]
@@ -360,6 +380,6 @@ fn services_that_are_not_ready_are_waited_for() {
         client.send(req("GET /", ""));
     }
     for client in &mut clients {
-        assert_eq!(client.answer().text(), "one at a time");
+        assert_eq!(client.response().text(), "one at a time");
     }
 }

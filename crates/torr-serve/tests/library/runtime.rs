@@ -85,7 +85,7 @@ fn two_workers(app: App) -> Running {
     Running::start_with(app, |settings| settings.workers = 2)
 }
 
-/// A pool of connections as most drivers of databases have one: whoever needs a connection takes the one that was given back last.
+/// A pool of connections as most drivers of databases have one, which hands out the connection that was returned last.
 #[test]
 fn a_connection_of_a_pool_works_on_every_worker() {
     let (pool, backend) = (Arc::new(Mutex::new(Vec::<TcpStream>::new())), echo_server());
@@ -103,9 +103,9 @@ fn a_connection_of_a_pool_works_on_every_worker() {
         async move {
             let stream = pool.lock().expect("nobody has panicked").pop();
             let mut stream = stream.expect("there is a connection");
-            let asked = ping(&mut stream).await;
+            let received = ping(&mut stream).await;
             pool.lock().expect("nobody has panicked").push(stream);
-            asked.map_or_else(|error| error, |()| "pong".to_owned())
+            received.map_or_else(|error| error, |()| "pong".to_owned())
         }
     };
     let router = Router::new()
@@ -175,7 +175,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Whether what a handler left comes to its end, though nobody sends the server anything more.
+    /// Whether what a handler left comes to its end, without further requests.
     fn ends(&self, what: &str, of: &str) {
         if what == "socket" {
             let runtime = Builder::new_current_thread().enable_time().build().expect("it starts");
@@ -285,8 +285,9 @@ fn an_idle_worker_waits_without_tokio_only_where_nothing_can_need_tokio() {
                 Response::text("spawned")
             }),
         ),
+        // The body is polled in the context of the background runtime, as the controller is called.
+        (false, who().get("/stream", move |_| Response::stream("a/b", StreamBody::new(frames())))),
         // From here on code of the application has run on the worker's runtime.
-        (true, who().get("/stream", move |_| Response::stream("a/b", StreamBody::new(frames())))),
         (true, who().get_async("/async", |_| async { Response::text("done") })),
         (true, who().router(Router::new())),
     ];
@@ -331,7 +332,7 @@ fn what_the_body_of_a_response_leaves_to_others_is_driven() {
     }
 }
 
-/// What starts a task and answers at once.
+/// What starts a task and responds at once.
 type Spawn = Arc<dyn Fn() + Send + Sync>;
 
 /// Applications of each kind, with a handler that calls this.

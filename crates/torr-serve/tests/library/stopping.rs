@@ -1,6 +1,6 @@
 //! How a server starts and ends.
 
-use crate::support::Running;
+use crate::support::{Running, warnings};
 use bytes::Bytes;
 use http_body::Frame;
 use http_body_util::StreamBody;
@@ -9,7 +9,6 @@ use std::future::pending;
 use std::io::{ErrorKind, Read, Write};
 use std::iter;
 use std::net::{TcpListener, TcpStream};
-use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 use torr_serve::{App, Response, ServeError, Server, Settings};
@@ -29,7 +28,7 @@ fn app() -> App {
 }
 
 #[test]
-fn a_server_that_is_told_to_stop_before_it_runs_ends_at_once() {
+fn a_server_that_is_stopped_before_it_runs_ends_at_once() {
     let mut settings = Settings::default();
     settings.workers = 3;
     let bound = Server::new(app()).settings(settings).bind("127.0.0.1:0").expect("a port is free");
@@ -48,8 +47,8 @@ fn what_had_connected_before_it_ran_is_served() {
     bound.stop().stop();
     thread::scope(|scope| {
         let running = scope.spawn(|| bound.run());
-        let answer = client.answer();
-        assert_eq!((answer.text(), answer.field("Connection")), ("fine", Some("close")), "{answer:?}");
+        let response = client.response();
+        assert_eq!((response.text(), response.field("Connection")), ("fine", Some("close")), "{response:?}");
         client.ends();
         drop(client);
         running.join().expect("it does not panic").expect("it serves");
@@ -62,7 +61,7 @@ fn requests_that_were_there_first_do_not_end_their_connections() {
     let app = app().get("/pieces", |_| Response::pieces("a/b", 4, iter::repeat(Bytes::from_static(b"soon"))));
     let bound = Server::new(app).bind("127.0.0.1:0").expect("a port is free");
     let request = get("/soon");
-    // What is there when the connection is accepted, what comes later, and the number of answers to both.
+    // What is there when the connection is accepted, what comes later, and the number of responses to both.
     let cases = [
         (get("/soon"), "", 1),
         (get("/pieces"), "", 1),
@@ -70,16 +69,16 @@ fn requests_that_were_there_first_do_not_end_their_connections() {
         (request[..9].to_owned(), &request[9..], 1),
         (String::new(), &request, 1),
     ];
-    let mut clients = cases.map(|(first, later, answers)| {
+    let mut clients = cases.map(|(first, later, responses)| {
         let mut client = Client::connect(bound.address());
         client.send(&first);
-        (client, first, later, answers)
+        (client, first, later, responses)
     });
     let server = Running::of(bound);
-    for (client, first, later, answers) in &mut clients {
+    for (client, first, later, responses) in &mut clients {
         client.send(later);
-        for _ in 0..*answers {
-            assert_eq!(client.answer().text(), "soon", "{first:?}");
+        for _ in 0..*responses {
+            assert_eq!(client.response().text(), "soon", "{first:?}");
         }
         assert_eq!(client.get("/").text(), "fine", "after {first:?}");
     }
@@ -105,9 +104,9 @@ fn a_handler_that_never_ends_is_given_up() {
     const SHORT: Duration = Duration::from_millis(400);
     let server = Running::start_with(app(), |settings| settings.stop_timeout = SHORT);
     let mut client = server.client();
-    // By the answer to the first the second is known to be under way.
+    // By the response to the first the second is known to be in flight.
     client.send(get("/") + &get("/never"));
-    assert_eq!(client.answer().text(), "fine");
+    assert_eq!(client.response().text(), "fine");
     let start = Instant::now();
     server.stop();
     client.ends();
@@ -124,11 +123,11 @@ fn drain(mut stream: TcpStream) {
 }
 
 #[test]
-fn an_endless_answer_does_not_keep_it_from_ending() {
+fn an_endless_response_does_not_delay_the_end() {
     let server = Running::start_with(app(), |settings| settings.stop_timeout = Duration::from_millis(100));
     let mut client = server.client();
     client.send(get("/endless"));
-    client.answer_head();
+    client.response_head();
     let stream = client.sender();
     let reading = thread::spawn(move || drain(stream));
     server.stop();
@@ -136,7 +135,7 @@ fn an_endless_answer_does_not_keep_it_from_ending() {
     reading.join().expect("it does not panic");
 }
 
-/// More than one worker can do, as long as the connections last: each sends on without waiting for answers.
+/// More than one worker can do, as long as the connections last: each sends on without waiting for responses.
 fn press(server: &Running, connections: usize, path: &'static str) -> Vec<thread::JoinHandle<()>> {
     let press = |_| {
         let client = server.client();
@@ -154,10 +153,10 @@ fn a_server_under_pressure_ends_and_keeps_its_timeouts() {
             settings.idle_timeout = Duration::from_millis(300);
             settings.stop_timeout = Duration::from_millis(300);
         });
-        // With this one under way the worker gives tasks their turn after each round.
+        // With this one in flight the worker gives tasks their turn after each round.
         let mut waiting = server.client();
         waiting.send(get("/") + &get("/never"));
-        assert_eq!(waiting.answer().text(), "fine");
+        assert_eq!(waiting.response().text(), "fine");
         let mut idle = server.client();
         assert_eq!(idle.get("/").text(), "fine");
         let pressing = press(&server, 8, path);
@@ -201,7 +200,7 @@ fn streams_without_a_known_length_end_before_requests_have_to() {
         .into();
     let mut slow = server.client();
     slow.send(get("/") + &get("/slow"));
-    assert_eq!(slow.answer().text(), "fine");
+    assert_eq!(slow.response().text(), "fine");
     let start = Instant::now();
     server.stop();
     for stream in &mut streams {
@@ -211,7 +210,7 @@ fn streams_without_a_known_length_end_before_requests_have_to() {
         assert!(!rest.ends_with(b"\r\n0\r\n\r\n"), "{}", rest.escape_ascii());
     }
     let streams_took = start.elapsed();
-    assert_eq!(slow.answer().text(), "in the end");
+    assert_eq!(slow.response().text(), "in the end");
     slow.ends();
     server.wait().expect("it ends well");
     let took = start.elapsed();
@@ -219,41 +218,9 @@ fn streams_without_a_known_length_end_before_requests_have_to() {
     assert!(took < Duration::from_secs(15), "it took {took:?}");
 }
 
-/// Keeps the lines that a server tells, whichever test it is of.
-struct Lines;
-
-static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-impl tracing::Subscriber for Lines {
-    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
-        *metadata.level() == tracing::Level::WARN
-    }
-
-    fn event(&self, event: &tracing::Event<'_>) {
-        struct Text(String);
-        impl tracing::field::Visit for Text {
-            fn record_debug(&mut self, _: &tracing::field::Field, value: &dyn std::fmt::Debug) {
-                self.0.push_str(&format!("{value:?}"));
-            }
-        }
-        let mut text = Text(String::new());
-        event.record(&mut text);
-        LINES.lock().expect("nobody panics here").push(text.0);
-    }
-
-    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
-        tracing::span::Id::from_u64(1)
-    }
-
-    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
-    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
-    fn enter(&self, _: &tracing::span::Id) {}
-    fn exit(&self, _: &tracing::span::Id) {}
-}
-
 #[test]
-fn what_a_stop_waits_for_is_told() {
-    tracing::subscriber::set_global_default(Lines).expect("it is the only one");
+fn what_a_stop_waits_for_is_reported() {
+    warnings::listen();
     let app = app().get("/events", |_| Response::stream("text/event-stream", events())).get("/spawn", |_| {
         tokio::task::spawn_local(pending::<()>());
         Response::text("spawned")
@@ -262,22 +229,22 @@ fn what_a_stop_waits_for_is_told() {
     let client = |paths: &[&str]| {
         let mut client = server.client();
         client.send(paths.iter().map(|path| get(path)).collect::<String>());
-        assert_eq!(client.answer().status, 200);
+        assert_eq!(client.response().status, 200);
         client
     };
     let _streams: Vec<_> = (0..4).map(|_| client(&["/", "/events"])).collect();
     let _requests: Vec<_> = (0..7).map(|_| client(&["/spawn", "/never"])).collect();
-    let told = |words: &str| {
+    let reported = |words: &str| {
         let start = Instant::now();
-        while !LINES.lock().expect("nobody panics here").iter().any(|line| line.contains(words)) {
+        while warnings::with(words).is_empty() {
             assert!(start.elapsed() < crate::support::PATIENCE, "nothing told of {words}");
             thread::sleep(Duration::from_millis(10));
         }
     };
     server.stop();
-    told("stopping: waiting for 4 streams, 7 requests; what is left in ");
+    reported("stopping: waiting for 4 streams, 7 requests; what is left in ");
     server.wait().expect("it ends well");
-    told("stopped without waiting any longer for 7 tasks that handlers have spawned");
+    reported("stopped without waiting any longer for 7 tasks that handlers have spawned");
 }
 
 #[test]
@@ -290,8 +257,8 @@ fn streams_of_http2_end_before_requests_have_to() {
         let (mut sender, connection) = h2::client::handshake(stream).await.expect("it speaks HTTP/2");
         tokio::spawn(connection);
         let request = http::Request::get("http://x/events").body(()).expect("the request is valid");
-        let (answer, _) = sender.send_request(request, true).expect("the request is sent");
-        let mut body = answer.await.expect("it answers").into_body();
+        let (response, _) = sender.send_request(request, true).expect("the request is sent");
+        let mut body = response.await.expect("it answers").into_body();
         assert!(body.data().await.is_some_and(|piece| piece.is_ok()), "it begins");
         let start = Instant::now();
         server.stop();

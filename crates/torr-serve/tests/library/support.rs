@@ -1,6 +1,7 @@
 //! What the tests of the library share: a server in this process, which ends with its value.
 
 pub mod axum_serve;
+pub mod warnings;
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, channel};
@@ -34,7 +35,7 @@ impl Running {
     pub fn of(bound: Bound) -> Self {
         let (address, stop) = (bound.address(), bound.stop());
         let (tell, ended) = channel();
-        // Nobody may be listening any more once it has ended.
+        // The port has no listener once the server has ended.
         thread::spawn(move || tell.send(bound.run()).unwrap_or_default());
         Self { address, stop, ended }
     }
@@ -57,7 +58,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.stop();
-        // An end that was waited for before is told by nobody again.
+        // An end that was waited for is not reported again.
         let _ = self.ended.recv_timeout(PATIENCE);
     }
 }

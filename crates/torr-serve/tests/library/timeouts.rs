@@ -53,7 +53,7 @@ fn an_idle_connection_is_ended() {
     let mut client = server.client();
     let start = Instant::now();
     client.send(post("/", "body") + "\r\n");
-    assert_eq!(client.answer().text(), "taken");
+    assert_eq!(client.response().text(), "taken");
     client.ends();
     is_in_time("a connection after a blank line", start);
 }
@@ -66,8 +66,8 @@ fn a_head_that_does_not_come_is_not_waited_for() {
         assert_eq!(client.get("/").text(), "fine");
         let start = Instant::now();
         client.send(part);
-        let answer = client.answer();
-        assert_eq!((answer.status, answer.field("Connection")), (408, Some("close")), "{part:?}: {answer:?}");
+        let response = client.response();
+        assert_eq!((response.status, response.field("Connection")), (408, Some("close")), "{part:?}: {response:?}");
         client.ends();
         is_in_time(part, start);
     }
@@ -86,8 +86,8 @@ fn a_body_that_does_not_come_is_not_waited_for() {
         let mut client = server.client();
         let start = Instant::now();
         client.send(&part);
-        let answer = client.answer();
-        assert_eq!((answer.status, answer.field("Connection")), (408, Some("close")), "{part:?}: {answer:?}");
+        let response = client.response();
+        assert_eq!((response.status, response.field("Connection")), (408, Some("close")), "{part:?}: {response:?}");
         client.ends();
         is_in_time(&part, start);
     }
@@ -113,7 +113,7 @@ fn a_head_or_a_body_that_trickles_is_not_waited_for() {
                 thread::sleep(Duration::from_millis(20));
             }
         });
-        assert_eq!(client.answer().status, 408, "{head:?}");
+        assert_eq!(client.response().status, 408, "{head:?}");
         client.ends();
         is_in_time(head, start);
         client.end_sending();
@@ -175,6 +175,6 @@ fn a_handler_may_take_as_long_as_it_likes() {
     });
     let mut client = server.client();
     client.send(get("/").repeat(2));
-    assert_eq!(client.answer().text(), "at last");
-    assert_eq!(client.answer().text(), "at last");
+    assert_eq!(client.response().text(), "at last");
+    assert_eq!(client.response().text(), "at last");
 }

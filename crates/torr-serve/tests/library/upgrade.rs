@@ -40,7 +40,7 @@ fn defect<T>() -> T {
     panic!("this is part of the test")
 }
 
-/// Answers a CONNECT, and echoes what comes then, in upper case.
+/// Accepts a CONNECT, and echoes what comes then, in upper case.
 async fn tunnel(request: Request) -> axum::response::Response {
     if request.method() != Method::CONNECT {
         return (StatusCode::NOT_FOUND, "the fallback").into_response();
@@ -119,15 +119,15 @@ fn offer(path: &str, protocol: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: {protocol}\r\n\r\n")
 }
 
-/// The status line and the body of an answer.
-fn answer(client: &mut Client) -> (String, String) {
-    let (head, body) = client.answer();
+/// The status line and the body of a response.
+fn response(client: &mut Client) -> (String, String) {
+    let (head, body) = client.response();
     (head.lines().next().unwrap_or_default().to_owned(), body)
 }
 
 fn lives(client: &mut Client) {
     client.send(plain("/now"));
-    assert_eq!(answer(client), ("HTTP/1.1 200 OK".into(), "now".into()));
+    assert_eq!(response(client), ("HTTP/1.1 200 OK".into(), "now".into()));
 }
 
 // WebSockets.
@@ -158,7 +158,7 @@ fn the_server_may_end_it() {
 }
 
 #[test]
-fn its_handler_ends_with_its_client_and_costs_nobody_else_by_a_panic() {
+fn its_handler_ends_with_its_client_and_a_panic_affects_no_others() {
     let (server, has_gone) = start(|_| {});
     drop(Client::open(server.address, "/ws"));
     has_gone.recv_timeout(PATIENCE).expect("the handler ends");
@@ -176,7 +176,7 @@ fn what_comes_with_the_request_is_the_new_protocols() {
     for at in (1..=all.len()).step_by(7).chain([all.len()]) {
         let mut client = Client::connect(server.address);
         client.send(&all[..at]);
-        // By another's answer the server is known to have seen it.
+        // By another's response the server is known to have seen it.
         lives(&mut Client::connect(server.address));
         client.send(&all[at..]);
         client.is_opened();
@@ -190,8 +190,8 @@ fn requests_before_it_are_answered_first() {
     for before in ["/now", "/later", "/large"] {
         let mut client = Client::connect(server.address);
         client.send([plain(before), plain("/now"), handshake("/ws", "")].concat());
-        assert_eq!(answer(&mut client).0, "HTTP/1.1 200 OK", "{before}");
-        assert_eq!(answer(&mut client).1, "now", "{before}");
+        assert_eq!(response(&mut client).0, "HTTP/1.1 200 OK", "{before}");
+        assert_eq!(response(&mut client).1, "now", "{before}");
         client.is_opened();
         client.send(frame(TEXT, "x"));
         assert_eq!(client.frame(), text("x"), "{before}");
@@ -214,9 +214,9 @@ fn a_handshake_is_checked() {
     ] {
         let mut client = Client::connect(server.address);
         client.send(&request);
-        assert_eq!(answer(&mut client).0.split(' ').nth(1), Some(status), "{request}");
+        assert_eq!(response(&mut client).0.split(' ').nth(1), Some(status), "{request}");
         lives(&mut client);
-        // The same connection may try again.
+        // The connection may try again.
         client.send(&good);
         client.is_opened();
     }
@@ -235,7 +235,7 @@ fn a_websocket_counts_as_a_connection_until_it_ends() {
     let (one, mut two) = (Client::open(server.address, "/ws"), Client::open(server.address, "/ws"));
     let mut third = Client::connect(server.address);
     third.send(plain("/now"));
-    assert_eq!(answer(&mut third).0, "HTTP/1.1 503 Service Unavailable");
+    assert_eq!(response(&mut third).0, "HTTP/1.1 503 Service Unavailable");
     drop(one);
     has_gone.recv_timeout(PATIENCE).expect("the handler ends");
     two.send(frame(TEXT, "x"));
@@ -290,8 +290,8 @@ fn connect_is_answered_by_the_router() {
     }
     let mut client = Client::connect(server.address);
     client.send(connect(80) + &plain("/now"));
-    assert_eq!(answer(&mut client), ("HTTP/1.1 403 Forbidden".into(), "no tunnel".into()));
-    assert_eq!(answer(&mut client).1, "now");
+    assert_eq!(response(&mut client), ("HTTP/1.1 403 Forbidden".into(), "no tunnel".into()));
+    assert_eq!(response(&mut client).1, "now");
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn any_protocol_may_be_taken_up() {
 }
 
 #[test]
-fn an_offer_that_nobody_takes_is_a_request() {
+fn an_upgrade_offer_without_a_handler_is_a_request() {
     let (server, _) = start(|_| {});
     let mut client = Client::connect(server.address);
     let post = "POST /bytes HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody";
@@ -335,19 +335,19 @@ fn an_offer_that_nobody_takes_is_a_request() {
         (offer("/shout", "other") + &plain("/now"), "200", "not asked to shout"),
     ] {
         client.send(&request);
-        let (line, got) = answer(&mut client);
+        let (line, got) = response(&mut client);
         assert!(line.split(' ').nth(1) == Some(status) && got == body, "{request}: {line}");
     }
-    assert_eq!(answer(&mut client).1, "now", "the pipelined one");
+    assert_eq!(response(&mut client).1, "now", "the pipelined one");
     client.send(plain("/panics"));
-    assert_eq!(answer(&mut client).0, "HTTP/1.1 500 Internal Server Error");
+    assert_eq!(response(&mut client).0, "HTTP/1.1 500 Internal Server Error");
     // A HEAD of a controller has the length of its GET, and no body.
     let mut client = Client::connect(server.address);
     client.send(offer("/shout", "other") + &plain("/now").replace("GET", "HEAD") + &plain("/later"));
-    assert_eq!(answer(&mut client).1, "not asked to shout");
+    assert_eq!(response(&mut client).1, "not asked to shout");
     let head = client.head().to_ascii_lowercase();
     assert!(head.contains("\r\ncontent-length: 3\r\n") && head.contains("\r\nserver: torr\r\n"), "{head}");
-    assert_eq!(answer(&mut client).1, "later");
+    assert_eq!(response(&mut client).1, "later");
 }
 
 /// hyper would take each of these.
@@ -363,11 +363,11 @@ fn the_body_of_an_offer_is_read_strictly() {
             let mut client = Client::connect(server.address);
             client.send(format!("POST /bytes HTTP/1.1\r\nHost: x\r\n{upgrade}\r\n"));
             if pause {
-                // By another's answer the server is known to have had time for it.
+                // By another's response the server is known to have had time for it.
                 lives(&mut Client::connect(server.address));
             }
             client.send(format!("{chunks}{hidden}"));
-            assert_eq!(answer(&mut client).0, "HTTP/1.1 400 Bad Request", "{chunks:?}");
+            assert_eq!(response(&mut client).0, "HTTP/1.1 400 Bad Request", "{chunks:?}");
             assert_eq!(client.take(1), None, "{chunks:?}");
         }
     }
@@ -379,7 +379,7 @@ fn an_absolute_target_names_the_host() {
     let mut client = Client::connect(server.address);
     for fields in ["", "Connection: Upgrade\r\nUpgrade: other\r\n"] {
         client.send(format!("GET http://a.example:80/host HTTP/1.1\r\nHost: b.example\r\n{fields}\r\n"));
-        assert_eq!(answer(&mut client).1, "\"a.example:80\"", "{fields:?}");
+        assert_eq!(response(&mut client).1, "\"a.example:80\"", "{fields:?}");
     }
 }
 
@@ -403,7 +403,7 @@ fn an_offer_of_http_2_is_not_taken() {
     let fields = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
     for path in ["/now", "/later", "/shout"] {
         client.send(format!("GET {path} HTTP/1.1\r\nHost: x\r\n{fields}\r\n"));
-        let (line, _) = answer(&mut client);
+        let (line, _) = response(&mut client);
         assert_eq!(line, "HTTP/1.1 200 OK", "{path}");
         lives(&mut client);
     }
@@ -427,10 +427,10 @@ fn limits_hold_on_connections_that_were_handed_over() {
     ] {
         let mut client = Client::connect(server.address);
         client.send(offer("/shout", "other"));
-        assert_eq!(answer(&mut client).1, "not asked to shout");
+        assert_eq!(response(&mut client).1, "not asked to shout");
         let body = "x".repeat(if status == "408" { 10 } else { length });
         client.send(format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n{body}"));
-        assert_eq!(answer(&mut client).0.split(' ').nth(1), Some(status), "{path} with {length}");
+        assert_eq!(response(&mut client).0.split(' ').nth(1), Some(status), "{path} with {length}");
         if status == "200" {
             lives(&mut client);
         } else {
@@ -444,12 +444,12 @@ fn a_handed_over_connection_ends_when_it_is_idle_and_when_the_server_stops() {
     let (server, _) = start(|settings| settings.idle_timeout = Duration::from_millis(150));
     let mut client = Client::connect(server.address);
     client.send(offer("/shout", "other"));
-    assert_eq!(answer(&mut client).1, "not asked to shout");
+    assert_eq!(response(&mut client).1, "not asked to shout");
     assert_eq!(client.take(1), None);
     let (server, _) = start(|_| {});
     let mut client = Client::connect(server.address);
     client.send(offer("/shout", "other"));
-    assert_eq!(answer(&mut client).1, "not asked to shout");
+    assert_eq!(response(&mut client).1, "not asked to shout");
     server.stop();
     assert_eq!(client.take(1), None);
     server.wait().expect("the worker is well");

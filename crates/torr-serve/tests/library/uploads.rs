@@ -31,7 +31,7 @@ fn a_large_body_arrives_whole() {
             }
             client.send(tail);
         }
-        assert_eq!(client.answer().text(), format!("{} bytes, {}", body.len(), sum(&body)), "{head}");
+        assert_eq!(client.response().text(), format!("{} bytes, {}", body.len(), sum(&body)), "{head}");
         lives(&mut client);
     }
 }
@@ -64,12 +64,12 @@ fn a_handler_that_takes_nothing_holds_up_its_client() {
 }
 
 #[test]
-fn request_and_answer_stream_at_the_same_time() {
+fn request_and_response_stream_at_the_same_time() {
     let server = start(|_| {}).0;
     let mut stream = socket(&server);
     stream.write_all(chunked("/echo").as_bytes()).expect("it is connected");
     let head = read_until(&mut stream, b"\r\n\r\n");
-    assert!(head.starts_with("HTTP/1.1 200 ") && !head.contains("Connection: close"), "{head}");
+    assert!(head.starts_with("HTTP/1.1 200 ") && !head.contains("connection: close"), "{head}");
     for number in 0..100 {
         let chunk = chunk(&format!("piece {number}"));
         stream.write_all(chunk.as_bytes()).expect("it is connected");
@@ -93,7 +93,7 @@ fn a_large_echo_comes_back_whole() {
         sender.write_all(&sent).expect("it is connected");
     });
     let head = read_until(&mut stream, b"\r\n\r\n");
-    assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())), "{head}");
+    assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{head}");
     let mut echo = vec![0; body.len()];
     stream.read_exact(&mut echo).expect("all of it comes");
     assert!(echo == body);
@@ -101,7 +101,7 @@ fn a_large_echo_comes_back_whole() {
 }
 
 #[test]
-fn an_echo_that_nobody_reads_is_given_up() {
+fn an_unread_echo_is_given_up() {
     let (server, _, client) = start(|settings| settings.write_timeout = Duration::from_millis(200));
     let mut sender = client.sender();
     sender.write_all(chunked("/echo").as_bytes()).expect("it is connected");
@@ -113,7 +113,7 @@ fn an_echo_that_nobody_reads_is_given_up() {
 #[test]
 fn a_body_tells_what_is_known_of_it() {
     let (_server, _, mut client) = start(|_| {});
-    for (request, rest, answer) in [
+    for (request, rest, response) in [
         ("POST /described HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(), "", "0 to Some(0), ended: true"),
         (sized("/described", 0), "", "0 to Some(0), ended: true"),
         (sized("/described", 3) + "abc", "", "3 to Some(3), ended: false"),
@@ -122,8 +122,8 @@ fn a_body_tells_what_is_known_of_it() {
         (chunked("/described") + "0\r\n\r\n", "", "0 to None, ended: true"),
     ] {
         client.send(&request);
-        let got = client.answer();
-        assert_eq!((got.text(), got.field("Connection")), (answer, None), "{request}");
+        let got = client.response();
+        assert_eq!((got.text(), got.field("Connection")), (response, None), "{request}");
         client.send(rest);
         lives(&mut client);
     }
@@ -131,10 +131,10 @@ fn a_body_tells_what_is_known_of_it() {
 
 #[test]
 fn what_is_left_counts_down() {
-    let (told, app) = bare();
+    let (events, app) = bare();
     let server = Running::start(app);
     let mut client = server.client();
-    let next = || told.recv_timeout(PATIENCE).expect("the service goes on");
+    let next = || events.recv_timeout(PATIENCE).expect("the service goes on");
     client.send(sized("/", 6) + "ab");
     assert_eq!(next(), "RequestBody(as it comes) Some(6) false");
     assert_eq!(next(), "RequestBody(as it comes) Some(4) false");
@@ -142,16 +142,16 @@ fn what_is_left_counts_down() {
     assert_eq!(next(), "RequestBody(as it comes) Some(2) false");
     client.send("ef");
     assert_eq!(next(), "RequestBody(as it comes) Some(0) true");
-    assert_eq!(client.answer().status, 200);
+    assert_eq!(client.response().status, 200);
     client.send(sized("/", 2) + "ab");
     assert_eq!([next(), next()], ["RequestBody(whole) Some(2) false", "RequestBody(empty) Some(0) true"]);
-    assert_eq!(client.answer().status, 200);
+    assert_eq!(client.response().status, 200);
 }
 
 // Splits and pipelines.
 
 #[test]
-fn every_split_has_the_same_answer() {
+fn every_split_has_the_same_response() {
     let chunks = "3\r\nabc\r\n2;x=\"y\"\r\nde\r\n0\r\nTrailer: t\r\n\r\n";
     let (server, _, _) = start(|_| {});
     for (request, expected) in [
@@ -163,9 +163,9 @@ fn every_split_has_the_same_answer() {
     ] {
         let mut client = server.client();
         let check = |what: &str, client: &mut Client| {
-            let answer = client.answer();
-            assert_eq!((answer.status, answer.text()), (200, &*expected), "{request}, {what}");
-            assert_eq!(answer.field("Connection"), None, "{request}, {what}");
+            let response = client.response();
+            assert_eq!((response.status, response.text()), (200, &*expected), "{request}, {what}");
+            assert_eq!(response.field("Connection"), None, "{request}, {what}");
         };
         client.send(&request);
         check("whole", &mut client);
@@ -191,8 +191,8 @@ fn requests_behind_a_body_are_answered_in_their_order() {
             client.send(&requests[..at]);
             sync(&server);
             client.send(&requests[at..]);
-            assert_eq!(client.answer().text(), format!("5 bytes, {}", sum(b"abcde")), "{at}");
-            assert_eq!(client.answer().text(), "now", "{at}");
+            assert_eq!(client.response().text(), format!("5 bytes, {}", sum(b"abcde")), "{at}");
+            assert_eq!(client.response().text(), "now", "{at}");
         }
     }
     // Many, behind a handler that waits with its body.
@@ -202,12 +202,12 @@ fn requests_behind_a_body_are_answered_in_their_order() {
     sync(&server);
     client.has_nothing();
     seen.release(1);
-    assert_eq!(client.answer().text(), "(5, Ok(()))");
+    assert_eq!(client.response().text(), "(5, Ok(()))");
     assert_eq!(seen.next(), Event::Dropped);
-    (0..50).for_each(|_| assert_eq!(client.answer().text(), "now"));
+    (0..50).for_each(|_| assert_eq!(client.response().text(), "now"));
     for _ in 0..2 {
-        assert_eq!(client.answer().text(), format!("5 bytes, {}", sum(b"abcde")));
-        assert_eq!(client.answer().text(), "now");
+        assert_eq!(client.response().text(), format!("5 bytes, {}", sum(b"abcde")));
+        assert_eq!(client.response().text(), "now");
     }
     client.has_nothing();
 }
@@ -215,39 +215,39 @@ fn requests_behind_a_body_are_answered_in_their_order() {
 // Handlers that do not take all.
 
 #[test]
-fn an_answer_before_a_small_rest_leaves_the_connection() {
+fn a_response_before_a_small_rest_keeps_the_connection() {
     let (_server, _, mut client) = start(|_| {});
     for path in ["/ignored", "/nowhere"] {
         client.send(sized(path, 10_000));
-        let answer = client.answer();
-        assert_eq!(answer.field("Connection"), None, "{path}: {answer:?}");
+        let response = client.response();
+        assert_eq!(response.field("Connection"), None, "{path}: {response:?}");
         client.send("x".repeat(10_000));
         lives(&mut client);
     }
     client.send(sized("/first", 10_000) + "abc");
-    assert_eq!(client.answer().text(), "a");
+    assert_eq!(client.response().text(), "a");
     client.send("x".repeat(10_000 - 3) + "GET /now HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_eq!(client.answer().text(), "now");
+    assert_eq!(client.response().text(), "now");
 }
 
 #[test]
-fn an_answer_before_a_large_rest_ends_the_connection() {
+fn a_response_before_a_large_rest_ends_the_connection() {
     for (path, begun) in [("/ignored", ""), ("/first", "abc")] {
         for head in [sized(path, HUGE), chunked(path)] {
             let (server, _, mut client) = start(|_| {});
             let begun = if head.contains("chunked") { format!("{HUGE:x}\r\n{begun}") } else { begun.to_owned() };
             client.send(head + &begun);
             if path == "/ignored" || !begun.is_empty() {
-                let answer = client.answer();
-                closes(&mut client, &answer, 200);
+                let response = client.response();
+                closes(&mut client, &response, 200);
             }
             // And while it is being sent.
             let mut client = server.client();
             client.send(sized(path, HUGE));
             let mut sender = client.sender();
             let sending = thread::spawn(move || sender.write_all(&vec![b'x'; HUGE]));
-            let answer = client.answer();
-            assert_eq!((answer.status, answer.field("Connection")), (200, Some("close")), "{path}");
+            let response = client.response();
+            assert_eq!((response.status, response.field("Connection")), (200, Some("close")), "{path}");
             client.count_to_end();
             sending.join().expect("no panic").expect_err("the server does not take all of it");
         }
@@ -255,14 +255,14 @@ fn an_answer_before_a_large_rest_ends_the_connection() {
 }
 
 #[test]
-fn a_body_may_be_read_by_another_thread_after_the_answer() {
+fn a_body_may_be_read_by_another_thread_after_the_response() {
     let (server, seen, mut client) = start(|_| {});
     for length in [5, 200_000, 3 * MEGABYTE] {
         let body = pattern(length);
         client.send(sized("/elsewhere", length));
         client.send(&body[..length / 2]);
-        let answer = client.answer();
-        assert_eq!((answer.text(), answer.field("Connection")), ("elsewhere", None));
+        let response = client.response();
+        assert_eq!((response.text(), response.field("Connection")), ("elsewhere", None));
         // The connection goes on with the next request once the body is here.
         let mut sender = client.sender();
         let rest = [&body[length / 2..], b"GET /now HTTP/1.1\r\nHost: x\r\n\r\n"].concat();
@@ -270,7 +270,7 @@ fn a_body_may_be_read_by_another_thread_after_the_answer() {
         sync(&server);
         seen.release(1);
         assert_eq!(seen.next(), Event::Read(length, Ok(())));
-        assert_eq!(client.answer().text(), "now", "{length}");
+        assert_eq!(client.response().text(), "now", "{length}");
         sending.join().expect("no panic").expect("it is connected");
     }
 }

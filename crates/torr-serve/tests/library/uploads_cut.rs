@@ -12,11 +12,11 @@ use torr_serve::BodyError;
 const EXPECT: &str = "Expect: 100-continue\r\nContent-Length: 5\r\n";
 
 #[test]
-fn the_client_is_told_to_continue_once_the_handler_asks() {
+fn the_client_is_sent_100_once_the_handler_reads() {
     let (server, seen, mut client) = start(|settings| settings.body_timeout = Duration::from_millis(300));
     client.send(head("/late", EXPECT));
     assert_eq!(seen.next(), Event::Called);
-    // Longer than a body may take: nobody has asked for it.
+    // Longer than a body may take: the handler has not read it.
     let start = Instant::now();
     while start.elapsed() < Duration::from_millis(900) {
         sync(&server);
@@ -25,57 +25,57 @@ fn the_client_is_told_to_continue_once_the_handler_asks() {
     seen.release(1);
     assert_eq!(client.interim().status, 100);
     client.send("abcde");
-    assert_eq!(client.answer().text(), "(5, Ok(()))");
+    assert_eq!(client.response().text(), "(5, Ok(()))");
     lives(&mut client);
     // One that asks at once.
     client.send(head("/gathered", EXPECT));
     assert_eq!(client.interim().status, 100);
     client.send_bytewise("abcde");
-    assert_eq!(client.answer().text(), format!("5 bytes, {}", sum(b"abcde")));
+    assert_eq!(client.response().text(), format!("5 bytes, {}", sum(b"abcde")));
     lives(&mut client);
 }
 
 #[test]
-fn a_body_that_nobody_asks_for_is_not_invited() {
+fn an_unread_body_is_not_invited() {
     let (_server, _, mut client) = start(|settings| settings.max_streamed_body = 1_000);
     client.send(head("/ignored", EXPECT));
-    let answer = client.answer();
-    // It may come or not, so nobody knows what comes next.
-    closes(&mut client, &answer, 200);
+    let response = client.response();
+    // The body may come or not, so what follows is ambiguous.
+    closes(&mut client, &response, 200);
     let mut client = _server.client();
     client.send(head("/gathered", "Expect: 100-continue\r\nContent-Length: 1001\r\n"));
-    let answer = client.answer();
-    closes(&mut client, &answer, 413);
+    let response = client.response();
+    closes(&mut client, &response, 413);
 }
 
 #[test]
-fn who_sends_a_body_without_being_asked_is_not_told_to() {
+fn a_client_that_sends_its_body_at_once_is_sent_no_100() {
     let (server, seen, mut client) = start(|_| {});
     client.send(head("/gathered", EXPECT) + "abcde");
-    assert_eq!(client.answer().status, 200);
+    assert_eq!(client.response().status, 200);
     client.send(head("/gathered", EXPECT) + "ab");
     sync(&server);
     client.send("cde");
-    assert_eq!(client.answer().status, 200);
+    assert_eq!(client.response().status, 200);
     client.send(head("/late", EXPECT));
     assert_eq!(seen.next(), Event::Called);
     client.send("abcde");
     sync(&server);
     seen.release(1);
-    assert_eq!(client.answer().text(), "(5, Ok(()))");
+    assert_eq!(client.response().text(), "(5, Ok(()))");
     client.send(head("/late", EXPECT));
     assert_eq!([seen.next(), seen.next()], [Event::Dropped, Event::Called]);
     client.send("ab");
     sync(&server);
     seen.release(1);
     client.send("cde");
-    assert_eq!(client.answer().text(), "(5, Ok(()))");
+    assert_eq!(client.response().text(), "(5, Ok(()))");
     lives(&mut client);
     client.send(format!("POST /gathered HTTP/1.0\r\n{EXPECT}\r\n"));
     sync(&server);
     client.has_nothing();
     client.send("abcde");
-    assert_eq!(client.answer().status, 200);
+    assert_eq!(client.response().status, 200);
 }
 
 // Bodies that do not come to their end.
@@ -88,12 +88,12 @@ fn a_cut_body_is_an_error_to_who_reads_it_elsewhere_and_the_end_of_its_handler()
             let mut client = server.client();
             client.send(sized(path, 10) + "abc");
             if path == "/elsewhere" {
-                assert_eq!(client.answer().text(), "elsewhere");
+                assert_eq!(client.response().text(), "elsewhere");
             } else {
                 assert_eq!(seen.next(), Event::Called);
             }
             if reset {
-                // With an answer unread the kernel resets.
+                // With a response unread the kernel resets.
                 client.send("d");
             }
             drop(client);
@@ -113,14 +113,14 @@ fn a_cut_body_is_an_error_to_who_reads_it_elsewhere_and_the_end_of_its_handler()
 fn a_body_that_is_too_large_is_refused() {
     let (server, seen, mut client) = start(|settings| settings.max_streamed_body = 1_000);
     client.send(sized("/spawned", 1_000) + &"x".repeat(1_000));
-    assert_eq!(client.answer().text(), "1000 bytes");
+    assert_eq!(client.response().text(), "1000 bytes");
     assert_eq!([seen.next(), seen.next()], [Event::Called, Event::Read(1_000, Ok(()))]);
     // Announced, whether it is here or not.
     for body in [String::new(), "x".repeat(1_001)] {
         let mut client = server.client();
         client.send(sized("/spawned", 1_001) + &body);
-        let answer = client.answer();
-        closes(&mut client, &answer, 413);
+        let response = client.response();
+        closes(&mut client, &response, 413);
         seen.nothing();
     }
     // Found out while it comes.
@@ -128,16 +128,16 @@ fn a_body_that_is_too_large_is_refused() {
     client.send(chunked("/spawned") + &chunk(&"x".repeat(1_000)));
     assert_eq!(seen.next(), Event::Called);
     client.send(chunk("x"));
-    let answer = client.answer();
-    closes(&mut client, &answer, 413);
+    let response = client.response();
+    closes(&mut client, &response, 413);
     assert_eq!(seen.next(), Event::Read(1_000, Err(BodyError::TooLarge)));
     // A handler that waits for it is dropped.
     let mut client = server.client();
     client.send(chunked("/read") + &chunk(&"x".repeat(1_000)));
     assert_eq!(seen.next(), Event::Called);
     client.send(chunk("x"));
-    let answer = client.answer();
-    closes(&mut client, &answer, 413);
+    let response = client.response();
+    closes(&mut client, &response, 413);
     assert_eq!(seen.next(), Event::Dropped);
 }
 
@@ -145,19 +145,19 @@ fn a_body_that_is_too_large_is_refused() {
 fn controllers_have_their_bodies_whole_and_within_their_own_limit() {
     let (server, _, mut client) = start(|settings| settings.max_body = 1_000);
     client.send(sized("/gathered", 5_000) + &"x".repeat(5_000));
-    assert_eq!(client.answer().status, 200, "the router's limit is another");
+    assert_eq!(client.response().status, 200, "the router's limit is another");
     client.send(sized("/c/length", 1_000));
     client.send_bytewise("x".repeat(1_000));
-    assert_eq!(client.answer().text(), "1000");
+    assert_eq!(client.response().text(), "1000");
     client.send(head("/c/length", EXPECT));
     assert_eq!(client.interim().status, 100);
     client.send("abcde");
-    assert_eq!(client.answer().text(), "5");
+    assert_eq!(client.response().text(), "5");
     for request in [sized("/c/length", 1_001), chunked("/c/length") + &chunk(&"x".repeat(1_001))] {
         let mut client = server.client();
         client.send(request);
-        let answer = client.answer();
-        closes(&mut client, &answer, 413);
+        let response = client.response();
+        closes(&mut client, &response, 413);
     }
 }
 
@@ -169,17 +169,17 @@ fn a_malformed_chunk_ends_the_body_and_the_connection() {
         client.send(chunked("/spawned") + &chunk("abc"));
         assert_eq!(seen.next(), Event::Called);
         client.send(bad);
-        let answer = client.answer();
-        closes(&mut client, &answer, 400);
+        let response = client.response();
+        closes(&mut client, &response, 400);
         let came = 3 + if bad.starts_with('5') { 5 } else { 0 };
         assert_eq!(seen.next(), Event::Read(came, Err(BodyError::Malformed)), "{bad:?}");
         // In one go with its head it never gets to a handler.
         let mut client = server.client();
         client.send(chunked("/spawned") + &chunk("abc") + bad);
-        let answer = client.answer();
-        closes(&mut client, &answer, 400);
+        let response = client.response();
+        closes(&mut client, &response, 400);
         seen.nothing();
-        // Once the answer has begun, no other can be given.
+        // Once the response has begun, no other can be given.
         let mut stream = socket(&server);
         stream.write_all((chunked("/echo") + &chunk("abc")).as_bytes()).expect("it is connected");
         read_until(&mut stream, b"3\r\nabc\r\n");
@@ -197,15 +197,15 @@ fn a_body_that_stops_coming_is_given_up() {
         let mut client = server.client();
         client.send(request + "abc");
         assert_eq!(seen.next(), Event::Called);
-        let answer = client.answer();
-        closes(&mut client, &answer, 408);
+        let response = client.response();
+        closes(&mut client, &response, 408);
         let expected = if path == "/read" { Event::Dropped } else { Event::Read(3, Err(BodyError::TimedOut)) };
         assert_eq!(seen.next(), expected, "{path}");
     }
-    // After the answer too.
+    // After the response too.
     let mut client = server.client();
     client.send(sized("/ignored", 5) + "abc");
-    assert_eq!(client.answer().text(), "ignored");
+    assert_eq!(client.response().text(), "ignored");
     client.ends();
     // And in the midst of one.
     let mut stream = socket(&server);
@@ -229,13 +229,13 @@ fn a_handler_that_takes_its_time_does_not_make_the_client_late() {
         while start.elapsed() < Duration::from_millis(800) {
             sync(&server);
         }
-        // A piece is taken, and there is room, but not so little that more is asked for.
+        // A piece is taken, and there is room, but unread bytes are still above the low-water mark.
         seen.release(1);
     }
     sync(&server);
     seen.release(length);
-    let answer = client.answer();
-    assert_eq!(answer.status, 200, "{answer:?}");
+    let response = client.response();
+    assert_eq!(response.status, 200, "{response:?}");
     sending.join().expect("no panic").expect("it is connected");
     lives(&mut client);
 }
@@ -247,8 +247,8 @@ fn an_upload_under_way_is_finished_when_the_server_stops() {
     assert_eq!(seen.next(), Event::Called);
     server.stop();
     client.send("cde");
-    let answer = client.answer();
-    assert_eq!(answer.text(), "5 bytes");
-    closes(&mut client, &answer, 200);
+    let response = client.response();
+    assert_eq!(response.text(), "5 bytes");
+    closes(&mut client, &response, 200);
     server.wait().expect("the worker is well");
 }

@@ -311,7 +311,7 @@ pub enum Filter {
     DateFormat(Template),
     DaysAfterNow,
     DaysBeforeNow,
-    /// The name of a character encoding.
+    /// The name of a character encoding. Files call it `charsetDecode`, earlier ones `decode`.
     Decode(Template),
     First,
     HtmlEscape,
@@ -320,7 +320,7 @@ pub enum Filter {
     Last,
     Location,
     /// An index from 0; negative ones count from the end.
-    Nth(i64),
+    Nth(Index),
     Regex(Pattern),
     /// Old and new text.
     Replace(Template, Template),
@@ -341,6 +341,15 @@ pub enum Filter {
     Utf8Decode,
     Utf8Encode,
     XPath(Template),
+}
+
+/// A position in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Index {
+    /// A number of the file.
+    Number(i64),
+    /// An expression that gives the number when the filter is applied.
+    Placeholder(Expression),
 }
 
 /// What a value must be.
@@ -391,6 +400,8 @@ pub enum Value {
     Bytes(Vec<u8>),
     /// The content of `file,NAME;`.
     File(Template),
+    /// Content as text: a GraphQL request, whose text is JSON.
+    Content(Box<Body>),
     /// An expression, whose value keeps its type.
     Placeholder(Expression),
 }
@@ -468,10 +479,12 @@ pub enum OptionName {
     ConnectTo,
     Delay,
     Digest,
+    FailWithBody,
     Header,
     Http10,
     Http11,
     Http2,
+    Http2PriorKnowledge,
     Http3,
     Insecure,
     Ipv4,
@@ -486,6 +499,8 @@ pub enum OptionName {
     NetrcFile,
     NetrcOptional,
     NoCookieStore,
+    NoHeader,
+    NoJsonPathCoercion,
     Ntlm,
     Output,
     PathAsIs,
@@ -496,6 +511,8 @@ pub enum OptionName {
     Retry,
     RetryInterval,
     Skip,
+    TlsMax,
+    TlsMin,
     UnixSocket,
     User,
     Variable,

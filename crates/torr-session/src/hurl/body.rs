@@ -62,10 +62,11 @@ pub(super) fn fence(cursor: &mut Cursor<'_>) -> Result<(Template, Fence), ParseE
         return Ok((template, Fence::Text(TextHint::Plain)));
     }
     let hint_at = cursor.clone();
-    let mut words = first_line.split(',').map(str::trim);
-    let hint = words.next().unwrap_or_default();
+    let mut words = first_line.split(',').map(str::trim).peekable();
+    let is_attribute = |word: &&str| matches!(*word, "escape" | "novariable");
+    let hint = words.next_if(|word| !is_attribute(word)).unwrap_or_default();
     let (mut placeholders, mut escapes) = (true, false);
-    for attribute in words {
+    for attribute in words.filter(|word| !word.is_empty()) {
         match attribute {
             "escape" => escapes = true,
             "novariable" => placeholders = false,
@@ -82,12 +83,19 @@ pub(super) fn fence(cursor: &mut Cursor<'_>) -> Result<(Template, Fence), ParseE
     let (text, at) = (&cursor.rest()[..end], cursor.position());
     let kind = match hint {
         "" => Fence::Text(TextHint::Plain),
+        "raw" => {
+            placeholders = false;
+            Fence::Text(TextHint::Plain)
+        }
         "json" => Fence::Text(TextHint::Json),
         "xml" => Fence::Text(TextHint::Xml),
         "graphql" => return graphql(cursor, end, placeholders, escapes),
         // Spellings of earlier versions, in which nothing depends on them.
-        "raw" | "csv" | "text" => Fence::Text(TextHint::Plain),
-        other => return Err(hint_at.error(format!("'{other}' is no kind of text: use json, xml, graphql or nothing"))),
+        "csv" | "text" => Fence::Text(TextHint::Plain),
+        other => {
+            let message = format!("'{other}' is no kind of text: use json, xml, graphql, raw or nothing");
+            return Err(hint_at.error(message));
+        }
     };
     let template = fenced(text, at, placeholders, escapes)?;
     cursor.skip(end + 3);

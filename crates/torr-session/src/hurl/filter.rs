@@ -1,8 +1,9 @@
 //! Filters: what is done to a value before it is captured, compared or inserted.
 
 use super::ParseError;
-use super::ast::Filter;
+use super::ast::{Filter, Index};
 use super::cursor::Cursor;
+use super::expression::placeholder;
 use super::names::name_of;
 use super::template::quoted;
 use super::value::{integer, pattern};
@@ -62,9 +63,10 @@ fn filter(cursor: &mut Cursor<'_>) -> Result<Option<Filter>, ParseError> {
     cursor.spaces();
     Ok(Some(match name {
         "dateFormat" | "format" => Filter::DateFormat(quoted(cursor)?),
-        "decode" => Filter::Decode(quoted(cursor)?),
+        "charsetDecode" | "decode" => Filter::Decode(quoted(cursor)?),
         "jsonpath" => Filter::JsonPath(quoted(cursor)?),
-        "nth" => Filter::Nth(integer(cursor)?),
+        "nth" if cursor.starts_with("{{") => Filter::Nth(Index::Placeholder(placeholder(cursor)?)),
+        "nth" => Filter::Nth(Index::Number(integer(cursor)?)),
         "regex" => Filter::Regex(pattern(cursor)?),
         "replace" => {
             // An earlier version took a pattern here.

@@ -80,8 +80,13 @@ pub(super) fn predicate(cursor: &mut Cursor<'_>) -> Result<(bool, Predicate), Pa
     let value = value(cursor)?;
     let fits = match takes {
         Takes::Any => true,
-        Takes::Ordered => matches!(value, Value::Number(_) | Value::Text(_) | Value::Placeholder(_)),
-        Takes::Sequence => matches!(value, Value::Text(_) | Value::Bytes(_) | Value::File(_) | Value::Placeholder(_)),
+        Takes::Ordered => {
+            matches!(value, Value::Number(_) | Value::Text(_) | Value::Content(_) | Value::Placeholder(_))
+        }
+        Takes::Sequence => {
+            let is_text = matches!(value, Value::Text(_) | Value::Content(_) | Value::Placeholder(_));
+            is_text || matches!(value, Value::Bytes(_) | Value::File(_))
+        }
     };
     if fits { Ok((not, make(value))) } else { Err(start.error(format!("'{name}' cannot compare with such a value"))) }
 }

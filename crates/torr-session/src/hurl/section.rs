@@ -41,10 +41,13 @@ fn header<'s>(cursor: &mut Cursor<'s>) -> Result<Option<&'s str>, ParseError> {
 
 /// Reads the sections of a request.
 pub(super) fn of_request(cursor: &mut Cursor<'_>, request: &mut Request) -> Result<(), ParseError> {
+    let mut seen = Vec::new();
     loop {
         cursor.skip_empty_lines();
         let start = cursor.clone();
-        match header(cursor)? {
+        let name = header(cursor)?;
+        once(name, &mut seen, &start)?;
+        match name {
             None => return Ok(()),
             Some("Options") => request.options.extend(lines(cursor, option)?),
             Some("Query" | "QueryStringParams") => request.query.extend(lines(cursor, key_value)?),
@@ -68,10 +71,13 @@ pub(super) fn of_request(cursor: &mut Cursor<'_>, request: &mut Request) -> Resu
 
 /// Reads the sections of a response.
 pub(super) fn of_response(cursor: &mut Cursor<'_>, response: &mut Response) -> Result<(), ParseError> {
+    let mut seen = Vec::new();
     loop {
         cursor.skip_empty_lines();
         let start = cursor.clone();
-        match header(cursor)? {
+        let name = header(cursor)?;
+        once(name, &mut seen, &start)?;
+        match name {
             None => return Ok(()),
             Some("Captures") => response.captures.extend(lines(cursor, capture)?),
             Some("Asserts") => response.asserts.extend(lines(cursor, assert)?),
@@ -80,6 +86,17 @@ pub(super) fn of_response(cursor: &mut Cursor<'_>, response: &mut Response) -> R
             }
         }
     }
+}
+
+/// Refuses a section that stands twice in a request or a response, as hurl does.
+fn once<'s>(name: Option<&'s str>, seen: &mut Vec<&'s str>, start: &Cursor<'_>) -> Result<(), ParseError> {
+    if let Some(name) = name {
+        if seen.contains(&name) {
+            return Err(start.error(format!("[{name}] stands here for the second time: put its lines into the first")));
+        }
+        seen.push(name);
+    }
+    Ok(())
 }
 
 fn unknown(name: &str, here: &[&str], there: &[&str], whose: &str, start: &Cursor<'_>) -> ParseError {

@@ -1,8 +1,8 @@
 //! Values, numbers and patterns.
 
 use super::ParseError;
-use super::ast::{Number, Pattern, Value};
-use super::body::{base64, fence, hex};
+use super::ast::{Body, Number, Pattern, Value};
+use super::body::{Fence, base64, fence, hex};
 use super::cursor::Cursor;
 use super::expression::placeholder;
 use super::template::{backtick, file_name, quoted};
@@ -18,7 +18,10 @@ pub(super) fn value(cursor: &mut Cursor<'_>) -> Result<Value, ParseError> {
     } else if cursor.starts_with("\"") {
         Ok(Value::Text(quoted(cursor)?))
     } else if cursor.starts_with("```") {
-        Ok(Value::Text(fence(cursor)?.0))
+        Ok(match fence(cursor)? {
+            (text, Fence::Text(_)) => Value::Text(text),
+            (query, Fence::GraphQl(variables)) => Value::Content(Box::new(Body::GraphQl { query, variables })),
+        })
     } else if cursor.starts_with("`") {
         Ok(Value::Text(backtick(cursor)?))
     } else if cursor.starts_with("hex,") {
@@ -94,6 +97,9 @@ pub(super) fn number(cursor: &mut Cursor<'_>) -> Result<Number, ParseError> {
 /// Reads a regular expression, as a string or between slashes.
 pub(super) fn pattern(cursor: &mut Cursor<'_>) -> Result<Pattern, ParseError> {
     let start = cursor.clone();
+    if cursor.starts_with("`") {
+        return backtick(cursor).map(Pattern::Template);
+    }
     if !cursor.eat("/") {
         return quoted(cursor).map(Pattern::Template);
     }

@@ -38,6 +38,8 @@ pub fn entry(entry: &Entry) -> String {
 /// A kind of string, by what must be escaped in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    /// A line behind a method, where a colon at the beginning would make a field of it.
+    Url,
     Key,
     Line,
     Quoted,
@@ -52,7 +54,7 @@ impl Out {
     }
 
     fn request(&mut self, request: &Request) {
-        self.line(format_args!("{} {}", request.method, template(&request.url, Kind::Line)));
+        self.line(format_args!("{} {}", request.method, template(&request.url, Kind::Url)));
         self.pairs(&request.headers);
         self.section("Options", &request.options, option);
         self.section("Query", &request.query, pair);
@@ -163,7 +165,8 @@ fn filter(filter: &Filter) -> String {
         Filter::DateFormat(format) => format!("dateFormat {}", quoted(format)),
         Filter::Decode(encoding) => format!("decode {}", quoted(encoding)),
         Filter::JsonPath(path) => format!("jsonpath {}", quoted(path)),
-        Filter::Nth(index) => format!("nth {index}"),
+        Filter::Nth(Index::Number(index)) => format!("nth {index}"),
+        Filter::Nth(Index::Placeholder(expression)) => format!("nth {}", placeholder(expression)),
         Filter::Regex(of) => format!("regex {}", pattern(of)),
         Filter::Replace(old, new) => format!("replace {} {}", quoted(old), quoted(new)),
         Filter::ReplaceRegex(of, new) => format!("replaceRegex {} {}", pattern(of), quoted(new)),
@@ -227,6 +230,7 @@ fn value(value: &Value) -> String {
         Value::Text(text) => quoted(text),
         Value::Bytes(bytes) => format!("hex,{};", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
         Value::File(name) => format!("file,{};", template(name, Kind::FileName)),
+        Value::Content(body) => content(body),
         Value::Placeholder(expression) => placeholder(expression),
     }
 }
@@ -333,7 +337,8 @@ fn template(template: &Template, kind: Kind) -> String {
                 Kind::Key => {
                     !(next.is_alphanumeric() || "_-.[]@$".contains(next)) || (first && position == 0 && next == '[')
                 }
-                Kind::Line => next == '#' || outer_space(position, next),
+                Kind::Url if first && position == 0 && next == ':' => true,
+                Kind::Line | Kind::Url => next == '#' || outer_space(position, next),
                 Kind::Quoted => next == '"',
                 Kind::FileName => matches!(next, '#' | ';' | ' ' | '\t'),
             };
@@ -341,7 +346,7 @@ fn template(template: &Template, kind: Kind) -> String {
                 '\\' => out.push_str("\\\\"),
                 '\n' => out.push_str("\\n"),
                 '\r' => out.push_str("\\r"),
-                '\t' if must || kind != Kind::Line => out.push_str("\\t"),
+                '\t' if must || !matches!(kind, Kind::Line | Kind::Url) => out.push_str("\\t"),
                 '{' if text[position + 1..].starts_with('{') || (!last && position + 1 == text.len()) => {
                     out.push_str(BRACE)
                 }

@@ -74,11 +74,12 @@ fn walk(source: &str, variables: &[(&str, Value)], mut server: impl FnMut(&Outgo
     }
 }
 
-/// Fills in the first request of a file, with all variables set to `v`.
+/// Fills in the first request of a file, with all variables set to `v`, and `n` to 5.
 fn first(source: &str) -> Outgoing {
     let session = session(source);
     let mut variables = Variables::default();
     (0..session.names.len()).for_each(|number| variables.set(number, Value::Text("v".to_owned())));
+    session.names.find("n").into_iter().for_each(|number| variables.set(number, Value::Integer(5)));
     let mut walk = Walk::new(variables);
     assert_eq!(walk.next(&session), Action::Send(0), "{source}");
     walk.request().expect("it is to be sent").clone()
@@ -103,19 +104,24 @@ fn a_user_logs_in_and_takes_what_the_response_gave_along() {
 
 #[test]
 fn expectations_that_are_not_met_end_the_walk() {
-    let source = "GET http://a/\nHTTP/2 201\nX-Kind: b\n[Captures]\nc: header \"X-None\"\n[Asserts]\nbody == \"x\"\n`y`\nGET http://b/";
-    let log = walk(source, &[], |_| (200, vec![("x-kind", "a")], "z"));
-    let expected = [
-        "GET http://a/",
-        "2:1: HTTP/1.1, not HTTP/2",
-        "2:1: status 200, not status 201",
-        "5:1: nothing, not a value for 'c'",
+    let unmet = |status_line: &str, capture: &str| {
+        let asserts = "[Asserts]\nbody == \"x\"\n`y`\nGET http://b/";
+        let source = format!("GET http://a/\n{status_line}\nX-Kind: b\n[Captures]\nc: header \"{capture}\"\n{asserts}");
+        let mut log = walk(&source, &[], |_| (200, vec![("x-kind", "a")], "z"));
+        assert_eq!(
+            (log.remove(0).as_str(), log.pop().as_deref()),
+            ("GET http://a/", Some("failed at 0: expectations not met at 1:1"))
+        );
+        log
+    };
+    assert_eq!(unmet("HTTP/2 201", "X-None"), ["2:1: HTTP/1.1, not HTTP/2", "2:1: status 200, not status 201"]);
+    assert_eq!(unmet("HTTP 200", "X-None"), ["5:1: nothing, not a value for 'c'"]);
+    let others = [
         "3:1: X-Kind: a, not X-Kind: b",
         "2:1: string \"z\", not content string \"y\"",
         "7:1: string \"z\", not string \"x\"",
-        "failed at 0: expectations not met at 1:1",
     ];
-    assert_eq!(log, expected);
+    assert_eq!(unmet("HTTP 200", "X-Kind"), others);
 }
 
 #[test]
@@ -145,8 +151,9 @@ fn redirects_are_followed_where_the_entry_says_so() {
         "/next" => (307, vec![("Location", "//other/end")], ""),
         _ => (200, vec![], ""),
     };
-    let source =
-        |options: &str| format!("POST http://a/start\nAuthorization: secret\n[Options]\n{options}\n[Form]\nc: d");
+    let source = |options: &str| {
+        format!("POST http://a/start\nAuthorization: secret\n[Options]\n{options}\n[Cookies]\nown: 1\n[Form]\nc: d")
+    };
     let log = walk(&source("location: true"), &[], server);
     let all = ["POST http://a/start", "redirected", "GET http://a/next?x=1", "redirected", "GET http://other/end"];
     assert_eq!(log, all);
@@ -162,7 +169,7 @@ fn redirects_are_followed_where_the_entry_says_so() {
         server(request)
     });
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    assert_eq!(seen[1], (vec![pair("Authorization", "secret"), pair("Cookie", "a=b")], false));
+    assert_eq!(seen[1], (vec![pair("Authorization", "secret"), pair("Cookie", "a=b; own=1")], false));
     assert_eq!(seen[2], (vec![], false), "no credentials for another host");
 }
 
@@ -177,7 +184,7 @@ fn a_variable_without_a_value_ends_the_walk() {
 #[test]
 fn requests_are_filled_in_as_the_format_says() {
     let request = first("GET http://h/p?a=1#f\nX-A: {{v}} \n[Query]\nq: é &\n[BasicAuth]\nann: {{v}}");
-    assert_eq!(request.url.as_str(), "http://h/p?a=1&q=%C3%A9+%26");
+    assert_eq!(request.url.as_str(), "http://h/p?a=1&q=%C3%A9%20%26");
     assert_eq!(fields(&request), [("X-A", "v"), ("Authorization", "Basic YW5uOnY=")]);
     let content = |source: &str| {
         let request = first(&format!("POST http://h/\n{source}"));
@@ -185,14 +192,14 @@ fn requests_are_filled_in_as_the_format_says() {
         (media_type, request.content.map(|content| String::from_utf8_lossy(&content).into_owned()))
     };
     let of = |media_type: &str, content: &str| (Some(media_type.to_owned()), Some(content.to_owned()));
-    assert_eq!(content("{\"a\": {{v}}, \"b\": \"{{v}}\"}"), of("application/json", "{\"a\": \"v\", \"b\": \"v\"}"));
+    assert_eq!(content("{\"a\": {{n}}, \"b\": \"{{v}}\"}"), of("application/json", "{\"a\": 5, \"b\": \"v\"}"));
     assert_eq!(content("Content-Type: text/x\n{}"), of("text/x", "{}"));
     assert_eq!(content("<a/>"), of("application/xml", "<a/>"));
     assert_eq!(content("```json\n[{{v}}]\n```"), of("application/json", "[v]\n"));
     assert_eq!(content("```{{v}}```"), (None, Some("v".to_owned())));
-    assert_eq!(content("[Form]\na: é {{v}}"), of("application/x-www-form-urlencoded", "a=%C3%A9+v"));
-    let graphql = "```graphql\n{ a }\nvariables {\"b\": {{v}}}\n```";
-    assert_eq!(content(graphql), of("application/json", "{\"query\":\"{ a }\\n\",\"variables\":{\"b\": \"v\"}}"));
+    assert_eq!(content("[Form]\na: é {{v}}"), of("application/x-www-form-urlencoded", "a=%C3%A9%20v"));
+    let graphql = "```graphql\n{ a }\nvariables {\"b\": \"{{v}}\"}\n```";
+    assert_eq!(content(graphql), of("application/json", "{\"query\":\"{ a }\",\"variables\":{\"b\": \"v\"}}"));
     assert_eq!(first("POST http://h/\nfile,data.bin;").content, Some(vec![0, 255]));
     assert_eq!(content(""), (None, None));
 }

@@ -22,7 +22,8 @@ fn has(request: &Outgoing, name: &str) -> bool {
 
 /// Returns the fields that a request has unless it names them itself.
 fn by_themselves(request: &Outgoing) -> impl Iterator<Item = (&str, &str)> {
-    [USER_AGENT, ACCEPT].into_iter().filter(|(name, _)| !has(request, name))
+    let is_left_out = |name: &str| request.without.iter().any(|other| other.eq_ignore_ascii_case(name));
+    [USER_AGENT, ACCEPT].into_iter().filter(move |(name, _)| !has(request, name) && !is_left_out(name))
 }
 
 /// Whether a request has a length of its content to tell: with content, and where a server expects some (RFC 9110, section

@@ -17,6 +17,7 @@ pub fn received<'r>(by: &'r ReceivedBy<'_>) -> Received<'r> {
         content,
         raw_content: is_coded.then(|| response.content()),
         address: by.address,
+        certificate: by.certificate,
         duration: Duration::from_nanos(by.took),
         ..Received::default()
     }

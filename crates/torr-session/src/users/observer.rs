@@ -9,8 +9,14 @@ pub trait SessionObserver: Debug + Send + Sync {
     /// Takes the bytes of a request in HTTP/1.1, or its nearest likeness in HTTP/2; `entry` is the number among all files'.
     fn sent(&self, entry: usize, request: &[u8]);
 
+    /// Takes a value that has been captured and that no output may show, before the response that it comes from.
+    fn captured_secret(&self, value: &str);
+
     /// Takes a response, and what it is to its user.
     fn received(&self, entry: usize, received: &ReceivedBy<'_>, judged: &Judged);
+
+    /// Takes the failure of a request without a response, which the user sends again.
+    fn retried(&self, entry: usize, failure: &str);
 
     /// Takes a pause of the user.
     fn pauses(&self, pause: std::time::Duration);

@@ -18,6 +18,11 @@ impl Secrets {
         Self { values }
     }
 
+    /// Returns these secrets and further ones.
+    pub fn with(&self, further: impl IntoIterator<Item = String>) -> Self {
+        Self::new(self.values.iter().cloned().chain(further))
+    }
+
     /// Returns a text with each secret in it masked.
     pub fn mask(&self, mut text: String) -> String {
         for secret in &self.values {

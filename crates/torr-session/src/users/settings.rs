@@ -2,18 +2,21 @@
 
 use super::observer::SessionObserver;
 use super::secrets::Secrets;
+use crate::expected::Expected;
 use crate::hurl::Position;
+use crate::operand::Operand;
+use crate::options::Setting;
 use crate::scope::Variables;
-use crate::session::Session;
+use crate::session::{Entry, Session};
 use crate::value::Value;
 use crate::walk::{Action, Walk};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use thiserror::Error;
 use torr_gauge::sessions::EntryName;
-use torr_press::ThinkTime;
+use torr_press::learnt::LearntServers;
 use torr_press::request::{Feeder, Order};
+use torr_press::{Destination, ThinkTime};
 use url::{Origin, Url};
 
 /// A hurl file of a run.
@@ -46,29 +49,18 @@ pub struct RunSettings {
     pub observer: Option<Arc<dyn SessionObserver>>,
 }
 
-/// Requests to different servers in one run.
-#[derive(Debug, Error)]
-#[error("{file}:{at}: this request goes to {other}, the first one to {first}: a run has one server")]
-pub struct MixedOrigins {
-    /// The file of the other server.
-    pub file: String,
-    /// The place of the request.
-    pub at: Position,
-    /// The first request's server.
-    pub first: String,
-    /// This request's server.
-    pub other: String,
-}
-
 /// The virtual users of a run, who walk through hurl files.
 #[derive(Debug)]
 pub struct HurlUsers {
     pub(super) files: Vec<PreparedFile>,
     pub(super) settings: RunSettings,
     pub(super) secrets: Secrets,
-    first_url: Option<Url>,
-    /// Where all requests go.
-    pub(super) origin: Origin,
+    /// The first URL that is known of each server.
+    urls: Vec<Url>,
+    /// The servers that requests go to, by number.
+    pub(super) origins: Vec<Origin>,
+    /// The servers that the users learn of; `None` where the files name them all.
+    pub(super) learnt: Option<Arc<LearntServers>>,
     total_weight: u32,
     next_record: AtomicUsize,
 }
@@ -89,10 +81,7 @@ pub(super) struct PreparedFile {
 
 impl HurlUsers {
     /// Prepares a run of files, of which there is at least one, all of them with at least one entry.
-    ///
-    /// # Errors
-    /// [`MixedOrigins`] if it is known by now that requests go to different servers.
-    pub fn new(files: Vec<SessionFile>, settings: RunSettings) -> Result<Self, MixedOrigins> {
+    pub fn new(files: Vec<SessionFile>, settings: RunSettings) -> Self {
         let total_weight = files.iter().map(|file| file.weight).sum();
         let mut first_entry = 0;
         let prepare = |file: SessionFile| {
@@ -102,21 +91,45 @@ impl HurlUsers {
         };
         let files: Vec<_> = files.into_iter().map(prepare).collect();
         let feeder = settings.feeder.as_ref();
-        let first_url = files.iter().find_map(|file| file.first_url(feeder));
-        let origin = first_url.as_ref().map_or_else(Origin::new_opaque, Url::origin);
-        for file in &files {
-            file.check_origins(&origin, feeder)?;
+        let first = files.iter().find_map(|file| file.first_url(feeder));
+        let mut urls: Vec<Url> = Vec::new();
+        for url in first.into_iter().chain(files.iter().flat_map(|file| file.known_urls(feeder))) {
+            if urls.iter().all(|known| known.origin() != url.origin()) {
+                urls.push(url);
+            }
         }
+        let origins = urls.iter().map(Url::origin).collect();
         let secrets = Secrets::new(settings.secrets.iter().cloned());
-        Ok(Self { files, settings, secrets, first_url, origin, total_weight, next_record: AtomicUsize::new(0) })
+        Self { files, settings, secrets, urls, origins, learnt: None, total_weight, next_record: AtomicUsize::new(0) }
     }
 
-    /// Returns the URL of the first request, without a user and a password; `None` if it has no value before the run.
-    pub fn first_url(&self) -> Option<Url> {
-        let mut url = self.first_url.clone()?;
-        // Neither fails for a URL with a host.
-        let _ = (url.set_username(""), url.set_password(None));
-        Some(url)
+    /// Lets requests go to servers that only responses name, or a feeder's later records, where the files can lead to such.
+    /// `find` finds the way to the server of an origin, or says in one line why there is none.
+    pub fn learn(&mut self, find: impl Fn(&str) -> Result<Destination, String> + Send + Sync + 'static) {
+        let feeder = self.settings.feeder.as_ref();
+        if self.files.iter().any(|file| file.may_learn(feeder)) {
+            self.learnt = Some(Arc::new(LearntServers::new(self.origins.len(), find)));
+        }
+    }
+
+    /// Returns the first URL of each server that is known before the run, without users and passwords. The first of them is that
+    /// of the first request, as far as it is known.
+    pub fn urls(&self) -> impl Iterator<Item = Url> {
+        self.urls.iter().cloned().map(|mut url| {
+            // Neither fails for a URL with a host.
+            let _ = (url.set_username(""), url.set_password(None));
+            url
+        })
+    }
+
+    /// Returns why a request cannot go to a server.
+    pub(super) fn unknown_server(&self, origin: &Origin) -> String {
+        let known: Vec<_> = self.origins.iter().map(Origin::ascii_serialization).collect();
+        format!(
+            "the request goes to {}, which no URL of the run named when it began ({} did)",
+            origin.ascii_serialization(),
+            known.join(", ")
+        )
     }
 
     /// Returns the position of the file for a session, drawn by weight.
@@ -156,8 +169,7 @@ impl PreparedFile {
         }
         let fields = settings.feeder.iter().flat_map(|feeder| feeder.names().enumerate().collect::<Vec<_>>());
         let fields = fields.filter_map(|(field, name)| Some((field, names.find(name)?))).collect();
-        let places =
-            |entry: &crate::Entry| entry.expected.as_ref().map(|expected| expected.places()).unwrap_or_default();
+        let places = |entry: &Entry| entry.expected.as_ref().map(|expected| expected.places()).unwrap_or_default();
         let places = file.session.entries.iter().map(places).collect();
         Self { variables, fields, first_entry, places, file }
     }
@@ -167,13 +179,14 @@ impl PreparedFile {
     }
 
     pub fn entry_names(&self) -> impl Iterator<Item = EntryName> {
-        let line = |at: &Position| self.file.source.lines().nth(at.line - 1).unwrap_or_default().trim().to_owned();
+        let lines: Vec<&str> = self.file.source.lines().map(str::trim).collect();
+        let line = move |at: &Position| lines.get(at.line - 1).copied().unwrap_or_default().to_owned();
         let entries = self.file.session.entries.iter().zip(&self.places);
         entries.map(move |(entry, places)| EntryName {
             name: entry.name.clone(),
             file: self.file.name.clone(),
             line: entry.at.line,
-            asserts: places.iter().map(line).collect(),
+            asserts: places.iter().map(&line).collect(),
         })
     }
 
@@ -204,20 +217,45 @@ impl PreparedFile {
         self.file.session.entries.iter().find_map(|entry| entry.request.url(&variables).ok())
     }
 
-    /// Checks the URLs that have their value before the run.
-    fn check_origins(&self, origin: &Origin, feeder: Option<&Feeder>) -> Result<(), MixedOrigins> {
-        let variables = self.variables(feeder, Some(0));
-        for entry in &self.file.session.entries {
-            let url = entry.request.url(&variables).ok();
-            if let Some(other) = url.map(|url| url.origin()).filter(|other| other != origin) {
-                return Err(MixedOrigins {
-                    file: self.file.name.clone(),
-                    at: entry.at,
-                    first: origin.ascii_serialization(),
-                    other: other.ascii_serialization(),
-                });
-            }
+    /// Whether a request may go to a server that no URL names before the run.
+    fn may_learn(&self, feeder: Option<&Feeder>) -> bool {
+        let entries = &self.file.session.entries;
+        let mut changing: BTreeSet<usize> = BTreeSet::new();
+        for entry in entries {
+            changing.extend(entry.expected.iter().flat_map(Expected::captured));
+            let definitions = entry.options.definitions.iter();
+            changing.extend(definitions.filter(|(_, to)| !matches!(to, Operand::Value(_))).map(|(number, _)| *number));
         }
-        Ok(())
+        let may = |setting: &Setting<bool>| !matches!(setting, Setting::Value(false));
+        let leads_away = |entry: &Entry| {
+            may(&entry.options.location)
+                || may(&entry.options.location_trusted)
+                || !entry.request.has_fixed_server(&changing)
+        };
+        let has_later_records = !self.fields.is_empty() && feeder.is_some_and(|feeder| feeder.records() > MOST_RECORDS);
+        has_later_records || entries.iter().any(leads_away)
+    }
+
+    /// Returns the URLs of whose entries the server is known before the run. Of a feeder's records each may name another server.
+    fn known_urls(&self, feeder: Option<&Feeder>) -> Vec<Url> {
+        // Without fields that are variables, one record says as much as all of them.
+        let records = if self.fields.is_empty() { 1 } else { feeder.map_or(1, Feeder::records).min(MOST_RECORDS) };
+        let of_record = |record| {
+            let mut variables = self.variables(feeder, Some(record));
+            let mut urls = Vec::new();
+            for entry in &self.file.session.entries {
+                for (variable, operand) in &entry.options.definitions {
+                    if let Ok(value) = operand.get(&variables) {
+                        variables.set(*variable, value);
+                    }
+                }
+                urls.extend(entry.request.known_url(&variables));
+            }
+            urls
+        };
+        (0..records).flat_map(of_record).collect()
     }
 }
+
+/// The number of a feeder's records in which servers are looked for before the run; those of later ones are learnt.
+const MOST_RECORDS: usize = 1000;

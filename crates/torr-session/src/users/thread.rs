@@ -3,20 +3,26 @@
 use super::encode;
 use super::given::received;
 use super::observer::{Ended, SessionObserver};
+use super::secrets::Secrets;
 use super::settings::{HurlUsers, PreparedFile};
 use crate::expected::Expected;
 use crate::scope::Variables;
 use crate::walk::{Action, Judgement, Walk};
+use std::borrow::Cow;
 use std::time::Duration;
 use torr_gauge::Failure;
+use torr_press::learnt::{self, Lookup};
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Unmet};
 use torr_press::{Keep, RequestInfo, RequestParts};
+use url::Origin;
 
 /// The users of one thread.
 pub struct HurlThread<'r> {
     shared: &'r HurlUsers,
     keep_alive: bool,
     users: Vec<User>,
+    /// The servers that this thread has learnt of, with their numbers.
+    learnt: Vec<(Origin, usize)>,
 }
 
 /// A user in a session.
@@ -29,13 +35,24 @@ struct User {
     thinks: bool,
     /// Whether the latest response did not meet the expectations.
     is_unmet: bool,
+    /// The number of the server that the next request goes to.
+    destination: usize,
+    /// How many times the user has waited for that server to be found.
+    look_ups: u32,
+}
+
+impl User {
+    /// Returns a user at the beginning of a session of a file.
+    fn new(file: usize, variables: Variables) -> Self {
+        Self { file, walk: Walk::new(variables), thinks: false, is_unmet: false, destination: 0, look_ups: 0 }
+    }
 }
 
 impl<'r> HurlThread<'r> {
     /// Returns the users of one thread.
     pub fn new(shared: &'r HurlUsers, part: &ThreadPart) -> Self {
-        let user = || User { file: 0, walk: Walk::new(Variables::default()), thinks: false, is_unmet: false };
-        Self { shared, keep_alive: part.keep_alive, users: part.users.clone().map(|_| user()).collect() }
+        let user = |_| User::new(0, Variables::default());
+        Self { shared, keep_alive: part.keep_alive, users: part.users.clone().map(user).collect(), learnt: Vec::new() }
     }
 
     fn file(&self, user: usize) -> &'r PreparedFile {
@@ -55,9 +72,24 @@ impl<'r> HurlThread<'r> {
         }
     }
 
+    /// Returns what a user has captured that no output may show.
+    fn redacted(&self, user: usize) -> impl Iterator<Item = String> {
+        let variables = &self.users[user].walk.variables;
+        let values = self.file(user).session().redacted.iter().filter_map(|number| variables.get(*number));
+        values.filter_map(|value| value.render().ok().map(Cow::into_owned))
+    }
+
+    /// Returns the secrets of the run and those that a user has captured.
+    fn secrets(&self, user: usize) -> Cow<'r, Secrets> {
+        match self.file(user).session().redacted.is_empty() {
+            true => Cow::Borrowed(&self.shared.secrets),
+            false => Cow::Owned(self.shared.secrets.with(self.redacted(user))),
+        }
+    }
+
     /// Ends a session at an entry.
     fn give_up(&self, user: usize, entry: usize, reason: String) -> Step {
-        let reason = self.shared.secrets.mask(reason);
+        let reason = self.secrets(user).mask(reason);
         let entry = self.file(user).first_entry + entry;
         self.end(user, &Ended::Failed(entry, reason.clone()));
         Step::Failed(entry as u32, (!self.users[user].is_unmet).then_some(reason))
@@ -68,6 +100,22 @@ impl<'r> HurlThread<'r> {
             observer.pauses(pause);
         }
         Step::Pause(pause)
+    }
+
+    /// Returns the number of the server of an origin, as far as it is known.
+    fn server(&mut self, origin: Origin) -> Lookup {
+        if let Some(number) = self.shared.origins.iter().position(|known| *known == origin) {
+            return Lookup::Server(number);
+        }
+        if let Some((_, number)) = self.learnt.iter().find(|(known, _)| *known == origin) {
+            return Lookup::Server(*number);
+        }
+        let Some(learnt) = &self.shared.learnt else { return Lookup::Refused(self.shared.unknown_server(&origin)) };
+        let found = learnt.look_up(&origin.ascii_serialization());
+        if let Lookup::Server(number) = found {
+            self.learnt.push((origin, number));
+        }
+        found
     }
 
     /// Returns how much of the response to a user's request is kept.
@@ -83,7 +131,7 @@ impl ThreadUsers for HurlThread<'_> {
         let shared = self.shared;
         let file = shared.draw_file();
         let variables = shared.files[file].variables(shared.settings.feeder.as_ref(), shared.draw_record());
-        self.users[user] = User { file, walk: Walk::new(variables), thinks: false, is_unmet: false };
+        self.users[user] = User::new(file, variables);
     }
 
     fn next(&mut self, user: usize) -> Step {
@@ -92,10 +140,21 @@ impl ThreadUsers for HurlThread<'_> {
         match state.walk.next(file.session()) {
             Action::Send(entry) => {
                 let origin = state.walk.request().map(|request| request.url.origin());
-                if let Some(other) = origin.filter(|origin| *origin != shared.origin) {
-                    let (other, here) = (other.ascii_serialization(), shared.origin.ascii_serialization());
-                    return self.give_up(user, entry, format!("the request goes to {other}, not to {here}"));
+                if let Some(origin) = origin {
+                    match self.server(origin) {
+                        Lookup::Server(number) => {
+                            let state = &mut self.users[user];
+                            (state.destination, state.look_ups) = (number, 0);
+                        }
+                        Lookup::Pending => {
+                            let look_ups = &mut self.users[user].look_ups;
+                            *look_ups += 1;
+                            return Step::LookUp(learnt::pause(*look_ups));
+                        }
+                        Lookup::Refused(why) => return self.give_up(user, entry, why),
+                    }
                 }
+                let state = &mut self.users[user];
                 if let Some(think) = shared.settings.think.as_ref().filter(|_| std::mem::take(&mut state.thinks)) {
                     return self.pause(Duration::from_nanos(think.time()));
                 }
@@ -113,6 +172,10 @@ impl ThreadUsers for HurlThread<'_> {
         }
     }
 
+    fn destination(&self, user: usize) -> usize {
+        self.users[user].destination
+    }
+
     fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo {
         let keep = self.keep(user);
         let Some(request) = self.users[user].walk.request() else { return RequestInfo::default() };
@@ -120,7 +183,7 @@ impl ThreadUsers for HurlThread<'_> {
         let info = encode::write(request, keep, self.keep_alive, out);
         if let Some(observer) = self.observer() {
             let entry = self.file(user).first_entry + self.users[user].walk.entry();
-            observer.sent(entry, &self.shared.secrets.mask_bytes(&out[start..]));
+            observer.sent(entry, &self.secrets(user).mask_bytes(&out[start..]));
         }
         info
     }
@@ -132,7 +195,7 @@ impl ThreadUsers for HurlThread<'_> {
             let mut out = Vec::new();
             encode::write(request, keep, true, &mut out);
             let entry = self.file(user).first_entry + self.users[user].walk.entry();
-            observer.sent(entry, &self.shared.secrets.mask_bytes(&out));
+            observer.sent(entry, &self.secrets(user).mask_bytes(&out));
         }
         encode::parts(request, keep)
     }
@@ -147,10 +210,14 @@ impl ThreadUsers for HurlThread<'_> {
             let demands = file.session().entries.get(entry).is_some_and(|entry| demands_status(&entry.expected));
             demands || by.response.status < 400
         };
+        let secrets = match judgement {
+            Judgement::Retried(_) | Judgement::Failed(_) => self.secrets(user),
+            Judgement::Passed | Judgement::Redirected => Cow::Borrowed(&shared.secrets),
+        };
         let mask = |unmet: crate::expected::Unmet| Unmet {
-            assert: file.places[entry].iter().position(|at| *at == unmet.at).unwrap_or(0),
-            expected: shared.secrets.mask(unmet.expected),
-            actual: shared.secrets.mask(unmet.actual),
+            assert: file.places[entry].binary_search(&unmet.at).unwrap_or(0),
+            expected: secrets.mask(unmet.expected),
+            actual: secrets.mask(unmet.actual),
         };
         let unmet = |unmet: Vec<crate::expected::Unmet>| unmet.into_iter().map(mask).collect();
         self.users[user].is_unmet = matches!(judgement, Judgement::Failed(_));
@@ -164,9 +231,21 @@ impl ThreadUsers for HurlThread<'_> {
             Judgement::Failed(these) => Judged { passed: false, unmet: unmet(these), retries: false },
         };
         if let Some(observer) = shared.settings.observer.as_deref() {
+            self.redacted(user).for_each(|value| observer.captured_secret(&value));
             observer.received(file.first_entry + entry, by, &judged);
         }
         judged
+    }
+
+    fn retries(&mut self, user: usize, failure: &Failure) -> bool {
+        let file = self.file(user);
+        let state = &mut self.users[user];
+        let entry = file.first_entry + state.walk.entry();
+        let retries = state.walk.retries(file.session());
+        if let Some(observer) = self.observer().filter(|_| retries) {
+            observer.retried(entry, &failure.what);
+        }
+        retries
     }
 
     fn failed(&mut self, user: usize, failure: &Failure) {

@@ -15,6 +15,7 @@ use html5ever::tokenizer::{
 };
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use sink::{Handle, Sink};
+use std::cell::Cell;
 
 /// Reads HTML.
 ///
@@ -28,15 +29,36 @@ pub fn parse(text: &str) -> Result<Tree, String> {
         return Err(format!("the content is larger than {MAX_BYTES} bytes"));
     }
     let options = TreeBuilderOpts { scripting_enabled: false, drop_doctype: true, ..TreeBuilderOpts::default() };
-    let tokens = Tokens { builder: TreeBuilder::new(Sink::default(), options) };
+    let tokens = Tokens { builder: TreeBuilder::new(Sink::default(), options), tokens: Cell::new(0) };
     let tokenizer = Tokenizer::new(tokens, TokenizerOpts::default());
     let input = BufferQueue::default();
-    input.push_back(StrTendril::from(text));
-    // The tokenizer stops at scripts, which browsers run, and at declarations of a charset, which is known here.
-    while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
+    let (mut rest, mut words, mut tokens) = (text, 0, 0);
+    while !rest.is_empty() && !tokenizer.sink.builder.sink.is_full() {
+        let end = (0..=PIECE.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end)).unwrap_or(0);
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        words += piece.split_ascii_whitespace().count();
+        input.push_back(StrTendril::from(piece));
+        // The tokenizer stops at scripts, which browsers run, and at declarations of a charset, which is known here.
+        while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
+        let count = tokenizer.sink.tokens.get();
+        if count != std::mem::replace(&mut tokens, count) {
+            words = 0;
+        } else if words > MAX_WORDS {
+            return Err(format!("a tag or a comment of the content has more than {MAX_WORDS} words"));
+        }
+    }
     tokenizer.end();
     tokenizer.sink.builder.sink.into_tree()
 }
+
+/// How many bytes the tokenizer is given at a time.
+const PIECE: usize = 1 << 14;
+
+/// How many words a tag or a comment may have. The tokenizer compares each attribute of a tag with those before it, so that
+/// the time for a tag grows with the square of their number: this many take half a second. Tests without optimisation meet a
+/// smaller limit.
+const MAX_WORDS: usize = if cfg!(test) { 1 << 12 } else { 1 << 15 };
 
 /// Elements that have no content (HTML, section 13.1.2): nothing ends them.
 const VOID: &[&str] = &[
@@ -47,12 +69,15 @@ const VOID: &[&str] = &[
 /// Hands tokens on to the tree's builder.
 struct Tokens {
     builder: TreeBuilder<Handle, Sink>,
+    /// Tokens by now.
+    tokens: Cell<usize>,
 }
 
 impl TokenSink for Tokens {
     type Handle = Handle;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
+        self.tokens.set(self.tokens.get() + 1);
         let sink = &self.builder.sink;
         if sink.is_full() {
             return TokenSinkResult::Continue;

@@ -1,10 +1,10 @@
 //! The names of commands, and words that were meant to be one.
 
 use super::grammar::Cli;
-use crate::exit::Stop;
+use crate::exit::CliError;
 use clap::CommandFactory;
 
-/// Where all names are told.
+/// The hint to the list of all commands.
 const SEE: &str = "see 'torr help'";
 
 /// Returns whether a word could be a command as well as the name of a host: it has no dot, port, scheme or path.
@@ -15,35 +15,35 @@ pub fn is_bare(word: &str) -> bool {
 
 /// Returns the mistake, if a word that stands where a command can stand is nearly the name of one. A host of such a name
 /// is not pressed by guessing: `http://` before it says that it is meant.
-pub fn mistyped(word: &str) -> Option<Stop> {
+pub fn mistyped(word: &str) -> Option<CliError> {
     let (known, distance) = if is_bare(word) { nearest(word)? } else { return None };
     (distance > 0).then(|| {
-        Stop::Usage(format!(
+        CliError::Usage(format!(
             "there is no command '{word}' (did you mean '{known}'? a host of that name is 'http://{word}/')"
         ))
     })
 }
 
 /// Returns the mistake, if a word that was taken for a host is the name of a command, or nearly so.
-pub fn misplaced(word: &str) -> Option<Stop> {
+pub fn misplaced(word: &str) -> Option<CliError> {
     if is_bare(word) && names().any(|name| name == word) {
         let usage = format!("'{word}' is a command, which stands before all flags, as in 'torr {word} ...'");
-        return Some(Stop::Usage(format!("{usage} (a host of that name is 'http://{word}/')")));
+        return Some(CliError::Usage(format!("{usage} (a host of that name is 'http://{word}/')")));
     }
     mistyped(word)
 }
 
 /// Returns the mistake of asking for a command that there is not.
-pub fn unknown(word: &str) -> Stop {
+pub fn unknown(word: &str) -> CliError {
     let hint = nearest(word).map_or(SEE.to_owned(), |(known, _)| format!("did you mean '{known}'?"));
-    Stop::Usage(format!("there is no command '{word}' ({hint})"))
+    CliError::Usage(format!("there is no command '{word}' ({hint})"))
 }
 
 /// Adds to a failure that a word was taken for a host because it is no command.
-pub fn also_no_command(word: &str, stop: Stop) -> Stop {
+pub fn also_no_command(word: &str, stop: CliError) -> CliError {
     match stop {
-        Stop::Unreachable(line) if is_bare(word) => {
-            Stop::Unreachable(format!("{line}, and there is no command of that name ({SEE})"))
+        CliError::Unreachable(line) if is_bare(word) => {
+            CliError::Unreachable(format!("{line}, and there is no command of that name ({SEE})"))
         }
         other => other,
     }
@@ -96,7 +96,10 @@ mod tests {
             ("pres", "press"),
         ] {
             let found = mistyped(word).unwrap_or_else(|| panic!("{word} was taken for a host"));
-            assert!(matches!(&found, Stop::Usage(line) if line.contains(&format!("'{meant}'?"))), "{word}: {found:?}");
+            assert!(
+                matches!(&found, CliError::Usage(line) if line.contains(&format!("'{meant}'?"))),
+                "{word}: {found:?}"
+            );
         }
         for host in ["localhost", "api", "db", "web", "redis", "nginx", "hello", "limt.example", "limt:80", "limt/", ""]
         {

@@ -1,15 +1,21 @@
-//! What the command line can say.
+//! The grammar of the command line.
 
 use super::shell::{CompletionsArgs, ManArgs};
 use crate::check::CheckArgs;
+use crate::compare::CompareArgs;
 use crate::demo::DemoArgs;
 use crate::doctor::DoctorArgs;
+use crate::fleet::FleetArgs;
 use crate::fronts::FrontArgs;
+use crate::history::HistoryArgs;
 use crate::import::ImportArgs;
+use crate::lab::LabArgs;
 use crate::limit::LimitArgs;
+use crate::links::LinksArgs;
+use crate::once::OnceArgs;
 use crate::press::PressArgs;
+use crate::report::ReportArgs;
 use crate::serve::ServeArgs;
-use crate::session::OnceArgs;
 use crate::watch::WatchArgs;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
@@ -30,10 +36,11 @@ Examples:
   torr URL --fail-if 'p99>50ms'        exit code 1 if it is not that good
   torr limit URL                       the most that it sustains
   torr doctor URL                      the one factor that limits it, proven
+  torr compare URL_A URL_B             what B takes more, or less
   torr serve --workers 4               a server worth pressing
   torr demo --quick                    both, beside reference figures
 
-Exit codes: 0 done, 1 a check or threshold or output failed, 2 bad usage, 3 target could not be reached, 130 interrupted (the report is still printed)";
+Exit codes: 0 done, 1 a check or threshold or output failed, 2 bad usage, 3 target could not be reached, 4 a comparison cannot tell, 130 interrupted (the report is still printed)";
 
 /// A pressure gauge for HTTP services: loads one as hard as this machine allows, and says what limits it.
 #[derive(Debug, Parser)]
@@ -53,37 +60,49 @@ pub struct Cli {
 pub enum Command {
     /// Run the demo application: a server worth pressing
     Serve(ServeArgs),
-    /// Name the one factor that limits a service, with proof, or say that it cannot be told
+    /// Name the one factor that limits a service, with evidence, or say that it is unknown
     Doctor(Box<DoctorArgs>),
     /// Find the most that a service sustains, and what happens above
     Limit(Box<LimitArgs>),
+    /// Compare two versions of a service, in turns or by their results, and say what differs beyond doubt
+    Compare(Box<CompareArgs>),
+    /// Find the runs at which a row of archived results changed
+    History(HistoryArgs),
+    /// Run tables of loads over servers that are started for it, such as TechEmpower's tests
+    Lab(LabArgs),
+    /// Make one HTML page of results: verdict, plots and tables, which opens from disk and loads nothing
+    Report(ReportArgs),
     /// Press the demo application, show its figures beside those of the source documents, and diagnose it
     Demo(DemoArgs),
+    /// Load a service from several machines at once, with one result
+    Fleet(FleetArgs),
     /// Tell others what can be seen of a service on this machine, so that they know what limits it
     Watch(WatchArgs),
-    /// Read hurl files and say what is wrong with them; nothing is sent
+    /// Read hurl files, scripts and plans and say what is wrong with them; nothing is sent
     Check(CheckArgs),
-    /// Walk one user through a hurl file, with every request and response shown
+    /// Walk one user through a hurl file or a script, with every request and response shown
     Once(Box<OnceArgs>),
     /// Turn a curl command line or a HAR recording into a hurl file
     Import(ImportArgs),
-    /// Press as ApacheBench would be told to, and report in its layout; see 'torr ab -h'
+    /// Press with ApacheBench's command line, and report in its layout; see 'torr ab -h'
     #[command(disable_help_flag = true)]
     Ab(FrontArgs),
-    /// The same for wrk
+    /// Press with wrk's command line, and report in its layout
     #[command(disable_help_flag = true)]
     Wrk(FrontArgs),
-    /// The same for wrk2, whose -R gives the arrival rate
+    /// Press with wrk2's command line, whose -R gives the arrival rate
     #[command(disable_help_flag = true)]
     Wrk2(FrontArgs),
-    /// The same for httpress
+    /// Press with httpress' command line
     #[command(disable_help_flag = true)]
     Httpress(FrontArgs),
-    /// The same for 'drogon_ctl press'
+    /// Press with the command line of 'drogon_ctl press'
     #[command(disable_help_flag = true)]
     Press(FrontArgs),
     /// Print the JSON Schema of plans
     PlanSchema,
+    /// Make links by whose names Torr takes the command lines of ab, wrk and others
+    InstallLinks(LinksArgs),
     /// Print the completions of a shell
     Completions(CompletionsArgs),
     /// Write the man pages of all commands

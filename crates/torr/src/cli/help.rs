@@ -47,10 +47,12 @@ const BRIEFS: &[Brief] = &[
             ("serve", "Run the demo application: a server worth pressing"),
             ("doctor", "Name the one factor that limits a service, with proof"),
             ("limit", "Find the most that a service sustains"),
+            ("compare", "Tell what differs between two versions, and what not"),
+            ("report", "Make one HTML page of results"),
             ("demo", "Press the demo application, and diagnose it"),
             ("watch", "Offer what a server's machine shows to torr elsewhere"),
-            ("check", "Read hurl files, and say what is wrong with them"),
-            ("once", "Walk through a hurl file once, everything shown"),
+            ("check", "Say what is wrong with hurl files, scripts, plans"),
+            ("once", "Walk through a file once, everything shown"),
             ("import", "Turn curl commands and recordings into hurl files"),
         ],
         below: "\
@@ -58,15 +60,14 @@ Examples:
   torr http://127.0.0.1:8080/          10 s, 100 connections, then a verdict
   torr URL -r 5000 --fail-if 'p99>50ms'  an open loop, exit code 1 if too slow
   torr a.hurl=7 b.hurl=1 -c 50         virtual users, by weights
-  torr plan.toml -d 1m                 settings from a file, a flag beside it
 
 Exit codes: 0 done, 1 a check or threshold or output failed, 2 bad usage,
-3 target could not be reached, 130 interrupted (the report is still printed)",
+3 target not reached, 4 cannot tell, 130 interrupted (the report is printed)",
     },
     Brief {
         command: "limit",
         flags: &[
-            ("url", "A URL, or a hurl file"),
+            ("url", "A URL, or a.hurl, script.lua, plan.toml"),
             ("slo", "What to keep to [default: p99<50ms,errors<0.1%]"),
             ("budget", "How long all of it may take [default: 60s]"),
             ("max_rate", "Never more requests per second than this"),
@@ -76,6 +77,7 @@ Exit codes: 0 done, 1 a check or threshold or output failed, 2 bad usage,
             ("no_keepalive", "Open a connection for each request"),
             ("i_own_this", "Press a service outside private networks"),
             ("json", "Write the outcome as JSON"),
+            ("report", "Write a report as one HTML page"),
             ("quiet", "No progress line"),
             ("headers", "A header, as 'Name: value'"),
             ("method", "The method"),
@@ -88,7 +90,7 @@ Exit codes: 0 done, 1 a check or threshold or output failed, 2 bad usage,
     Brief {
         command: "doctor",
         flags: &[
-            ("url", "A URL, or a hurl file"),
+            ("url", "A URL, or a.hurl, script.lua, plan.toml"),
             ("connections", "Connections that the service is meant to stand [100]"),
             ("budget", "How long all experiments may take [default: 60s]"),
             ("max_rate", "Never more requests per second than this"),
@@ -98,6 +100,7 @@ Exit codes: 0 done, 1 a check or threshold or output failed, 2 bad usage,
             ("watch", "Where the server's machine has a 'torr watch'"),
             ("watch_token", "The token that it wants"),
             ("json", "Write the diagnosis as JSON"),
+            ("report", "Write a report as one HTML page"),
             ("quiet", "No progress on stderr"),
             ("headers", "A header, as 'Name: value'"),
             ("method", "The method"),
@@ -115,7 +118,8 @@ Exit codes: 0 done, 1 a check or threshold or output failed, 2 bad usage,
     Brief {
         command: "once",
         flags: &[
-            ("file", "The hurl file"),
+            ("target", "a.hurl, script.lua, plan.toml; a URL of --script"),
+            ("script", "A Lua script that says what is sent to the URL"),
             ("variables", "Give a variable a value"),
             ("variables_file", "Read variables from lines NAME=VALUE"),
             ("secrets", "A variable whose value no output shows"),
@@ -172,7 +176,7 @@ pub fn grammar() -> Command {
     })
 }
 
-/// Parses a command line. Where help is asked for, the error is that help: two screens of it, or everything.
+/// Parses a command line. If help is requested, the error is that help: two screens of it, or everything.
 pub fn parse(args: &[OsString]) -> Result<ArgMatches, Error> {
     let front = args.get(1).and_then(|word| word.to_str()).is_some_and(Front::is_called);
     let is_all = |word: &OsString| word == ALL;

@@ -1,6 +1,6 @@
 //! What other programs make of the command line: completions of shells, and man pages.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::output;
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -36,7 +36,7 @@ pub struct ManArgs {
 }
 
 /// Prints the completions of a shell.
-pub fn completions(args: &CompletionsArgs, mut grammar: Command) -> Result<ExitCode, Stop> {
+pub fn completions(args: &CompletionsArgs, mut grammar: Command) -> Result<ExitCode, CliError> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut grammar, "torr", &mut text);
     output::print(&String::from_utf8_lossy(&text));
@@ -44,10 +44,10 @@ pub fn completions(args: &CompletionsArgs, mut grammar: Command) -> Result<ExitC
 }
 
 /// Writes a man page for the program and one for each command.
-pub fn man(args: &ManArgs, grammar: Command) -> Result<ExitCode, Stop> {
+pub fn man(args: &ManArgs, grammar: Command) -> Result<ExitCode, CliError> {
     let folder = args.folder.display();
     let written = std::fs::create_dir_all(&args.folder).and_then(|()| clap_mangen::generate_to(grammar, &args.folder));
-    written.map_err(|error| Stop::Usage(format!("cannot write man pages to '{folder}': {error}")))?;
+    written.map_err(|error| CliError::Usage(format!("cannot write man pages to '{folder}': {error}")))?;
     output::note(&format!("man pages written: man {folder}/torr.1"));
     Ok(ExitCode::SUCCESS)
 }

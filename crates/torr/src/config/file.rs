@@ -1,27 +1,28 @@
-//! Settings from a TOML file: every value with the line where it stands.
+//! Settings from a TOML file, each with its line.
 
-use super::chosen::Chosen;
+use super::serve_config::ServeConfig;
 use super::settings::{Kind, SETTINGS, Setting};
 use super::similar;
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::toml_value::{excerpt, plain};
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
-/// Takes every setting of a file. `took` is told of each, with its line.
-pub fn read(path: &Path, chosen: &mut Chosen, mut took: impl FnMut(&'static str, usize)) -> Result<(), Stop> {
+/// Reads all settings of a file. `took` is called with each setting and its line.
+pub fn read(path: &Path, chosen: &mut ServeConfig, mut took: impl FnMut(&'static str, usize)) -> Result<(), CliError> {
     let name = shown(path);
     let read = std::fs::read_to_string(path);
-    let text = read.map_err(|error| Stop::Usage(format!("cannot read the configuration from '{name}': {error}")))?;
+    let text =
+        read.map_err(|error| CliError::Usage(format!("cannot read the configuration from '{name}': {error}")))?;
     let line_of = |at: usize| 1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count();
-    let failed = |line: usize, what: String| Stop::Usage(format!("{name}:{line}: {what}"));
+    let failed = |line: usize, what: String| CliError::Usage(format!("{name}:{line}: {what}"));
     let table = DeTable::parse(&text).map_err(|error| {
         let line = line_of(error.span().map_or(0, |span| span.start));
         let source = text.lines().nth(line - 1).unwrap_or_default().trim();
         failed(line, malformed(error.message(), source))
     })?;
     let mut entries: Vec<_> = table.get_ref().iter().collect();
-    // Mistakes are told from the top.
+    // Mistakes are reported from the top.
     entries.sort_by_key(|(key, _)| key.span().start);
     for (key, value) in entries {
         let line = line_of(key.span().start);
@@ -32,12 +33,12 @@ pub fn read(path: &Path, chosen: &mut Chosen, mut took: impl FnMut(&'static str,
     Ok(())
 }
 
-/// A path within one line.
+/// Returns a path as text of one line.
 pub fn shown(path: &Path) -> String {
     path.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// What to say of a line that is no TOML.
+/// Returns the message for a line that is not TOML.
 fn malformed(message: &str, source: &str) -> String {
     let known = |(key, value): (&str, &str)| Some((setting(key.trim())?, value.trim().to_owned()));
     match source.split_once('=').and_then(known) {
@@ -70,15 +71,15 @@ fn find(key: &str, value: &DeValue<'_>) -> Result<&'static Setting, String> {
     Err(format!("unknown key '{}' ({hint})", excerpt(key)))
 }
 
-/// How a value that was written wrongly would be right, if that is known.
+/// Returns the correct form of a value, if that is known.
 fn mended(setting: &Setting, text: &str) -> String {
-    let mut chosen = Chosen::default();
+    let mut chosen = ServeConfig::default();
     let taken = (setting.take)(&mut chosen, text);
     taken.map_or_else(String::new, |()| format!(" (did you mean {} = {}?)", setting.key, setting.toml(&chosen)))
 }
 
-/// Takes a value that stands like this in the file.
-fn take(setting: &Setting, chosen: &mut Chosen, value: &DeValue<'_>, source: &str) -> Result<(), String> {
+/// Sets a setting to a value of the file.
+fn take(setting: &Setting, chosen: &mut ServeConfig, value: &DeValue<'_>, source: &str) -> Result<(), String> {
     let wrong = |hint: &str| {
         let written = match value {
             _ if setting.kind == Kind::Secret => "this".into(),

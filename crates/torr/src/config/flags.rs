@@ -1,6 +1,6 @@
 //! A flag for every setting, made from the list of settings.
 
-use super::chosen::Chosen;
+use super::serve_config::ServeConfig;
 use super::settings::{SETTINGS, Setting};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 
@@ -17,7 +17,7 @@ impl Flags {
 
 impl Args for Flags {
     fn augment_args(command: Command) -> Command {
-        let defaults = Chosen::default();
+        let defaults = ServeConfig::default();
         command.args(SETTINGS.iter().map(|setting| flag(setting, &defaults)))
     }
 
@@ -38,10 +38,10 @@ impl FromArgMatches for Flags {
     }
 }
 
-fn flag(setting: &'static Setting, defaults: &Chosen) -> Arg {
+fn flag(setting: &'static Setting, defaults: &ServeConfig) -> Arg {
     let default = setting.default.map_or_else(|| (setting.text)(defaults), str::to_owned);
-    // Looked at here, so that a mistake is told as those of all other flags are.
-    let check = |text: &str| match (setting.take)(&mut Chosen::default(), text) {
+    // Checked here, so that a mistake is reported as those of all other flags.
+    let check = |text: &str| match (setting.take)(&mut ServeConfig::default(), text) {
         Some(()) => Ok(text.to_owned()),
         None => Err(format!("not {}", setting.must_be)),
     };

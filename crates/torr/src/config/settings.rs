@@ -1,6 +1,6 @@
 //! Every setting of `torr serve`: its name, what it takes, what it means.
 
-use super::chosen::Chosen;
+use super::serve_config::ServeConfig;
 use super::values::{address, file, files, limit, line, listed, log, name, shown, time, within};
 use torr_serve::LogTarget;
 
@@ -9,27 +9,27 @@ use torr_serve::LogTarget;
 pub struct Setting {
     /// Its name in a file.
     pub key: &'static str,
-    /// What stands for its value in the help.
+    /// The placeholder of its value in the help.
     pub value: &'static str,
-    /// What it means.
+    /// Its meaning, for the help.
     pub meaning: &'static str,
-    /// What a value must be.
+    /// The form of a value, for messages.
     pub must_be: &'static str,
-    /// What the default depends on, if it is no fixed value.
+    /// What the default depends on, if it is not a fixed value.
     pub default: Option<&'static str>,
-    /// As what it is written in a file.
+    /// The TOML type of its value.
     pub kind: Kind,
-    /// Takes a value, unless it is none.
-    pub take: fn(&mut Chosen, &str) -> Option<()>,
-    /// The value as text.
-    pub text: fn(&Chosen) -> String,
+    /// Sets a value; `None` if the text is not valid.
+    pub take: fn(&mut ServeConfig, &str) -> Option<()>,
+    /// Returns the value as text.
+    pub text: fn(&ServeConfig) -> String,
 }
 
-/// As what a value is written in a file.
+/// The TOML type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Text,
-    /// Text that may hold a password: no message says it back.
+    /// Text that may have a password, so that no message shows it.
     Secret,
     Number,
     /// Text, or a number of seconds.
@@ -48,7 +48,7 @@ impl Setting {
     }
 
     /// The value as it stands in a file.
-    pub fn toml(&self, chosen: &Chosen) -> String {
+    pub fn toml(&self, chosen: &ServeConfig) -> String {
         self.as_toml(&(self.text)(chosen))
     }
 
@@ -210,7 +210,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "write_timeout",
         value: "TIME",
-        meaning: "How long a client may read nothing of an answer that waits for it",
+        meaning: "How long a client may read nothing of a response that waits for it",
         must_be: DURATION,
         default: None,
         kind: Kind::Duration,
@@ -220,7 +220,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "stop_timeout",
         value: "TIME",
-        meaning: "How long requests under way may take once the server is told to stop",
+        meaning: "How long requests in flight may take in a graceful stop",
         must_be: DURATION,
         default: None,
         kind: Kind::Duration,
@@ -340,7 +340,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "log_level",
         value: "LEVEL",
-        meaning: "What is told on standard error: off, error, warn, info, debug or trace",
+        meaning: "What is logged on standard error: off, error, warn, info, debug or trace",
         must_be: "off, error, warn, info, debug or trace",
         default: None,
         kind: Kind::Text,
@@ -350,7 +350,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "server_name",
         value: "TEXT",
-        meaning: "The Server field of answers",
+        meaning: "The Server field of responses",
         must_be: "1 to 100 printable ASCII characters, with no space at either end",
         default: None,
         kind: Kind::Text,
@@ -418,6 +418,16 @@ pub const SETTINGS: &[Setting] = &[
         text: |from| from.settings.access_log_format.to_string(),
     },
     Setting {
+        key: "router",
+        value: "true|false",
+        meaning: "The demo application's /, /plaintext and /json by an axum router instead of controllers",
+        must_be: "true or false",
+        default: None,
+        kind: Kind::Boolean,
+        take: |to, text| text.parse().ok().map(|yes| to.router = yes),
+        text: |from| from.router.to_string(),
+    },
+    Setting {
         key: "database",
         value: "URL",
         meaning: "Database of the demo application: sqlite::memory:, sqlite:FILE, mysql://USER:PASSWORD@HOST/NAME or postgres://USER:PASSWORD@HOST/NAME; tables that are missing are made and filled",
@@ -440,7 +450,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "db_pipelined",
         value: "true|false",
-        meaning: "PostgreSQL: each worker has one connection, over which statements do not wait for each other's answers",
+        meaning: "PostgreSQL: each worker has one connection, over which statements do not wait for each other's results",
         must_be: "true or false",
         default: None,
         kind: Kind::Boolean,
@@ -537,7 +547,7 @@ mod tests {
     fn names_of_files_are_one_line() {
         for key in ["pid_file", "tls_cert", "tls_key", "tls_client_ca", "access_log"] {
             let setting = SETTINGS.iter().find(|setting| setting.key == key).expect("it is there");
-            let take = |text: &str| (setting.take)(&mut Chosen::default(), text);
+            let take = |text: &str| (setting.take)(&mut ServeConfig::default(), text);
             assert_eq!((take("/a b/c.pem"), take("")), (Some(()), Some(())), "{key}");
             for bad in ["a\nb", "a\0", "a\u{1b}[2J"] {
                 assert_eq!(take(bad), None, "{key}: {bad:?}");
@@ -548,7 +558,7 @@ mod tests {
     #[test]
     fn what_is_shown_is_taken_again_and_is_the_same() {
         for setting in SETTINGS {
-            let mut chosen = Chosen::default();
+            let mut chosen = ServeConfig::default();
             let text = (setting.text)(&chosen);
             assert_eq!((setting.take)(&mut chosen, &text), Some(()), "{}: {text}", setting.key);
             assert_eq!((setting.text)(&chosen), text, "{}", setting.key);
@@ -558,7 +568,7 @@ mod tests {
     #[test]
     fn a_file_can_hold_the_largest_numbers() {
         for setting in SETTINGS.iter().filter(|setting| setting.kind == Kind::Number) {
-            let take = |text: &str| (setting.take)(&mut Chosen::default(), text);
+            let take = |text: &str| (setting.take)(&mut ServeConfig::default(), text);
             assert_eq!(take("9223372036854775808"), None, "{}", setting.key);
             assert_eq!(take("-1"), None, "{}", setting.key);
         }

@@ -9,7 +9,7 @@ use torr_gauge::RunResult;
 use torr_report::style::{FAINT, STRONG, paint};
 use torr_report::{human, table, text};
 
-/// All that is shown, with the file that has all figures, if one was asked for.
+/// Returns the report, with the name of the JSON file, if there is one.
 pub fn text(demo: &Demo, json: Option<&Path>) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}\n", paint(STRONG, "torr serve, pressed by torr"));
@@ -46,7 +46,7 @@ pub fn text(demo: &Demo, json: Option<&Path>) -> String {
     out
 }
 
-/// Rows that are alike in that, and how their connections are told.
+/// Returns rows that are all with keep-alive or all without, and the words for that.
 fn kept<'r, 'd>(rows: &'r [&'d Row]) -> (&'static str, &'r [&'d Row]) {
     let keep_alive = rows.first().is_some_and(|row| row.setting.keep_alive);
     (if keep_alive { "kept alive" } else { "none kept alive" }, rows)
@@ -93,7 +93,7 @@ fn heading_of(cells: &[&str]) -> impl Iterator<Item = Vec<String>> {
     std::iter::once(cells.iter().map(|cell| paint(FAINT, *cell)).collect())
 }
 
-/// What every table has of a row.
+/// Returns the columns that every table has.
 fn measured(row: &Row) -> Vec<String> {
     let run: &RunResult = &row.run;
     let micros = |us: Option<u64>| us.map_or("-".into(), |us| human::micros(us as f64));

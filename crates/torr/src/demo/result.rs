@@ -1,23 +1,23 @@
-//! What the demo found.
+//! The result of the demo.
 
 use super::reference::Reference;
 use serde::Serialize;
 use torr_gauge::{Machine, RunResult, Verdict};
 
-/// The connections over which rows of the database are asked for.
+/// The connections of loads on the database.
 pub const QUERY_CONNECTIONS: usize = 100;
 
-/// All that the demo found.
+/// The result of the demo.
 #[derive(Serialize)]
 pub struct Demo {
     pub schema: &'static str,
     pub torr: &'static str,
     pub machine: Machine,
     pub workers: usize,
-    /// The kind of database that the rows come from; where it is and who asks it is not told.
+    /// The kind of the database, without its address and user.
     pub database: String,
     pub rows: Vec<Row>,
-    /// Of the page, by the doctor; of the first row alone if there was no time for that.
+    /// The doctor's verdict of the page; the passive verdict of the first row if there was no time for that.
     pub verdict: Option<Verdict>,
 }
 
@@ -31,7 +31,7 @@ pub struct Setting {
     pub references: Vec<Reference>,
 }
 
-/// One setting and what it came to.
+/// A setting and its measurement.
 #[derive(Serialize)]
 pub struct Row {
     #[serde(flatten)]

@@ -1,8 +1,9 @@
 //! `torr doctor` on the command line.
 
 use super::compare::args::CompareArgs;
-use crate::flags::given::Given;
+use crate::flags::given::GivenFlags;
 use crate::flags::request::RequestArgs;
+use crate::flags::script::ScriptArgs;
 use crate::flags::transport::TransportArgs;
 use crate::flags::values::{duration, per_second, positive};
 use crate::flags::variables::VariableArgs;
@@ -14,8 +15,8 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
     #[command(flatten)]
-    pub given: Given,
-    /// Where to; 'http://' may be left out
+    pub given: GivenFlags,
+    /// A URL, whose 'http://' may be left out; or a.hurl, script.lua, or plan.toml, of which the load is passed over
     #[arg(required_unless_present_any = ["command", "tls"])]
     pub url: Option<String>,
     /// Connections at a time that the service is meant to stand
@@ -48,6 +49,9 @@ pub struct DoctorArgs {
     /// Write the diagnosis with all experiments as JSON; '-' is standard output, where nothing else is written then
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Write a report with verdict, evidence and all experiments as one HTML page
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sweep", "via", "tls", "paths"])]
+    pub report: Option<PathBuf>,
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
@@ -57,6 +61,8 @@ pub struct DoctorArgs {
     pub variables: VariableArgs,
     #[command(flatten)]
     pub request: RequestArgs,
+    #[command(flatten)]
+    pub script: ScriptArgs,
     #[command(flatten)]
     pub transport: TransportArgs,
 }

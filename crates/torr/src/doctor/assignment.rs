@@ -2,12 +2,11 @@
 
 use super::args::DoctorArgs;
 use crate::again;
-use crate::exit::Stop;
-use crate::flags::session::{check_sessions, check_url};
+use crate::base::{Base, BaseArgs};
+use crate::exit::CliError;
 use crate::flags::transport::TransportArgs;
-use crate::press::{base_and_options, permission};
+use crate::press::permission;
 use crate::session;
-use crate::target;
 use std::time::Duration;
 use torr_doctor::remote::RemoteWatch;
 use torr_doctor::{Assignment, Invocation, quoted};
@@ -17,32 +16,40 @@ use torr_press::request::Options;
 /// The least in which experiments mean anything.
 const LEAST_BUDGET: Duration = Duration::from_secs(5);
 
-/// How a URL is loaded, if it may be.
+/// Returns the plan for a URL or a hurl file, if it may be loaded, for a comparison.
 pub fn plan(
     args: &DoctorArgs,
     transport: &TransportArgs,
     url: &str,
     keep_alive: bool,
-) -> Result<(Plan, Options), Stop> {
-    if args.request.urls.is_some() {
-        return Err(Stop::Usage("torr doctor examines one URL at a time: leave out --urls".into()));
+) -> Result<(Plan, Options), CliError> {
+    if args.script.script.is_some() {
+        return Err(CliError::Usage("--script is for a diagnosis: a comparison takes URLs and hurl files".into()));
     }
-    let (plan, options) = match target::hurl_file(Some(url), "torr doctor")? {
-        Some(file) => {
-            check_sessions(&args.given.flags)?;
-            (session::base(file, &args.variables, &args.request, transport, keep_alive)?, Options::default())
-        }
-        None => {
-            check_url(&args.given.flags)?;
-            base_and_options(&args.request, transport, Some(url), keep_alive)?
-        }
-    };
-    permission::ask(&plan, args.i_own_this, "torr doctor")?;
-    let threads = args.threads.unwrap_or(plan.threads);
-    Ok((Plan { connections: args.connections, threads, ..plan }, options))
+    base(args, transport, url, keep_alive).map(|base| (base.plan, base.options))
 }
 
-/// What was given, for the commands that are printed.
+/// Returns the plan for a target, if it may be loaded, with its script.
+pub fn base(args: &DoctorArgs, transport: &TransportArgs, url: &str, keep_alive: bool) -> Result<Base, CliError> {
+    if args.request.urls.is_some() {
+        return Err(CliError::Usage("torr doctor examines one URL at a time: leave out --urls".into()));
+    }
+    let base = Base::of(&BaseArgs {
+        target: Some(url),
+        script: args.script.script.as_deref(),
+        arguments: &[],
+        given: &args.given,
+        variables: &args.variables,
+        request: &args.request,
+        transport,
+        keep_alive,
+    })?;
+    permission::ask(&base.plan, args.i_own_this, "torr doctor")?;
+    let threads = args.threads.unwrap_or(base.plan.threads);
+    Ok(Base { plan: Plan { connections: args.connections, threads, ..base.plan }, ..base })
+}
+
+/// Returns the user's command line, for the commands that are printed.
 fn again(args: &DoctorArgs) -> Invocation {
     let mut again = again::invocation(&args.given, args.url.as_deref());
     let flag = |name: &str, value: Option<String>| (name.to_owned(), value.map(|value| quoted(&value)));
@@ -67,15 +74,15 @@ fn again(args: &DoctorArgs) -> Invocation {
     again
 }
 
-pub fn assignment(args: &DoctorArgs, plan: Plan, options: Options) -> Result<Assignment, Stop> {
+pub fn assignment(args: &DoctorArgs, plan: Plan, options: Options) -> Result<Assignment, CliError> {
     if args.budget < LEAST_BUDGET {
-        return Err(Stop::Usage(format!(
+        return Err(CliError::Usage(format!(
             "a budget of {:?} is too short to tell anything: give at least 5s",
             args.budget
         )));
     }
     if args.max_connections.is_some_and(|most| most < args.connections) {
-        return Err(Stop::Usage("--max-connections is below -c: lower -c as well".into()));
+        return Err(CliError::Usage("--max-connections is below -c: lower -c as well".into()));
     }
     Ok(Assignment {
         again: Invocation { requests_each: session::requests_each(&plan), ..again(args) },
@@ -87,11 +94,11 @@ pub fn assignment(args: &DoctorArgs, plan: Plan, options: Options) -> Result<Ass
     })
 }
 
-/// The server's machine, where the user says how it is asked.
-pub fn remote(args: &DoctorArgs, port: u16) -> Result<Option<RemoteWatch>, Stop> {
+/// Returns the observer of a remote server's machine, if the user has given its address.
+pub fn remote(args: &DoctorArgs, port: u16) -> Result<Option<RemoteWatch>, CliError> {
     let Some(address) = &args.watch else { return Ok(None) };
     let token = args.watch_token.clone().or_else(|| std::env::var("TORR_WATCH_TOKEN").ok());
     RemoteWatch::connect(address, token.as_deref(), port)
         .map(Some)
-        .map_err(|error| Stop::Unreachable(error.to_string()))
+        .map_err(|error| CliError::Unreachable(error.to_string()))
 }

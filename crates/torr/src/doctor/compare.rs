@@ -1,8 +1,7 @@
-//! `torr doctor` with `--sweep`, `--via`, `--tls` or `--paths`: from the command line to the ways that are compared.
+//! `torr doctor` with `--sweep`, `--via`, `--tls` or `--paths`: from the command line to the compared variants.
 
 pub mod args;
 mod course;
-mod launch;
 mod render;
 mod sweep;
 
@@ -10,7 +9,7 @@ use super::args::DoctorArgs;
 use super::assignment::{assignment, plan, remote};
 use super::outcome::{halted, put};
 use super::progress::Shown;
-use crate::exit::{self, Stop};
+use crate::exit::{self, CliError};
 use crate::flags::tls::{TlsArgs, TlsResumption};
 use crate::flags::transport::TransportArgs;
 use crate::interrupt;
@@ -21,13 +20,13 @@ use torr_doctor::Observer;
 use torr_doctor::compare::{Secured, Transport, Way, paths, tls, via};
 use torr_press::{Plan, Target};
 
-/// Compares and prints what came of it.
-pub fn run(args: &DoctorArgs) -> Result<ExitCode, Stop> {
+/// Compares and prints the result.
+pub fn run(args: &DoctorArgs) -> Result<ExitCode, CliError> {
     let json = args.json.as_deref().map(Sink::open).transpose()?;
     let shown = Shown::new(args.budget, !args.quiet);
     let course = Course { stop: interrupt::flag()?, tell: &mut |step| shown.step(step) };
-    let asked = &args.compare;
-    let found = match (&asked.command, &asked.via, &asked.tls) {
+    let compare = &args.compare;
+    let found = match (&compare.command, &compare.via, &compare.tls) {
         (Some(command), ..) => sweep::sweep(args, command, course),
         (_, Some(proxy), _) => by_proxy(args, proxy, course),
         (_, _, Some(secured)) => by_tls(args, secured.as_deref(), course),
@@ -43,26 +42,26 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Stop> {
 }
 
 fn by_path(args: &DoctorArgs, course: Course<'_>) -> Found {
-    let paths_asked = &args.compare.paths;
-    if let Some(path) = paths_asked.iter().find(|path| !path.starts_with('/')) {
-        return Err(Stop::Usage(format!("'{path}' is no path: it begins with '/'")));
+    let requested = &args.compare.paths;
+    if let Some(path) = requested.iter().find(|path| !path.starts_with('/')) {
+        return Err(CliError::Usage(format!("'{path}' is no path: it begins with '/'")));
     }
-    if paths_asked.len() < 2 {
-        return Err(Stop::Usage("--paths compares two or more, as in --paths /db/raw,/db/model".into()));
+    if requested.len() < 2 {
+        return Err(CliError::Usage("--paths compares two or more, as in --paths /db/raw,/db/model".into()));
     }
-    let target = Target::parse(url(args)).map_err(Stop::usage)?;
+    let target = Target::parse(url(args)).map_err(CliError::usage)?;
     let planned = |path: &String| plan(args, &args.transport, &target.whole_as_user(path), !args.no_keepalive);
-    let plans = paths_asked.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
+    let plans = requested.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
     let observer = observer(args, &plans[0].0)?;
     let way = |(path, (plan, _)): (&String, &(Plan, _))| way(path, plan, &observer);
-    let ways: Vec<_> = paths_asked.iter().zip(&plans).map(way).collect();
+    let ways: Vec<_> = requested.iter().zip(&plans).map(way).collect();
     let (first, options) = plans[0].clone();
     Ok(paths(&assignment(args, first, options)?, &ways, &course.stop, course.tell))
 }
 
 fn by_proxy(args: &DoctorArgs, proxy: &str, course: Course<'_>) -> Found {
-    let service = Target::parse(url(args)).map_err(Stop::usage)?;
-    let proxy = Target::parse(proxy).map_err(Stop::usage)?;
+    let service = Target::parse(url(args)).map_err(CliError::usage)?;
+    let proxy = Target::parse(proxy).map_err(CliError::usage)?;
     let path = if proxy.path() == "/" { service.path() } else { proxy.path() };
     let (direct, options) = plan(args, &args.transport, url(args), !args.no_keepalive)?;
     let (through, _) = plan(args, &args.transport, &proxy.whole_as_user(path), !args.no_keepalive)?;
@@ -95,8 +94,8 @@ fn by_tls(args: &DoctorArgs, secured: Option<&str>, course: Course<'_>) -> Found
 }
 
 /// The URL without TLS, if there is one, and the one with it.
-fn plain_and_secured<'a>(args: &'a DoctorArgs, given: Option<&'a str>) -> Result<(Option<&'a str>, &'a str), Stop> {
-    let is_tls = |url: &str| Target::parse(url).map(|target| target.tls).map_err(Stop::usage);
+fn plain_and_secured<'a>(args: &'a DoctorArgs, given: Option<&'a str>) -> Result<(Option<&'a str>, &'a str), CliError> {
+    let is_tls = |url: &str| Target::parse(url).map(|target| target.tls).map_err(CliError::usage);
     let plain = args.compare.plain.as_deref();
     let (plain, secured) = match (args.url.as_deref(), given) {
         // '--tls URL' without another: it is the URL that has TLS.
@@ -104,15 +103,17 @@ fn plain_and_secured<'a>(args: &'a DoctorArgs, given: Option<&'a str>) -> Result
         (Some(url), None) if is_tls(url)? => (plain, url),
         (Some(url), Some(secured)) if plain.is_none() => (Some(url), secured),
         (Some(_), Some(_)) => {
-            return Err(Stop::Usage("--plain is for a URL of https: give '--tls' without a value then".into()));
+            return Err(CliError::Usage("--plain is for a URL of https: give '--tls' without a value then".into()));
         }
-        _ => return Err(Stop::Usage("--tls needs the service's https URL: as its value, or as URL".into())),
+        _ => return Err(CliError::Usage("--tls needs the service's https URL: as its value, or as URL".into())),
     };
     if !is_tls(secured)? {
-        return Err(Stop::Usage(format!("'{secured}' is not the https URL that --tls needs")));
+        return Err(CliError::Usage(format!("'{secured}' is not the https URL that --tls needs")));
     }
     match plain {
-        Some(plain) if is_tls(plain)? => Err(Stop::Usage(format!("'{plain}' is not without TLS: give an http URL"))),
+        Some(plain) if is_tls(plain)? => {
+            Err(CliError::Usage(format!("'{plain}' is not without TLS: give an http URL")))
+        }
         plain => Ok((plain, secured)),
     }
 }
@@ -125,8 +126,8 @@ fn way<'w>(name: &str, plan: &Plan, observer: &'w Option<Box<dyn Observer>>) -> 
     Way { name: name.into(), plan: plan.clone(), observer: observer.as_deref() }
 }
 
-/// The machine of a plan's server: as the user says, or this one.
-fn observer(args: &DoctorArgs, plan: &Plan) -> Result<Option<Box<dyn Observer>>, Stop> {
+/// Returns the observer of a server's machine: the remote one that the user has given, or this one.
+fn observer(args: &DoctorArgs, plan: &Plan) -> Result<Option<Box<dyn Observer>>, CliError> {
     if let Some(remote) = remote(args, plan.target.port)? {
         return Ok(Some(Box::new(remote)));
     }

@@ -1,6 +1,6 @@
-//! How the command ends: with a diagnosis or a comparison, or with neither.
+//! The output of a diagnosis or a comparison, and its errors.
 
-use crate::exit::{self, Stop};
+use crate::exit::{self, CliError};
 use crate::output;
 use crate::press::why_not;
 use crate::sink::Sink;
@@ -8,28 +8,33 @@ use serde::Serialize;
 use std::process::ExitCode;
 use torr_doctor::Halt;
 
-/// Why there is nothing to tell.
-pub fn halted(halt: Halt, what: &str) -> Result<ExitCode, Stop> {
+/// Returns the error of a diagnosis or a comparison without a result.
+pub fn halted(halt: Halt, what: &str) -> Result<ExitCode, CliError> {
     match halt {
         Halt::Interrupted => {
             output::note(&format!("interrupted before there was {what}"));
             Ok(exit::interrupted())
         }
         Halt::Run(error) => Err(why_not(error)),
-        Halt::Silent(line) => Err(Stop::Unreachable(line)),
-        halt => Err(Stop::usage(halt)),
+        Halt::Silent(line) => Err(CliError::Unreachable(line)),
+        halt => Err(CliError::usage(halt)),
     }
 }
 
-/// Writes what came of it as JSON where that is wanted, and as text unless JSON has taken standard output.
-pub fn put(found: &impl Serialize, json: Option<Sink>, text: impl FnOnce() -> String) -> Result<(), Stop> {
+/// Writes a result as JSON if requested, and as text unless JSON is on standard output.
+pub fn put(found: &impl Serialize, json: Option<Sink>, text: impl FnOnce() -> String) -> Result<(), CliError> {
     let stdout_is_taken = json.as_ref().is_some_and(Sink::takes_stdout);
     if let Some(json) = json {
-        let text = serde_json::to_string_pretty(found).map_err(|error| Stop::Failed(error.to_string()))?;
-        json.put(&text).map_err(Stop::Failed)?;
+        write(found, json)?;
     }
     if !stdout_is_taken {
         output::report(&text());
     }
     Ok(())
+}
+
+/// Writes a result as JSON.
+pub fn write(found: &impl Serialize, json: Sink) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(found).map_err(|error| CliError::Failed(error.to_string()))?;
+    json.put(&text).map_err(CliError::Failed)
 }

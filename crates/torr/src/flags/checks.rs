@@ -1,11 +1,11 @@
 //! `--expect-*` and `--follow`: what is expected of each response.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use clap::Args;
 use torr_press::Inspection;
 use torr_press::checks::Check;
 
-/// Checks, each of which is counted; the exit code is 1 if an answer fails one.
+/// Checks, each of which is counted; the exit code is 1 if a response fails one.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Checks")]
 pub struct CheckArgs {
@@ -18,31 +18,32 @@ pub struct CheckArgs {
     /// Expect the body to contain a text, to match '~regex', or to be what '@FILE' holds. A compressed body is decoded
     #[arg(long, value_name = "TEXT")]
     pub expect_body: Vec<String>,
-    /// Follow redirects that stay with the same scheme, host and port; what counts is the answer that they lead to
+    /// Follow redirects that stay with the same scheme, host and port; what counts is the response that they lead to
     #[arg(short = 'L', long, visible_alias = "location", conflicts_with = "pipeline")]
     pub follow: bool,
 }
 
-/// Each answer's checks are bits of one number.
+/// The most checks: those of a response are bits of one number.
 const MOST_CHECKS: usize = 32;
 
 impl CheckArgs {
     /// Returns the checks of a run.
-    pub fn inspection(&self) -> Result<Inspection, Stop> {
-        let statuses = self.expect_status.iter().map(|text| Check::status(text).map_err(Stop::usage));
-        let headers = self.expect_header.iter().map(|text| Check::header(text).map_err(Stop::usage));
+    pub fn inspection(&self) -> Result<Inspection, CliError> {
+        let statuses = self.expect_status.iter().map(|text| Check::status(text).map_err(CliError::usage));
+        let headers = self.expect_header.iter().map(|text| Check::header(text).map_err(CliError::usage));
         let bodies = self.expect_body.iter().map(|text| body(text));
         let checks: Vec<_> = statuses.chain(headers).chain(bodies).collect::<Result<_, _>>()?;
         if checks.len() > MOST_CHECKS {
-            return Err(Stop::Usage(format!("at most {MOST_CHECKS} checks can be asked for")));
+            return Err(CliError::Usage(format!("at most {MOST_CHECKS} checks are possible")));
         }
         Ok(Inspection { checks, follow: self.follow, keep_first: false })
     }
 }
 
-fn body(text: &str) -> Result<Check, Stop> {
-    let Some(path) = text.strip_prefix('@') else { return Check::body(text).map_err(Stop::usage) };
+fn body(text: &str) -> Result<Check, CliError> {
+    let Some(path) = text.strip_prefix('@') else { return Check::body(text).map_err(CliError::usage) };
     let read = std::fs::read(path);
-    let body = read.map_err(|error| Stop::Usage(format!("cannot read the expected body from '{path}': {error}")))?;
+    let body =
+        read.map_err(|error| CliError::Usage(format!("cannot read the expected body from '{path}': {error}")))?;
     Ok(Check::whole_body(text, body))
 }

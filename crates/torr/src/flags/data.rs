@@ -1,7 +1,7 @@
 //! `--data` and its like, in the order in which they stand on the command line: together they are one body.
 
 use super::input::Input;
-use crate::exit::Stop;
+use crate::exit::CliError;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use torr_press::request::Data;
 
@@ -44,7 +44,7 @@ pub struct DataArgs {
 
 impl DataArgs {
     /// Reads the pieces, some of which are files.
-    pub fn read(&self, input: &mut Input) -> Result<Vec<Data>, Stop> {
+    pub fn read(&self, input: &mut Input) -> Result<Vec<Data>, CliError> {
         self.pieces.iter().map(|(kind, text)| data(*kind, text, input)).collect()
     }
 }
@@ -81,7 +81,7 @@ impl FromArgMatches for DataArgs {
 }
 
 /// A piece of data, as with curl.
-fn data(kind: DataKind, text: &str, input: &mut Input) -> Result<Data, Stop> {
+fn data(kind: DataKind, text: &str, input: &mut Input) -> Result<Data, CliError> {
     let what = "the body";
     Ok(Data::Plain(match kind {
         DataKind::Raw => text.as_bytes().to_vec(),
@@ -97,7 +97,7 @@ fn data(kind: DataKind, text: &str, input: &mut Input) -> Result<Data, Stop> {
 }
 
 /// `content`, `=content`, `name=content`, `@FILE` or `name@FILE`: whichever of `=` and `@` comes first.
-pub fn encoded(text: &str, input: &mut Input) -> Result<Data, Stop> {
+pub fn encoded(text: &str, input: &mut Input) -> Result<Data, CliError> {
     let (name, content) = match text.find(['=', '@']) {
         None => ("", text.to_owned()),
         Some(at) if text[at..].starts_with('=') => (&text[..at], text[at + 1..].to_owned()),

@@ -1,14 +1,15 @@
-//! What was given on the command line, to be given again: the request and the way there, flag by flag in their order.
+//! The flags of the request and its route as the user gave them, in their order, for commands that are printed.
 
 use super::request::RequestArgs;
+use super::script::ScriptArgs;
 use super::transport::TransportArgs;
 use super::variables::VariableArgs;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 
-/// The flags of the request, of variables and of the way there that were given. It adds no flag of its own to the command that it is a part of,
-/// and has to stand before the parts whose flags it notes, since these take their values away.
+/// The given flags of the request, of variables, of the script and of the route. Adds no flag to its command, and must come before the
+/// parts whose flags it notes, since these remove the values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct GivenFlags {
     pub flags: Vec<GivenFlag>,
 }
 
@@ -24,7 +25,7 @@ pub struct GivenFlag {
 }
 
 impl GivenFlag {
-    /// Returns the word of a command line that says the same.
+    /// Returns the flag as a word of a command line.
     pub fn word(&self) -> String {
         match &self.value {
             Some(value) => format!("{}={value}", self.name),
@@ -33,7 +34,20 @@ impl GivenFlag {
     }
 }
 
-impl Args for Given {
+impl GivenFlags {
+    /// Returns the names of the flags that are noted.
+    pub fn known() -> Vec<String> {
+        noted().get_arguments().map(|arg| arg.get_id().to_string()).collect()
+    }
+}
+
+/// The flags that are noted.
+fn noted() -> Command {
+    let known = VariableArgs::augment_args(RequestArgs::augment_args(Command::new("known")));
+    ScriptArgs::augment_args(TransportArgs::augment_args(known))
+}
+
+impl Args for GivenFlags {
     fn augment_args(command: Command) -> Command {
         command
     }
@@ -43,11 +57,9 @@ impl Args for Given {
     }
 }
 
-impl FromArgMatches for Given {
+impl FromArgMatches for GivenFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let known = VariableArgs::augment_args(RequestArgs::augment_args(Command::new("known")));
-        let known = TransportArgs::augment_args(known);
-        Ok(Self { flags: given(known.get_arguments(), matches) })
+        Ok(Self { flags: given(noted().get_arguments(), matches) })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -63,7 +75,7 @@ pub fn given<'a>(known: impl Iterator<Item = &'a Arg>, matches: &ArgMatches) -> 
     flags.into_iter().map(|(_, flag)| flag).collect()
 }
 
-/// Each time that a flag was given, with its place on the command line.
+/// Returns all occurrences of a flag with their positions on the command line.
 fn occurrences(arg: &Arg, matches: &ArgMatches) -> Vec<(usize, GivenFlag)> {
     let id = arg.get_id().as_str();
     let Some(name) = arg.get_long().map(|long| format!("--{long}")) else { return vec![] };

@@ -1,11 +1,11 @@
-//! How hard to press: connections, pace, length.
+//! The flags of the load: connections, pace, length.
 
-use super::values::{Stages, depth, duration, per_second, positive, rate, requests, stages, think};
+use super::values::{Stages, depth, duration, per_second, positive, rate, requests, stages, think, window};
 use clap::{ArgGroup, Args, ValueEnum};
 use std::time::Duration;
-use torr_press::{Arrivals, Pace, Schedule, ThinkTime};
+use torr_press::{Arrivals, Pace, Schedule, ThinkTime, Timestamps};
 
-/// How hard, how fast, how long.
+/// The flags of the load.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load", group(ArgGroup::new("open").args(["rate", "stages"])))]
 pub struct LoadArgs {
@@ -37,7 +37,15 @@ pub struct LoadArgs {
     /// How requests of an open loop are spread: evenly, or at random as many independent users would
     #[arg(long, value_enum, default_value_t = ArrivalsArg::Constant, requires = "open")]
     pub arrivals: ArrivalsArg,
-    /// After how long without a whole answer a request has failed
+    /// Requests of an open loop that are due within so short a time of each other leave together, which saves CPU; 0 is
+    /// each at its own time [default: 150us; at random never]
+    #[arg(long, value_name = "DURATION", value_parser = window, requires = "open")]
+    pub coalesce: Option<Duration>,
+    /// The clock of arriving responses: the kernel's receive time, or the time at which Torr reads them; auto is the kernel in open
+    /// loops over TCP
+    #[arg(long, value_enum, default_value_t = TimestampsArg::Auto, value_name = "CLOCK")]
+    pub timestamps: TimestampsArg,
+    /// After how long without a whole response a request has failed
     #[arg(long, default_value = "10s", value_parser = duration, value_name = "DURATION")]
     pub timeout: Duration,
     /// Press so long before anything counts
@@ -47,7 +55,7 @@ pub struct LoadArgs {
     /// is drawn from evenly
     #[arg(long, value_parser = think, value_name = "DURATION")]
     pub think: Option<ThinkTime>,
-    /// Requests under way at a time on each connection (HTTP/1.1 pipelining)
+    /// Requests in flight on each connection (HTTP/1.1 pipelining)
     #[arg(long, value_parser = depth, value_name = "N", conflicts_with_all = ["no_keepalive", "h2"])]
     pub pipeline: Option<u16>,
     /// Close each connection after so many requests
@@ -59,7 +67,7 @@ pub struct LoadArgs {
 }
 
 impl LoadArgs {
-    /// When requests are due.
+    /// Returns the pace of requests.
     pub fn pace(&self) -> Pace {
         let arrivals = self.arrivals.into();
         match (&self.rate, &self.stages) {
@@ -69,11 +77,29 @@ impl LoadArgs {
         }
     }
 
-    /// Connections at a time.
+    /// Returns the number of connections.
     pub fn connections(&self) -> usize {
         match &self.stages {
             Some(Stages::Connections(connections)) => connections.peak().ceil() as usize,
             _ => self.max_connections.or(self.connections).unwrap_or(100),
+        }
+    }
+}
+
+/// [`Timestamps`] on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TimestampsArg {
+    Auto,
+    Kernel,
+    User,
+}
+
+impl From<TimestampsArg> for Timestamps {
+    fn from(timestamps: TimestampsArg) -> Self {
+        match timestamps {
+            TimestampsArg::Auto => Self::Auto,
+            TimestampsArg::Kernel => Self::Kernel,
+            TimestampsArg::User => Self::User,
         }
     }
 }

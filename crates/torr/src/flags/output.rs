@@ -1,14 +1,14 @@
-//! What is told, and where.
+//! The flags of outputs and thresholds.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use torr_gauge::ThresholdRule;
 use torr_gauge::sessions::EntryName;
 use torr_gauge::threshold::{self, MisplacedRuleError};
 use torr_report::otlp::Collector;
 
-/// Where results go, and what makes the run a failure.
+/// The flags of outputs and thresholds.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
@@ -30,6 +30,9 @@ pub struct OutputArgs {
     /// Write checks and thresholds as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+    /// Write a report as one HTML page, which loads nothing
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Send the figures to an OpenTelemetry collector (OTLP/HTTP); the path is /v1/metrics if there is none
     #[arg(long, value_name = "URL", value_parser = Collector::parse)]
     pub otlp: Option<Collector>,
@@ -66,24 +69,29 @@ impl OutputArgs {
     }
 
     /// Checks that all rules of `--fail-if` and all outputs fit a run with these entries, none for a URL.
-    pub fn check(&self, entries: &[EntryName]) -> Result<(), Stop> {
+    pub fn check(&self, entries: &[EntryName]) -> Result<(), CliError> {
         if self.csv_entries.is_some() && entries.is_empty() {
-            return Err(Stop::Usage("--csv-entries is for hurl files: a URL has no entries".into()));
+            return Err(CliError::Usage("--csv-entries is for hurl files: a URL has no entries".into()));
         }
-        let misplaced = |error: MisplacedRuleError| Stop::Usage(format!("--fail-if {error}"));
+        let misplaced = |error: MisplacedRuleError| CliError::Usage(format!("--fail-if {error}"));
         self.rules().iter().try_for_each(|rule| rule.check(entries).map_err(misplaced))
     }
 
-    /// The files that are asked for, each with its flag.
-    pub fn files(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
-        let files = [
-            ("--json", &self.json),
-            ("--csv", &self.csv),
-            ("--csv-entries", &self.csv_entries),
-            ("--hlog", &self.hlog),
-            ("--prometheus", &self.prometheus),
-            ("--junit", &self.junit),
-        ];
-        files.into_iter().filter_map(|(flag, file)| Some((flag, file.as_ref()?)))
+    /// Returns the requested files, each with its flag.
+    pub fn files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        self.outputs().into_iter().filter_map(|(flag, file)| Some((flag, file?)))
+    }
+
+    /// Returns the flag of each output that is a file, with the file where it is requested.
+    pub fn outputs(&self) -> [(&'static str, Option<&Path>); 7] {
+        [
+            ("--json", self.json.as_deref()),
+            ("--csv", self.csv.as_deref()),
+            ("--csv-entries", self.csv_entries.as_deref()),
+            ("--hlog", self.hlog.as_deref()),
+            ("--prometheus", self.prometheus.as_deref()),
+            ("--junit", self.junit.as_deref()),
+            ("--report", self.report.as_deref()),
+        ]
     }
 }

@@ -3,7 +3,7 @@
 use super::data::{self, DataArgs};
 use super::form;
 use super::input::Input;
-use crate::exit::Stop;
+use crate::exit::CliError;
 use clap::{ArgGroup, Args, ValueEnum};
 use std::path::PathBuf;
 use torr_press::request::{Auth, Body, Data, Feeder, Options, Order, Url, read_list};
@@ -34,7 +34,7 @@ pub struct RequestArgs {
     /// Send what --data and its like say in the query instead of a body
     #[arg(short = 'G', long, conflicts_with_all = ["json_body", "form"], requires = "bodies")]
     pub get: bool,
-    /// Send HEAD, whose answers have no body
+    /// Send HEAD, whose responses have no body
     #[arg(short = 'I', long, conflicts_with = "method")]
     pub head: bool,
     /// Something more for the query, as with --data-urlencode; behind a '+' as it stands
@@ -55,7 +55,7 @@ pub struct RequestArgs {
     /// The Referer
     #[arg(short = 'e', long, value_name = "URL")]
     pub referer: Option<String>,
-    /// Ask for answers in gzip, brotli or zstd
+    /// Request responses in gzip, brotli or zstd
     #[arg(long)]
     pub compressed: bool,
     #[arg(long, value_name = "FILE", help = URLS)]
@@ -92,28 +92,28 @@ impl From<OrderArg> for Order {
 
 impl RequestArgs {
     /// Returns the target, the requests, and the options that the requests were made of.
-    pub fn requests(&self, url: Option<&str>, keep_alive: bool) -> Result<(Target, Requests, Options), Stop> {
+    pub fn requests(&self, url: Option<&str>, keep_alive: bool) -> Result<(Target, Requests, Options), CliError> {
         let mut input = Input::default();
         let urls = urls(self, url, &mut input)?;
         let options = options(self, keep_alive, &mut input)?;
-        let requests = Requests::new(&urls, &options).map_err(Stop::usage)?;
+        let requests = Requests::new(&urls, &options).map_err(CliError::usage)?;
         let first = urls.into_iter().next().map(|url| url.target);
         Ok((first.expect("requests cannot be made without a URL"), requests, options))
     }
 }
 
 /// The URL on the command line, then those of the list.
-fn urls(args: &RequestArgs, url: Option<&str>, input: &mut Input) -> Result<Vec<Url>, Stop> {
-    let first = url.map(Target::parse).transpose().map_err(Stop::usage)?;
+fn urls(args: &RequestArgs, url: Option<&str>, input: &mut Input) -> Result<Vec<Url>, CliError> {
+    let first = url.map(Target::parse).transpose().map_err(CliError::usage)?;
     let mut urls: Vec<Url> = first.iter().cloned().map(Url::from).collect();
     if let Some(path) = &args.urls {
         let text = input.read_text(&path.to_string_lossy(), "the list of URLs")?;
-        urls.extend(read_list(&text, first.as_ref()).map_err(Stop::usage)?);
+        urls.extend(read_list(&text, first.as_ref()).map_err(CliError::usage)?);
     }
     Ok(urls)
 }
 
-fn options(args: &RequestArgs, keep_alive: bool, input: &mut Input) -> Result<Options, Stop> {
+fn options(args: &RequestArgs, keep_alive: bool, input: &mut Input) -> Result<Options, CliError> {
     let mut query = args.url_query.iter().map(|text| url_query(text, input)).collect::<Result<Vec<_>, _>>()?;
     let mut body = body(args, input)?;
     if args.get
@@ -122,7 +122,7 @@ fn options(args: &RequestArgs, keep_alive: bool, input: &mut Input) -> Result<Op
         query.extend(data);
     }
     if args.head && body.is_some() {
-        return Err(Stop::Usage("--head sends no body: add --get to send the data in the query".into()));
+        return Err(CliError::Usage("--head sends no body: add --get to send the data in the query".into()));
     }
     let method = args.method.clone().or(args.head.then(|| "HEAD".into()));
     Ok(Options {
@@ -137,14 +137,14 @@ fn options(args: &RequestArgs, keep_alive: bool, input: &mut Input) -> Result<Op
         query,
         keep_alive,
         templates: !args.no_template,
-        feeder: args.feeder.as_deref().map(Feeder::read).transpose().map_err(Stop::usage)?,
+        feeder: args.feeder.as_deref().map(Feeder::read).transpose().map_err(CliError::usage)?,
         feeder_order: args.feeder_order.into(),
         url_order: args.order.into(),
     })
 }
 
-/// The body that is asked for; the command line has one kind of it only.
-fn body(args: &RequestArgs, input: &mut Input) -> Result<Option<Body>, Stop> {
+/// Returns the body of the request; the command line may have one kind of it only.
+fn body(args: &RequestArgs, input: &mut Input) -> Result<Option<Body>, CliError> {
     if !args.form.is_empty() {
         let parts = args.form.iter().map(|text| form::part(text, input)).collect::<Result<_, _>>()?;
         return Ok(Some(Body::Multipart(parts)));
@@ -159,22 +159,22 @@ fn body(args: &RequestArgs, input: &mut Input) -> Result<Option<Body>, Stop> {
     Ok(Some(Body::Data(args.data.read(input)?)))
 }
 
-fn url_query(text: &str, input: &mut Input) -> Result<Data, Stop> {
+fn url_query(text: &str, input: &mut Input) -> Result<Data, CliError> {
     match text.strip_prefix('+') {
         Some(plain) => Ok(Data::Plain(plain.as_bytes().to_vec())),
         None => data::encoded(text, input),
     }
 }
 
-fn cookie(text: &str) -> Result<String, Stop> {
-    let hint = || Stop::Usage("--cookie has what is not of the form 'name=value' (files are not read)".into());
+fn cookie(text: &str) -> Result<String, CliError> {
+    let hint = || CliError::Usage("--cookie has what is not of the form 'name=value' (files are not read)".into());
     if text.contains('=') { Ok(text.to_owned()) } else { Err(hint()) }
 }
 
-fn auth(args: &RequestArgs) -> Result<Option<Auth>, Stop> {
+fn auth(args: &RequestArgs) -> Result<Option<Auth>, CliError> {
     match (&args.user, &args.oauth2_bearer) {
         (Some(user), _) if !user.contains(':') => {
-            Err(Stop::Usage("--user has no password: give both as name:password".into()))
+            Err(CliError::Usage("--user has no password: give both as name:password".into()))
         }
         (Some(user), _) => Ok(Some(Auth::Basic(user.clone()))),
         (None, Some(token)) => Ok(Some(Auth::Bearer(token.clone()))),

@@ -2,7 +2,7 @@
 
 use super::given::GivenFlag;
 use super::variables::VariableArgs;
-use crate::exit::Stop;
+use crate::exit::CliError;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -63,10 +63,10 @@ const ONLY_URLS: &[(&str, &str)] = &[
 ///
 /// # Errors
 /// With the first such flag and what to do instead.
-pub fn check_sessions(given: &[GivenFlag]) -> Result<(), Stop> {
+pub fn check_sessions(given: &[GivenFlag]) -> Result<(), CliError> {
     for flag in given {
         if let Some((_, hint)) = ONLY_URLS.iter().find(|(id, _)| *id == flag.id) {
-            return Err(Stop::Usage(format!("{} has no meaning for sessions ({hint})", flag.name)));
+            return Err(CliError::Usage(format!("{} has no meaning for sessions ({hint})", flag.name)));
         }
     }
     Ok(())
@@ -76,9 +76,9 @@ pub fn check_sessions(given: &[GivenFlag]) -> Result<(), Stop> {
 ///
 /// # Errors
 /// With the first such flag.
-pub fn check_script(given: &[GivenFlag]) -> Result<(), Stop> {
+pub fn check_script(given: &[GivenFlag]) -> Result<(), CliError> {
     match given.iter().find(|flag| ["setup", "teardown"].contains(&flag.id.as_str())) {
-        Some(flag) => Err(Stop::Usage(format!("{} has no meaning for scripts (it is for hurl files)", flag.name))),
+        Some(flag) => Err(CliError::Usage(format!("{} has no meaning for scripts (it is for hurl files)", flag.name))),
         None => Ok(()),
     }
 }
@@ -87,11 +87,11 @@ pub fn check_script(given: &[GivenFlag]) -> Result<(), Stop> {
 ///
 /// # Errors
 /// With the first such flag.
-pub fn check_url(given: &[GivenFlag]) -> Result<(), Stop> {
+pub fn check_url(given: &[GivenFlag]) -> Result<(), CliError> {
     for flag in given {
         if ONLY_SESSIONS.contains(&flag.id.as_str()) {
             let hint = "it is for hurl files, as in 'torr checkout.hurl'; a URL has placeholders and --feeder";
-            return Err(Stop::Usage(format!("{} has no meaning for a URL ({hint})", flag.name)));
+            return Err(CliError::Usage(format!("{} has no meaning for a URL ({hint})", flag.name)));
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use torr_press::Target;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "TLS")]
 pub struct TlsArgs {
-    /// Trust whom the certificates in this PEM file are of, instead of whom the system trusts
+    /// Trust the certificates in this PEM file instead of the system's
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     pub cacert: Option<PathBuf>,
     /// Do not check the server's certificate
@@ -33,13 +33,13 @@ pub struct TlsArgs {
     /// Speak no later version than this
     #[arg(long, value_name = "VERSION", value_parser = ["1.2", "1.3"])]
     pub tls_max: Option<String>,
-    /// Whether later connections resume earlier ones' sessions: as browsers do; never, and servers are told so; or as
-    /// visitors do who are new, with a full handshake each
+    /// Whether later connections resume earlier ones' sessions: as browsers do; never, without a request for tickets; or as
+    /// new visitors do, with a full handshake each
     #[arg(long, value_enum, default_value_t = TlsResumption::On, value_name = "HOW")]
     pub tls_resumption: TlsResumption,
 }
 
-/// What becomes of TLS sessions.
+/// The use of TLS sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TlsResumption {
     On,

@@ -2,7 +2,7 @@
 
 use super::http2::Http2Args;
 use super::tls::TlsArgs;
-use crate::exit::Stop;
+use crate::exit::CliError;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use clap::Args;
@@ -11,7 +11,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use torr_gauge::redact;
 use torr_net::{Address, address};
-use torr_press::{ProtocolConfig, Target};
+use torr_press::{Destination, ProtocolConfig, Target};
 
 /// The way there.
 #[derive(Debug, Clone, Args)]
@@ -24,7 +24,7 @@ pub struct TransportArgs {
     /// Connect to this address for a host and port, whatever its name resolves to; may be repeated
     #[arg(long, value_name = "HOST:PORT:ADDR", value_parser = resolved)]
     pub resolve: Vec<Resolved>,
-    /// Connect to a Unix socket; the URL still says what is asked for
+    /// Connect to a Unix socket; the URL still has the host and the path
     #[arg(long, value_name = "PATH", conflicts_with_all = ["bind", "resolve", "proxy"])]
     pub unix_socket: Option<PathBuf>,
     /// Go through an HTTP proxy, by CONNECT
@@ -75,8 +75,8 @@ pub struct Route {
 
 impl TransportArgs {
     /// Returns the way to a target.
-    pub fn route(&self, target: &Target) -> Result<Route, Stop> {
-        let protocol = self.http2.protocol(target.tls.then(|| self.tls.settings(target)))?;
+    pub fn route(&self, target: &Target) -> Result<Route, CliError> {
+        let protocol = self.http2.protocol(target, target.tls.then(|| self.tls.settings(target)))?;
         if let Some(path) = &self.unix_socket {
             return Ok(Route { addresses: vec![Address::Unix(path.clone())], sources: vec![], tunnel: None, protocol });
         }
@@ -91,17 +91,32 @@ impl TransportArgs {
     }
 }
 
-fn addresses(args: &TransportArgs, host: &str, port: u16) -> Result<Vec<SocketAddr>, Stop> {
+/// Returns a server of sessions beside the plan's own, with the way there.
+pub fn destination(args: &TransportArgs, target: Target) -> Result<Destination, CliError> {
+    let Route { addresses, tunnel, protocol, .. } = args.route(&target)?;
+    Ok(Destination { target, addresses, tunnel, tls: protocol.tls })
+}
+
+/// Returns what finds the way to a server that sessions learn of during a run, by its origin; otherwise why there is none.
+pub fn finder(args: &TransportArgs) -> impl Fn(&str) -> Result<Destination, String> + Send + Sync + 'static {
+    let args = args.clone();
+    move |origin| {
+        let target = Target::parse(origin).map_err(|error| error.to_string())?;
+        destination(&args, target).map_err(CliError::into_line)
+    }
+}
+
+fn addresses(args: &TransportArgs, host: &str, port: u16) -> Result<Vec<SocketAddr>, CliError> {
     let given = args.resolve.iter().find(|given| given.host.eq_ignore_ascii_case(host) && given.port == port);
     if let Some(given) = given {
         return Ok(given.addresses.iter().map(|&address| SocketAddr::new(address, port)).collect());
     }
-    address::resolve(host, port).map_err(|_| Stop::Unreachable(format!("the name '{host}' does not resolve")))
+    address::resolve(host, port).map_err(|_| CliError::Unreachable(format!("the name '{host}' does not resolve")))
 }
 
 /// Host and port of a proxy.
-fn proxy_address(proxy: &str) -> Result<(String, u16), Stop> {
-    let bad = || Stop::Usage(format!("--proxy '{}' is not of the form http://host:port", redact::url(proxy)));
+fn proxy_address(proxy: &str) -> Result<(String, u16), CliError> {
+    let bad = || CliError::Usage(format!("--proxy '{}' is not of the form http://host:port", redact::url(proxy)));
     let proxy = Target::parse(proxy).map_err(|_| bad())?;
     // Without a port curl would take 1080, which is hardly ever meant.
     if proxy.tls || proxy.path() != "/" || !proxy.has_port() { Err(bad()) } else { Ok((proxy.host, proxy.port)) }
@@ -116,7 +131,7 @@ pub fn tunnel(target: &Target, user: Option<&str>) -> Vec<u8> {
 }
 
 /// Source addresses must be this machine's, and of the target's family. Of a network those are taken that are.
-fn sources(given: &[String], addresses: &[SocketAddr]) -> Result<Vec<IpAddr>, Stop> {
+fn sources(given: &[String], addresses: &[SocketAddr]) -> Result<Vec<IpAddr>, CliError> {
     let mut sources = Vec::new();
     for text in given {
         let before = sources.len();
@@ -126,17 +141,20 @@ fn sources(given: &[String], addresses: &[SocketAddr]) -> Result<Vec<IpAddr>, St
                 sources.extend(network.hosts().take(MOST_SOURCES).filter(|&host| address::is_local(host)));
             }
             (Err(_), Err(_)) => {
-                return Err(Stop::Usage(format!("--bind '{text}' is neither an address nor a network")));
+                return Err(CliError::Usage(format!("--bind '{text}' is neither an address nor a network")));
             }
             _ => {}
         }
         if sources.len() == before {
-            return Err(Stop::Usage(format!("cannot connect from {text}: it is no address of this machine")));
+            return Err(CliError::Usage(format!("cannot connect from {text}: it is no address of this machine")));
         }
     }
     for source in &sources {
         if let Some(other) = addresses.iter().find(|to| to.is_ipv4() != source.is_ipv4()) {
-            return Err(Stop::Usage(format!("cannot connect from {source} to {}: one is IPv4, one IPv6", other.ip())));
+            return Err(CliError::Usage(format!(
+                "cannot connect from {source} to {}: one is IPv4, one IPv6",
+                other.ip()
+            )));
         }
     }
     Ok(sources)

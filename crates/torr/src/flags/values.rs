@@ -65,7 +65,7 @@ pub fn stages(text: &str) -> Result<Stages, String> {
 /// More cannot be had from one machine.
 const MOST_CONNECTIONS: f64 = 1e6;
 
-/// How many requests may be under way on a connection.
+/// Parses the number of requests in flight on a connection.
 pub fn depth(text: &str) -> Result<u16, String> {
     let depth = number::count(text).and_then(|n| u16::try_from(n).ok());
     depth.filter(|n| (1..=1000).contains(n)).ok_or_else(|| "not a whole number from 1 to 1000".into())
@@ -87,6 +87,13 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     // A clock of nanoseconds in 64 bits must be able to tell its end.
     let fits = |d: &Duration| *d >= Duration::from_millis(1) && *d <= Duration::from_secs(10 * 365 * 86_400);
     parsed.filter(fits).ok_or_else(|| "not a duration such as 10s, 500ms or 2m".into())
+}
+
+/// The length of the windows within which requests leave together: at most the lag of a send that is never acceptable.
+pub fn window(text: &str) -> Result<Duration, String> {
+    let parsed = if text == "0" { Some(Duration::ZERO) } else { humantime::parse_duration(text).ok() };
+    let fits = |window: &Duration| *window <= Duration::from_millis(1);
+    parsed.filter(fits).ok_or_else(|| "not 0 or a short time such as 150us, up to 1ms".into())
 }
 
 #[cfg(test)]

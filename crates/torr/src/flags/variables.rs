@@ -1,6 +1,6 @@
 //! Variables of sessions, by flags, files and the environment.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::flags::input::Input;
 use clap::Args;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ impl VariableArgs {
     }
 
     /// Returns the variables: those of the environment (`HURL_VARIABLE_NAME`), over them those of files, over them those of flags.
-    pub fn values(&self, input: &mut Input) -> Result<BTreeMap<String, String>, Stop> {
+    pub fn values(&self, input: &mut Input) -> Result<BTreeMap<String, String>, CliError> {
         let environment = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.to_str()?.strip_prefix(PREFIX)?.to_owned();
             Some((name, value.to_str()?.to_owned()))
@@ -41,14 +41,15 @@ impl VariableArgs {
                 if line.trim().is_empty() || line.trim_start().starts_with('#') {
                     continue;
                 }
-                let pair = pair(line).ok_or_else(|| Stop::Usage(format!("{path}:{number}: a line is NAME=VALUE")))?;
+                let pair =
+                    pair(line).ok_or_else(|| CliError::Usage(format!("{path}:{number}: a line is NAME=VALUE")))?;
                 values.insert(pair.0, pair.1);
             }
         }
         for (flag, given) in [("--variable", &self.variables), ("--secret", &self.secrets)] {
             for text in given {
                 // The value may be a secret, so it is not shown.
-                let wrong = || Stop::Usage(format!("{flag} takes NAME=VALUE, such as {flag} host=127.0.0.1:8080"));
+                let wrong = || CliError::Usage(format!("{flag} takes NAME=VALUE, such as {flag} host=127.0.0.1:8080"));
                 let pair = pair(text).ok_or_else(wrong)?;
                 values.insert(pair.0, pair.1);
             }

@@ -2,8 +2,8 @@
 
 mod request;
 
-use super::run::{self, Asked, create_file};
-use crate::exit::{self, Stop};
+use super::run::{self, FrontLoad, create_file};
+use crate::exit::{self, CliError};
 use crate::output::print;
 use std::ffi::OsString;
 use std::io::Write;
@@ -17,7 +17,7 @@ use torr_report::fronts::ab::{self as layout, files};
 
 /// The exit code of bad usage where the usage is shown.
 const BAD_USAGE: u8 = 22;
-/// Up to so many requests progress is not told.
+/// The number of requests up to which no progress is shown.
 const FEW: u64 = 150;
 const BANNER: &str = concat!(
     "This is torr ab, Version ",
@@ -27,8 +27,8 @@ const BANNER: &str = concat!(
     "Licensed under MIT or Apache-2.0\n\n",
 );
 
-/// Does what the command line asks for.
-pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
+/// Runs the command line.
+pub fn run(args: Vec<OsString>) -> Result<ExitCode, CliError> {
     match parse(args) {
         Ok(Parsed::Run(args)) => press(&args),
         Ok(Parsed::Version) => {
@@ -43,20 +43,20 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
             anstream::eprint!("ab: {what}\n{USAGE}");
             Ok(ExitCode::from(BAD_USAGE))
         }
-        Err(UsageError { message: what, with_usage: false }) => Err(Stop::Failed(what)),
+        Err(UsageError { message: what, with_usage: false }) => Err(CliError::Failed(what)),
     }
 }
 
-fn press(args: &Args) -> Result<ExitCode, Stop> {
-    let target = Target::parse(&args.url).map_err(Stop::usage)?;
+fn press(args: &Args) -> Result<ExitCode, CliError> {
+    let target = Target::parse(&args.url).map_err(CliError::usage)?;
     let (request, bytes) = request::request(args, &target)?;
     let mut percentages = args.percentages.as_deref().map(create_file).transpose()?;
     let mut gnuplot = args.gnuplot.as_deref().map(create_file).transpose()?;
     let layout = layout_of(args, &target);
     let mut begun = Begun::new(args, &target, &bytes);
     // ApacheBench has only one thread, which limits it.
-    let places = (args.concurrency, crate::press::cpus() as u64);
-    let asked = Asked {
+    let slots = (args.concurrency, crate::press::cpus() as u64);
+    let load = FrontLoad {
         source: args.source,
         duration: args.duration,
         requests: Some(args.requests),
@@ -64,9 +64,9 @@ fn press(args: &Args) -> Result<ExitCode, Stop> {
         tls: args.tls.clone(),
         proxy: args.proxy.clone(),
         detailed: true,
-        ..Asked::new(target, request, places, args.timeout)
+        ..FrontLoad::new(target, request, slots, args.timeout)
     };
-    let measured = asked.press(|progress: &Progress| begun.completed(progress.requests))?;
+    let measured = load.press(|progress: &Progress| begun.completed(progress.requests))?;
     begun.finished(&measured, args);
     print(&match &args.table {
         Some([table, tr, td]) => layout::table(&measured, &layout, [table, tr, td]),
@@ -79,7 +79,7 @@ fn press(args: &Args) -> Result<ExitCode, Stop> {
     if let Some(file) = &mut gnuplot {
         written = written.and_then(|()| files::requests(file, &measured)).and_then(|()| file.flush());
     }
-    written.map_err(|error| Stop::Failed(format!("a file that was asked for could not be written: {error}")))?;
+    written.map_err(|error| CliError::Failed(format!("a file could not be written: {error}")))?;
     run::tell_verdict(&measured, &notes(args, &measured, &layout));
     Ok(exit_code(args, &measured))
 }
@@ -111,7 +111,7 @@ fn notes(args: &Args, measured: &Measurement, layout: &layout::Settings) -> Vec<
         notes.push("-Z has no effect: all cipher suites are offered".into());
     }
     if args.verbosity > 2 {
-        notes.push("-v shows no answers but the first".into());
+        notes.push("-v shows no response but the first".into());
     }
     notes
 }
@@ -127,13 +127,13 @@ fn exit_code(args: &Args, measured: &Measurement) -> ExitCode {
     }
 }
 
-/// What is printed while it runs. Nothing is, before the service has been reached.
+/// The output during the run, which begins when the service has been reached.
 struct Begun {
-    /// What is to be printed first.
+    /// The heading, until it is printed.
     heading: String,
-    /// How many requests each line of progress stands for, if there are to be any.
+    /// The requests for each line of progress, if there is progress.
     step: Option<u64>,
-    told: u64,
+    shown: u64,
 }
 
 impl Begun {
@@ -151,15 +151,15 @@ impl Begun {
             let (request, method) = (without_secrets(&String::from_utf8_lossy(request)), request::method(args));
             heading.push_str(&format!("INFO: {method} header ==\n---\n{request}\n---\n"));
         }
-        Self { heading, step, told: 0 }
+        Self { heading, step, shown: 0 }
     }
 
     fn completed(&mut self, requests: u64) {
         print(&std::mem::take(&mut self.heading));
         let Some(step) = self.step else { return };
-        while self.told + step <= requests {
-            self.told += step;
-            anstream::eprintln!("Completed {} requests", self.told);
+        while self.shown + step <= requests {
+            self.shown += step;
+            anstream::eprintln!("Completed {} requests", self.shown);
         }
     }
 
@@ -179,7 +179,7 @@ impl Begun {
     }
 }
 
-/// A request's head without the values of fields that hold secrets.
+/// Returns a request's header section without the values of secret fields.
 fn without_secrets(head: &str) -> String {
     let line = |line: &str| match line.split_once(':') {
         Some((name, _)) if redact::is_secret_field(name) && !name.contains(' ') => {

@@ -1,7 +1,7 @@
 //! `torr press`: the command line and layout of `drogon_ctl press`.
 
-use super::run::{self, Asked};
-use crate::exit::{self, Stop};
+use super::run::{self, FrontLoad};
+use crate::exit::{self, CliError};
 use crate::output::print;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -14,13 +14,13 @@ use torr_gauge::collector::Progress;
 use torr_press::{Requests, Target};
 use torr_report::fronts::press as layout;
 
-/// The original waits for ever; Torr not quite.
+/// The time-out of a request. The original has none.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// After so many answers progress is told.
+/// The number of responses for each line of progress.
 const STEP: u64 = 100_000;
 
 const USAGE: &str = "\
-Usage: drogon_ctl press <options> <url>   (its command line, answered by torr)
+Usage: drogon_ctl press <options> <url>   (its command line, run by torr)
   -n num    requests to send (default: 1)
   -t num    threads (default: 1)
   -c num    connections at a time (default: 1)
@@ -42,8 +42,8 @@ struct Described {
     body: Option<String>,
 }
 
-/// Does what the command line asks for. Mistakes are told on standard output, as there.
-pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
+/// Runs the command line. Mistakes are printed on standard output, as by the original.
+pub fn run(args: Vec<OsString>) -> Result<ExitCode, CliError> {
     match parse(args) {
         Ok(Some(args)) => press(&args),
         Ok(None) => {
@@ -57,32 +57,32 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
     }
 }
 
-fn press(args: &Args) -> Result<ExitCode, Stop> {
-    let target = Target::parse(&args.url).map_err(Stop::usage)?;
+fn press(args: &Args) -> Result<ExitCode, CliError> {
+    let target = Target::parse(&args.url).map_err(CliError::usage)?;
     let request = request(args, &target)?;
-    let asked = Asked {
+    let load = FrontLoad {
         requests: Some(args.requests),
         tls: TlsArgs { verify: !args.insecure, ..TlsArgs::default() },
-        ..Asked::new(target, request, (args.connections, args.threads), TIMEOUT)
+        ..FrontLoad::new(target, request, (args.connections, args.threads), TIMEOUT)
     };
-    let mut told = 0;
+    let mut shown = 0;
     let mut received = |requests: u64| {
-        while !args.quiet && told + STEP <= requests {
-            told += STEP;
-            print(&format!("{told} responses are received\n\n"));
+        while !args.quiet && shown + STEP <= requests {
+            shown += STEP;
+            print(&format!("{shown} responses are received\n\n"));
         }
     };
-    let measured = asked.press(|progress: &Progress| received(progress.requests))?;
+    let measured = load.press(|progress: &Progress| received(progress.requests))?;
     received(measured.result.requests);
     print(&layout::report(&measured));
     run::tell_verdict(&measured, &layout::notes(&measured));
     Ok(if measured.result.interrupted { exit::interrupted() } else { ExitCode::SUCCESS })
 }
 
-fn request(args: &Args, target: &Target) -> Result<Requests, Stop> {
+fn request(args: &Args, target: &Target) -> Result<Requests, CliError> {
     let described = match &args.file {
         Some(path) => serde_json::from_slice(&run::read_file(path)?)
-            .map_err(|error| Stop::Usage(format!("'{path}' does not describe a request as JSON: {error}")))?,
+            .map_err(|error| CliError::Usage(format!("'{path}' does not describe a request as JSON: {error}")))?,
         None => Described::default(),
     };
     let method = described.method.as_deref().unwrap_or("GET").to_uppercase();
@@ -92,7 +92,7 @@ fn request(args: &Args, target: &Target) -> Result<Requests, Stop> {
     }
     headers.extend(described.header.iter().map(|(name, value)| format!("{name}: {value}")));
     if !described.header.keys().any(|name| name.eq_ignore_ascii_case("content-type")) {
-        // It says nothing of its own about the body.
+        // The original sends no content type by itself.
         headers.push("Content-Type:".into());
     }
     run::request(target, &method, headers, described.body.as_deref(), true)

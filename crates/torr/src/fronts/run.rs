@@ -1,6 +1,6 @@
-//! From what a front end asks for to a measured run, and what every front end says of it.
+//! The run of a front end: its plan, and the output that all front ends have.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::flags::transport;
 use crate::press::ports;
 use crate::script::{Script, ScriptSettings};
@@ -19,12 +19,12 @@ use torr_press::{Arrivals, Inspection, Pace, Plan, ProtocolConfig, Requests, Sch
 use torr_report::fronts;
 use torr_script::Printing;
 
-/// How long each of several addresses is given to accept a connection.
+/// The time-out of connecting to each of several addresses.
 const TRIAL: Duration = Duration::from_secs(3);
 
-/// What to press and how, as all front ends can say it.
+/// The load of a front end.
 #[derive(Debug)]
-pub struct Asked {
+pub struct FrontLoad {
     pub target: Target,
     pub request: Requests,
     /// The address to connect from.
@@ -39,14 +39,14 @@ pub struct Asked {
     pub tls: TlsArgs,
     /// A proxy's host and port.
     pub proxy: Option<(String, u16)>,
-    /// Whether to keep what only some tools show: the first answer, and times from the connection on.
+    /// Whether to keep what only some programs show: the first response, and times from the connection on.
     pub detailed: bool,
     /// The script that says what is sent, with its arguments.
     pub script: Option<(PathBuf, Vec<String>)>,
 }
 
-impl Asked {
-    /// So much, in a closed loop with keep-alive that ends by itself only if it is told when.
+impl FrontLoad {
+    /// Returns a closed loop with keep-alive and without an end.
     pub fn new(target: Target, request: Requests, (connections, threads): (u64, u64), timeout: Duration) -> Self {
         Self {
             target,
@@ -66,14 +66,14 @@ impl Asked {
         }
     }
 
-    /// Presses, and tells the progress about once a second.
-    pub fn press(self, watch: impl FnMut(&Progress)) -> Result<Measurement, Stop> {
+    /// Runs the load; `watch` is called about once a second.
+    pub fn press(self, watch: impl FnMut(&Progress)) -> Result<Measurement, CliError> {
         let (plan, _) = self.plan()?;
         press(&plan, watch)
     }
 
     /// Returns the plan of the run, and the script that says what is sent, which has run so far.
-    pub fn plan(self) -> Result<(Plan, Option<Script>), Stop> {
+    pub fn plan(self) -> Result<(Plan, Option<Script>), CliError> {
         let script = self.script.clone();
         let address = self.address()?;
         let tls = self.target.tls.then(|| TlsSettings {
@@ -83,7 +83,7 @@ impl Asked {
             sends_name: !self.tls.no_sni,
             ..TlsSettings::new(&self.target.host)
         });
-        let tls = tls.map(|settings| settings.load()).transpose().map_err(Stop::usage)?;
+        let tls = tls.map(|settings| settings.load()).transpose().map_err(CliError::usage)?;
         let plan = Plan {
             sources: self.source.into_iter().collect(),
             protocol: ProtocolConfig { tls, http2: false },
@@ -102,44 +102,46 @@ impl Asked {
         let Some((path, arguments)) = script else { return Ok((plan, None)) };
         let (variables, secrets) = (Vec::new(), Vec::new());
         let printing = Printing::Stdout;
-        let settings = ScriptSettings { path: &path, arguments: &arguments, variables, secrets, printing };
+        let one_server = "this command line has one server; 'torr URL --script FILE' takes several";
+        let find = Box::new(move |_: &str| Err(one_server.to_owned()));
+        let settings = ScriptSettings { path: &path, arguments: &arguments, variables, secrets, printing, find };
         let script = Script::load(&plan, settings)?;
         Ok((script.plan(plan), Some(script)))
     }
 
-    /// Of several addresses the first that accepts a connection, as these programs choose it.
-    fn address(&self) -> Result<SocketAddr, Stop> {
+    /// Returns the first address that accepts a connection, as these programs choose it.
+    fn address(&self) -> Result<SocketAddr, CliError> {
         let target = (self.target.host.clone(), self.target.port);
         let (host, port) = self.proxy.as_ref().unwrap_or(&target);
         let mut all = address::resolve(host, *port)
-            .map_err(|_| Stop::Unreachable(format!("the name '{host}' does not resolve")))?;
+            .map_err(|_| CliError::Unreachable(format!("the name '{host}' does not resolve")))?;
         if let Some(source) = self.source {
             if !address::is_local(source) {
-                return Err(Stop::Usage(format!("cannot connect from {source}: it is no address of this machine")));
+                return Err(CliError::Usage(format!("cannot connect from {source}: it is no address of this machine")));
             }
             all.retain(|to| to.is_ipv4() == source.is_ipv4());
         }
         let accepts = |address: &&SocketAddr| TcpStream::connect_timeout(address, TRIAL).is_ok();
         let chosen = if all.len() > 1 { all.iter().find(accepts).or(all.first()) } else { all.first() };
-        let family = || Stop::Usage(format!("'{host}' has no address of the family of the one to connect from"));
+        let family = || CliError::Usage(format!("'{host}' has no address of the family of the one to connect from"));
         chosen.copied().ok_or_else(family)
     }
 }
 
-/// Runs a plan, and tells the progress about once a second.
-pub fn press(plan: &Plan, watch: impl FnMut(&Progress)) -> Result<Measurement, Stop> {
+/// Runs a plan; `watch` is called about once a second.
+pub fn press(plan: &Plan, watch: impl FnMut(&Progress)) -> Result<Measurement, CliError> {
     ports::warn(plan);
     crate::press::press(plan, &*interrupt::flag()?, watch)
 }
 
-/// A request of these parts, all as they stand.
+/// Returns a request of these parts, unchanged.
 pub fn request(
     target: &Target,
     method: &str,
     headers: Vec<String>,
     body: Option<&str>,
     keep_alive: bool,
-) -> Result<Requests, Stop> {
+) -> Result<Requests, CliError> {
     let options = Options {
         method: Some(method.to_owned()),
         headers,
@@ -148,7 +150,7 @@ pub fn request(
         templates: false,
         ..Options::default()
     };
-    Requests::new(&[target.clone().into()], &options).map_err(Stop::usage)
+    Requests::new(&[target.clone().into()], &options).map_err(CliError::usage)
 }
 
 /// The line on standard error that every front end ends with: the verdict, and what the other program would have shown
@@ -158,14 +160,15 @@ pub fn tell_verdict(measured: &Measurement, notes: &[String]) {
 }
 
 /// Opens a file that is to be written after the run, so that a mistake shows before it.
-pub fn create_file(path: &str) -> Result<BufWriter<File>, Stop> {
-    let file = File::create(path).map_err(|error| Stop::Failed(format!("cannot write '{path}': {}", plain(&error))))?;
+pub fn create_file(path: &str) -> Result<BufWriter<File>, CliError> {
+    let file =
+        File::create(path).map_err(|error| CliError::Failed(format!("cannot write '{path}': {}", plain(&error))))?;
     Ok(BufWriter::new(file))
 }
 
 /// Reads a file that is to be sent.
-pub fn read_file(path: &str) -> Result<Vec<u8>, Stop> {
-    std::fs::read(path).map_err(|error| Stop::Failed(format!("cannot read '{path}': {}", plain(&error))))
+pub fn read_file(path: &str) -> Result<Vec<u8>, CliError> {
+    std::fs::read(path).map_err(|error| CliError::Failed(format!("cannot read '{path}': {}", plain(&error))))
 }
 
 fn plain(error: &io::Error) -> String {

@@ -1,7 +1,7 @@
 //! `torr wrk`: the command line and layout of wrk, and with `-R` those of wrk2.
 
-use super::run::{self, Asked};
-use crate::exit::Stop;
+use super::run::{self, FrontLoad};
+use crate::exit::CliError;
 use crate::output::print;
 use crate::script::Script;
 use std::ffi::OsString;
@@ -13,8 +13,8 @@ use torr_gauge::redact;
 use torr_press::{Schedule, Target};
 use torr_report::fronts::wrk as layout;
 
-/// Does what the command line asks for.
-pub fn run(args: Vec<OsString>, program: Program) -> Result<ExitCode, Stop> {
+/// Runs the command line.
+pub fn run(args: Vec<OsString>, program: Program) -> Result<ExitCode, CliError> {
     match program.parse(args) {
         Ok(Parsed::Run(args)) => press(args),
         Ok(Parsed::Help) => {
@@ -29,11 +29,11 @@ pub fn run(args: Vec<OsString>, program: Program) -> Result<ExitCode, Stop> {
     }
 }
 
-fn press(args: Args) -> Result<ExitCode, Stop> {
+fn press(args: Args) -> Result<ExitCode, CliError> {
     if args.version {
         print(concat!("torr ", env!("CARGO_PKG_VERSION"), ", in the layout of wrk 4\n"));
     }
-    let target = Target::parse(&args.url).map_err(Stop::usage)?;
+    let target = Target::parse(&args.url).map_err(CliError::usage)?;
     // By itself wrk sends nothing but Host.
     let headers = [args.headers.as_slice(), &["User-Agent:".to_owned(), "Accept:".to_owned()]].concat();
     let request = run::request(&target, "GET", headers, None, true)?;
@@ -46,21 +46,21 @@ fn press(args: Args) -> Result<ExitCode, Stop> {
         latency: args.latency,
         on_schedule: args.rate.is_some(),
     };
-    let asked = Asked {
+    let load = FrontLoad {
         duration: Some(Duration::from_secs(args.duration)),
-        schedule: schedule.map_err(|error| Stop::Usage(error.to_string()))?,
+        schedule: schedule.map_err(|error| CliError::Usage(error.to_string()))?,
         script: args.script.map(|(file, arguments)| (file.into(), arguments)),
-        ..Asked::new(target, request, (args.connections, args.threads), Duration::from_secs(args.timeout))
+        ..FrontLoad::new(target, request, (args.connections, args.threads), Duration::from_secs(args.timeout))
     };
     // Not before the service has been reached.
     let mut heading = layout::heading(&layout);
     let mut begin = || print(&std::mem::take(&mut heading));
     // As wrk's exit code has it.
     let as_wrk = |stop| match stop {
-        Stop::Unreachable(line) => Stop::Failed(line),
+        CliError::Unreachable(line) => CliError::Failed(line),
         other => other,
     };
-    let (plan, script) = asked.plan().map_err(as_wrk)?;
+    let (plan, script) = load.plan().map_err(as_wrk)?;
     let measured = run::press(&plan, |_: &Progress| begin()).map_err(as_wrk)?;
     begin();
     print(&layout::report(&measured, &layout));

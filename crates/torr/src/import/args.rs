@@ -27,7 +27,7 @@ pub enum Kind {
     Curl(CurlArgs),
     /// Recordings of browsers and proxies (HAR 1.2): pauses kept, tokens and ids captured
     Har(HarArgs),
-    /// Descriptions of services (OpenAPI 3.0 and 3.1, JSON or YAML): an entry for each operation
+    /// Descriptions of services (OpenAPI 2.0 to 3.2, JSON or YAML): an entry for each operation
     Openapi(OpenApiArgs),
     /// Collections of Postman (2.0 and 2.1): folders, variables, authorization, simple test scripts
     Postman(PostmanArgs),
@@ -46,7 +46,10 @@ pub struct HarArgs {
     /// Where the hurl file goes
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
-    /// Take images, fonts, audio and video, and requests to other hosts too
+    /// Take requests to this host too, beside that of the first page; may be given several times
+    #[arg(long, value_name = "HOST")]
+    pub host: Vec<String>,
+    /// Take images, fonts, audio and video, and requests to all other hosts too
     #[arg(long)]
     pub all: bool,
 }
@@ -100,6 +103,9 @@ pub struct PostmanArgs {
     /// An exported environment, whose values win over the collection's
     #[arg(short, long, value_name = "FILE")]
     pub environment: Option<String>,
+    /// Exported globals, over which the collection's values win
+    #[arg(short, long, value_name = "FILE")]
+    pub globals: Option<String>,
 }
 
 /// `torr import apipost`.

@@ -1,6 +1,6 @@
 //! The thread groups of a JMeter plan: which are chosen, and which file each becomes.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use std::path::{Path, PathBuf};
 use torr_import::jmeter::ThreadGroup;
 
@@ -8,12 +8,12 @@ use torr_import::jmeter::ThreadGroup;
 ///
 /// # Errors
 /// If no group has the name.
-pub(super) fn chosen(groups: Vec<ThreadGroup>, name: Option<&str>) -> Result<Vec<ThreadGroup>, Stop> {
+pub(super) fn chosen(groups: Vec<ThreadGroup>, name: Option<&str>) -> Result<Vec<ThreadGroup>, CliError> {
     let Some(name) = name else { return Ok(groups) };
     let names: Vec<_> = groups.iter().map(|group| format!("'{}'", group.name)).collect();
     let chosen: Vec<_> = groups.into_iter().filter(|group| group.name == name).collect();
     if chosen.is_empty() {
-        return Err(Stop::Usage(format!("the plan has no thread group '{name}': it has {}", names.join(", "))));
+        return Err(CliError::Usage(format!("the plan has no thread group '{name}': it has {}", names.join(", "))));
     }
     Ok(chosen)
 }
@@ -22,14 +22,14 @@ pub(super) fn chosen(groups: Vec<ThreadGroup>, name: Option<&str>) -> Result<Vec
 ///
 /// # Errors
 /// If several groups would go to standard output.
-pub(super) fn files<'g>(groups: &'g [ThreadGroup], output: &Path) -> Result<Vec<(&'g ThreadGroup, PathBuf)>, Stop> {
+pub(super) fn files<'g>(groups: &'g [ThreadGroup], output: &Path) -> Result<Vec<(&'g ThreadGroup, PathBuf)>, CliError> {
     if let [only] = groups {
         return Ok(vec![(only, output.to_owned())]);
     }
     if output == Path::new("-") {
         let names: Vec<_> = groups.iter().map(|group| format!("'{}'", group.name)).collect();
         let message = "each thread group becomes a file: name one with --group, or give -o FILE";
-        return Err(Stop::Usage(format!("the plan has {}; {message}", names.join(", "))));
+        return Err(CliError::Usage(format!("the plan has {}; {message}", names.join(", "))));
     }
     let stem = output.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let extension = output.extension().map_or("hurl".into(), |extension| extension.to_string_lossy());

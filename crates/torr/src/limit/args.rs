@@ -1,8 +1,9 @@
 //! `torr limit` on the command line.
 
-use crate::flags::given::Given;
+use crate::flags::given::GivenFlags;
 use crate::flags::load::ArrivalsArg;
 use crate::flags::request::RequestArgs;
+use crate::flags::script::ScriptArgs;
 use crate::flags::transport::TransportArgs;
 use crate::flags::values::{duration, positive, rate};
 use crate::flags::variables::VariableArgs;
@@ -25,11 +26,11 @@ Exit codes: 0 a rate is sustained, 1 none is or an output failed, 2 bad usage, 3
 #[command(after_help = EXAMPLES)]
 pub struct LimitArgs {
     #[command(flatten)]
-    pub given: Given,
-    /// Where to; 'http://' may be left out
+    pub given: GivenFlags,
+    /// A URL, whose 'http://' may be left out; or a.hurl, script.lua, or plan.toml, of which the load is passed over
     #[arg(required_unless_present = "urls")]
     pub url: Option<String>,
-    /// What the service is to keep to, such as 'p99<50ms,errors<0.1%'
+    /// The objectives of the service, such as 'p99<50ms,errors<0.1%'
     #[arg(long, value_name = "RULES", default_value = Slo::DEFAULT, value_parser = Slo::parse)]
     pub slo: Slo,
     /// How long all of it may take
@@ -50,12 +51,15 @@ pub struct LimitArgs {
     /// Open a connection for each request
     #[arg(long, conflicts_with = "streams")]
     pub no_keepalive: bool,
-    /// Press a service that is neither on a loopback nor on a private address: you answer for it
+    /// Press a service that is neither on a loopback nor on a private address: you are responsible
     #[arg(long)]
     pub i_own_this: bool,
     /// Write the outcome as JSON; '-' writes it to standard output, and nothing else
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Write a report with the ladder and all steps as one HTML page
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// No progress line
     #[arg(short, long)]
     pub quiet: bool,
@@ -64,10 +68,12 @@ pub struct LimitArgs {
     #[command(flatten)]
     pub request: RequestArgs,
     #[command(flatten)]
+    pub script: ScriptArgs,
+    #[command(flatten)]
     pub transport: TransportArgs,
 }
 
-/// There is nothing to be found in less.
+/// The shortest budget.
 const SHORTEST: Duration = Duration::from_secs(5);
 
 fn budget(text: &str) -> Result<Duration, String> {

@@ -35,7 +35,7 @@ pub fn rows(steps: &[Reading], columns: usize) -> String {
     };
     let mut rows: Vec<_> = std::iter::once(heading).chain(tried.iter().map(row)).collect();
     let width = columns.saturating_sub(table::width(&rows) + 2).min(WIDTH);
-    // Where no step had enough answers for it there is nothing to draw.
+    // If no step had enough responses, there is nothing to draw.
     if width >= LEAST_WIDTH && tried.iter().any(|step| tail(step).is_some()) {
         let name = if width < NAME.len() { "p99" } else { NAME };
         rows[0].push(paint(FAINT, format!("{name:<width$}")));

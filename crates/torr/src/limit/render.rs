@@ -1,10 +1,10 @@
-//! The report of a limit, to be read at a glance: the answer first, then what it rests on.
+//! The report of a limit: the result first, then its evidence.
 
 use super::verify::Commands;
 use super::{curve, spread};
 use crate::output;
 use std::fmt::Write;
-use torr_doctor::limit::{ABOVE, Answer, Course, Fit, Outcome, Overload, Rung, Sustained};
+use torr_doctor::limit::{ABOVE, Course, Fit, Outcome, Overload, ResultKind, Rung, Sustained};
 use torr_gauge::{Factor, Verdict};
 use torr_report::human::{count, micros, percent, rate};
 use torr_report::style::{BAD, FAINT, GOOD, STRONG, paint};
@@ -16,7 +16,7 @@ pub fn text(outcome: &Outcome, commands: &Commands) -> String {
     let mut line = |name: &str, what: String| {
         let _ = writeln!(text, "  {name:<12} {what}");
     };
-    line("limit", answer(outcome));
+    line("limit", headline(outcome));
     if let Some(sustained) = &outcome.sustained {
         line("", at_it(sustained));
     }
@@ -82,13 +82,13 @@ fn heading(outcome: &Outcome) -> String {
     format!("{}  {}\n\n", paint(STRONG, format!("the limit of {}", outcome.target)), paint(FAINT, how))
 }
 
-fn answer(outcome: &Outcome) -> String {
+fn headline(outcome: &Outcome) -> String {
     let Some(sustained) = &outcome.sustained else {
         return paint(BAD, &outcome.summary);
     };
     let figure = paint(STRONG, format!("{} requests/s", rate(sustained.rate)));
-    match outcome.answer {
-        Answer::Limit => figure,
+    match outcome.kind {
+        ResultKind::Limit => figure,
         _ => format!("{} {figure}: {}", paint(STRONG, "at least"), outcome.reason),
     }
 }
@@ -128,7 +128,7 @@ fn overload(overload: &Overload, sustained: Option<&Sustained>) -> String {
     )
 }
 
-/// Shorter times than this cannot be told from none.
+/// Returns a time in words; very short ones are "at once".
 fn soon(seconds: f64) -> String {
     if seconds < 0.1 { "at once".into() } else { format!("{seconds:.1} s") }
 }
@@ -197,21 +197,21 @@ fn coefficient(value: f64) -> String {
 
 fn advice(outcome: &Outcome, commands: &Commands) -> Vec<String> {
     let mut advice: Vec<String> = Vec::new();
-    match outcome.answer {
-        Answer::AtLeastGenerator => {
+    match outcome.kind {
+        ResultKind::AtLeastGenerator => {
             advice.push("press from a machine with CPU to spare, to find the service's limit".into())
         }
-        Answer::AtLeastConnections => {
+        ResultKind::AtLeastConnections => {
             advice.push(format!("allow more connections: --max-connections {}", outcome.max_connections * 4))
         }
-        Answer::AtLeastTime if !outcome.interrupted => {
+        ResultKind::AtLeastTime if !outcome.interrupted => {
             advice.push(format!("allow more time: --budget {:.0}s", outcome.budget_s * 3.0))
         }
-        Answer::Never => {
+        ResultKind::Never => {
             advice.push("ask for less with --slo".into());
             advice.push(format!("see what one request at a time takes: {}", commands.alone))
         }
-        Answer::Limit => {
+        ResultKind::Limit => {
             let names_one = |verdict: &&Verdict| ![Factor::None, Factor::Unknown].contains(&verdict.factor);
             let what = outcome.verdict.as_ref().filter(names_one);
             advice.extend(what.map(|verdict| {
@@ -223,7 +223,7 @@ fn advice(outcome: &Outcome, commands: &Commands) -> Vec<String> {
     if let Some(overload) = outcome.overload.as_ref().filter(|overload| overload.course != Course::Recovers) {
         let shed = match overload.course {
             Course::Collapses => {
-                "it gives less the more is asked of it: refuse what is too much early (a limit of requests under way, 503)"
+                "its throughput falls under overload: refuse excess requests early (a limit of requests in flight, 503)"
             }
             _ => "its queue outlives the load: bound it, and drop what has waited too long",
         };

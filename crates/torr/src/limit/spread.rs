@@ -3,7 +3,7 @@
 use torr_doctor::limit::{Disturbance, Spread};
 use torr_report::human::{percent, rate};
 
-/// What the steps that do not agree with the answer found. `None` if all agree.
+/// Returns in words the steps that do not agree with the result. `None` if all agree.
 pub fn spread(spread: &[Spread], sustained: f64) -> Option<String> {
     let (above, below): (Vec<&Spread>, Vec<&Spread>) = spread.iter().partition(|at| at.rate > sustained);
     let kept = (!above.is_empty()).then(|| {
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn the_spread_names_each_rate_that_does_not_agree() {
         let at = |rate, kept, failed| Spread { rate, kept, failed };
-        for (found, told) in [
+        for (found, text) in [
             (
                 &[at(78_563.0, 1, 2), at(85_673.0, 1, 1)][..],
                 Some("above it the service kept 78,563 and 85,673 once each, but failed when tried again"),
@@ -72,7 +72,7 @@ mod tests {
             ),
             (&[], None),
         ] {
-            assert_eq!(spread(found, 55_552.0).as_deref(), told);
+            assert_eq!(spread(found, 55_552.0).as_deref(), text);
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::read::{Entry, PlanFile};
 use super::settings::{Settings, TARGETS};
-use crate::exit::Stop;
-use crate::flags::given::{GivenFlag, given};
+use crate::exit::CliError;
+use crate::flags::given::{GivenFlag, GivenFlags, given};
 use crate::output;
 use crate::target::{self, TargetKind};
 use clap::ArgMatches;
@@ -21,14 +21,19 @@ pub struct Expanded {
     plan: PlanFile,
     /// The words beside the plan.
     beside: Vec<String>,
+    /// The command that loads what the plan says; `None` for `torr TARGET`.
+    command: Option<String>,
 }
+
+/// Settings that mean the same to the commands that take a plan's target: the others are of its load and its outputs.
+const OF_TARGETS: [&str; 5] = ["connections", "threads", "max_rate", "no_keepalive", "timeout"];
 
 impl Expanded {
     /// Reads the plan of a command line. Returns none if there is no plan in it. The program's name comes first.
     ///
     /// # Errors
     /// If the plan has a mistake. A mistake of the command line alone is none here: it stays without its plan's settings.
-    pub fn of(args: &[OsString]) -> Result<Option<Self>, Stop> {
+    pub fn of(args: &[OsString]) -> Result<Option<Self>, CliError> {
         if !args.iter().skip(1).any(|word| word.to_str().is_some_and(target::is_plan)) {
             return Ok(None);
         }
@@ -39,15 +44,58 @@ impl Expanded {
         let [plan] = &plans[..] else {
             return match plans.len() {
                 0 => Ok(None),
-                _ => Err(Stop::Usage(format!("'{}' and '{}' are two plans: give one", plans[0], plans[1]))),
+                _ => Err(CliError::Usage(format!("'{}' and '{}' are two plans: give one", plans[0], plans[1]))),
             };
         };
         let TargetKind::Plan(path) = TargetKind::of(std::slice::from_ref(plan))? else { return Ok(None) };
         let plan = PlanFile::read(&path, &settings)?;
         if args.iter().any(|word| word.to_str().is_none()) {
-            return Err(Stop::Usage(format!("beside the plan '{}' all words must be UTF-8 text", plan.name)));
+            return Err(CliError::Usage(format!("beside the plan '{}' all words must be UTF-8 text", plan.name)));
         }
         Ok(Some(Self::merge(plan, others, &matches, &settings)))
+    }
+
+    /// Reads the plan of a command line whose first word is a command that loads a target its own way. Of the plan stays what is sent and
+    /// the way there. Returns none if there is no plan in it.
+    ///
+    /// # Errors
+    /// If the plan has a mistake, or several targets.
+    pub fn of_command(args: &[OsString], command: clap::Command) -> Result<Option<Self>, CliError> {
+        if !args.iter().skip(2).any(|word| word.to_str().is_some_and(target::is_plan)) {
+            return Ok(None);
+        }
+        let (name, own) = (command.get_name().to_owned(), Settings::of(command));
+        let Ok(matches) = own.relaxed().try_get_matches_from(&args[1..]) else { return Ok(None) };
+        let target =
+            own.all().find(|arg| arg.is_positional() && !arg.is_last_set()).map(|arg| arg.get_id().as_str().to_owned());
+        let given_target = target.and_then(|id| matches.get_one::<String>(&id).cloned());
+        let Some(plan) = given_target.filter(|text| target::is_plan(text)) else { return Ok(None) };
+        let TargetKind::Plan(path) = TargetKind::of(&[plan])? else { return Ok(None) };
+        let mut plan = PlanFile::read(&path, &Settings::new())?;
+        let targets = plan.entries.iter().filter(|entry| entry.id == TARGETS).count();
+        if targets != 1 {
+            let hint = format!("'torr {name}' takes one: give one of its files instead");
+            return Err(CliError::Usage(format!("{}: it has {targets} targets ({hint})", plan.name)));
+        }
+        let known = GivenFlags::known();
+        let means = |id: &str| id == TARGETS || OF_TARGETS.contains(&id) || known.contains(&id.to_owned());
+        let mut passed_over: Vec<_> = Vec::new();
+        plan.entries.retain(|entry| {
+            let stays = means(&entry.id) && (entry.id == TARGETS || own.with_id(&entry.id).is_some());
+            if !stays && !passed_over.contains(&entry.key) {
+                passed_over.push(entry.key.clone());
+            }
+            stays
+        });
+        if !passed_over.is_empty() {
+            output::note(&format!("{}: passed over by 'torr {name}': {}", plan.name, passed_over.join(", ")));
+        }
+        let mut merged = Self::merge(plan, Vec::new(), &matches, &own);
+        if let Some(last) = own.all().find(|arg| arg.is_last_set()) {
+            let behind = matches.get_many::<String>(last.get_id().as_str()).into_iter().flatten().cloned();
+            merged.beside.extend(["--".to_owned()].into_iter().chain(behind));
+        }
+        Ok(Some(Self { command: Some(name), ..merged }))
     }
 
     /// Leaves out what the command line says otherwise.
@@ -66,7 +114,7 @@ impl Expanded {
             }
         });
         let beside = flags.iter().map(GivenFlag::word).chain(targets).collect();
-        Self { plan, beside }
+        Self { plan, beside, command: None }
     }
 
     /// Returns the words of the whole command line, the program's name first.
@@ -77,17 +125,18 @@ impl Expanded {
     fn words_without(&self, left_out: Option<usize>) -> Vec<OsString> {
         let entries = self.plan.entries.iter().enumerate().filter(|(at, _)| Some(*at) != left_out);
         let words = entries.map(|(_, entry)| &entry.word).chain(&self.beside);
-        ["torr".into()].into_iter().chain(words.map(OsString::from)).collect()
+        let front = ["torr"].into_iter().chain(self.command.as_deref()).map(OsString::from);
+        front.chain(words.map(OsString::from)).collect()
     }
 
     /// Returns a mistake with its position: that of the value of the plan without which it would be none, or another one.
     /// `attempt` returns the mistake of a command line.
-    pub fn locate(&self, mistake: &str, attempt: impl Fn(Vec<OsString>) -> Option<String>) -> Stop {
+    pub fn locate(&self, mistake: &str, attempt: impl Fn(Vec<OsString>) -> Option<String>) -> CliError {
         let name = &self.plan.name;
         // Standard input can be read once only.
         let reads_input = |word: &String| ["@-", "<-", "--urls=-"].iter().any(|end| word.ends_with(end));
         if self.plan.entries.iter().map(|entry| &entry.word).chain(&self.beside).any(reads_input) {
-            return Stop::Usage(format!("{name}: {mistake}"));
+            return CliError::Usage(format!("{name}: {mistake}"));
         }
         let changed: Vec<_> = (0..self.plan.entries.len())
             .map(|at| (at, self.words_without(Some(at))))
@@ -99,7 +148,7 @@ impl Expanded {
         // Of two that exclude each other the later one is the mistake.
         let cured = changed.iter().rev().find(|(_, left)| left.is_none());
         let other = || changed.iter().rev().find(|(at, _)| self.plan.entries[*at].id != TARGETS);
-        Stop::Usage(match cured.or_else(other) {
+        CliError::Usage(match cured.or_else(other) {
             Some((at, _)) => {
                 let Entry { key, at, .. } = &self.plan.entries[*at];
                 format!("{name}:{at}: '{key}': {mistake}")

@@ -1,7 +1,7 @@
 //! A command line as a plan, for `--print-plan`.
 
 use super::settings::{Kind, Settings, TARGET, TARGETS, key, kind};
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::flags::given::{GivenFlag, given};
 use crate::flags::secret;
 use clap::{Arg, ArgMatches};
@@ -16,11 +16,11 @@ const WIDTH: usize = 100;
 /// Flags whose order among each other counts.
 const PIECES: [&str; 4] = ["data", "data_raw", "data_binary", "data_urlencode"];
 
-/// Returns the flags and targets of a command line as a plan. Secrets are left out, and a comment in their place says so.
+/// Returns the flags and targets of a command line as a plan. Secrets are replaced by a comment.
 ///
 /// # Errors
 /// If a plan cannot say the same.
-pub fn text(matches: &ArgMatches) -> Result<String, Stop> {
+pub fn text(matches: &ArgMatches) -> Result<String, CliError> {
     let settings = Settings::new();
     let flags = given(settings.all(), matches);
     in_turns(&flags)?;
@@ -97,13 +97,13 @@ fn quoted_key(name: &str) -> String {
 }
 
 /// Refuses pieces of a body of two kinds in turns: a key stands in a file once.
-fn in_turns(flags: &[GivenFlag]) -> Result<(), Stop> {
+fn in_turns(flags: &[GivenFlag]) -> Result<(), CliError> {
     let mut kinds: Vec<_> =
         flags.iter().filter(|flag| PIECES.contains(&flag.id.as_str())).map(|flag| &flag.name).collect();
     kinds.dedup();
     for (at, kind) in kinds.iter().enumerate() {
         if kinds[..at].contains(kind) {
-            return Err(Stop::Usage(format!(
+            return Err(CliError::Usage(format!(
                 "a plan cannot say {kind} and {} in turns: give the pieces of one flag one after the other",
                 kinds[at - 1]
             )));

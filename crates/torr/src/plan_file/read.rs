@@ -1,7 +1,7 @@
 //! A plan's file: each value with its position.
 
 use super::settings::{Kind, Settings, TARGET, is_joined, is_many, is_table, key, kind, mistake};
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::flags::secret;
 use crate::toml_value::{excerpt, plain};
 use clap::Arg;
@@ -41,19 +41,19 @@ impl PlanFile {
     ///
     /// # Errors
     /// With the position of the first mistake.
-    pub fn read(path: &Path, settings: &Settings) -> Result<Self, Stop> {
+    pub fn read(path: &Path, settings: &Settings) -> Result<Self, CliError> {
         let name = path.to_string_lossy().into_owned();
         let read = std::fs::read_to_string(path);
-        let text = read.map_err(|error| Stop::Usage(format!("cannot read the plan '{name}': {error}")))?;
+        let text = read.map_err(|error| CliError::Usage(format!("cannot read the plan '{name}': {error}")))?;
         Self::parse(name, &text, settings)
     }
 
     /// Reads the text of a plan.
-    pub fn parse(name: String, text: &str, settings: &Settings) -> Result<Self, Stop> {
+    pub fn parse(name: String, text: &str, settings: &Settings) -> Result<Self, CliError> {
         let reader = Reader { text, settings };
         let entries = reader.entries();
         let entries =
-            entries.map_err(|Mistake(at, what)| Stop::Usage(format!("{name}:{}: {what}", reader.position(at))))?;
+            entries.map_err(|Mistake(at, what)| CliError::Usage(format!("{name}:{}: {what}", reader.position(at))))?;
         Ok(Self { name, entries })
     }
 }
@@ -144,7 +144,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the text of a value that is written as the setting's kind asks for.
+    /// Returns the text of a value of the setting's kind.
     fn single(&self, arg: &Arg, value: &Spanned<DeValue<'_>>) -> Result<String, Mistake> {
         let is_right = matches!(
             (kind(arg), value.get_ref()),
@@ -221,7 +221,7 @@ mod tests {
             }
             let text: String = text.into_iter().collect();
             if let Err(stop) = PlanFile::parse("p.toml".into(), &text, &settings) {
-                assert!(matches!(&stop, Stop::Usage(line) if line.starts_with("p.toml:")), "{text}: {stop:?}");
+                assert!(matches!(&stop, CliError::Usage(line) if line.starts_with("p.toml:")), "{text}: {stop:?}");
                 mistakes += 1;
             }
         }

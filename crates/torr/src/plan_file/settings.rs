@@ -38,6 +38,11 @@ impl Settings {
         Self { command: PressArgs::augment_args(Command::new("torr")) }
     }
 
+    /// Returns the settings that are flags of a command.
+    pub fn of(command: Command) -> Self {
+        Self { command }
+    }
+
     /// Returns all settings in the order of the help, the targets first.
     pub fn all(&self) -> impl Iterator<Item = &Arg> {
         let is_setting = |arg: &&Arg| key(arg).is_some() && !NO_SETTINGS.contains(&arg.get_id().as_str());
@@ -150,7 +155,7 @@ pub fn mistake(arg: &Arg, value: &str) -> Option<String> {
     Some(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
 }
 
-/// Returns a flag that asks for no other and excludes none.
+/// Returns a flag that requires no other and excludes none.
 fn alone(arg: Arg) -> Arg {
     arg.requires(Resettable::Reset).conflicts_with(Resettable::Reset)
 }

@@ -1,30 +1,48 @@
 //! Whether a service may be pressed until it fails.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use std::net::IpAddr;
 use torr_doctor::permission::{not_ours, refusal};
-use torr_net::address;
-use torr_press::Plan;
+use torr_net::{Address, address};
+use torr_press::{Destination, Plan, Target};
 
 /// Refuses a plan whose service is not on a loopback or private address, unless its user vouches for it. `command` is
 /// what would press it. Nothing is sent to the service before.
-pub fn ask(plan: &Plan, vouched_for: bool, command: &str) -> Result<(), Stop> {
+pub fn ask(plan: &Plan, vouched_for: bool, command: &str) -> Result<(), CliError> {
     if vouched_for {
         return Ok(());
     }
-    let mut addresses: Vec<IpAddr> = plan.addresses.iter().filter_map(|address| Some(address.tcp()?.ip())).collect();
-    if plan.tunnel.is_some() {
+    if let Some(learnt) = plan.users.as_ref().and_then(|users| users.learnt()) {
+        let command = command.to_owned();
+        learnt.forbid(move |server| {
+            let Destination { target, addresses, tunnel, .. } = server;
+            look(addresses, std::iter::once(target), tunnel.is_some(), &command).err().map(CliError::into_line)
+        });
+    }
+    let targets = std::iter::once(&plan.target).chain(plan.further.iter().map(|further| &further.target));
+    look(plan.all_addresses(), targets, plan.tunnel.is_some(), command)
+}
+
+/// Refuses servers behind these addresses, or behind a proxy there, that are not on a loopback or private address.
+fn look<'a>(
+    addresses: impl IntoIterator<Item = &'a Address>,
+    targets: impl Iterator<Item = &'a Target>,
+    has_proxy: bool,
+    command: &str,
+) -> Result<(), CliError> {
+    let mut addresses: Vec<IpAddr> = addresses.into_iter().filter_map(|address| Some(address.tcp()?.ip())).collect();
+    for target in targets.filter(|_| has_proxy) {
         // Those were the proxy's. Where the proxy goes only it knows for sure, but names mostly mean the same to all.
-        let behind = address::resolve(&plan.target.host, plan.target.port).map_err(|_| {
-            let host = &plan.target.host;
-            Stop::Usage(format!(
+        let host = &target.host;
+        let behind = address::resolve(host, target.port).map_err(|_| {
+            CliError::Usage(format!(
                 "where the proxy finds '{host}' cannot be told from here: if it is yours to press, add --i-own-this"
             ))
         })?;
         addresses.extend(behind.iter().map(|address| address.ip()));
     }
     match not_ours(addresses) {
-        Some(foreign) => Err(Stop::Usage(refusal(foreign, command))),
+        Some(foreign) => Err(CliError::Usage(refusal(foreign, command))),
         None => Ok(()),
     }
 }

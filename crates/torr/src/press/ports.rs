@@ -1,4 +1,4 @@
-//! A run that is about to use up the local ports is told so before it begins.
+//! A warning before a run that will use up the local ports.
 
 use crate::output;
 use std::time::Duration;
@@ -122,10 +122,13 @@ mod tests {
             ),
             (&|plan| (plan.keep_alive, plan.connections) = (true, 30_000), Some("30,000 connections at a time")),
         ];
-        for (number, (change, told)) in cases.into_iter().enumerate() {
+        for (number, (change, warned)) in cases.into_iter().enumerate() {
             let warning = ports.too_few_for(&plan(change));
-            assert_eq!(warning.is_some(), told.is_some(), "case {number}: {warning:?}");
-            assert!(told.is_none_or(|told| warning.as_ref().unwrap().starts_with(told)), "case {number}: {warning:?}");
+            assert_eq!(warning.is_some(), warned.is_some(), "case {number}: {warning:?}");
+            assert!(
+                warned.is_none_or(|warned| warning.as_ref().unwrap().starts_with(warned)),
+                "case {number}: {warning:?}"
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The paths that ask a database: the documents' row of 100,000, and TechEmpower's tests, by each access.
+//! The paths that query a database: the documents' row of 100,000, and TechEmpower's tests, by each access.
 
 use super::source::Source;
 use super::{failure, fortunes};
@@ -8,10 +8,10 @@ use std::sync::Arc;
 use torr_data::{Access, Cache, CacheKind, DataError, Database, WORLD_ROWS, World};
 use torr_serve::{App, Request, Response};
 
-/// Most rows that one request may ask for, by TechEmpower's rules.
+/// The most rows of one request, by TechEmpower's rules.
 const MOST: usize = 500;
 
-/// Adds them.
+/// Adds the paths.
 pub fn add(app: App, source: &Arc<Source>, cache: &Cache) -> App {
     let mut paths = Paths { app: source.show(app), source };
     let items = source.items();
@@ -36,7 +36,7 @@ pub fn add(app: App, source: &Arc<Source>, cache: &Cache) -> App {
     paths.app
 }
 
-/// Paths of one application that ask one database.
+/// Paths of one application that query one database.
 struct Paths<'s> {
     app: App,
     source: &'s Arc<Source>,
@@ -60,11 +60,11 @@ impl Paths<'_> {
         self.get(path, |request| changes(count(request, "queries")), update, |rows| json(&rows));
     }
 
-    /// A cache in memory before SQLite answers on the spot, too.
+    /// Adds a path with a cache. One in memory before SQLite is immediate, too.
     fn cached(&mut self, path: &str, cache: &Cache) {
         let (source, cache) = (Arc::clone(self.source), cache.clone());
         let app = std::mem::take(&mut self.app);
-        self.app = if source.blocks() || (cache.kind() == CacheKind::Memory && source.answers_on_the_spot()) {
+        self.app = if source.blocks() || (cache.kind() == CacheKind::Memory && source.is_immediate()) {
             app.get(path, move |request| {
                 let ids = ids(count(request, "count"));
                 let rows = source.database().and_then(|db| cache.blocking().worlds(db, Access::Raw, &ids));
@@ -89,7 +89,7 @@ impl Paths<'_> {
         self.get(path, |_| (), move |db, ()| db.fortunes(access), fortunes::page);
     }
 
-    /// One path: what to take from the request, what to ask, and how to show what comes of it.
+    /// Adds a path: what to take from the request, what to query, and how to show the outcome.
     fn get<A, T, F>(
         &mut self,
         path: &str,
@@ -103,7 +103,7 @@ impl Paths<'_> {
     {
         let source = Arc::clone(self.source);
         let app = std::mem::take(&mut self.app);
-        self.app = if source.answers_on_the_spot() {
+        self.app = if source.is_immediate() {
             app.get(path, move |request| {
                 let argument = take(request);
                 let outcome = source.database().and_then(|db| db.blocking().run(move |db| ask(db, argument)));
@@ -113,7 +113,7 @@ impl Paths<'_> {
             app.get_async(path, move |request| {
                 let id = request.id().cloned();
                 let finish = move |outcome| failure::or(outcome, id, show);
-                // Not an `async` block, which would have room for the question twice.
+                // Not an `async` block, which would hold the query twice.
                 match source.database() {
                     Ok(db) => Either::Left(ask(db, take(request)).map(finish)),
                     Err(error) => Either::Right(ready(finish(Err(error)))),
@@ -123,12 +123,12 @@ impl Paths<'_> {
     }
 }
 
-/// How many rows are wanted: whatever is no number counts as 1.
+/// Returns the number of rows of a request; a text that is not a number counts as 1.
 fn count(request: &Request<'_>, name: &str) -> usize {
     let mut fields = request.query().unwrap_or_default().split('&').filter_map(|field| field.split_once('='));
     let value = fields.find_map(|(key, value)| (key == name).then_some(value)).unwrap_or_default();
     let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    // Only a number that is too large cannot be read then.
+    // A number of digits fails to parse only if it is too large.
     if digits { value.parse().unwrap_or(MOST).clamp(1, MOST) } else { 1 }
 }
 

@@ -1,4 +1,4 @@
-//! What a client is told when the database or the cache fails, and what the log is.
+//! Responses and log lines for failures of the database or the cache.
 
 use http::header::RETRY_AFTER;
 use http::{HeaderName, HeaderValue};
@@ -7,25 +7,25 @@ use std::time::{Duration, Instant};
 use torr_data::DataError;
 use torr_serve::{RequestId, Response};
 
-/// Lines that a worker writes within a second at most: under pressure failures come by the thousand.
+/// The most lines that a worker logs in a second: under load there are thousands of failures.
 const LINES: u32 = 10;
 
-/// The answer to a request that has this id: what is shown of what came, or why nothing did.
+/// Returns the response to a request with this id: the outcome, or a failure.
 pub fn or<T>(outcome: Result<T, DataError>, id: Option<RequestId>, show: impl FnOnce(T) -> Response) -> Response {
-    outcome.map_or_else(|error| answer(&error, id), show)
+    outcome.map_or_else(|error| failure(&error, id), show)
 }
 
-/// The answer: 503 if the same may succeed a little later, else 500. It says nothing of what is inside, but has the id
-/// under which the log has it.
-fn answer(error: &DataError, given: Option<RequestId>) -> Response {
+/// Returns the response to a failure: 503 if a retry may succeed, otherwise 500. The response has no details, but the id of the
+/// log line.
+fn failure(error: &DataError, given: Option<RequestId>) -> Response {
     // Where the server gives ids, it has put this one into the head.
     let (id, add) = given.map_or_else(|| (RequestId::fresh(), true), |id| (id, false));
     let id = id.to_string();
     log(error, &id);
     let (status, what) = if error.is_temporary() {
-        (503, "what stands behind this cannot answer now, try again")
+        (503, "a backend of this service is not available, try again")
     } else {
-        (500, "what stands behind this did not do what it was asked")
+        (500, "a backend of this service failed")
     };
     let body = format!("{{\"error\":\"{what}\",\"request_id\":\"{id}\"}}\n");
     let mut response = Response::json(body).status(status);
@@ -47,6 +47,6 @@ fn log(error: &DataError, id: &str) {
     if lines < LINES {
         tracing::warn!(request_id = id, ?kind, ?side, "{error}");
     } else if lines == LINES {
-        tracing::warn!("there are more failures, which are not told for a second");
+        tracing::warn!("there are more failures, which are not logged for a second");
     }
 }

@@ -4,6 +4,7 @@
 //! over, so no client can give its own name to another.
 
 use super::failure;
+use crate::random;
 use http::header::{CACHE_CONTROL, SET_COOKIE};
 use http::{HeaderValue, Method};
 use std::time::Duration;
@@ -43,7 +44,7 @@ async fn visit(cache: &Cache, name: Option<String>) -> Result<(u64, Option<Strin
     {
         return Ok((visits, None));
     }
-    let name = random_name();
+    let name = random::name();
     cache.put(&key(&name), b"1", IDLE).await?;
     Ok((1, Some(name)))
 }
@@ -61,12 +62,6 @@ fn page(visits: u64, new: Option<String>, secure: bool) -> Response {
 
 fn key(name: &str) -> String {
     format!("session:{name}")
-}
-
-fn random_name() -> String {
-    let mut bits = [0; 16];
-    getrandom::fill(&mut bits).expect("the system has random numbers, since a process could hardly begin without");
-    format!("{:032x}", u128::from_ne_bytes(bits))
 }
 
 /// The name that the client gives, if it can be one.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use torr_data::{DataError, Database, DatabaseKind, Options, PoolEvent, Progress};
 use torr_serve::{App, Metric};
 
-/// What is asked for if nothing is named.
+/// The default database.
 pub const EMBEDDED: &str = "sqlite::memory:";
 
 /// How handlers wait for a database beyond a socket.
@@ -43,7 +43,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// SQLite in memory, which is filled when it is asked first.
+    /// Returns SQLite in memory, which is filled at the first query.
     pub fn embedded(options: Options) -> Self {
         Self { options, mode: Mode::default(), database: OnceLock::new(), pool: Pool::new() }
     }
@@ -84,18 +84,18 @@ impl Source {
         self.database.get_or_init(open).as_ref().map_err(Clone::clone)
     }
 
-    /// Whether handlers stay on their worker's thread until the database has answered. SQLite does so within microseconds.
-    pub fn answers_on_the_spot(&self) -> bool {
+    /// Returns whether queries are immediate, so that handlers block their worker: those of SQLite take microseconds.
+    pub fn is_immediate(&self) -> bool {
         let is_sqlite = |database: &Database| database.kind() == DatabaseKind::Sqlite;
         self.blocks() || self.database.get().is_none_or(|it| it.as_ref().is_ok_and(is_sqlite))
     }
 
-    /// Whether a worker is to wait for whatever it asks.
+    /// Returns whether a worker blocks during queries.
     pub fn blocks(&self) -> bool {
         self.mode == Mode::Blocking
     }
 
-    /// Rows of the table `item`.
+    /// Returns the number of rows of the table `item`.
     pub fn items(&self) -> u32 {
         self.options.rows
     }

@@ -1,6 +1,6 @@
 //! Hurl files, read and compiled for a run.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::flags::input::{Input, file_name};
 use crate::flags::variables::VariableArgs;
 use crate::output;
@@ -17,7 +17,7 @@ use torr_session::{Entry, Folder, Session, Value};
 pub struct Prepared {
     pub files: Vec<SessionFile>,
     pub values: BTreeMap<String, Value>,
-    secrets: Vec<String>,
+    pub secrets: Vec<String>,
 }
 
 impl Prepared {
@@ -51,15 +51,15 @@ impl Prepared {
 /// Reads and compiles files. `later` are the names of variables that will have a value when the sessions begin.
 ///
 /// # Errors
-/// For the first mistake, with its place.
+/// For the first mistake, with its position.
 pub fn prepare(
     files: &[RunFile],
     variables: &VariableArgs,
     feeder: Option<&Path>,
     later: &[String],
-) -> Result<Prepared, Stop> {
+) -> Result<Prepared, CliError> {
     let values: BTreeMap<_, _> = typed(variables.values(&mut Input::default())?).collect();
-    let feeder = feeder.map(Feeder::read).transpose().map_err(Stop::usage)?;
+    let feeder = feeder.map(Feeder::read).transpose().map_err(CliError::usage)?;
     let fields = feeder.iter().flat_map(|feeder| feeder.names().map(str::to_owned).collect::<Vec<_>>());
     let given: Vec<String> = values.keys().chain(later).cloned().chain(fields).collect();
     let mut input = Input::default();
@@ -67,20 +67,20 @@ pub fn prepare(
     Ok(Prepared { files, values, secrets: variables.secrets().collect() })
 }
 
-fn compile(file: &RunFile, given: &[String], input: &mut Input) -> Result<SessionFile, Stop> {
+fn compile(file: &RunFile, given: &[String], input: &mut Input) -> Result<SessionFile, CliError> {
     let path = &file.path;
     let source = input.read_text(path, "requests")?;
-    let at_place = |ParseError { at, message }: ParseError| Stop::Usage(format!("{path}:{at}: {message}"));
-    let parsed = hurl::parse(&source).map_err(at_place)?;
+    let at_position = |ParseError { at, message }: ParseError| CliError::Usage(format!("{path}:{at}: {message}"));
+    let parsed = hurl::parse(&source).map_err(at_position)?;
     let session = Session::compile(&parsed, &Folder::of(Path::new(path)), given.iter().map(String::as_str));
-    let session = session.map_err(at_place)?;
+    let session = session.map_err(at_position)?;
     if let Some((name, at)) = session.names.unassigned().first() {
-        return Err(Stop::Usage(format!(
+        return Err(CliError::Usage(format!(
             "{path}:{at}: the variable '{name}' has no value here: give one by --variable {name}=VALUE"
         )));
     }
     if session.entries.is_empty() {
-        return Err(Stop::Usage(format!("{path}: there is no request in it")));
+        return Err(CliError::Usage(format!("{path}: there is no request in it")));
     }
     for (at, what) in &session.ignored {
         output::note(&format!("{path}:{at}: {what}, it is passed over"));

@@ -1,16 +1,13 @@
-//! `torr once`: one user walks through a file, and every request and response is shown.
+//! `torr once` for hurl files: one user walks through a file, and every request and response is shown.
 
 use super::files::{Prepared, prepare};
 use super::{plan, transport};
-use crate::exit::{self, Stop};
+use crate::exit::{self, CliError};
 use crate::flags::transport::TransportArgs;
-use crate::flags::values::duration;
 use crate::flags::variables::VariableArgs;
 use crate::target::RunFile;
-use crate::{interrupt, output, press};
-use clap::Args;
+use crate::{interrupt, output, press, transcript};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,39 +16,23 @@ use torr_press::users::{Judged, ReceivedBy};
 use torr_session::Value;
 use torr_session::users::{Ended, RunSettings, Secrets, SessionObserver};
 
-/// The longest content that is shown, in bytes.
-const MAX_SHOWN: usize = 4096;
-
 /// After how long a request of a setup or teardown has failed.
 const SETUP_TIMEOUT: Duration = Duration::from_secs(30);
 
-const EXAMPLES: &str = "\
-Examples:
-  torr once checkout.hurl --variable host=127.0.0.1:8080";
-
-/// `torr once`.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub struct OnceArgs {
-    /// The hurl file
-    #[arg(value_name = "FILE")]
-    pub file: String,
-    #[command(flatten)]
-    pub variables: VariableArgs,
-    /// After how long without a complete response a request has failed
-    #[arg(long, default_value = "10s", value_parser = duration, value_name = "DURATION")]
+/// What one session is made of.
+pub struct Walk<'a> {
+    pub file: RunFile,
+    pub variables: &'a VariableArgs,
+    pub transport: &'a TransportArgs,
+    /// After how long without a complete response a request has failed.
     pub timeout: Duration,
-    /// Open a connection for each request
-    #[arg(long)]
-    pub no_keepalive: bool,
-    #[command(flatten)]
-    pub transport: TransportArgs,
+    pub keep_alive: bool,
 }
 
-/// Walks one user through a file: exit code 1 if the session fails.
-pub fn run(args: &OnceArgs) -> Result<ExitCode, Stop> {
-    let prepared = prepare(&[RunFile::new(Path::new(&args.file))], &args.variables, None, &[])?;
-    let outcome = walk(prepared, &args.transport, args.timeout, !args.no_keepalive, true)?;
+/// Walks one user through a file, and shows all requests and responses: exit code 1 if the session fails.
+pub fn run(session: Walk<'_>) -> Result<ExitCode, CliError> {
+    let prepared = prepare(&[session.file], session.variables, None, &[])?;
+    let outcome = walk(prepared, session.transport, session.timeout, session.keep_alive, true)?;
     Ok(match outcome.end {
         Some(Ended::Finished) => ExitCode::SUCCESS,
         Some(Ended::Failed(..)) => ExitCode::from(1),
@@ -59,20 +40,25 @@ pub fn run(args: &OnceArgs) -> Result<ExitCode, Stop> {
     })
 }
 
-/// Walks one user through a file without showing it, and returns the variables that have a value at the end.
+/// Walks one user through a file without showing it, and returns the variables that have a value at the end, and the values that
+/// were captured as secrets.
 ///
 /// # Errors
 /// If the session fails; `what` names it.
-pub fn quietly(prepared: Prepared, transport: &TransportArgs, what: &str) -> Result<BTreeMap<String, Value>, Stop> {
+pub fn quietly(
+    prepared: Prepared,
+    transport: &TransportArgs,
+    what: &str,
+) -> Result<(BTreeMap<String, Value>, Vec<String>), CliError> {
     let outcome = walk(prepared, transport, SETUP_TIMEOUT, true, false)?;
     match outcome.end {
-        Some(Ended::Finished) => Ok(outcome.variables),
+        Some(Ended::Finished) => Ok((outcome.variables, outcome.secrets)),
         Some(Ended::Failed(entry, reason)) => {
             let entry =
                 outcome.entries.get(entry).map_or_else(String::new, |entry| format!("{}:{}: ", entry.file, entry.line));
-            Err(Stop::Failed(format!("the {what} failed: {entry}{reason}")))
+            Err(CliError::Failed(format!("the {what} failed: {entry}{reason}")))
         }
-        None => Err(Stop::Failed(format!("the {what} was interrupted"))),
+        None => Err(CliError::Failed(format!("the {what} was interrupted"))),
     }
 }
 
@@ -80,6 +66,8 @@ pub fn quietly(prepared: Prepared, transport: &TransportArgs, what: &str) -> Res
 struct Outcome {
     end: Option<Ended>,
     variables: BTreeMap<String, Value>,
+    /// The values that were captured as secrets.
+    secrets: Vec<String>,
     entries: Vec<EntryName>,
 }
 
@@ -89,7 +77,7 @@ fn walk(
     timeout: Duration,
     keep_alive: bool,
     shows: bool,
-) -> Result<Outcome, Stop> {
+) -> Result<Outcome, CliError> {
     let stop = interrupt::flag()?;
     let transport = transport::with_options_of(&prepared.files, &prepared.values, flags)?;
     let settings = prepared.settings();
@@ -106,7 +94,8 @@ fn walk(
     transcript.state().entries.clone_from(&entries);
     torr_press::run(&plan, &stop, |_| ()).map_err(press::why_not)?;
     let mut state = transcript.state();
-    Ok(Outcome { end: state.end.take(), variables: std::mem::take(&mut state.variables), entries })
+    let (variables, secrets) = (std::mem::take(&mut state.variables), std::mem::take(&mut state.secrets));
+    Ok(Outcome { end: state.end.take(), variables, secrets, entries })
 }
 
 /// What is shown of a session, and how it ended.
@@ -120,6 +109,8 @@ struct Transcript {
 #[derive(Debug, Default)]
 struct State {
     entries: Vec<EntryName>,
+    /// The values that were captured as secrets.
+    secrets: Vec<String>,
     end: Option<Ended>,
     variables: BTreeMap<String, Value>,
 }
@@ -131,45 +122,27 @@ impl Transcript {
 
     fn show(&self, text: &str) {
         if self.shows {
-            output::print(&self.secrets.mask(text.to_owned()));
+            let secrets = self.secrets.with(self.state().secrets.iter().cloned());
+            output::print(&secrets.mask(text.to_owned()));
         }
     }
-}
-
-/// Returns bytes as lines that begin with a mark, as far as they are text.
-fn lines(mark: &str, bytes: &[u8]) -> String {
-    let shown = &bytes[..bytes.len().min(MAX_SHOWN)];
-    if shown.contains(&0) {
-        return format!("{mark} ({} bytes that are no text)\n", bytes.len());
-    }
-    let text = String::from_utf8_lossy(shown);
-    // A terminal obeys what other control characters say.
-    let clean = |line: &str| line.replace(|c: char| c.is_control() && c != '\t', "\u{fffd}");
-    let mut lines: String = text.lines().map(|line| format!("{mark} {}\n", clean(line)).replace(" \n", "\n")).collect();
-    if shown.len() < bytes.len() {
-        lines.push_str(&format!("{mark} ... ({} bytes in all)\n", bytes.len()));
-    }
-    lines
 }
 
 impl SessionObserver for Transcript {
     fn sent(&self, entry: usize, request: &[u8]) {
         let name = self.state().entries.get(entry).cloned().unwrap_or_default();
-        self.show(&format!("{}:{}: {}\n{}", name.file, name.line, name.name, lines(">", request)));
+        self.show(&format!("{}:{}: {}\n{}", name.file, name.line, name.name, transcript::lines(">", request)));
+    }
+
+    fn captured_secret(&self, value: &str) {
+        let mut state = self.state();
+        if !state.secrets.iter().any(|known| known == value) {
+            state.secrets.push(value.to_owned());
+        }
     }
 
     fn received(&self, entry: usize, by: &ReceivedBy<'_>, judged: &Judged) {
-        let response = by.response;
-        let mut text = format!("< HTTP/{} {}\n", response.version, response.status);
-        for (name, value) in response.fields() {
-            text.push_str(&lines("<", format!("{name}: {}", String::from_utf8_lossy(value)).as_bytes()));
-        }
-        let content = response.decoded();
-        if !content.is_empty() {
-            text.push_str("<\n");
-            text.push_str(&lines("<", &content));
-        }
-        text.push_str(&format!("  {:.1} ms\n", by.took as f64 / 1e6));
+        let mut text = transcript::response(by);
         let asserts = self.state().entries.get(entry).map_or_else(Vec::new, |entry| entry.asserts.clone());
         for unmet in &judged.unmet {
             let assert = asserts.get(unmet.assert).map_or("", String::as_str);
@@ -183,6 +156,10 @@ impl SessionObserver for Transcript {
         }
         text.push('\n');
         self.show(&text);
+    }
+
+    fn retried(&self, _entry: usize, failure: &str) {
+        self.show(&format!("  failed: {failure}\n  it is sent again\n\n"));
     }
 
     fn pauses(&self, pause: Duration) {

@@ -1,6 +1,6 @@
 //! Options of entries that are the connection's: they hold for the whole run, so all entries have to agree.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::flags::transport::TransportArgs;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub fn with_options_of(
     files: &[SessionFile],
     values: &BTreeMap<String, Value>,
     flags: &TransportArgs,
-) -> Result<TransportArgs, Stop> {
+) -> Result<TransportArgs, CliError> {
     let mut transport = flags.clone();
     let mut seen: BTreeMap<&'static str, String> = BTreeMap::new();
     for file in files {
@@ -28,17 +28,17 @@ pub fn with_options_of(
         for entry in &file.session.entries {
             for (option, value, at) in &entry.options.transport {
                 let name = torr_session::hurl::option_name(*option);
-                let place = format!("{}:{at}", file.name);
-                let value = value.text(&variables).map_err(|error| Stop::Usage(format!("{place}: {error}")))?;
+                let position = format!("{}:{at}", file.name);
+                let value = value.text(&variables).map_err(|error| CliError::Usage(format!("{position}: {error}")))?;
                 // Several of these stand beside each other.
                 let adds = matches!(name, "resolve" | "connect-to");
                 if let Some(other) = seen.insert(name, value.clone()).filter(|other| *other != value && !adds) {
-                    return Err(Stop::Usage(format!(
-                        "{place}: '{name}' is {value} here and {other} before: it holds for the whole run"
+                    return Err(CliError::Usage(format!(
+                        "{position}: '{name}' is {value} here and {other} before: it holds for the whole run"
                     )));
                 }
                 apply(&mut transport, flags, name, &value)
-                    .map_err(|message| Stop::Usage(format!("{place}: '{name}' {message}")))?;
+                    .map_err(|message| CliError::Usage(format!("{position}: '{name}' {message}")))?;
             }
         }
     }
@@ -57,6 +57,7 @@ fn apply(transport: &mut TransportArgs, flags: &TransportArgs, name: &str, value
         "proxy" if flags.proxy.is_none() => transport.proxy = Some(value.to_owned()),
         "unix-socket" if flags.unix_socket.is_none() => transport.unix_socket = path(),
         "http2" => transport.http2.http2 |= is_true && !flags.http2.http2_prior_knowledge,
+        "http2-prior-knowledge" => transport.http2.http2_prior_knowledge |= is_true && !flags.http2.http2,
         "resolve" => transport.resolve.push(crate::flags::transport::resolved(value)?),
         "cacert" | "cert" | "key" | "proxy" | "unix-socket" => {}
         // What is there already: HTTP/1.1, and addresses of either family.

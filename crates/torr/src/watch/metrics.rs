@@ -30,7 +30,7 @@ impl Page {
         self.family(name, "gauge", help, series);
     }
 
-    /// What is not told has no series, and without any series no family.
+    /// Appends a family of series, none if it is empty.
     fn family(&mut self, name: &str, kind: &str, help: &str, series: impl IntoIterator<Item = Series>) {
         let mut series = series.into_iter().peekable();
         if series.peek().is_none() {
@@ -116,7 +116,7 @@ fn service(page: &mut Page, reading: &Reading, target: &str) {
     let connections = peers().map(|peer| (of("peer", &peer.address), peer.connections_sum as f64));
     page.counter("peer_connections_total", "Connections to others, by sample.", connections);
     let waiting = peers().filter_map(|peer| Some((of("peer", &peer.address), peer.waiting_sum? as f64)));
-    page.counter("peer_waiting_total", "Of those, how many waited for an answer.", waiting);
+    page.counter("peer_waiting_total", "Of those, how many had a request in flight.", waiting);
     let sends = peers().filter_map(|peer| Some((of("peer", &peer.address), peer.sends? as f64)));
     page.counter("peer_segments_sent_total", "Segments with data that were sent to them.", sends);
     let cpu = peers().filter(|peer| !peer.processes.is_empty()).map(|peer| {

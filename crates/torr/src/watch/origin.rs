@@ -1,4 +1,4 @@
-//! Whom a watcher without a token answers: programs on this machine, and no web page.
+//! The origins that a watcher without a token accepts: programs on this machine, but no web page.
 //!
 //! A page of any site can make a browser on this machine send requests to a port of the loopback network, and read the
 //! responses if the site's name has been made to resolve to 127.0.0.1 meanwhile (DNS rebinding). The browser still sends the
@@ -7,14 +7,14 @@
 use std::net::IpAddr;
 use torr_serve::Request;
 
-/// The names under which a watcher without a token is asked.
+/// The hosts that requests to a watcher without a token may name.
 #[derive(Debug)]
 pub struct Names {
     /// The host of `--listen`, which may be a name that resolves to the loopback network.
     own: String,
 }
 
-/// Why a request is not answered.
+/// The reason to refuse a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Foreign {
     /// `Host` names another server, or none.
@@ -35,10 +35,10 @@ impl Foreign {
     pub fn line(self) -> &'static str {
         match self {
             Self::Host => {
-                "without a token it is asked for by a loopback address, localhost or the name it listens on; for other names \
-                 set TORR_WATCH_TOKEN here and where it is asked"
+                "without a token requests must name a loopback address, localhost or the name it listens on; for other names \
+                 set TORR_WATCH_TOKEN here and for the client"
             }
-            Self::Origin => "without a token it does not answer to web pages",
+            Self::Origin => "without a token requests of web pages are refused",
         }
     }
 }
@@ -50,7 +50,7 @@ impl Names {
         Self { own: host.to_ascii_lowercase() }
     }
 
-    /// Looks at whom a request asks, and for whom.
+    /// Checks `Host` and `Origin` of a request.
     ///
     /// # Errors
     /// [`Foreign`].

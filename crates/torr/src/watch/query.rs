@@ -1,4 +1,4 @@
-//! What is asked for: `?port=8080`, `?address=10.0.0.5:8080`, or nothing in particular.
+//! The query of a request: `?port=8080`, `?address=10.0.0.5:8080`, or none.
 
 use std::fmt;
 use std::net::SocketAddr;

@@ -20,7 +20,7 @@ pub struct Watchers(Arc<Mutex<Kept>>);
 #[derive(Debug)]
 struct Entry {
     watcher: Arc<Watcher>,
-    asked: Instant,
+    requested: Instant,
 }
 
 /// Why there is no reading.
@@ -48,7 +48,7 @@ impl Refusal {
                 )
             }
             Self::Full => {
-                format!("{MOST} other services are watched; one that nobody asks for is forgotten after a minute")
+                format!("{MOST} other services are watched; one without requests is forgotten after a minute")
             }
         }
     }
@@ -72,7 +72,7 @@ impl Watchers {
     fn watcher(&self, target: Target) -> Result<Arc<Watcher>, Refusal> {
         let mut kept = lock(&self.0);
         if let Some(entry) = kept.get_mut(&target) {
-            entry.asked = Instant::now();
+            entry.requested = Instant::now();
             return Ok(entry.watcher.clone());
         }
         if kept.len() >= MOST {
@@ -83,7 +83,7 @@ impl Watchers {
             Target::Address(address) => Watcher::start(&[address]),
         };
         let watcher = Arc::new(started.ok_or(Refusal::NoProcess)?);
-        kept.insert(target, Entry { watcher: watcher.clone(), asked: Instant::now() });
+        kept.insert(target, Entry { watcher: watcher.clone(), requested: Instant::now() });
         Ok(watcher)
     }
 }
@@ -96,7 +96,7 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
 /// Ends watchers without recent requests, until the table of watchers is dropped.
 fn sweep(kept: &Weak<Mutex<Kept>>) {
     while let Some(kept) = kept.upgrade() {
-        let gone: Vec<_> = lock(&kept).extract_if(|_, entry| entry.asked.elapsed() >= KEPT).collect();
+        let gone: Vec<_> = lock(&kept).extract_if(|_, entry| entry.requested.elapsed() >= KEPT).collect();
         // A watcher's end is waited for, but not by those who ask others.
         drop(gone);
         drop(kept);

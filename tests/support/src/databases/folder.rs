@@ -51,7 +51,7 @@ impl Folder {
         assert!(ended.success(), "the server cannot be set up: {}", self.log());
     }
 
-    /// Has it removed once this process has ended in whatever way: what is shared is never dropped.
+    /// Has it removed once this process has ended in any way: what is shared is never dropped.
     pub(crate) fn leave_to_janitor(&self) {
         let script = "cat; for n in $(seq 100); do rm -rf \"$0\" && exit; sleep 0.1; done";
         let mut command = Command::new("sh");

@@ -34,7 +34,7 @@ impl Program for MariaDb {
         command
     }
 
-    fn answers(&self, folder: &Folder, _port: u16) -> bool {
+    fn responses(&self, folder: &Folder, _port: u16) -> bool {
         runtime().block_on(mysql_async::Conn::new(root(&folder.socket()))).is_ok()
     }
 

@@ -1,9 +1,9 @@
-//! Somebody else who works on the same database, by its driver.
+//! Another client of the same database, by its driver.
 
 use mysql_async::prelude::Queryable;
 use tokio::runtime::{Builder, Runtime};
 
-/// A connection of somebody else.
+/// A connection of another client.
 pub enum Outside {
     /// By its library.
     Sqlite(rusqlite::Connection),
@@ -24,7 +24,7 @@ impl Outside {
         if let Some(file) = url.strip_prefix("sqlite:") {
             return Self::Sqlite(rusqlite::Connection::open(file).expect("the file can be opened"));
         }
-        // With a thread of its own, so that connections live while nobody asks.
+        // With a thread of its own, so that idle connections are kept alive.
         let runtime =
             Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime can be made");
         if url.starts_with("mysql") {

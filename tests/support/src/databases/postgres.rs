@@ -2,7 +2,7 @@
 
 use super::folder::{Folder, program};
 use super::outside::runtime;
-use super::processes::anybody_in;
+use super::processes::any_process_in;
 use super::program::Program;
 use super::url::{PASSWORD, url};
 use rustix::process::geteuid;
@@ -40,14 +40,14 @@ impl Program for Postgres {
         command
     }
 
-    fn answers(&self, _folder: &Folder, port: u16) -> bool {
+    fn responses(&self, _folder: &Folder, port: u16) -> bool {
         let url = url(self.scheme_and_user(), port, PASSWORD, self.any_database());
         runtime().block_on(tokio_postgres::connect(&url, tokio_postgres::NoTls)).is_ok()
     }
 
     /// Its children leave by themselves; as long as one is there, no new server may start.
     fn has_left(&self, folder: &Folder) -> bool {
-        !anybody_in(folder.data())
+        !any_process_in(folder.data())
     }
 }
 

@@ -22,8 +22,8 @@ pub(crate) fn is_stopped(pid: u32) -> bool {
     threads.map(|thread| stat(&thread.path())).all(|stat| stat.is_none_or(|stat| stat[0] == "T"))
 }
 
-/// Whether a process works in a folder.
-pub(crate) fn anybody_in(folder: PathBuf) -> bool {
+/// Returns whether any process has this working directory.
+pub(crate) fn any_process_in(folder: PathBuf) -> bool {
     processes().any(|pid| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|its| its == folder))
 }
 

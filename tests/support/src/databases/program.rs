@@ -13,10 +13,10 @@ pub(crate) trait Program: Sync {
     fn initialise(&self, folder: &Folder);
     /// Runs it on a port of the loopback address.
     fn command(&self, folder: &Folder, port: u16) -> Command;
-    /// Whether it answers.
-    fn answers(&self, folder: &Folder, port: u16) -> bool;
+    /// Whether it responds.
+    fn responses(&self, folder: &Folder, port: u16) -> bool;
 
-    /// What it is told when it answers for the first time.
+    /// The statements that it runs when it responds for the first time.
     fn welcome(&self, _folder: &Folder) {}
 
     /// Whether nothing is left of one that was killed.

@@ -35,13 +35,13 @@ impl Program for Redis {
         command
     }
 
-    fn answers(&self, _folder: &Folder, port: u16) -> bool {
+    fn responses(&self, _folder: &Folder, port: u16) -> bool {
         let ask = || {
             let mut stream = TcpStream::connect(("127.0.0.1", port))?;
             stream.set_read_timeout(Some(Duration::from_secs(1)))?;
             write!(stream, "AUTH \"{PASSWORD}\"\r\nPING\r\n")?;
-            let mut answer = [0; 12];
-            stream.read_exact(&mut answer).map(|()| answer == *b"+OK\r\n+PONG\r\n")
+            let mut response = [0; 12];
+            stream.read_exact(&mut response).map(|()| response == *b"+OK\r\n+PONG\r\n")
         };
         ask().unwrap_or(false)
     }

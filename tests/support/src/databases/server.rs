@@ -52,7 +52,7 @@ impl Server {
     pub fn start(make: Make) -> Self {
         let mut server = Self { make, folder: Folder::new(), port: 0, process: None };
         make.program().initialise(&server.folder);
-        // Somebody else may get the port first.
+        // Another program may get the port first.
         for _ in 0..5 {
             let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
             server.port = free.expect("there is a free port").port();
@@ -74,7 +74,7 @@ impl Server {
         assert!(self.run(), "{:?} does not start again: {}", self.make, self.folder.log());
     }
 
-    /// Kills it, so that it can tell nobody.
+    /// Kills it, without a notice to its clients.
     pub fn kill(&mut self) {
         if self.process.is_some() {
             // A child that is stopped would never notice.
@@ -110,7 +110,7 @@ impl Server {
         family(self.pid())
     }
 
-    /// The URL of a new database, which nobody else has; not for Redis, which has numbers instead.
+    /// Returns the URL of a new database without other clients; not for Redis, which has numbers instead.
     pub fn new_database(&self) -> String {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = format!("test{}", NUMBER.fetch_add(1, Relaxed));
@@ -123,7 +123,7 @@ impl Server {
         self.url_with(PASSWORD, database)
     }
 
-    /// The same with another password.
+    /// Returns the URL with another password.
     pub fn url_with(&self, password: &str, database: &str) -> String {
         url(self.make.program().scheme_and_user(), self.port, password, database)
     }
@@ -133,14 +133,14 @@ impl Server {
         self.make.program().any_database()
     }
 
-    /// Starts it, and waits until it answers. False if it ends instead.
+    /// Starts it, and waits until it responds. False if it ends instead.
     fn run(&mut self) -> bool {
         let program = self.make.program();
         let mut process = program.command(&self.folder, self.port).spawn().expect("setpriv comes with util-linux");
         let mut ended = false;
         wait_until("the server answers", || {
             ended = process.try_wait().expect("it is our child").is_some();
-            (ended || program.answers(&self.folder, self.port)).then_some(())
+            (ended || program.responses(&self.folder, self.port)).then_some(())
         });
         if !ended {
             self.process = Some(process);

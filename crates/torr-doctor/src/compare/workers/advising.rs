@@ -1,4 +1,5 @@
-//! What a sweep of workers says, beside the rule of thumb: one per core for work that computes, several for work that waits.
+//! The conclusion of a comparison of workers, beside the rule of thumb: one per core for work that computes, several for work that
+//! waits.
 
 use crate::assignment::Assignment;
 use crate::compare::outcome::Conclusion;
@@ -8,43 +9,43 @@ use crate::turns::Ratio;
 use crate::words::{counted, percent, rate, time};
 use std::ops::RangeInclusive;
 
-/// A number of workers that gives this part of the best throughput is about as good.
+/// The share of the best throughput from which a number of workers is about as good.
 pub const ENOUGH: f64 = 0.97;
-/// A worker that uses so much of a CPU computes; one that uses less than the other waits.
+/// The CPU in cores from which a worker computes rather than waits.
 const COMPUTES: f64 = 0.75;
 const WAITS: f64 = 0.5;
-/// The part of the connections that must be at work for these to be what limits.
+/// The share of the connections with a request in service from which the connections are the limit.
 const AT_WORK: f64 = 0.7;
-/// How many times the cores there are to be for work that waits.
+/// The workers per core that are usual for work that waits.
 const FOR_WAITING: RangeInclusive<usize> = 3..=8;
 
-/// What is to be told.
+/// The measurements that a conclusion is made from.
 pub struct Advised<'a> {
-    /// Numbers of workers.
+    /// The numbers of workers.
     pub counts: &'a [usize],
-    /// What came of each.
+    /// The result of each number.
     pub rows: &'a [Row],
-    /// The best of them.
+    /// The position of the best.
     pub best: usize,
-    /// The one to take.
+    /// The position of the recommended one.
     pub chosen: usize,
-    /// The best one's throughput as a ratio to that one's.
+    /// The best one's throughput as a ratio to the recommended one's.
     pub gain: Ratio,
-    /// Its throughput as a ratio to that of the number before it.
+    /// The recommended one's throughput as a ratio to that of the number before it.
     pub fewer: Option<Ratio>,
-    /// CPUs.
+    /// The server's CPUs.
     pub cores: usize,
     /// The command with `{n}`.
     pub command: &'a str,
-    /// Where it is asked, if that was said.
+    /// The URL, if it is given.
     pub url: Option<&'a str>,
-    /// How it was loaded, and for how long.
+    /// The load and its budget.
     pub assignment: &'a Assignment,
-    /// How long a request takes on its own, in seconds, if that is known.
+    /// The response time of a single request in seconds, if known.
     pub alone: Option<f64>,
 }
 
-/// What the work of a worker is.
+/// The kind of work of a worker.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Work {
     Computes,
@@ -53,29 +54,29 @@ enum Work {
 }
 
 impl Advised<'_> {
-    /// The number of workers that is recommended, where anything can be said of it.
+    /// Returns the recommended number of workers, if one can be recommended.
     pub fn recommended(&self) -> Option<usize> {
         let says_nothing = self.rows[self.best].mostly_fails() || self.binds(0);
         (!says_nothing).then(|| self.counts[self.chosen])
     }
 
-    /// The part of the connections on which a request was worked on, rather than waiting for another.
+    /// Returns the share of the connections with a request in service, not in a queue.
     fn at_work(&self, way: usize) -> Option<f64> {
         let plan = &self.assignment.plan;
         let in_flight = plan.connections.min(self.assignment.max_connections) * usize::from(plan.depth);
         Some(self.rows[way].rps * self.alone? / in_flight as f64)
     }
 
-    /// Whether no request waits for a worker: then the connections limit the throughput, and the workers do not.
+    /// Returns whether no request waits for a worker: then the connections limit the throughput, not the workers.
     fn binds(&self, way: usize) -> bool {
         !self.rows[way].mostly_fails() && self.at_work(way).is_some_and(|share| share >= AT_WORK)
     }
 
-    /// How many connections to press with, where these limit the throughput: within what is allowed at most.
+    /// Returns the number of connections to compare with where these limit the throughput, within the user's limit.
     fn more_connections(&self) -> usize {
-        let asked = self.assignment.plan.connections;
+        let used = self.assignment.plan.connections;
         let is_bounded = self.assignment.again.doctor.iter().any(|(name, _)| name == "--max-connections");
-        if is_bounded { (4 * asked).min(self.assignment.max_connections) } else { 4 * asked }
+        if is_bounded { (4 * used).min(self.assignment.max_connections) } else { 4 * used }
     }
 
     pub fn conclude(&self) -> Conclusion {
@@ -86,7 +87,7 @@ impl Advised<'_> {
         let binds = self.binds(self.chosen);
         let summary = match all_same {
             _ if rows[self.best].mostly_fails() => {
-                format!("Nothing can be said of the number of workers: {}.", rows[self.best].told_failure())
+                format!("Nothing can be said of the number of workers: {}.", rows[self.best].failure_text())
             }
             _ if self.binds(0) => format!(
                 "The {connections} limit the throughput, not the workers: already with {} no request waits for one, so this says \
@@ -94,7 +95,7 @@ impl Advised<'_> {
                 counted(self.counts[0], "worker")
             ),
             _ if binds => format!(
-                "{workers} are as many as {connections} can keep at work: whether more workers bring more cannot be told with so few \
+                "{workers} are as many as {connections} can keep at work: whether more workers bring more is unknown with so few \
                  connections."
             ),
             true => format!("{workers} is enough: more bring less than 3%."),
@@ -118,21 +119,24 @@ impl Advised<'_> {
                 let fewer = counted(self.counts[self.chosen - 1], "worker");
                 match ratio.is_one() {
                     true => {
-                        format!("with {fewer} it may be as much: that is {} of it, which may be chance", ratio.told())
+                        format!(
+                            "with {fewer} it may be as much: that is {} of it, which may be chance",
+                            ratio.in_words()
+                        )
                     }
-                    false => format!("that is {} as much as with {fewer}", ratio.told()),
+                    false => format!("that is {} as much as with {fewer}", ratio.in_words()),
                 }
             }),
             (self.best != self.chosen).then(|| {
                 let most = counted(self.counts[self.best], "worker");
-                format!("the most is {} with {most}, {} as much", rate(best.rps), self.gain.told())
+                format!("the most is {} with {most}, {} as much", rate(best.rps), self.gain.in_words())
             }),
             (!self.binds(0)).then(|| self.rule()),
         ];
         let says_something = self.recommended().is_some();
         let few = self.assignment.plan.connections < self.counts.last().copied().unwrap_or(1);
         let advice = [
-            says_something.then(|| format!("start it with {workers}: {chosen} in the place of '{{n}}'")),
+            says_something.then(|| format!("start it with {workers}: {chosen} in place of '{{n}}'")),
             binds.then(|| match self.more_connections() {
                 more if more > self.assignment.plan.connections => format!("press with more connections: -c {more}"),
                 _ => "press with more connections: raise -c and --max-connections".to_owned(),
@@ -157,7 +161,7 @@ impl Advised<'_> {
         }
     }
 
-    /// The rule of thumb, and whether what was measured agrees.
+    /// Returns the rule of thumb, and whether the measurement agrees.
     fn rule(&self) -> String {
         let (cores, chosen) = (self.cores, self.counts[self.chosen]);
         let (from, to) = (FOR_WAITING.start() * cores, FOR_WAITING.end() * cores);
@@ -200,12 +204,12 @@ impl Advised<'_> {
         self.chosen + 1 == self.counts.len()
     }
 
-    /// The neighbours once more, or larger numbers.
+    /// Returns the command that compares the neighbours again, or larger numbers.
     fn verify(&self) -> String {
         let (at, chosen) = (self.chosen, self.counts[self.chosen]);
         let (binds, counted) = (self.binds(self.chosen), self.counts);
         let counts = match self.still_grows() {
-            // With more connections the same numbers of workers may tell more.
+            // With more connections these numbers of workers may differ.
             _ if binds => counted.to_vec(),
             true => vec![chosen, chosen + chosen.div_ceil(2), 2 * chosen],
             false => self.counts[at.saturating_sub(1)..=at + 1].to_vec(),
@@ -233,10 +237,10 @@ mod tests {
     use torr_press::request::Options;
     use torr_press::{Plan, Requests, Target};
 
-    /// What is said of these throughputs, by numbers of workers, with so many connections and 20 ms for a request on its own.
-    fn told(rates: &[(usize, f64)], connections: usize) -> (Conclusion, Option<usize>) {
+    /// Returns the conclusion of throughputs by numbers of workers, with 20 ms for a single request.
+    fn concluded(rates: &[(usize, f64)], connections: usize) -> (Conclusion, Option<usize>) {
         let target = Target::parse("http://127.0.0.1:1/").expect("it is a URL");
-        let request = Requests::get(&target, true).expect("it can be asked for");
+        let request = Requests::get(&target, true).expect("the request is valid");
         let assignment = Assignment {
             plan: Plan { connections, ..Plan::new(target, vec![], request) },
             options: Options::default(),
@@ -268,7 +272,7 @@ mod tests {
     #[test]
     fn connections_that_bind_recommend_no_workers() {
         // 8 connections reach 400 requests/s at most.
-        let (found, workers) = told(&[(1, 370.0), (2, 395.0), (4, 390.0)], 8);
+        let (found, workers) = concluded(&[(1, 370.0), (2, 395.0), (4, 390.0)], 8);
         assert_eq!(workers, None);
         assert!(found.summary.starts_with("The 8 connections limit the throughput, not the workers"), "{found:?}");
         let advice = found.advice.join("\n");
@@ -278,8 +282,8 @@ mod tests {
     }
 
     #[test]
-    fn workers_that_all_connections_keep_busy_say_that_more_cannot_be_told() {
-        let (found, workers) = told(&[(1, 50.0), (8, 395.0)], 8);
+    fn workers_that_all_connections_keep_busy_show_nothing_of_more_workers() {
+        let (found, workers) = concluded(&[(1, 50.0), (8, 395.0)], 8);
         assert_eq!(workers, Some(8));
         assert!(found.summary.contains("8 workers are as many as 8 connections can keep at work"), "{found:?}");
         assert!(!found.advice.join("\n").contains("try more with --counts"), "{found:?}");
@@ -287,9 +291,9 @@ mod tests {
 
     #[test]
     fn workers_that_bind_are_recommended() {
-        let (found, workers) = told(&[(1, 50.0), (4, 200.0), (8, 201.0)], 100);
+        let (found, workers) = concluded(&[(1, 50.0), (4, 200.0), (8, 201.0)], 100);
         assert_eq!((workers, found.summary.starts_with("4 workers")), (Some(4), true), "{found:?}");
-        assert!(found.advice.join("\n").contains("start it with 4 workers: 4 in the place of '{n}'"), "{found:?}");
+        assert!(found.advice.join("\n").contains("start it with 4 workers: 4 in place of '{n}'"), "{found:?}");
         let verify = found.verify.expect("there is one");
         assert_eq!(
             verify,

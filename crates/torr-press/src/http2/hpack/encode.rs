@@ -26,7 +26,7 @@ pub enum Seeding {
     Ahead,
     /// It has been filled.
     Done,
-    /// The server wants a smaller one: it has yet to be told that none is used.
+    /// Whether the server wants a smaller table, and the update to size 0 is still to be sent.
     Refused,
     /// None is used.
     Without,

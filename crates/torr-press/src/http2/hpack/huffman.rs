@@ -153,7 +153,7 @@ mod tests {
     const DATE: &str = "Mon, 21 Oct 2013 20:13:21 GMT";
 
     #[test]
-    fn every_byte_in_every_place() {
+    fn every_byte_at_every_position() {
         let all: Vec<u8> = (0..=255).collect();
         for from in 0..all.len() {
             let text = [&all[from..], &all[..from]].concat();

@@ -9,7 +9,7 @@ use torr_gauge::collector::Measurement;
 /// Writes each percentage of requests with the time within which they were served, comma-separated.
 ///
 /// # Errors
-/// Those of the writer.
+/// The errors of the writer.
 pub fn percentages(out: &mut impl Write, measured: &Measurement) -> io::Result<()> {
     let total = latency(measured);
     writeln!(out, "Percentage served,Time in ms")?;
@@ -23,7 +23,7 @@ pub fn percentages(out: &mut impl Write, measured: &Measurement) -> io::Result<(
 /// to three digits. The start time is that of the run, and the other columns are `NaN`, which plotting programs skip.
 ///
 /// # Errors
-/// Those of the writer.
+/// The errors of the writer.
 pub fn requests(out: &mut impl Write, measured: &Measurement) -> io::Result<()> {
     let started = humantime::parse_rfc3339(&measured.result.started_at).unwrap_or(SystemTime::UNIX_EPOCH);
     let seconds = started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();

@@ -1,11 +1,11 @@
 //! The elements of a `Forwarded` field from the last to the first: RFC 7239, section 4.
 //!
-//! Elements are taken off at the right, so that nothing that stands left of one, such as a client's lone quotation mark, has
-//! a say in what it means.
+//! Elements are split off at the right, so that nothing left of an element, such as a client's lone quotation mark, changes
+//! its meaning.
 
 use torr_wire::is_token;
 
-/// What one proxy tells.
+/// The parameters that one proxy added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Element<'h> {
     /// The parameter `for`.
@@ -14,7 +14,7 @@ pub(super) struct Element<'h> {
     pub host: Option<&'h [u8]>,
 }
 
-/// One after the other; `None` for one that is malformed.
+/// An iterator over elements, with `None` for a malformed one.
 pub(super) struct Elements<'h>(Option<&'h [u8]>);
 
 impl<'h> Elements<'h> {
@@ -32,7 +32,7 @@ impl<'h> Iterator for Elements<'h> {
             let comma = last_comma(text);
             self.0 = comma.map(|at| &text[..at]);
             let element = text[comma.map_or(0, |at| at + 1)..].trim_ascii();
-            // Empty members of a list are none (RFC 9110, section 5.6.1.2).
+            // Empty members of a list are ignored (RFC 9110, section 5.6.1.2).
             if !element.is_empty() {
                 return Some(Element::parse(element));
             }
@@ -40,7 +40,7 @@ impl<'h> Iterator for Elements<'h> {
     }
 }
 
-/// Where the last element begins, seen from its end: there nothing is quoted.
+/// Returns the position of the last comma outside of quotation marks, searched from the end, where nothing is quoted.
 fn last_comma(text: &[u8]) -> Option<usize> {
     let mut quoted = false;
     for (at, &byte) in text.iter().enumerate().rev() {
@@ -69,15 +69,15 @@ impl<'h> Element<'h> {
             }
             let (name, rest) = text.split_at(text.iter().position(|&byte| byte == b'=')?);
             let (value, rest) = value(&rest[1..])?;
-            let place = match name {
+            let parameter = match name {
                 _ if name.eq_ignore_ascii_case(b"for") => &mut element.client,
                 _ if name.eq_ignore_ascii_case(b"proto") => &mut element.proto,
                 _ if name.eq_ignore_ascii_case(b"host") => &mut element.host,
                 _ if !name.is_empty() && name.iter().all(|&byte| is_token(byte)) => &mut None,
                 _ => return None,
             };
-            // None may stand twice.
-            if place.replace(value).is_some() {
+            // A parameter that occurs twice is malformed.
+            if parameter.replace(value).is_some() {
                 return None;
             }
             text = match rest.trim_ascii_start() {
@@ -89,10 +89,10 @@ impl<'h> Element<'h> {
     }
 }
 
-/// A value and what follows it. Escapes within quotation marks stay: no address, scheme or host needs any.
+/// Returns a value and the rest of the text. Escapes in a quoted string are kept: no address, scheme or host needs any.
 fn value(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let Some(quoted) = text.strip_prefix(b"\"") else {
-        // More than a token, since many write addresses with port or brackets so.
+        // More than a token, since many proxies do not quote addresses with a port or brackets.
         let sound = |byte: u8| is_token(byte) || b":[]/".contains(&byte);
         let end = text.iter().position(|&byte| !sound(byte)).unwrap_or(text.len());
         return (end > 0).then(|| text.split_at(end));

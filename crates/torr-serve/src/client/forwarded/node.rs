@@ -1,15 +1,15 @@
-//! One address as proxies write it: RFC 7239, section 6, and what `X-Forwarded-For` has beyond it.
+//! One address as proxies write it: RFC 7239, section 6, and the other forms found in `X-Forwarded-For`.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// What a proxy says of whom it got a request from.
+/// A proxy's identification of its client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Node {
-    /// An address; port 0 if none is told.
+    /// An address, with port 0 if the proxy sends no port.
     Address(SocketAddr),
-    /// `unknown`, or a name that means something to the proxy only.
+    /// `unknown`, or an obfuscated name.
     Hidden,
-    /// Nothing of the kind.
+    /// Text that is not an identification.
     Malformed,
 }
 
@@ -25,7 +25,7 @@ fn node(text: &str) -> Option<Node> {
         let port = if rest.is_empty() { 0 } else { port(rest.strip_prefix(':')?)? };
         return Some(Node::Address(canonical(ip.parse::<Ipv6Addr>().ok()?.into(), port)));
     }
-    // Without brackets: not after RFC 7239, but most proxies write it so in X-Forwarded-For.
+    // Without brackets: not valid in RFC 7239, but usual in X-Forwarded-For.
     if let Ok(ip) = text.parse::<Ipv6Addr>() {
         return Some(Node::Address(canonical(ip.into(), 0)));
     }
@@ -39,12 +39,12 @@ fn node(text: &str) -> Option<Node> {
     Some(Node::Address(canonical(name.parse::<Ipv4Addr>().ok()?.into(), port)))
 }
 
-/// An obfuscated port is as good as none.
+/// Parses a port. An obfuscated one is 0, as none.
 fn port(text: &str) -> Option<u16> {
     if is_obfuscated(text) {
         return Some(0);
     }
-    // Numbers may have a sign for the library, but not here.
+    // The library accepts a sign, which is not valid here.
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 

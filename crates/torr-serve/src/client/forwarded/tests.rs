@@ -14,7 +14,7 @@ fn look<'h>(peer: &str, by: ForwardedField, fields: &[(&'h str, &'h [u8])]) -> F
 fn client(peer: &str, by: ForwardedField, values: &[&str]) -> String {
     let name = by.name().to_uppercase();
     let fields: Vec<_> = values.iter().map(|value| (&*name, value.as_bytes())).collect();
-    look(peer, by, &fields).client.map_or_else(|| "nobody".into(), |client| client.to_string())
+    look(peer, by, &fields).client.map_or_else(|| "name".into(), |client| client.to_string())
 }
 
 #[test]
@@ -59,9 +59,9 @@ fn the_client_is_the_first_from_the_right_that_is_not_trusted() {
 }
 
 #[test]
-fn a_unix_socket_has_no_address_until_somebody_tells() {
+fn a_unix_socket_has_no_address_without_a_trusted_field() {
     assert_eq!(client("unix", Xff, &["1.1.1.1"]), "1.1.1.1:0");
-    assert_eq!(client("unix", Xff, &["unknown"]), "nobody");
+    assert_eq!(client("unix", Xff, &["unknown"]), "name");
 }
 
 #[test]
@@ -83,8 +83,8 @@ fn only_the_chosen_kind_of_field_is_looked_at() {
         let direct = Forwarded { client: "11.0.0.1:5".parse().ok(), scheme: None, host: None };
         assert_eq!(look("11.0.0.1:5", by, fields), direct, "an untrusted peer");
         let direct = Forwarded { client: "10.0.0.1:5".parse().ok(), ..direct };
-        let nobody = Trusted::default();
-        assert_eq!(Forwarded::of(direct.client, &nobody, by, fields.iter().copied()), direct, "nobody is trusted");
+        let none = Trusted::default();
+        assert_eq!(Forwarded::of(direct.client, &none, by, fields.iter().copied()), direct, "without trusted proxies");
     }
 }
 

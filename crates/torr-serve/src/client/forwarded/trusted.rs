@@ -1,4 +1,4 @@
-//! The proxies whose word counts.
+//! The proxies whose forwarding fields are trusted.
 
 use ipnet::{IpNet, Ipv4Net};
 use std::fmt;
@@ -10,7 +10,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trusted(Vec<Entry>);
 
-/// The part of a list that is none of that.
+/// The part of a list that is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("'{0}' is no address, no network, and none of loopback, private and unix")]
 pub struct NotTrusted(String);
@@ -22,18 +22,18 @@ enum Entry {
     Loopback,
     /// The networks of RFC 1918 and RFC 4193.
     Private,
-    /// Whoever connects to a Unix socket.
+    /// All peers on a Unix socket.
     Unix,
 }
 
 impl Trusted {
-    /// Whether nobody is trusted.
+    /// Returns whether no proxy is trusted.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether this peer is; `None` is one on a Unix socket.
+    /// Returns whether this peer is trusted; `None` is a peer on a Unix socket.
     #[inline]
     pub fn trusts(&self, peer: Option<IpAddr>) -> bool {
         !self.0.is_empty() && self.holds(peer.map(|ip| ip.to_canonical()))
@@ -74,7 +74,7 @@ fn entry(text: &str) -> Option<Entry> {
     Some(Entry::Network(canonical(network)))
 }
 
-/// IPv4 within IPv6 as IPv4, which is what addresses are compared as.
+/// Returns an IPv4-mapped IPv6 network as IPv4, the form in which addresses are compared.
 fn canonical(network: IpNet) -> IpNet {
     if let IpNet::V6(v6) = network
         && let (Some(ip), Some(bits)) = (v6.addr().to_ipv4_mapped(), v6.prefix_len().checked_sub(96))

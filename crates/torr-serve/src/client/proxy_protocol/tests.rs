@@ -150,7 +150,7 @@ fn settings_have_names() {
 const STARTS: &[&[u8]] = &[b"", V1, V2, b"PROXY TCP4 "];
 
 proptest! {
-    /// Whatever comes, in whatever pieces: one answer, which more bytes do not change, within the bounds.
+    /// Any bytes in any pieces have one outcome, which further bytes do not change, within the bounds.
     #[test]
     fn anything_is_taken(start in prop::sample::select(STARTS), bytes: Vec<u8>, nearly: bool) {
         let bytes = if nearly && start == V2 { [V2, &[0x21, 0x11, 0, 40], &bytes].concat() } else { [start, &bytes].concat() };

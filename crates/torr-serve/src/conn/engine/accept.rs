@@ -3,17 +3,20 @@
 use super::connection::Connection;
 use super::{BATCH, Engine, LISTENER};
 use crate::client::Client;
+use crate::client::connection_info::ConnectionInfo;
 use crate::client::proxy_protocol::ProxyProtocol;
 use crate::conn::common_headers::CommonHeaders;
 use crate::conn::http1::Http1;
 use crate::conn::transport::Transport;
 use crate::observe::metrics_table::{Count, Gauge};
+use crate::process::open_listener;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::Duration;
-use torr_net::{Event, Interest, Token, clock, socket};
+use torr_net::{Event, Token, clock, socket};
 
-/// How long nothing is accepted when the process has no descriptor left.
+/// The pause of accepting when the process has no descriptor left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The response to a connection beyond the limit, but for the fields that end every header section.
@@ -86,7 +89,9 @@ impl<T: Transport> Engine<T> {
             return Accepted::TurnedAway;
         };
         let Ok(transport) = T::accept(self.cx.tls.as_ref()) else { return Accepted::TurnedAway };
-        let http = Http1::new(Client { address: peer, ..Client::default() });
+        let describes = self.cx.app.describes_connections();
+        let connection = describes.then(|| Arc::new(ConnectionInfo::of(&socket, peer)));
+        let http = Http1::new(Client { address: peer, connection, ..Client::default() });
         let connection = Connection::new(socket, admission, transport, http, self.now, false);
         Accepted::Open(self.connections.insert(connection))
     }
@@ -96,7 +101,10 @@ impl<T: Transport> Engine<T> {
         if self.accept_again.is_none_or(|at| at > self.now) {
             return;
         }
-        let added = self.listener.as_ref().map(|listener| self.poller.add(listener, LISTENER, Interest::Level));
+        let added = self
+            .listener
+            .as_ref()
+            .map(|listener| self.poller.add(listener, LISTENER, open_listener::interest(&self.cx.settings)));
         match added {
             // What made the pause necessary may make this fail as well, until the next pause is over.
             Some(Err(error)) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -113,6 +121,6 @@ impl<T: Transport> Engine<T> {
 fn turn_away(socket: &OwnedFd, common: &CommonHeaders) {
     let _ = socket::send(socket, &[TOO_MANY, common.bytes(), b"\r\n"].concat());
     socket::end_sending(socket);
-    // A request that nobody has read would turn the end into a reset, which might overtake the response.
+    // Unread bytes would turn the close into a reset, which might overtake the response.
     let _ = socket::recv(socket, &mut [0; 4096]);
 }

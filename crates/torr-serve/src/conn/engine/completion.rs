@@ -27,7 +27,7 @@ impl<T: Transport> Engine<T> {
             let next = connection.respond(response, pending, &self.cx, &mut self.buffers);
             self.outputs.push(Output { token, bytes: start..self.buffers.out.len(), next });
         }
-        self.cx.meter.take_answers();
+        self.cx.meter.take_responses();
         self.send();
         self.cx.meter.busy_until(clock::exact());
     }

@@ -25,11 +25,11 @@ pub(super) struct Connection<T> {
     pub since: Nanos,
     /// Output that the socket had no room for.
     pub unsent: Vec<u8>,
-    /// What the poller tells of the socket. `None` before the first receive: many connections have ended after it.
+    /// The poller's interest in the socket. `None` before the first receive: many connections have ended after it.
     pub interest: Option<Interest>,
     /// Bytes or the end may be in the socket of which no event will tell.
     pub unread: bool,
-    /// The client has ended its side, as an event has told.
+    /// Whether an event has reported that the client has ended its side.
     pub ended: bool,
 }
 
@@ -200,7 +200,7 @@ impl<T: Transport> Connection<T> {
     ) -> Next {
         let (part, has_ended) = (self.http.part(), self.transport.has_ended());
         let next = self.encode(plain, out, |http, out| match http.receive(bytes, cx, wake, out) {
-            // Whatever is not complete never will be.
+            // An incomplete request stays incomplete.
             Next::Receive if has_ended => Next::CLOSE,
             next => next,
         });
@@ -227,7 +227,7 @@ impl<T: Transport> Connection<T> {
         self.encode(plain, out, |http, out| http.receive_content(bytes, is_handling, cx, out))
     }
 
-    /// Handles the end of the client's side: whatever was complete has its response, and what was not never will be.
+    /// Handles the end of the client's side: complete requests have their responses, and an incomplete one stays incomplete.
     #[cold]
     fn receive_end(&mut self) -> Outcome {
         if self.state.is_reading() {
@@ -247,7 +247,7 @@ impl<T: Transport> Connection<T> {
         self.encode(&mut buffers.plain, &mut buffers.out, |http, out| http.respond(response, pending, cx, out))
     }
 
-    /// Sends `100 Continue` to a client that waits for it, if the handler asks for the content.
+    /// Sends `100 Continue` to a client that waits for it, if the handler reads the content.
     pub fn invite(&mut self, buffers: &mut Buffers) -> Next {
         let is_handling = self.state.is_handling();
         self.encode(&mut buffers.plain, &mut buffers.out, |http, out| {
@@ -264,13 +264,13 @@ impl<T: Transport> Connection<T> {
         if !is_handling && !self.state.is_reading() {
             return None;
         }
-        let mut is_told = false;
+        let mut has_response = false;
         let next = self.encode(&mut buffers.plain, &mut buffers.out, |http, out| {
             let next = http.time_out(is_handling, cx, out);
-            is_told = next.is_some();
+            has_response = next.is_some();
             next.unwrap_or(Next::Receive)
         });
-        is_told.then_some(next)
+        has_response.then_some(next)
     }
 
     /// Puts the next part of a long body into the empty `unsent`, which stays empty at the body's end.

@@ -18,7 +18,7 @@ impl TurnCounts {
     /// Counts a batch of responses, which the kernel has. Their requests count as arrived at the beginning of the turn.
     #[inline]
     pub fn end_batch(&self, meter: &Meter) {
-        let responses = meter.take_answers();
+        let responses = meter.take_responses();
         if responses > 0 {
             meter.took(clock::exact().saturating_sub(self.woken), responses);
         }

@@ -11,6 +11,7 @@ use crate::message::response::Response;
 use crate::settings::Settings;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -54,7 +55,7 @@ impl Rig {
         let mut engine = Engine::new(
             EngineContext::new(shared, 0).expect("a descriptor is free"),
             ConnectionLimits::of_all(100),
-            listener.into(),
+            OwnedFd::from(listener),
             Arc::new(StopSignal::new().expect("there is room for a descriptor")),
         )
         .expect("it starts");
@@ -286,7 +287,7 @@ fn a_listener_that_cannot_be_watched_again_is_tried_again() {
     let listener = rig.engine.listener.take().expect("it listens");
     // A file is nothing that a poller can watch.
     let file = std::fs::File::open("/proc/self/status").expect("there is /proc");
-    rig.engine.listener = Some(file.into());
+    rig.engine.listener = Some(OwnedFd::from(file).into());
     rig.engine.accept_again = Some(0);
     for _ in 0..3 {
         rig.engine.tick().expect("the server goes on");

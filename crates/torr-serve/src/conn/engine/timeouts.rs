@@ -21,6 +21,7 @@ impl<T: Transport> Engine<T> {
         self.cx.common_headers.refresh();
         self.resume_accepting();
         self.cx.visits.flush();
+        self.cx.watch.tick();
         let overdue: Vec<_> =
             self.connections.iter().filter(|(_, c)| self.is_overdue(c)).map(|(token, _)| token).collect();
         for token in overdue {

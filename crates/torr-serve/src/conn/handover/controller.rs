@@ -20,6 +20,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task;
 use tokio::time::timeout;
+use torr_net::clock;
 
 /// The number of bodies of the largest size allowed that one connection may have gathered at a time.
 const BODIES: u64 = 16;
@@ -27,7 +28,7 @@ const BODIES: u64 = 16;
 /// number, since 128 streams of 32 KiB fit.
 const LEAST_GATHERED: u64 = 4 * 1024 * 1024;
 
-/// What one connection may use at a time for handlers of the `App`.
+/// The limits of one connection for handlers of the `App`.
 pub(super) struct Budget {
     /// A permit for each handler that is working, also for those whose streams were reset. A request without a permit waits, so
     /// that a client that resets its requests has no more handlers working for it than one that waits for its responses.
@@ -108,13 +109,19 @@ pub(super) async fn respond(
     let permit = Arc::clone(&budget.handlers).acquire_owned().await.expect("this semaphore is never closed");
     let head = OwnedHead::of_parts(&parts);
     drop(parts);
-    match head.with(|head| worker.app.call(head, Content::Whole(&body.bytes), client, worker)) {
+    let called = {
+        let (_context, begin) = (worker.enter(), clock::coarse());
+        let called = head.with(|head| worker.app.call(head, Content::Whole(&body.bytes), client, worker));
+        worker.watch.took(clock::coarse().saturating_sub(begin));
+        called
+    };
+    match called {
         Outcome::Ready(response) => response,
         Outcome::Pending(future) | Outcome::Droppable(future) => {
             let (worker, admission) = (Rc::clone(worker), Arc::clone(&budget.admission));
             let work = async move {
                 let _held = (permit, body, admission);
-                app::survive(future, || app::panicked(&worker)).await
+                app::survive(worker.within(future), || app::panicked(&worker)).await
             };
             // Without its handle the task continues, until the handler ends or the worker does.
             task::spawn_local(work).await.unwrap_or_else(|_| Response::error(503, "The server is stopping\n"))

@@ -5,9 +5,10 @@ use super::controller::{self, Budget};
 use super::refusal::refusal;
 use super::upgrade::Upgrade;
 use crate::app;
-use crate::app::router::says_close;
+use crate::app::router::{HttpPending, RouterAdapter, says_close};
 use crate::client::Client;
 use crate::client::request_id::FIELD;
+use crate::computing::Observed;
 use crate::context::WorkerContext;
 use crate::message::body_error::BodyError;
 use crate::message::hyper_request_body::HyperRequestBody;
@@ -63,7 +64,7 @@ struct Inner {
     sent: Arc<AtomicU64>,
     /// The number of responses whose bodies could continue if the client took more.
     held: Cell<usize>,
-    /// The time at which hyper last asked for a part of such a body.
+    /// The time at which hyper last polled such a body.
     flowed: Cell<Instant>,
     /// What handlers of the `App` may use.
     budget: Budget,
@@ -78,7 +79,7 @@ struct Inner {
 pub(super) enum Ending {
     /// Another request may follow.
     KeepAlive,
-    /// The response says that it is the last one. hyper ends such a connection by itself, and must not be told to: it would
+    /// The response announces the connection's end. hyper ends it by itself; a graceful end must not be requested: it would
     /// throw away what the socket has not taken.
     Closes,
     /// Something other than HTTP follows.
@@ -126,7 +127,7 @@ impl Inner {
             return;
         }
         self.ending.set(Some(Ending::KeepAlive));
-        // hyper has written the response's head by the time that its connection is told to end.
+        // hyper has written the response's header section by the time that the connection's end is requested.
         self.enough.notify_one();
     }
 
@@ -195,6 +196,8 @@ impl Body for NotedBody {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
         if self.rest.is_empty() {
+            let inner = Rc::clone(&self.active.0);
+            let _context = inner.worker.enter();
             let frame = Pin::new(&mut self.body).poll_frame(cx);
             self.hold(matches!(frame, Poll::Ready(Some(Ok(_)))));
             match ready!(frame).map(|frame| frame.map(Frame::into_data)) {
@@ -328,7 +331,9 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
                 let is_last = is_last || !keep_alive || version == Version::HTTP_10;
                 inner.end_http1(&mut response, by_connect, is_last);
             }
-            response.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
+            if !inner.server.is_empty() {
+                response.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
+            }
             inner.worker.meter.status(response.status().as_u16());
             inner.worker.meter.took(clock::nanos(begin.elapsed()), 1);
             if version == Version::HTTP_2 && by_connect && response.status().is_success() {
@@ -365,19 +370,37 @@ async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> 
         let body = HyperRequestBody::new(body, most, worker.settings.body_timeout);
         let fault = body.fault();
         let mut request = Request::from_parts(parts, RequestBody::hyper(body));
-        worker.app.introduce(client, request.extensions_mut());
-        let mut responding = router.call_http(request);
+        let called = {
+            let _context = worker.enter();
+            worker.app.introduce(client, request.extensions_mut());
+            call(worker, router, request)
+        };
+        let mut responding = worker.within(called);
         return poll_fn(|cx| {
-            let response = responding.as_mut().poll(cx);
-            // As in the engine, whatever the handler makes of such a body.
+            let response = Pin::new(&mut responding).poll(cx);
+            // As in the engine, a faulty body decides the response.
             match fault.get() {
-                Some(error) if response.is_pending() || error != BodyError::Cut => Poll::Ready(own(refusal(error))),
+                Some(error) if response.is_pending() || !error.is_by_client() => Poll::Ready(own(refusal(error))),
                 _ => response,
             }
         })
         .await;
     }
     own(controller::respond(worker, &inner.budget, client, parts, body).await)
+}
+
+/// Calls the router, on another thread where the request's route computes.
+fn call(worker: &WorkerContext, router: &RouterAdapter, request: Request<RequestBody>) -> HttpPending {
+    if worker.watch.is_calm() {
+        return router.call_http(request);
+    }
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    if let Some(call) = worker.app.moved_call(method.as_str(), &path, worker) {
+        let called = call.run(worker, request, |response| response);
+        return Box::pin(async { called.await.unwrap_or_else(|| own(app::failed(), false)) });
+    }
+    let route = worker.app.route_of(method.as_str(), &path);
+    Box::pin(Observed::new(router.call_http(request), Rc::clone(&worker.watch), &route))
 }
 
 /// Returns a response of this server's own in the types of `http`.

@@ -25,7 +25,7 @@ pub(super) struct Gate {
     served: ServedCell,
 }
 
-/// The place where a gate leaves its connection when hyper drops it. It stays empty where the connection was upgraded, and as
+/// The cell in which a gate leaves its connection when hyper drops it. It stays empty where the connection was upgraded, and as
 /// long as a handler holds what hyper has given it for an upgrade.
 #[derive(Clone, Default)]
 pub(super) struct ServedCell(Arc<Mutex<Option<Served>>>);

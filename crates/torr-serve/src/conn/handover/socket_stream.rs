@@ -61,7 +61,7 @@ impl Drop for WorkerCounts {
     }
 }
 
-/// What a stream is made of.
+/// The parts of a stream.
 pub(super) struct StreamParts {
     pub socket: OwnedFd,
     pub tls: Option<Box<TlsServer>>,

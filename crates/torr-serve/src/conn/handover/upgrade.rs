@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU8, Ordering};
 const NONE: u8 = 0;
 /// The response turns the connection into something else: hyper sees what follows the request.
 const ACCEPTED: u8 = 1;
-/// The response has been sent, and the connection belongs to the code that asked for the upgrade.
+/// The response has been sent, and the connection belongs to the application's upgrade handler.
 const DONE: u8 = 2;
 
-/// How far the upgrade of a connection is. It has to be fit for other threads, since hyper requires that of a connection that
+/// The progress of a connection's upgrade. It is atomic, since hyper requires `Send` and `Sync` of a connection that
 /// may be upgraded.
 #[derive(Default)]
 pub(super) struct Upgrade(AtomicU8);
@@ -30,7 +30,7 @@ impl Upgrade {
         self.0.load(Ordering::Acquire) != NONE
     }
 
-    /// Whether the connection belongs to the code that asked for the upgrade.
+    /// Whether the connection belongs to the application's upgrade handler.
     pub fn is_complete(&self) -> bool {
         self.0.load(Ordering::Acquire) == DONE
     }

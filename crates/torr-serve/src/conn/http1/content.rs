@@ -85,7 +85,7 @@ impl Gathered {
 
 impl Upload {
     /// Returns an upload and the handler's end of it. `wake` makes the waker that is called when the handler has made room or
-    /// asks for the content.
+    /// waits for content.
     pub fn new(framing: Framing, expects_continue: bool, wake: impl Fn() -> Waker) -> (Self, BodyReceiver) {
         let length = match framing {
             Framing::Length(length) => Some(length),
@@ -137,7 +137,7 @@ impl Upload {
         self.sender.has_room()
     }
 
-    /// Whether the client is to be sent `100 Continue` now: it waits for that, and the handler has asked for the content.
+    /// Whether the client is to be sent `100 Continue` now: it waits for that, and the handler reads the content.
     pub fn invites(&mut self) -> bool {
         let invites = self.expects_continue && self.sender.is_wanted();
         self.expects_continue &= !invites;

@@ -150,7 +150,7 @@ proptest! {
     fn any_split_of_pipelined_requests_gives_the_same_responses(
         requests in vec(request(), 0..12),
         end in end(),
-        places in vec(any::<Index>(), 0..10),
+        cuts in vec(any::<Index>(), 0..10),
     ) {
         with_context(|cx| {
             let mut expected = (Vec::new(), false);
@@ -160,10 +160,10 @@ proptest! {
                 expected.1 = ended;
             }
             let wire = [requests.concat(), end].concat();
-            let mut places: Vec<_> = places.iter().map(|place| place.index(wire.len() + 1)).collect();
-            places.extend([0, wire.len()]);
-            places.sort_unstable();
-            let split: Vec<_> = places.windows(2).map(|pair| &wire[pair[0]..pair[1]]).collect();
+            let mut cuts: Vec<_> = cuts.iter().map(|index| index.index(wire.len() + 1)).collect();
+            cuts.extend([0, wire.len()]);
+            cuts.sort_unstable();
+            let split: Vec<_> = cuts.windows(2).map(|pair| &wire[pair[0]..pair[1]]).collect();
             let bytewise: Vec<_> = wire.chunks(1).collect();
             for pieces in [&[&*wire][..], &split, &bytewise] {
                 let got = output(pieces, cx);
@@ -200,7 +200,7 @@ fn the_properties_requests_are_what_they_seem() {
 }
 
 #[test]
-fn parts_of_a_request_are_told_apart() {
+fn parts_of_a_request_are_distinguished() {
     with_context(|cx| {
         for (pieces, part) in [
             (&[""][..], Part::Nothing),
@@ -224,7 +224,7 @@ fn parts_of_a_request_are_told_apart() {
 }
 
 #[test]
-fn a_body_that_is_too_large_is_so_whatever_follows() {
+fn a_body_that_is_too_large_is_refused_before_a_later_fault() {
     with_context(|cx| {
         let chunked = "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
         let body = format!("65\r\n{}", "a".repeat(101));

@@ -2,15 +2,15 @@
 
 use super::content::Remainder;
 use super::next::{LongBody, Next, ResponseRules, Then};
+use super::router_fields::{self, Persistence};
 use crate::callbacks;
 use crate::client::request_id::FIELD;
 use crate::context::EngineContext;
-use crate::message::response::{Body, Pieces, Response, SMALL};
+use crate::message::response::{Body, Fields, Pieces, Response, SMALL};
 use crate::message::stream::Framing;
 use crate::observe::visit::Note;
 use bytes::Bytes;
-use http::HeaderName;
-use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::{HeaderName, HeaderValue};
 use torr_wire::{WireError, encode};
 
 /// The field that carries the request's id.
@@ -38,23 +38,23 @@ pub(super) fn write(
         && framing != Framing::UntilClose
         && remainder != Remainder::Unwanted;
     cx.meter.answered(response.status);
-    encode::status_line(out, response.status);
+    match &response.reason {
+        None => encode::status_line(out, response.status),
+        Some(reason) => encode::status_line_with(out, response.status, reason.as_bytes()),
+    }
     // RFC 9110, section 8.6: neither of these has content, nor may announce any.
     let has_body = response.status != 204 && response.status != 304;
-    match framing {
-        _ if !has_body => {}
-        Framing::Length(length) => encode::content_length(out, length),
-        Framing::Chunked => encode::header(out, "Transfer-Encoding", b"chunked"),
-        Framing::UntilClose | Framing::Nothing => {}
+    let persistence = Persistence { keep_alive, http_1_1: rules.http_1_1 };
+    match &response.headers {
+        Fields::List(fields) => {
+            let content_type = if has_body { response.content_type } else { "" };
+            controller_fields(out, fields, has_body.then_some(framing), content_type);
+        }
+        Fields::Map(fields) => {
+            let is_empty = matches!(response.body, Body::Empty) && !rules.to_head;
+            router_fields::write(out, fields, has_body.then_some(framing), is_empty, persistence);
+        }
     }
-    if has_body && !response.content_type.is_empty() {
-        encode::header(out, "Content-Type", response.content_type.as_bytes());
-    }
-    response.headers.each(|name, value| match *name {
-        // The server decides on these, whatever a router's response holds.
-        CONTENT_LENGTH | TRANSFER_ENCODING | CONNECTION => {}
-        _ => encode::header(out, name.as_str(), value.as_bytes()),
-    });
     if let Some(note) = note {
         let sends_body = has_body && !rules.to_head;
         note.answered(response.status, if sends_body { response.body.at_once() } else { 0 });
@@ -62,12 +62,17 @@ pub(super) fn write(
             encode::header(out, "X-Request-Id", id.to_string().as_bytes());
         }
     }
-    if !keep_alive {
-        encode::header(out, "Connection", b"close");
-    } else if !rules.http_1_1 {
-        encode::header(out, "Connection", b"keep-alive");
+    match &response.headers {
+        Fields::List(_) => {
+            if let Some(option) = persistence.option() {
+                encode::header(out, "Connection", option);
+            }
+            out.extend_from_slice(cx.common_headers.missing(response.dated, response.named));
+        }
+        Fields::Map(_) => {
+            out.extend_from_slice(cx.common_headers.missing_in_lower_case(response.dated, response.named));
+        }
     }
-    out.extend_from_slice(cx.common_headers.missing(response.dated, response.named));
     out.extend_from_slice(b"\r\n");
     let then = match (keep_alive, rules.keep_alive) {
         (true, _) => Then::Continue,
@@ -86,6 +91,25 @@ pub(super) fn write(
         body => return Some(Next::Send(Some(long(body)), then)),
     }
     (then != Then::Continue).then_some(Next::Send(None, then))
+}
+
+/// Appends the fields of a controller's response and its framing. `None` stands for a response without content.
+#[inline]
+fn controller_fields(
+    out: &mut Vec<u8>,
+    fields: &[(HeaderName, HeaderValue)],
+    framing: Option<Framing>,
+    content_type: &str,
+) {
+    match framing {
+        Some(Framing::Length(length)) => encode::content_length(out, length),
+        Some(Framing::Chunked) => encode::header(out, "Transfer-Encoding", b"chunked"),
+        Some(Framing::UntilClose | Framing::Nothing) | None => {}
+    }
+    if !content_type.is_empty() {
+        encode::header(out, "Content-Type", content_type.as_bytes());
+    }
+    fields.iter().for_each(|(name, value)| encode::header(out, name.as_str(), value.as_bytes()));
 }
 
 /// Returns a body that is sent as the client takes it.

@@ -1,9 +1,9 @@
-//! The time in a line, put together once a second.
+//! The time in a line, formatted once a second.
 
 use super::settings::LogFormat;
 use std::time::{Duration, SystemTime};
 
-/// The text of a second.
+/// The formatted text of the current second.
 #[derive(Debug)]
 pub(super) struct Dates {
     format: LogFormat,
@@ -11,7 +11,7 @@ pub(super) struct Dates {
     text: String,
 }
 
-/// The end of the year 9999, beyond which these formats have no place for the year.
+/// The Unix time of the end of the year 9999, the last that these formats can hold.
 const LAST: u64 = 253_402_300_799;
 
 impl Dates {
@@ -21,8 +21,8 @@ impl Dates {
         dates
     }
 
-    /// By milliseconds since the Unix epoch: Apache's `[10/Oct/2000:13:55:36 +0000]` always in UTC, so that a change of the
-    /// clocks makes no hour twice; RFC 3339's `2000-10-10T13:55:36`, without fraction and zone.
+    /// Returns the text for milliseconds since the Unix epoch: Apache's `[10/Oct/2000:13:55:36 +0000]`, always in UTC, so that no
+    /// hour occurs twice; or RFC 3339's `2000-10-10T13:55:36` without fraction and zone.
     pub fn of(&mut self, unix_ms: u64) -> &str {
         let second = (unix_ms / 1000).min(LAST);
         if second != self.second {
@@ -38,7 +38,7 @@ impl Dates {
             let text = humantime::format_rfc3339_seconds(time).to_string();
             text.trim_end_matches('Z').to_owned()
         } else {
-            // `Tue, 10 Oct 2000 13:55:36 GMT`, RFC 9110, section 5.6.7: all of one length.
+            // `Tue, 10 Oct 2000 13:55:36 GMT` (RFC 9110, section 5.6.7), of fixed length.
             let date = httpdate::fmt_http_date(time);
             format!("[{}/{}/{}:{} +0000]", &date[5..7], &date[8..11], &date[12..16], &date[17..25])
         };

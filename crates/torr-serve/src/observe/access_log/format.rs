@@ -1,6 +1,7 @@
-//! One request as one line, in which nothing that a client sends can end the line, a quotation, or a terminal's patience.
+//! The line of a request. Everything that a client sends is escaped, so that it can neither end the line or a quotation nor
+//! control a terminal.
 //!
-//! Common and combined after Apache's `mod_log_config`, with the escapes that Apache uses in them. JSON after RFC 8259.
+//! Common and combined follow Apache's `mod_log_config` and its escapes, JSON follows RFC 8259.
 
 use super::dates::Dates;
 use super::settings::LogFormat;
@@ -9,19 +10,19 @@ use std::io::Write;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// What is known of a request once its answer is sent.
+/// The data of a request whose response has been sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry<'a> {
-    /// When, in milliseconds since the Unix epoch.
+    /// The time of the request's first byte, in milliseconds since the Unix epoch.
     pub unix_ms: u64,
-    /// Who; `None` on a Unix socket.
+    /// The client; `None` on a Unix socket.
     pub client: Option<IpAddr>,
-    /// What; `None` if the head was malformed.
+    /// The request line; `None` if the header section was malformed.
     pub request: Option<RequestLine<'a>>,
     pub status: u16,
-    /// Bytes of the answer's body that were sent, without its framing.
+    /// Bytes of the response's content that were sent, without framing.
     pub body_bytes: u64,
-    /// From the request's first byte to the answer's last.
+    /// The time from the request's first byte to the response's last.
     pub duration: Duration,
     pub host: Option<&'a [u8]>,
     pub referer: Option<&'a [u8]>,
@@ -31,12 +32,12 @@ pub(crate) struct Entry<'a> {
     pub tls: Option<&'a str>,
 }
 
-/// What is written of a target or a field at most. With four of these, a method and all else a line fits into what a pipe takes
-/// as a whole.
+/// The most bytes that a line has of a target or a field. With four of these, a method and all else, a line fits in
+/// `PIPE_BUF`, which a pipe takes as a whole.
 const MOST: usize = 890;
-/// The same of a method: the registered ones are shorter by far.
+/// The most bytes that a line has of a method. Registered methods are much shorter.
 const MOST_OF_METHOD: usize = 64;
-/// What stands where more was left out.
+/// The mark of a text that was cut.
 const CUT: &[u8] = b"...";
 
 /// The first line of a request.
@@ -44,11 +45,11 @@ const CUT: &[u8] = b"...";
 pub(crate) struct RequestLine<'a> {
     pub method: &'a str,
     pub target: &'a str,
-    /// Such as `HTTP/1.1`.
+    /// The protocol, such as `HTTP/1.1`.
     pub protocol: &'a str,
 }
 
-/// Appends the line of a request, with its end.
+/// Appends the line of a request with its line end.
 pub(super) fn line(format: LogFormat, entry: &Entry<'_>, dates: &mut Dates, out: &mut Vec<u8>) {
     match format {
         LogFormat::Common => apache(entry, dates, out),
@@ -64,7 +65,7 @@ pub(super) fn line(format: LogFormat, entry: &Entry<'_>, dates: &mut Dates, out:
     out.push(b'\n');
 }
 
-/// `%h %l %u %t "%r" %>s %b`. Who the user is, only the application knows.
+/// Appends `%h %l %u %t "%r" %>s %b`. The user is always a hyphen, as only the application knows it.
 fn apache(entry: &Entry<'_>, dates: &mut Dates, out: &mut Vec<u8>) {
     match entry.client {
         Some(ip) => print(out, format_args!("{}", ip.to_canonical())),
@@ -92,14 +93,15 @@ fn apache(entry: &Entry<'_>, dates: &mut Dates, out: &mut Vec<u8>) {
     }
 }
 
-/// A field between quotation marks; a hyphen for one that is missing.
+/// Appends a field between quotation marks, a hyphen for a missing one.
 fn quoted(field: Option<&[u8]>, out: &mut Vec<u8>) {
     out.push(b'"');
     escaped(field.unwrap_or(b"-"), MOST, out);
     out.push(b'"');
 }
 
-/// As `ap_escape_logitem`: only printable ASCII stands for itself. What would take more than `most` bytes is cut.
+/// Appends a text with the escapes of `ap_escape_logitem`: all but printable ASCII is escaped. A text that would take more than
+/// `most` bytes is cut.
 fn escaped(text: &[u8], most: usize, out: &mut Vec<u8>) {
     const LONGEST_ESCAPE: usize = r"\x00".len();
     let (mut rest, full) = (text, out.len() + most);
@@ -125,7 +127,7 @@ fn escaped(text: &[u8], most: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// An object whose keys always come in the same order. What is unknown is left out.
+/// Appends a JSON object with keys in a fixed order. Unknown values are left out.
 fn json(entry: &Entry<'_>, dates: &mut Dates, out: &mut Vec<u8>) {
     let date = dates.of(entry.unix_ms);
     print(out, format_args!("{{\"time\":\"{date}.{:03}Z\"", entry.unix_ms % 1000));
@@ -149,7 +151,7 @@ fn json(entry: &Entry<'_>, dates: &mut Dates, out: &mut Vec<u8>) {
     text("user_agent", entry.user_agent, out);
     if let Some(id) = entry.request_id {
         out.extend_from_slice(b",\"request_id\":\"");
-        // A token has nothing to escape.
+        // A token needs no escapes.
         id.write(out);
         out.push(b'"');
     }
@@ -157,9 +159,9 @@ fn json(entry: &Entry<'_>, dates: &mut Dates, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// The content of a string. Beyond what RFC 8259, section 7 asks for, all control characters are escaped, since terminals obey
-/// some above ASCII too, and line separators, at which some readers break lines. What is no UTF-8 becomes U+FFFD. What would take
-/// more than `most` bytes is cut.
+/// Appends the content of a JSON string. Beyond the escapes of RFC 8259, section 7, all control characters are escaped, since
+/// terminals interpret some outside of ASCII, and line separators, at which some readers break lines. Invalid UTF-8 becomes
+/// U+FFFD. A text that would take more than `most` bytes is cut.
 fn json_text(text: &[u8], most: usize, out: &mut Vec<u8>) {
     const LONGEST_ESCAPE: usize = r"\u0000".len();
     let full = out.len() + most;
@@ -179,7 +181,7 @@ fn json_text(text: &[u8], most: usize, out: &mut Vec<u8>) {
             match c {
                 '"' => out.extend_from_slice(b"\\\""),
                 '\\' => out.extend_from_slice(b"\\\\"),
-                // All of them have at most 16 bits.
+                // Each of them has at most 16 bits.
                 _ => print(out, format_args!("\\u{:04x}", u32::from(c))),
             }
             rest = &rest[c.len_utf8()..];
@@ -194,7 +196,7 @@ fn json_text(text: &[u8], most: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The beginning of a text, of so many bytes or a few less.
+/// Returns the beginning of a text in whole characters, at most `most` bytes.
 fn whole_characters(text: &str, most: usize) -> &[u8] {
     let end = (0..=most).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
     &text.as_bytes()[..end]

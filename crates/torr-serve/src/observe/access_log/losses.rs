@@ -1,4 +1,4 @@
-//! What could not be written, and when to say so: once a minute at most.
+//! Failures to write the access log, which are reported once a minute at most.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Losses {
     /// Lines that were dropped since the last report.
     lines: u64,
-    /// What went wrong last, until it is reported.
+    /// The last error that is not reported.
     reason: Option<String>,
     reported: Option<Instant>,
 }
@@ -15,13 +15,13 @@ pub(super) struct Losses {
 const PAUSE: Duration = Duration::from_secs(60);
 
 impl Losses {
-    /// A failure, and how many lines it cost.
+    /// Adds a failure and the number of lines that it lost.
     pub fn add(&mut self, lines: u64, error: &io::Error) {
         self.lines += lines;
         self.reason = Some(error.to_string());
     }
 
-    /// What to say now, if anything.
+    /// Returns the report that is due, if any.
     pub fn report(&mut self, now: Instant) -> Option<String> {
         if self.reason.is_none() || self.reported.is_some_and(|at| now.saturating_duration_since(at) < PAUSE) {
             return None;
@@ -30,7 +30,7 @@ impl Losses {
         self.text()
     }
 
-    /// What to say at the end, if lines were lost that nobody has been told of.
+    /// Returns the last report, if lines were lost that are not reported.
     pub fn last_report(&mut self) -> Option<String> {
         if self.lines > 0 { self.text() } else { None }
     }

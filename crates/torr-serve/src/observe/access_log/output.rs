@@ -1,11 +1,11 @@
-//! Where lines are written, so that none is torn: neither by another worker nor by another process.
+//! The output of the access log, in which no line is interleaved with those of other workers or processes.
 //!
-//! - A file: one `write(2)` at its end (`O_APPEND`), which the kernel does as a whole.
-//! - A pipe: whole lines of up to `PIPE_BUF` bytes together, which pipe(7) says are not mixed with others' bytes; no line is
-//!   longer. Nobody waits for its reader.
-//! - A socket, as systemd gives one: the same without waiting, by `MSG_DONTWAIT`.
+//! - A file: one `write(2)` with `O_APPEND`, which the kernel does atomically.
+//! - A pipe: whole lines of up to `PIPE_BUF` bytes together, which pipe(7) guarantees to be atomic; no line is longer. The
+//!   write does not block.
+//! - A socket, as systemd passes one: whole lines as well, without blocking (`MSG_DONTWAIT`).
 //!
-//! If only a part of a line could be written, its rest is the first thing that is written later.
+//! After a partial write of a line, its rest is written before anything else.
 
 use super::settings::LogTarget;
 use rustix::fs::{FileType, OFlags, fstat};
@@ -20,7 +20,7 @@ use std::path::Path;
 pub(super) struct Output {
     file: File,
     kind: Kind,
-    /// The rest of a line that is written in part.
+    /// The rest of a line that was written in part.
     rest: Vec<u8>,
 }
 
@@ -28,11 +28,11 @@ pub(super) struct Output {
 enum Kind {
     Pipe,
     Socket,
-    /// Files, and all else.
+    /// A file, or another device.
     File,
 }
 
-/// What a pipe takes as a whole, on Linux.
+/// The most bytes that a pipe takes atomically, on Linux.
 const PIPE_BUF: usize = 4096;
 
 impl Output {
@@ -53,10 +53,10 @@ impl Output {
         Ok(Self { file, kind, rest: Vec::new() })
     }
 
-    /// Writes lines, and takes away those that are written.
+    /// Writes lines, and removes those that were written.
     ///
     /// # Errors
-    /// Of the system; what is left is what could not be written. `WouldBlock` is a reader that does not keep up.
+    /// The system's error; `lines` then has what was not written. `WouldBlock` means that the reader does not keep up.
     pub fn put(&mut self, lines: &mut Vec<u8>) -> io::Result<()> {
         self.put_rest()?;
         let mut done = 0;
@@ -97,7 +97,7 @@ impl Output {
         Ok(())
     }
 
-    /// As many whole lines as may be written together.
+    /// Returns as many whole lines as may be written together.
     fn piece<'l>(&self, lines: &'l [u8]) -> &'l [u8] {
         if self.kind == Kind::File || lines.len() <= PIPE_BUF {
             return lines;
@@ -107,7 +107,7 @@ impl Output {
         &lines[..end.map_or(lines.len(), |at| at + 1)]
     }
 
-    /// One system call, again if a signal came between.
+    /// Writes with one system call, repeated if a signal interrupts it.
     fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             let written = match self.kind {
@@ -123,20 +123,20 @@ impl Output {
     }
 }
 
-/// Not readable for everyone: who asked for what is nobody else's business.
+/// Opens a file to append to, not readable for other users, since requests are personal data.
 fn append(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true).mode(0o640);
-    // For a named pipe: neither to wait for a reader now, nor for a slow one later.
+    // A named pipe blocks neither without a reader here nor with a slow one later.
     options.custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)
 }
 
-/// A descriptor of somebody else's, standard output for one, to be written to without changing what it is for others.
+/// Returns a file for a shared descriptor, such as standard output, without a change of the flags that others see.
 pub(super) fn borrowed(from: impl AsFd) -> io::Result<File> {
     let from = from.as_fd();
     if kind(from)? == FileType::Fifo {
-        // To make this one non-blocking would make it so for everyone who has it. A pipe that belongs to somebody else cannot
-        // be opened again: then its reader is waited for.
+        // O_NONBLOCK would be set for all processes that share the description, so the pipe is opened again. The pipe of
+        // another user cannot be opened again: writes to it block.
         let mut again = OpenOptions::new();
         again.write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
         if let Ok(file) = again.open(format!("/proc/self/fd/{}", from.as_raw_fd())) {

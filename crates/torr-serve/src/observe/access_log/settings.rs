@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// What a line looks like.
+/// The format of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogFormat {
     /// Apache's "common": `%h %l %u %t "%r" %>s %b`.
@@ -38,12 +38,12 @@ impl FromStr for LogFormat {
     }
 }
 
-/// Where the log goes.
+/// The destination of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogTarget {
     /// Standard output.
     Stdout,
-    /// The end of a file, which is made if there is none.
+    /// A file, which is created or appended to.
     File(PathBuf),
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for LogTarget {
 impl FromStr for LogTarget {
     type Err = ();
 
-    /// `-` is standard output. A name that would make a message of several lines is none.
+    /// Parses a target; `-` is standard output. A name with line breaks is refused, as messages have one line.
     fn from_str(text: &str) -> Result<Self, ()> {
         match text {
             "-" => Ok(Self::Stdout),

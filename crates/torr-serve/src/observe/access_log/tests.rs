@@ -94,7 +94,7 @@ fn what_could_end_a_line_or_a_quotation_is_escaped() {
 }
 
 #[test]
-fn whatever_is_long_is_cut_so_that_a_pipe_takes_the_line_as_a_whole() {
+fn long_fields_are_cut_so_that_a_pipe_takes_the_line_as_a_whole() {
     let id = RequestId::given(&[b'i'; 128]).expect("it is an id");
     let longest = Some("2001:db8:ffff:ffff:ffff:ffff:ffff:ffff".parse().expect("it is an address"));
     for bytes in [&b"x"[..], b"\n", b"\"", b"\xff", "\u{e4}".as_bytes(), b"xx\nx", "\u{2028}y\u{1f600}".as_bytes()] {

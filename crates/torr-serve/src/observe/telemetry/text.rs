@@ -44,6 +44,9 @@ pub(super) fn of(table: &MetricsTable, metrics: &[Metric]) -> String {
     out.one("torr_sent_bytes_total", "counter", "Bytes sent.", sum(Count::Sent));
     out.one("torr_handler_waits_total", "counter", "Handlers that had to be waited for.", sum(Count::Waited));
     out.one("torr_handler_panics_total", "counter", "Handlers that panicked.", sum(Count::Panicked));
+    out.one("torr_handler_stalls_total", "counter", "Times that a handler held up its worker.", sum(Count::Stalled));
+    let moved = "Calls that ran beside the workers, since their routes compute.";
+    out.one("torr_handler_moved_total", "counter", moved, sum(Count::Moved));
     blocking(&sum, &mut out);
     each_worker(table, &in_use, &mut out);
     for (number, metric) in metrics.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A worker process as its supervisor sees it: how it is started, spoken to and ended.
+//! A worker process as its supervisor sees it: its start, its messages and its end.
 
 use crate::observe::metrics_table::MetricsTable;
 use crate::process::inherited::{self, READY};
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::process::{self, Command, ExitStatus};
 use std::time::Instant;
 
-/// This program, to be started again.
+/// The program of this process, to be started as a worker.
 #[derive(Debug)]
 pub(crate) struct Program {
     path: PathBuf,
@@ -25,25 +25,25 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// With the arguments and the name of this process.
+    /// Returns the program with the arguments and the name of this process.
     ///
     /// # Errors
-    /// If the system does not tell its path.
+    /// If the path of the executable is unknown.
     pub fn of_this_process() -> io::Result<Self> {
         let actual = env::current_exe()?;
         let mut arguments = env::args_os();
         let name = arguments.next().unwrap_or_else(|| actual.clone().into());
-        // A path with links in it is kept as it was given: a new version may be installed by changing a link.
+        // A path with symbolic links is kept: a new version may be installed by a change of the link.
         let given = PathBuf::from(&name);
         let given = given.components().nth(1).and_then(|_| std::path::absolute(&given).ok());
         let path = given.filter(|given| fs::canonicalize(given).is_ok_and(|found| found == actual)).unwrap_or(actual);
         Ok(Self { path, name, arguments: arguments.collect() })
     }
 
-    /// Starts it as a worker with a copy of these listeners.
+    /// Starts the program as a worker with copies of these listeners.
     ///
     /// # Errors
-    /// If there is no such program any more, or the system has no room for it.
+    /// If the program does not exist any more, or the system refuses a process.
     pub fn start(
         &self,
         number: usize,
@@ -62,7 +62,7 @@ impl Program {
         for name in systemd::VARIABLES {
             command.env_remove(name);
         }
-        // Ctrl-C in a terminal reaches the supervisor alone, which tells its workers.
+        // Ctrl-C in a terminal reaches the supervisor alone, which stops its workers.
         command.process_group(0);
         command.preserved_fds([theirs].into_iter().chain(copies).collect());
         let mut process = command.spawn()?;
@@ -71,7 +71,7 @@ impl Program {
         let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
         let end = pidfd_open(pid.expect("a process has a positive number"), PidfdFlags::empty());
         let end = end.inspect_err(|_| {
-            // Nobody would ever hear of its end.
+            // Without a pidfd its end could not be noticed.
             let _ = process.kill();
             let _ = process.wait();
         })?;
@@ -82,9 +82,9 @@ impl Program {
 /// A worker process.
 #[derive(Debug)]
 pub(crate) struct Child {
-    /// Its place among the workers, from 1.
+    /// The worker's number, from 1.
     pub number: usize,
-    /// Which of its rows of the table the worker has.
+    /// The number of the worker's row among those of its slot, below `GENERATIONS`.
     pub generation: usize,
     process: process::Child,
     end: OwnedFd,
@@ -96,40 +96,40 @@ impl Child {
         self.process.id()
     }
 
-    /// Readable once it has ended.
+    /// Returns a descriptor that is readable once the process has ended.
     pub fn end(&self) -> impl AsFd {
         &self.end
     }
 
-    /// Readable once it has something to say.
+    /// Returns the channel, which is readable once the worker has sent a message.
     pub fn channel(&self) -> impl AsFd {
         &self.channel
     }
 
-    /// Whether it says that it is ready.
-    pub fn says_ready(&mut self) -> bool {
-        let mut said = [0];
-        self.channel.read(&mut said).is_ok_and(|n| n == 1 && said[0] == READY)
+    /// Receives a message. Returns whether it is that the worker is ready.
+    pub fn receive_ready(&mut self) -> bool {
+        let mut message = [0];
+        self.channel.read(&mut message).is_ok_and(|n| n == 1 && message[0] == READY)
     }
 
-    /// Tells it something.
-    pub fn tell(&mut self, what: u8) {
-        // One that has ended need not be told.
-        let _ = self.channel.write(&[what]);
+    /// Sends a message.
+    pub fn send(&mut self, message: u8) {
+        // The process may have ended.
+        let _ = self.channel.write(&[message]);
     }
 
-    /// Ends it at once.
+    /// Kills the process.
     pub fn kill(&mut self) {
         let _ = self.process.kill();
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the process.
     pub fn wait(mut self) -> io::Result<ExitStatus> {
         self.process.wait()
     }
 }
 
-/// In words how a process ended.
+/// Returns in words how a process ended.
 pub(crate) fn ending(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     match (status.signal(), status.code()) {
@@ -142,10 +142,10 @@ pub(crate) fn ending(status: ExitStatus) -> String {
     }
 }
 
-/// What becomes of the time that something may take.
+/// The time by which a worker has to be ready or to end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline {
     pub at: Instant,
-    /// What it does not do by then.
+    /// The fault to report if the deadline is missed.
     pub fault: &'static str,
 }

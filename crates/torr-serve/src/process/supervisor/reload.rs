@@ -1,7 +1,7 @@
-//! How all workers come to be there: at the first start, and on each reload.
+//! The start of all workers, at first and on each reload.
 //!
-//! The first start is a reload with nobody to be replaced. New workers get ready beside the old ones, on the same listeners;
-//! only when all are ready are the old ones told to leave.
+//! The first start is a reload without old workers. New workers start beside the old ones, on the same listeners; when all are
+//! ready, the old ones are stopped.
 
 use super::{Duty, Supervisor, release};
 use crate::error::ServeError;
@@ -13,21 +13,21 @@ use std::io;
 use std::process::ExitStatus;
 
 impl Supervisor {
-    /// Starts what a reload, or the first start, still lacks, and ends it when all are ready.
-    pub(super) fn come_on(&mut self) -> io::Result<()> {
-        let coming = || self.workers.values().filter(|worker| worker.duty == Duty::Coming);
-        let present: BTreeSet<_> = coming().map(|worker| worker.child.number - 1).collect();
-        let absent: Vec<_> = (0..self.places.len()).filter(|place| !present.contains(place)).collect();
-        let unready = coming().any(|worker| worker.ready.is_none());
-        for &place in &absent {
-            if let Err(error) = self.start(place, Duty::Coming) {
+    /// Starts the workers that a reload lacks, and ends the reload when all are ready.
+    pub(super) fn continue_reload(&mut self) -> io::Result<()> {
+        let starting = || self.workers.values().filter(|worker| worker.duty == Duty::Starting);
+        let present: BTreeSet<_> = starting().map(|worker| worker.child.number - 1).collect();
+        let absent: Vec<_> = (0..self.slots.len()).filter(|slot| !present.contains(slot)).collect();
+        let unready = starting().any(|worker| worker.ready.is_none());
+        for &slot in &absent {
+            if let Err(error) = self.start(slot, Duty::Starting) {
                 if self.when_ready.is_some() {
-                    // It ends with this once those are gone that run already.
+                    // The supervisor returns this failure once the workers that run have ended.
                     self.failure = Some(error.into());
                     self.leave();
                     return Ok(());
                 }
-                self.cancel_reload(&format!("worker {} cannot be started: {error}", place + 1));
+                self.cancel_reload(&format!("worker {} cannot be started: {error}", slot + 1));
                 return Ok(());
             }
         }
@@ -37,41 +37,41 @@ impl Supervisor {
         Ok(())
     }
 
-    /// Those who have come take the places of those who served so far.
+    /// Ends a reload: new workers serve, old ones drain.
     fn take_over(&mut self) {
-        for place in &mut self.places {
-            (place.failures, place.start_at) = (0, None);
+        for slot in &mut self.slots {
+            (slot.failures, slot.start_at) = (0, None);
         }
         for worker in self.workers.values_mut() {
             match worker.duty {
                 Duty::Serving => release(worker, DRAIN, &self.settings),
-                Duty::Coming => worker.duty = Duty::Serving,
+                Duty::Starting => worker.duty = Duty::Serving,
                 Duty::Leaving => {}
             }
         }
         match self.when_ready.take() {
             Some(when_ready) => when_ready(),
-            None => notice::inform("reloaded: the new workers serve, the old ones finish what they have"),
+            None => notice::inform("reloaded: the new workers serve, the old ones finish their requests"),
         }
         systemd::ready(&self.status);
         self.reload_again();
     }
 
-    /// Begins to replace all workers.
+    /// Begins a reload, or remembers it if one is in progress.
     pub(super) fn reload(&mut self) {
         if self.leaving {
             return;
         }
-        if self.when_ready.is_some() || self.workers.values().any(|worker| worker.duty == Duty::Coming) {
+        if self.when_ready.is_some() || self.workers.values().any(|worker| worker.duty == Duty::Starting) {
             if !self.again {
-                notice::inform("another reload is asked for: it follows the one under way");
+                notice::inform("a reload was requested during another one: it follows");
             }
             self.again = true;
             return;
         }
         systemd::reloading();
-        // Again one alone, which shows whether the others are worth starting.
-        if let Err(error) = self.start(0, Duty::Coming) {
+        // One worker first: if it fails, the others would fail too.
+        if let Err(error) = self.start(0, Duty::Starting) {
             self.cancel_reload(&format!("worker 1 cannot be started: {error}"));
         }
     }
@@ -82,8 +82,8 @@ impl Supervisor {
         }
     }
 
-    /// One that was to come has ended.
-    pub(super) fn give_up(&mut self, number: usize, status: ExitStatus, who: &str) {
+    /// Handles the end of a new worker before its reload was complete.
+    pub(super) fn handle_failed_start(&mut self, number: usize, status: ExitStatus, who: &str) {
         if self.when_ready.is_none() {
             return self.cancel_reload(who);
         }
@@ -91,10 +91,10 @@ impl Supervisor {
         self.leave();
     }
 
-    /// The old workers go on, the new ones are not wanted.
+    /// Cancels a reload: old workers continue to serve, new ones drain.
     fn cancel_reload(&mut self, why: &str) {
         notice::warn(&format!("{why}: the reload is given up, the old workers go on"));
-        for worker in self.workers.values_mut().filter(|worker| worker.duty == Duty::Coming) {
+        for worker in self.workers.values_mut().filter(|worker| worker.duty == Duty::Starting) {
             // They may have accepted connections already.
             release(worker, DRAIN, &self.settings);
         }

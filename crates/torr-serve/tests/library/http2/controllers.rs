@@ -14,7 +14,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 #[test]
-fn controllers_answer_as_over_http_1() {
+fn controllers_respond_as_over_http_1() {
     let (server, client) = start(|_| {});
     for (path, status, body) in [
         ("/c/hello", 200, "hello"),
@@ -31,16 +31,16 @@ fn controllers_answer_as_over_http_1() {
         ("/c/pieces", 200, &"p".repeat(500_000)),
         ("/c/none", 404, "the fallback"),
     ] {
-        let told = client.get(path);
-        assert!(content(&told) == (status, body) && told.reset.is_none(), "{path}: {told:?}");
+        let outcome = client.get(path);
+        assert!(content(&outcome) == (status, body) && outcome.reset.is_none(), "{path}: {outcome:?}");
         // What HTTP/1.1 tells of the same, but for how the body is framed there.
         let request = req(&format!("GET {path}"), "");
         let stream = TcpStream::connect(server.address).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
-        let mut exchange = wire::read_answers(stream, &request);
-        let mut one = exchange.answers.remove(0);
+        let mut exchange = wire::read_responses(stream, &request);
+        let mut one = exchange.responses.remove(0);
         one.fields.retain(|(name, _)| name != "transfer-encoding");
-        assert_eq!(*told.answer(), one, "{path}: HTTP/2, then HTTP/1.1");
+        assert_eq!(*outcome.response(), one, "{path}: HTTP/2, then HTTP/1.1");
     }
 }
 
@@ -49,9 +49,9 @@ fn a_head_has_no_body_and_the_length_of_its_get() {
     let (_server, client) = start(|_| {});
     for path in ["/c/hello", "/c/large", "/c/pieces", "/c/later", "/c/blocking", "/c/nothing", "/c/stream"] {
         let [get, head] = ["GET", "HEAD"].map(|name| client.ask(method(name, path)));
-        assert_eq!((head.answer().body.len(), head.reset), (0, None), "{path}");
-        assert_eq!(head.answer().status, get.answer().status, "{path}");
-        assert_eq!(head.answer().fields, get.answer().fields, "{path}");
+        assert_eq!((head.response().body.len(), head.reset), (0, None), "{path}");
+        assert_eq!(head.response().status, get.response().status, "{path}");
+        assert_eq!(head.response().fields, get.response().fields, "{path}");
     }
 }
 
@@ -69,12 +69,12 @@ fn cookies_in_pieces_are_one_for_controllers() {
 fn large_bodies_go_both_ways() {
     let (_server, client) = start(|settings| settings.max_body = 8 * MEGABYTE as u64);
     let body: Vec<u8> = (0..7 * MEGABYTE).map(|n| b'a' + (n / 1000 % 26) as u8).collect();
-    let told = client.ask(post("/c/echo", body.clone()));
-    assert!(told.answer().body == body, "{told:?}");
+    let outcome = client.ask(post("/c/echo", body.clone()));
+    assert!(outcome.response().body == body, "{outcome:?}");
     // The router's extractor has a limit of its own.
     let body = &body[..2_000_000];
-    let told = client.ask(post("/bytes", body.to_vec()));
-    assert!(told.answer().body == body, "{told:?}");
+    let outcome = client.ask(post("/bytes", body.to_vec()));
+    assert!(outcome.response().body == body, "{outcome:?}");
 }
 
 #[test]
@@ -90,8 +90,8 @@ fn bodies_have_limits() {
                 if announced {
                     request.headers_mut().insert("content-length", length.into());
                 }
-                let told = client.ask(request);
-                assert_eq!(told.answer().status, status, "{path} with {length} bytes, announced: {announced}");
+                let outcome = client.ask(request);
+                assert_eq!(outcome.response().status, status, "{path} with {length} bytes, announced: {announced}");
             }
         }
     }
@@ -103,10 +103,10 @@ fn a_body_that_stops_coming_is_given_up() {
     let (_server, client) = start(|settings| settings.body_timeout = Duration::from_millis(100));
     for path in ["/c/echo", "/bytes"] {
         let (parts, _) = post(path, "").into_parts();
-        let (answer, mut sending) = client.begin(Request::from_parts(parts, ()), false);
+        let (response, mut sending) = client.begin(Request::from_parts(parts, ()), false);
         sending.send_data(Bytes::from_static(b"part"), false).expect("the stream lives");
-        let told = client.wait(read(answer));
-        assert_eq!(told.answer().status, 408, "{path}: {told:?}");
+        let outcome = client.wait(read(response));
+        assert_eq!(outcome.response().status, 408, "{path}: {outcome:?}");
     }
     assert_eq!(content(&client.get("/c/hello")), (200, "hello"), "the connection lives");
 }
@@ -116,23 +116,24 @@ fn many_streams_at_once() {
     let (_server, client) = start(|_| {});
     // Before the server's settings are known, the client does not know how many streams it may have.
     assert_eq!(content(&client.get("/c/hello")), (200, "hello"));
-    let told = client.wait(async {
+    let outcome = client.wait(async {
         let ask = |number: usize| {
             let sender = client.sender.clone();
             async move {
                 let body = Bytes::from(vec![b'0' + (number % 10) as u8; 5_000]);
                 let mut sender = sender.ready().await.expect("the connection lives");
                 let (parts, _) = post(if number.is_multiple_of(2) { "/c/echo" } else { "/bytes" }, "").into_parts();
-                let (answer, stream) = sender.send_request(Request::from_parts(parts, ()), false).expect("it is valid");
-                let (told, ()) = tokio::join!(read(answer), send(stream, body.clone()));
-                (told, body)
+                let (response, stream) =
+                    sender.send_request(Request::from_parts(parts, ()), false).expect("it is valid");
+                let (outcome, ()) = tokio::join!(read(response), send(stream, body.clone()));
+                (outcome, body)
             }
         };
         futures_util::future::join_all((0..500).map(ask)).await
     });
-    assert_eq!(told.len(), 500);
-    for (told, body) in told {
-        assert!(told.answer().status == 200 && told.answer().body == body, "{told:?}");
+    assert_eq!(outcome.len(), 500);
+    for (outcome, body) in outcome {
+        assert!(outcome.response().status == 200 && outcome.response().body == body, "{outcome:?}");
     }
 }
 
@@ -153,11 +154,15 @@ fn one_stream_does_not_hold_up_another() {
 fn a_panic_costs_its_stream_only() {
     let (server, client) = start(|_| {});
     for path in ["/c/panics", "/c/panics-later", "/panics", "/panics-later"] {
-        let told = client.get(path);
-        assert_eq!((told.answer().status, told.answer().field("connection")), (500, None), "{path}: {told:?}");
+        let outcome = client.get(path);
+        assert_eq!(
+            (outcome.response().status, outcome.response().field("connection")),
+            (500, None),
+            "{path}: {outcome:?}"
+        );
     }
-    let told = client.get("/c/too-few-pieces");
-    assert!(told.reset.is_some() && told.answer.is_none_or(|answer| answer.cut_short));
+    let outcome = client.get("/c/too-few-pieces");
+    assert!(outcome.reset.is_some() && outcome.response.is_none_or(|response| response.cut_short));
     assert_eq!(content(&client.get("/c/hello")), (200, "hello"));
     drop(client);
     server.stop();
@@ -178,9 +183,9 @@ fn a_handler_ends_with_its_stream() {
     let (source, dropped, app) = service::tapped();
     let server = Running::start(app);
     let client = Client::connect(server.address);
-    let (answer, mut sending) = client.begin(get("/tap").map(drop), true);
+    let (response, mut sending) = client.begin(get("/tap").map(drop), true);
     source.blocking_send("first").expect("the body waits");
-    let mut body = client.wait(answer).expect("an answer").into_body();
+    let mut body = client.wait(response).expect("an answer").into_body();
     let first = client.wait(body.data()).expect("a piece").expect("no error");
     assert_eq!(first, "first");
     sending.send_reset(Reason::CANCEL);
@@ -206,12 +211,12 @@ fn bodies_that_are_gathered_have_a_bound_for_each_connection() {
     let (server, client) = start(|settings| settings.max_body = BODY as u64);
     let mut held: Vec<_> = (0..16)
         .map(|_| {
-            let (answer, mut sending) = client.begin(post("/c/length", "").map(drop), false);
+            let (response, mut sending) = client.begin(post("/c/length", "").map(drop), false);
             client.wait(begin_body(&mut sending, BODY - 1));
-            (answer, sending)
+            (response, sending)
         })
         .collect();
-    let small = || client.ask(post("/c/length", vec![b'b'; 100])).answer().status;
+    let small = || client.ask(post("/c/length", vec![b'b'; 100])).response().status;
     // As long as they are not gathered in full there is room.
     let patience = Instant::now() + PATIENCE;
     while small() != 503 {
@@ -222,8 +227,8 @@ fn bodies_that_are_gathered_have_a_bound_for_each_connection() {
         (200, "4"),
         "others have room"
     );
-    let (answer, mut sending) = held.pop().expect("there are 16");
+    let (response, mut sending) = held.pop().expect("there are 16");
     sending.send_data(Bytes::from_static(b"b"), true).expect("the stream lives");
-    assert_eq!(content(&client.wait(read(answer))), (200, &*BODY.to_string()));
+    assert_eq!(content(&client.wait(read(response))), (200, &*BODY.to_string()));
     assert_eq!(small(), 200, "there is room again");
 }

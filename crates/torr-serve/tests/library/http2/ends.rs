@@ -17,14 +17,14 @@ fn an_idle_connection_is_ended() {
 }
 
 #[test]
-fn a_connection_with_an_answer_under_way_is_not_idle() {
+fn a_connection_with_a_response_in_flight_is_not_idle() {
     const IDLE: Duration = Duration::from_millis(100);
     let (source, _dropped, app) = service::tapped();
     let server = Running::start_with(app, |settings| settings.idle_timeout = IDLE);
     let client = Client::connect(server.address);
-    let (answer, _) = client.begin(get("/tap").map(drop), true);
+    let (response, _) = client.begin(get("/tap").map(drop), true);
     source.blocking_send("first").expect("the body waits");
-    let mut body = client.wait(answer).expect("an answer").into_body();
+    let mut body = client.wait(response).expect("an answer").into_body();
     let start = Instant::now();
     while start.elapsed() < 4 * IDLE {
         source.blocking_send("more").expect("the body waits");
@@ -63,7 +63,7 @@ fn the_preface_may_come_in_pieces() {
         stream.set_nodelay(true).expect("a socket takes options");
         stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
         stream.write_all(&preface[..at]).expect("it is connected");
-        // By another's answer the server is known to have had time for it.
+        // By another's response the server is known to have had time for it.
         assert_eq!(server.client().get("/c/hello").text(), "hello");
         stream.write_all(&preface[at..]).expect("it is connected");
         let mut head = [0; 9];
@@ -78,7 +78,7 @@ fn http_2_begins_a_connection_or_not_at_all() {
     let mut client = server.client();
     assert_eq!(client.get("/c/hello").text(), "hello");
     client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-    assert_eq!(client.answer().status, 505);
+    assert_eq!(client.response().status, 505);
     client.ends();
 }
 
@@ -87,21 +87,21 @@ fn without_http_2_it_is_refused() {
     let server = Running::start_with(app(), |settings| settings.http2 = false);
     let mut client = server.client();
     client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-    let answer = client.answer();
-    assert_eq!((answer.status, answer.field("Connection")), (505, Some("close")));
+    let response = client.response();
+    assert_eq!((response.status, response.field("Connection")), (505, Some("close")));
     client.ends();
 }
 
 /// The body is whole, and hyper takes it as fast as it can; the client does not.
 #[test]
-fn a_large_answer_that_is_read_late_is_finished_when_the_server_stops() {
+fn a_large_response_that_is_read_late_is_finished_when_the_server_stops() {
     let server = Running::start(app());
     let client = Client::connect(server.address);
-    let (answer, _) = client.begin(get("/c/large").map(drop), true);
-    let mut body = client.wait(answer).expect("an answer").into_body();
+    let (response, _) = client.begin(get("/c/large").map(drop), true);
+    let mut body = client.wait(response).expect("an answer").into_body();
     let mut total = client.wait(body.data()).expect("a piece").expect("no error").len();
     server.stop();
-    // Longer than a client may take that has nothing under way.
+    // Longer than a client may take that has nothing in flight.
     std::thread::sleep(Duration::from_millis(1500));
     body.flow_control().release_capacity(total).expect("it was received");
     while let Some(piece) = client.wait(body.data()) {
@@ -121,19 +121,19 @@ fn streams_under_way_are_finished_when_the_server_stops() {
     let server = Running::start(app);
     let (client, idle) = (Client::connect(server.address), Client::connect(server.address));
     assert_eq!(content(&idle.get("/now")), (200, "now"));
-    let (answer, _) = client.begin(get("/tap").map(drop), true);
+    let (response, _) = client.begin(get("/tap").map(drop), true);
     source.blocking_send("first").expect("the body waits");
-    let mut body = client.wait(answer).expect("an answer").into_body();
+    let mut body = client.wait(response).expect("an answer").into_body();
     assert_eq!(client.wait(body.data()).expect("a piece").expect("no error"), "first");
     server.stop();
     idle.ended_by_server().expect("it ends in order");
     source.blocking_send("second").expect("the body waits");
     assert_eq!(client.wait(body.data()).expect("a piece").expect("no error"), "second");
-    // It is told that no further request is taken.
+    // GOAWAY says that no further request is taken.
     let refused = client.wait(async {
         let Ok(mut sender) = client.sender.clone().ready().await else { return true };
         match sender.send_request(get("/now").map(drop), true) {
-            Ok((answer, _)) => answer.await.is_err(),
+            Ok((response, _)) => response.await.is_err(),
             Err(_) => true,
         }
     });
@@ -149,11 +149,11 @@ fn streams_under_way_are_finished_when_the_server_stops() {
 #[test]
 fn who_takes_longer_than_the_server_waits_is_cut_off() {
     let (server, client) = start(|settings| settings.stop_timeout = Duration::from_millis(200));
-    let (answer, _) = client.begin(get("/c/never").map(drop), true);
+    let (response, _) = client.begin(get("/c/never").map(drop), true);
     assert_eq!(content(&client.get("/c/hello")), (200, "hello"));
     server.stop();
     server.wait().expect("the worker is well");
-    client.wait(answer).expect_err("there is none");
+    client.wait(response).expect_err("there is none");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_client_that_takes_nothing_loses_its_connection() {
     stream
         .write_all(&[b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &settings[..], window, request].concat())
         .expect("it takes it");
-    // An answer has begun once something comes after the server's settings.
+    // A response has begun once something comes after the server's settings.
     stream.read_exact(&mut [0; 200]).expect("the answer begins");
     assert_eq!(server.client().get("/now").text(), "now", "others are served");
     server.stop();

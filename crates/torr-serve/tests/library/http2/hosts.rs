@@ -34,10 +34,10 @@ fn a_request_names_one_host() {
             (Some("a.example"), &["a.example, b.example"], 400),
             (Some("user@a.example"), &[], 400),
         ] {
-            let told = client.ask(request(authority, hosts, path));
-            assert_eq!(told.answer().status, status, "{authority:?} {hosts:?} {path}: {told:?}");
+            let outcome = client.ask(request(authority, hosts, path));
+            assert_eq!(outcome.response().status, status, "{authority:?} {hosts:?} {path}: {outcome:?}");
             if status == 200 && path == "/c/host" {
-                let host = told.answer().text().to_ascii_lowercase();
+                let host = outcome.response().text().to_ascii_lowercase();
                 assert_eq!(Some(&*host), authority, "{hosts:?}");
             }
         }

@@ -93,11 +93,11 @@ fn resets_cancel_no_handler_and_get_a_client_no_more_of_them() {
     let server = Running::start(leasing(&leases));
     let (client, other) = (Client::connect(server.address), Client::connect(server.address));
     for _ in 0..2 * STREAMS {
-        let (answer, mut sending) = client.begin(get("/lease").map(drop), true);
-        // With its answer the request before it is known to have been looked at. It is the router's.
+        let (response, mut sending) = client.begin(get("/lease").map(drop), true);
+        // With its response the request before it is known to have been looked at. It is the router's.
         assert_eq!(content(&client.get("/users/1")), (200, "user 1"));
         sending.send_reset(Reason::CANCEL);
-        drop(answer);
+        drop(response);
     }
     assert_eq!(content(&client.get("/users/1")), (200, "user 1"), "the last reset is sent with this");
     assert_eq!(leases.counts(), [STREAMS, 0, 0]);
@@ -118,7 +118,7 @@ fn resets_without_a_pause_cancel_no_handler() {
             let sender = client.sender.clone();
             let is_over = client.wait(async move {
                 let Ok(mut sender) = sender.ready().await else { return true };
-                let Ok((_answer, mut sending)) = sender.send_request(get("/lease").map(drop), true) else {
+                let Ok((_response, mut sending)) = sender.send_request(get("/lease").map(drop), true) else {
                     return true;
                 };
                 tokio::task::yield_now().await;
@@ -145,10 +145,10 @@ fn a_call_that_waits_for_a_thread_is_made_though_its_stream_is_reset() {
     let server = Running::start_with(leasing(&leases), |settings| settings.blocking_threads = 1);
     let client = Client::connect(server.address);
     for _ in 0..3 {
-        let (answer, mut sending) = client.begin(get("/blocking").map(drop), true);
+        let (response, mut sending) = client.begin(get("/blocking").map(drop), true);
         assert_eq!(content(&client.get("/users/1")), (200, "user 1"), "it is looked at by now");
         sending.send_reset(Reason::CANCEL);
-        drop(answer);
+        drop(response);
     }
     assert_eq!(content(&client.get("/users/1")), (200, "user 1"), "the last reset is sent with this");
     leases.release.send_replace(true);
@@ -157,14 +157,14 @@ fn a_call_that_waits_for_a_thread_is_made_though_its_stream_is_reset() {
 
 /// Else connections that come and go would have handlers without end.
 #[test]
-fn handlers_of_a_connection_that_has_ended_hold_its_place() {
+fn handlers_of_a_connection_that_has_ended_hold_its_admission() {
     let leases = Leases::new();
     let server = Running::start_with(leasing(&leases), |settings| settings.max_connections = 2);
     let mut observer = server.client();
     let client = Client::connect(server.address);
-    let (answer, sending) = client.begin(get("/lease").map(drop), true);
+    let (response, sending) = client.begin(get("/lease").map(drop), true);
     assert_eq!(content(&client.get("/users/1")), (200, "user 1"), "it is looked at by now");
-    drop((answer, sending));
+    drop((response, sending));
     client.end().expect("the client may end it");
     let patience = Instant::now() + PATIENCE;
     while !observer.get("/metrics").text().contains("torr_connections{by=\"hyper\"} 0") {

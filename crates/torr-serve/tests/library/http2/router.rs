@@ -2,13 +2,13 @@
 
 use super::scene::{MEGABYTE, method};
 use crate::router::cases::plain;
-use crate::router::http2::{Client, Told, get, translated};
+use crate::router::http2::{Client, StreamOutcome, get, translated};
 use crate::router::service::Both;
 use bytes::Bytes;
 use http::Request;
 
 /// Puts the same requests to both, on one connection to each.
-fn same(requests: impl IntoIterator<Item = Request<Bytes>>, mut check: impl FnMut(&str, &Told)) {
+fn same(requests: impl IntoIterator<Item = Request<Bytes>>, mut check: impl FnMut(&str, &StreamOutcome)) {
     let both = Both::start();
     let [theirs, ours] = both.connect().map(Client::on);
     for request in requests {
@@ -20,7 +20,7 @@ fn same(requests: impl IntoIterator<Item = Request<Bytes>>, mut check: impl FnMu
 }
 
 #[test]
-fn plain_requests_have_the_same_answers() {
+fn plain_requests_have_the_same_responses() {
     let mut statuses = Vec::new();
     let requests: Vec<_> = plain()
         .into_iter()
@@ -32,9 +32,9 @@ fn plain_requests_have_the_same_answers() {
         .collect();
     assert!(requests.len() >= plain().len() - 2, "nearly all of them can be said in HTTP/2");
     let mut statuses = statuses.into_iter();
-    same(requests, |what, told| {
-        assert_eq!(Some(told.answer().status), statuses.next(), "{what}");
-        assert_eq!(told.reset, None, "{what}");
+    same(requests, |what, outcome| {
+        assert_eq!(Some(outcome.response().status), statuses.next(), "{what}");
+        assert_eq!(outcome.reset, None, "{what}");
     });
 }
 
@@ -58,9 +58,9 @@ fn streams_trailers_and_files_are_the_same() {
     let requests = cases.iter().flat_map(|(path, _)| [get(path), method("HEAD", path)]);
     let mut lengths = cases.iter().flat_map(|&(_, length)| [length, 0]);
     let mut trailers = 0;
-    same(requests, |what, told| {
-        assert_eq!((Some(told.answer().body.len()), told.reset), (lengths.next(), None), "{what}");
-        trailers += told.trailers.len();
+    same(requests, |what, outcome| {
+        assert_eq!((Some(outcome.response().body.len()), outcome.reset), (lengths.next(), None), "{what}");
+        trailers += outcome.trailers.len();
     });
     assert_eq!(trailers, 1, "trailers are passed on");
 }
@@ -81,7 +81,7 @@ fn middleware_works() {
         with("/headers", "te", "trailers"),
         with("/headers", "x-long", "l".repeat(5_000).leak()),
     ];
-    same(requests, |what, told| assert!([200, 206].contains(&told.answer().status), "{what}: {told:?}"));
+    same(requests, |what, outcome| assert!([200, 206].contains(&outcome.response().status), "{what}: {outcome:?}"));
 }
 
 #[test]
@@ -91,10 +91,10 @@ fn failures_cost_their_stream_alike() {
     let [theirs, ours] = both.connect().map(Client::on);
     for path in paths {
         for client in [&theirs, &ours] {
-            let told = client.get(path);
-            assert!(told.answer.is_none_or(|answer| answer.cut_short), "{path}");
-            assert!(told.reset.is_some(), "{path}");
+            let outcome = client.get(path);
+            assert!(outcome.response.is_none_or(|response| response.cut_short), "{path}");
+            assert!(outcome.reset.is_some(), "{path}");
         }
-        assert_eq!(ours.get("/users/1").answer().text(), "user 1", "after {path}");
+        assert_eq!(ours.get("/users/1").response().text(), "user 1", "after {path}");
     }
 }

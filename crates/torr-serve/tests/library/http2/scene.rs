@@ -1,6 +1,6 @@
 //! The server of these tests: controllers of all kinds beside a router.
 
-use crate::router::http2::{Client, Told, get};
+use crate::router::http2::{Client, StreamOutcome, get};
 use crate::router::service::{self, router};
 use crate::support::Running;
 use bytes::Bytes;
@@ -55,9 +55,9 @@ pub(super) fn start(set: impl FnOnce(&mut Settings)) -> (Running, Client) {
     (server, client)
 }
 
-/// Status and text of an answer.
-pub(super) fn content(told: &Told) -> (u16, &str) {
-    (told.answer().status, told.answer().text())
+/// Status and text of a response.
+pub(super) fn content(outcome: &StreamOutcome) -> (u16, &str) {
+    (outcome.response().status, outcome.response().text())
 }
 
 pub(super) fn method(method: &str, path: &str) -> Request<Bytes> {

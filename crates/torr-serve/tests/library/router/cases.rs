@@ -1,4 +1,4 @@
-//! Requests to the router that is compared, and the statuses of their answers.
+//! Requests to the router that is compared, and the statuses of their responses.
 
 const CHUNKS: &[u8] = b"4\r\nabcd\r\n3;x=y\r\nefg\r\n0\r\nTrailer: t\r\n\r\n";
 

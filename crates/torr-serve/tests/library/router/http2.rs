@@ -1,6 +1,6 @@
-//! A client of HTTP/2 by prior knowledge, and all that is told of its answers.
+//! A client of HTTP/2 by prior knowledge, and the parts of responses that are compared.
 
-use super::wire::Answer;
+use super::wire::ClientResponse;
 use crate::support::PATIENCE;
 use bytes::Bytes;
 use h2::client::{ResponseFuture, SendRequest};
@@ -23,16 +23,16 @@ pub struct Client {
 
 /// What came of a request.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Told {
-    pub answer: Option<Answer>,
+pub struct StreamOutcome {
+    pub response: Option<ClientResponse>,
     pub trailers: Vec<(String, String)>,
-    /// Why the stream ended before the answer did.
+    /// Why the stream ended before the response did.
     pub reset: Option<Reason>,
 }
 
-impl Told {
-    pub fn answer(&self) -> &Answer {
-        self.answer.as_ref().unwrap_or_else(|| panic!("no answer: {self:?}"))
+impl StreamOutcome {
+    pub fn response(&self) -> &ClientResponse {
+        self.response.as_ref().unwrap_or_else(|| panic!("no answer: {self:?}"))
     }
 }
 
@@ -68,18 +68,18 @@ impl Client {
     }
 
     /// Sends a request and reads what comes.
-    pub fn ask(&self, request: Request<Bytes>) -> Told {
+    pub fn ask(&self, request: Request<Bytes>) -> StreamOutcome {
         let (parts, body) = request.into_parts();
-        let (answer, sending) = self.begin(Request::from_parts(parts, ()), body.is_empty());
+        let (response, sending) = self.begin(Request::from_parts(parts, ()), body.is_empty());
         self.wait(async {
             let sending = tokio::spawn(send(sending, body));
-            let told = read(answer).await;
+            let outcome = read(response).await;
             sending.abort();
-            told
+            outcome
         })
     }
 
-    pub fn get(&self, path: &str) -> Told {
+    pub fn get(&self, path: &str) -> StreamOutcome {
         self.ask(get(path))
     }
 
@@ -111,7 +111,7 @@ pub fn post(path: &str, body: impl Into<Bytes>) -> Request<Bytes> {
     Request::from_parts(parts, body.into())
 }
 
-/// Sends a body as the windows allow, until it is sent or nobody wants it.
+/// Sends a body as the windows allow, until it is sent or refused.
 pub async fn send(mut stream: SendStream<Bytes>, mut body: Bytes) {
     while !body.is_empty() {
         stream.reserve_capacity(body.len());
@@ -123,22 +123,22 @@ pub async fn send(mut stream: SendStream<Bytes>, mut body: Bytes) {
     }
 }
 
-/// Reads an answer to its end.
-pub async fn read(answer: ResponseFuture) -> Told {
-    let mut told = Told { answer: None, trailers: Vec::new(), reset: None };
-    let response = match answer.await {
+/// Reads a response to its end.
+pub async fn read(pending: ResponseFuture) -> StreamOutcome {
+    let mut outcome = StreamOutcome { response: None, trailers: Vec::new(), reset: None };
+    let response = match pending.await {
         Ok(response) => response,
         Err(error) => {
-            told.reset = error.reason();
+            outcome.reset = error.reason();
             assert!(error.is_reset() || error.is_go_away(), "{error}");
-            return told;
+            return outcome;
         }
     };
     let mut fields = listed(response.headers());
     assert_eq!(fields.iter().filter(|(name, _)| name == "date").count(), 1, "one date in {fields:?}");
     // A handler's own date is an old one.
     fields.retain(|(name, value)| !(name == "date" && !value.contains("1994") || name == "server" && value == "torr"));
-    let mut seen = Answer { status: response.status().as_u16(), fields, body: Vec::new(), cut_short: false };
+    let mut seen = ClientResponse { status: response.status().as_u16(), fields, body: Vec::new(), cut_short: false };
     let mut body = response.into_body();
     while let Some(piece) = body.data().await {
         match piece {
@@ -147,17 +147,17 @@ pub async fn read(answer: ResponseFuture) -> Told {
                 let _ = body.flow_control().release_capacity(piece.len());
             }
             Err(error) => {
-                told.reset = error.reason();
+                outcome.reset = error.reason();
                 seen.cut_short = true;
                 break;
             }
         }
     }
     if !seen.cut_short {
-        told.trailers = body.trailers().await.ok().flatten().map(|trailers| listed(&trailers)).unwrap_or_default();
+        outcome.trailers = body.trailers().await.ok().flatten().map(|trailers| listed(&trailers)).unwrap_or_default();
     }
-    told.answer = Some(seen);
-    told
+    outcome.response = Some(seen);
+    outcome
 }
 
 fn listed(headers: &HeaderMap) -> Vec<(String, String)> {

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses its part of this")]
 
-use super::wire::{Exchange, read_answers};
+use super::wire::{Exchange, read_responses};
 use crate::support::axum_serve::AxumServe;
 use crate::support::{PATIENCE, Running};
 use axum::body::{Body, Bytes};
@@ -56,9 +56,9 @@ impl Both {
         })
     }
 
-    /// The answers of `axum::serve` and of Torr.
+    /// The responses of `axum::serve` and of Torr.
     pub fn ask(&self, requests: &[u8]) -> [Exchange; 2] {
-        self.connect().map(|stream| read_answers(stream, requests))
+        self.connect().map(|stream| read_responses(stream, requests))
     }
 }
 
@@ -272,7 +272,7 @@ fn with_now(router: Router) -> App {
     App::new().router(router.route("/now", get(|| async { "now" })))
 }
 
-/// `/wait` answers when it is told to.
+/// `/wait` responds when the test lets it.
 pub fn gated() -> (oneshot::Sender<()>, App) {
     let (release, released) = oneshot::channel::<()>();
     let released = Arc::new(Mutex::new(Some(released)));

@@ -1,4 +1,4 @@
-//! Requests as bytes, and all that is told of their answers, whoever gives them.
+//! Requests as bytes, and the parts of responses that are compared between servers.
 
 use std::fmt;
 use std::io::{ErrorKind, Read, Write};
@@ -8,16 +8,16 @@ use torr_wire::request;
 
 const AFTERWARDS: &[u8] = b"GET /users/1 HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/// The answers on one connection, and whether it takes another request afterwards.
+/// The responses on one connection, and whether it takes another request afterwards.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Exchange {
-    pub answers: Vec<Answer>,
+    pub responses: Vec<ClientResponse>,
     pub stays_open: bool,
 }
 
-/// One answer, without what depends on the time and the server.
+/// One response, without what depends on the time and the server.
 #[derive(PartialEq, Eq)]
-pub struct Answer {
+pub struct ClientResponse {
     pub status: u16,
     /// In lower case, in order of their names.
     pub fields: Vec<(String, String)>,
@@ -26,7 +26,7 @@ pub struct Answer {
     pub cut_short: bool,
 }
 
-impl Answer {
+impl ClientResponse {
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
     }
@@ -36,7 +36,7 @@ impl Answer {
     }
 }
 
-impl fmt::Debug for Answer {
+impl fmt::Debug for ClientResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let start = self.body[..self.body.len().min(200)].escape_ascii();
         let cut = if self.cut_short { ", cut short" } else { "" };
@@ -44,15 +44,15 @@ impl fmt::Debug for Answer {
     }
 }
 
-/// Sends requests, reads an answer to each, and tries one more request.
-pub fn read_answers(stream: TcpStream, requests: &[u8]) -> Exchange {
+/// Sends requests, reads a response to each, and tries one more request.
+pub fn read_responses(stream: TcpStream, requests: &[u8]) -> Exchange {
     let mut reader = Reader { stream, buffer: Vec::new(), ended: false };
     // Who has been refused may be unable to send the rest.
     let _ = reader.stream.write_all(requests);
-    let answers = methods(requests).iter().map_while(|method| reader.answer(method == "HEAD")).collect();
+    let responses = methods(requests).iter().map_while(|method| reader.response(method == "HEAD")).collect();
     let _ = reader.stream.write_all(AFTERWARDS);
-    let stays_open = reader.answer(false).is_some_and(|answer| answer.text() == "user 1");
-    Exchange { answers, stays_open }
+    let stays_open = reader.response(false).is_some_and(|response| response.text() == "user 1");
+    Exchange { responses, stays_open }
 }
 
 /// The methods of all these requests; what is none is refused once.
@@ -82,7 +82,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn answer(&mut self, to_head: bool) -> Option<Answer> {
+    fn response(&mut self, to_head: bool) -> Option<ClientResponse> {
         let head = self.take_through(b"\r\n\r\n")?;
         let head = String::from_utf8(head).expect("a head is text");
         let mut lines = head.trim_end().split("\r\n");
@@ -100,22 +100,22 @@ impl Reader {
             !(name == "date" && !value.contains("1994") || name == "server" && value == "torr")
         });
         fields.sort();
-        let mut answer = Answer { status, fields, body: Vec::new(), cut_short: false };
+        let mut response = ClientResponse { status, fields, body: Vec::new(), cut_short: false };
         if to_head || status == 204 || status == 304 {
-            return Some(answer);
+            return Some(response);
         }
-        let whole = match (answer.field("transfer-encoding"), answer.field("content-length")) {
-            (Some("chunked"), None) => self.chunks(&mut answer.body),
-            (None, Some(length)) => self.take(length.parse().expect("a length is a number"), &mut answer.body),
+        let whole = match (response.field("transfer-encoding"), response.field("content-length")) {
+            (Some("chunked"), None) => self.chunks(&mut response.body),
+            (None, Some(length)) => self.take(length.parse().expect("a length is a number"), &mut response.body),
             (None, None) => {
                 while self.fill() {}
-                answer.body = std::mem::take(&mut self.buffer);
+                response.body = std::mem::take(&mut self.buffer);
                 Some(())
             }
             framing => panic!("{framing:?} in {head:?}"),
         };
-        answer.cut_short = whole.is_none();
-        Some(answer)
+        response.cut_short = whole.is_none();
+        Some(response)
     }
 
     fn chunks(&mut self, body: &mut Vec<u8>) -> Option<()> {

@@ -13,7 +13,7 @@ use torr_test_support::wait_until;
 fn a_server_that_closes_says_so() {
     let scene = Scene::with(app(), |settings, _| settings.requests_per_connection = 5);
     let close = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-    for (requests, answers) in [
+    for (requests, responses) in [
         (close("/"), 1),
         (close("/large/3000000"), 1),
         (close("/soon/1"), 1),
@@ -25,9 +25,9 @@ fn a_server_that_closes_says_so() {
     ] {
         let mut client = scene.client();
         client.send(&requests);
-        for number in 1..=answers {
-            let (head, _) = client.answer();
-            assert_eq!(head.contains("Connection: close\r\n"), number == answers, "{number} of {requests}: {head}");
+        for number in 1..=responses {
+            let (head, _) = client.response();
+            assert_eq!(head.contains("Connection: close\r\n"), number == responses, "{number} of {requests}: {head}");
         }
         assert_eq!(client.ends(), (true, vec![]), "after {requests}");
     }
@@ -47,7 +47,7 @@ fn a_head_that_takes_too_long_is_answered_first() {
     let scene = Scene::with(app(), |settings, _| settings.head_timeout = Duration::from_millis(300));
     let mut client = scene.client();
     client.send("GET / HT");
-    assert!(client.answer().0.starts_with("HTTP/1.1 408 "));
+    assert!(client.response().0.starts_with("HTTP/1.1 408 "));
     assert_eq!(client.ends(), (true, vec![]));
 }
 
@@ -62,7 +62,7 @@ fn a_body_that_is_cut_does_not_look_whole() {
 }
 
 #[test]
-fn a_client_that_has_ended_its_side_is_answered_and_told_of_the_end() {
+fn a_client_that_has_ended_its_side_is_answered_and_sent_close_notify() {
     let scene = Scene::set();
     // By TLS and by TCP together, as most do it, and by TLS alone.
     for by_tcp in [true, false] {
@@ -75,12 +75,12 @@ fn a_client_that_has_ended_its_side_is_answered_and_told_of_the_end() {
         if by_tcp {
             client.stream.sock.shutdown(Shutdown::Write).expect("it is connected");
         }
-        assert_eq!(client.answer().1, b"fine", "{by_tcp}");
+        assert_eq!(client.response().1, b"fine", "{by_tcp}");
         assert_eq!(client.ends(), (true, vec![]), "{by_tcp}");
     }
 }
 
-/// Every request that has been sent when the server leaves is answered, and no answer is cut.
+/// Every request that has been sent when the server leaves is answered, and no response is cut.
 #[test]
 fn a_server_that_leaves_under_load_cuts_nothing() {
     let scene = Scene::with(app(), |settings, _| settings.workers = 2);
@@ -91,7 +91,7 @@ fn a_server_that_leaves_under_load_cuts_nothing() {
             scope.spawn(move || {
                 loop {
                     client.send(get("/large/100000"));
-                    let (head, body) = client.answer();
+                    let (head, body) = client.response();
                     assert_eq!(body.len(), 100_000);
                     answered.fetch_add(1, Ordering::SeqCst);
                     if head.contains("Connection: close\r\n") {

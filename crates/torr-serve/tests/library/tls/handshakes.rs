@@ -18,7 +18,7 @@ fn client_hello(scene: &Scene) -> Vec<u8> {
 }
 
 #[test]
-fn who_speaks_plain_http_is_told_so() {
+fn plain_http_on_a_tls_port_is_refused_in_plain_http() {
     let scene = Scene::set();
     let request = get("/");
     let long = format!("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 800000\r\n\r\n{}", "b".repeat(800_000));
@@ -27,24 +27,24 @@ fn who_speaks_plain_http_is_told_so() {
     {
         let mut stream = socket(scene.server.address);
         for piece in text.as_bytes().chunks(size) {
-            // It may have been told before it has said all.
+            // The refusal may come before all is sent.
             if stream.write_all(piece).is_err() {
                 break;
             }
         }
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("it is read to its end");
-        assert!(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{size}: {answer}");
-        assert!(answer.ends_with("\r\n\r\nThis port speaks TLS: use https\n"), "{size}: {answer}");
-        let length = answer.split("Content-Length: ").nth(1).and_then(|rest| rest.lines().next());
-        let body = answer.split("\r\n\r\n").nth(1).map(str::len);
-        assert_eq!(length.and_then(|length| length.parse().ok()), body, "{answer}");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("it is read to its end");
+        assert!(response.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{size}: {response}");
+        assert!(response.ends_with("\r\n\r\nThis port speaks TLS: use https\n"), "{size}: {response}");
+        let length = response.split("Content-Length: ").nth(1).and_then(|rest| rest.lines().next());
+        let body = response.split("\r\n\r\n").nth(1).map(str::len);
+        assert_eq!(length.and_then(|length| length.parse().ok()), body, "{response}");
     }
     assert_eq!(scene.client().get("/"), "fine");
 }
 
 #[test]
-fn who_speaks_tls_to_a_plain_port_gets_a_plain_answer() {
+fn tls_on_a_plain_port_is_refused_in_plain_http() {
     let (scene, plain) = (Scene::set(), Running::start(app()));
     let hello = client_hello(&scene);
     for size in [1, hello.len()] {
@@ -52,8 +52,8 @@ fn who_speaks_tls_to_a_plain_port_gets_a_plain_answer() {
         for piece in hello.chunks(size) {
             client.send_what_goes(piece);
         }
-        let answer = client.answer();
-        assert_eq!((answer.status, answer.field("Connection")), (400, Some("close")), "{answer:?}");
+        let response = client.response();
+        assert_eq!((response.status, response.field("Connection")), (400, Some("close")), "{response:?}");
         client.ends();
     }
 }
@@ -106,7 +106,7 @@ fn clients_that_go_during_the_handshake_leave_nothing_behind() {
         let _ = stream.write_all(&hello[..turn * hello.len() / 200]);
         let _ = stream.shutdown(Shutdown::Both);
     }
-    // Each has given its place back, or soon will.
+    // Each has released its admission, or soon will.
     let start = Instant::now();
     loop {
         let config = Arc::new(scene.config(&VERSIONS, None));
@@ -148,8 +148,8 @@ fn a_proxys_header_stands_before_the_handshake() {
     // Without the header there is no handshake.
     let mut stream = socket(scene.server.address);
     stream.write_all(&client_hello(&scene)).expect("the server takes it");
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     // It is closed with what it has not read.
-    let _ = stream.read_to_end(&mut answer);
-    assert_eq!(answer, b"");
+    let _ = stream.read_to_end(&mut response);
+    assert_eq!(response, b"");
 }

@@ -1,4 +1,4 @@
-//! Who shows which certificate to whom.
+//! Server names and client certificates.
 
 use super::scene::{Scene, Secure, VERSIONS, app, certificates, shown};
 use rustls::HandshakeKind;
@@ -9,7 +9,7 @@ use torr_test_support::certificates::{client_of_an_authority, for_names};
 use torr_test_support::client::get;
 
 #[test]
-fn the_name_that_is_asked_for_decides_which_certificate_is_shown() {
+fn the_server_name_selects_the_certificate() {
     let app = App::new().get("/", |request| {
         let name = request.tls().and_then(|tls| tls.server_name.clone());
         Response::ok("a/b", format!("{name:?}").into_bytes())
@@ -24,7 +24,7 @@ fn the_name_that_is_asked_for_decides_which_certificate_is_shown() {
         ("one.test", "one"),
         ("uno.test", "one"),
         ("a.many.test", "many"),
-        // An address is not asked for by name.
+        // An address is not sent as a server name.
         ("127.0.0.1", "server"),
     ] {
         for version in VERSIONS {
@@ -32,8 +32,8 @@ fn the_name_that_is_asked_for_decides_which_certificate_is_shown() {
             let mut client = Secure::connect(scene.server.address, config, name).expect("the handshake succeeds");
             let expected = certificates(&scene.folder.path().join(format!("{file}.pem")));
             assert_eq!(client.stream.conn.peer_certificates(), Some(&*expected), "{name} {version:?}");
-            let told = if name == "127.0.0.1" { "None".to_owned() } else { format!("Some({name:?})") };
-            assert_eq!(client.get("/"), told, "{name} {version:?}");
+            let described = if name == "127.0.0.1" { "None".to_owned() } else { format!("Some({name:?})") };
+            assert_eq!(client.get("/"), described, "{name} {version:?}");
         }
     }
     // One that none is for: the first is shown, and such a client does not believe it.
@@ -79,7 +79,7 @@ fn a_client_without_the_right_certificate_is_not_let_in() {
     for version in VERSIONS {
         let mut client = scene.connect(Arc::new(scene.config(&[version], shown(&right))));
         client.send(get("/"));
-        assert_eq!(client.answer().1, certificates(&right.0)[0].to_vec(), "{version:?}");
+        assert_eq!(client.response().1, certificates(&right.0)[0].to_vec(), "{version:?}");
 
         // The other authority has the same name, so that its signature is what is found to be wrong.
         for (what, alert) in [(None, "CertificateRequired"), (shown(&wrong), "DecryptError")] {

@@ -122,19 +122,20 @@ impl Secure {
         self.stream.write_all(bytes.as_ref()).and_then(|()| self.stream.flush()).expect("the server takes it");
     }
 
-    /// A GET and the text of its answer.
+    /// A GET and the text of its response.
     pub fn get(&mut self, path: &str) -> String {
         self.send(torr_test_support::client::get(path));
-        String::from_utf8(self.answer().1).expect("it is text")
+        String::from_utf8(self.response().1).expect("it is text")
     }
 
-    /// Reads an answer: its head and its body, sized or in chunks.
-    pub fn answer(&mut self) -> (String, Vec<u8>) {
+    /// Reads a response: its head and its body, sized or in chunks.
+    pub fn response(&mut self) -> (String, Vec<u8>) {
         let head = self.until(b"\r\n\r\n");
         let head = String::from_utf8(head).expect("a head is text");
-        let field = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+        let lower = head.to_ascii_lowercase();
+        let field = |name: &str| lower.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
         let mut body = Vec::new();
-        if field("Transfer-Encoding: ").is_some() {
+        if field("transfer-encoding: ").is_some() {
             loop {
                 let size = String::from_utf8(self.until(b"\r\n")).expect("a size is text");
                 let size = usize::from_str_radix(size.trim_end(), 16).expect("a size is a number");
@@ -145,7 +146,7 @@ impl Secure {
                 }
             }
         } else {
-            let length = field("Content-Length: ").map_or(0, |text| text.parse().expect("a length is a number"));
+            let length = field("content-length: ").map_or(0, |text| text.parse().expect("a length is a number"));
             body = self.exactly(length);
         }
         (head, body)
@@ -180,7 +181,7 @@ impl Secure {
         let mut bytes = std::mem::take(&mut self.buffer);
         match self.stream.read_to_end(&mut bytes) {
             Ok(_) => (true, bytes),
-            // As this crate calls an end that nobody has announced.
+            // The error of rustls for an end without `close_notify`.
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => (false, bytes),
             Err(error) => panic!("{error} instead of an end"),
         }

@@ -29,10 +29,26 @@ async fn switch(mut request: Request) -> Response {
         .expect("it is an answer")
 }
 
+fn router() -> axum::Router {
+    axum::Router::new().route("/socket", axum::routing::get(switch)).fallback(|| async { "router" })
+}
+
 #[test]
 fn frames_go_both_ways() {
-    let router = axum::Router::new().route("/socket", axum::routing::get(switch)).fallback(|| async { "router" });
-    let scene = Scene::with(App::new().router(router), |_, _| {});
+    go_both_ways(&Scene::with(App::new().router(router()), |_, _| {}));
+}
+
+#[test]
+fn frames_go_both_ways_where_the_handler_runs_on_another_thread() {
+    let app = App::new().metrics("/metrics").router(router()).computes("/socket").computes("/");
+    let scene = Scene::with(app, |_, _| {});
+    go_both_ways(&scene);
+    let metrics = scene.client().get("/metrics");
+    assert!(metrics.contains("\ntorr_handler_moved_total 6\n"), "{metrics}");
+}
+
+/// Upgrades connections on which there were requests before, and others.
+fn go_both_ways(scene: &Scene) {
     let ask = "GET /socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
     // A masked text frame, as RFC 6455, section 5.7 has it, and a large one.
@@ -58,7 +74,7 @@ fn frames_go_both_ways() {
     }
     let mut client = scene.client();
     client.send(get("/"));
-    assert_eq!(client.answer().1, b"router");
+    assert_eq!(client.response().1, b"router");
 }
 
 #[test]

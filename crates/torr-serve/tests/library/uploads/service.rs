@@ -55,7 +55,7 @@ impl Seen {
         self.events.recv_timeout(PATIENCE).expect("something happens")
     }
 
-    /// Checks that nothing has happened that was not asked for.
+    /// Checks that there are no unexpected events.
     pub fn nothing(&self) {
         assert_eq!(self.events.try_recv().ok(), None);
     }
@@ -84,8 +84,8 @@ impl Shared {
 fn fault(error: &axum::Error) -> BodyError {
     let mut source = error.source();
     while let Some(error) = source {
-        if let Some(error) = error.downcast_ref() {
-            return *error;
+        if let Some(error) = error.downcast_ref::<BodyError>() {
+            return error.clone();
         }
         source = error.source();
     }
@@ -156,7 +156,7 @@ async fn spawned(State(shared): State<Shared>, body: Body) -> String {
     format!("{} bytes", task.await.expect("it ends"))
 }
 
-/// Gives it to another thread, which waits for a step, and answers at once.
+/// Gives it to another thread, which waits for a step, and responds at once.
 async fn elsewhere(State(shared): State<Shared>, body: Body) -> &'static str {
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("it starts");
@@ -203,7 +203,7 @@ pub fn app() -> (Seen, App) {
 
 /// A service without axum, which sees the body itself.
 pub fn bare() -> (Receiver<String>, App) {
-    let (tell, told) = channel();
+    let (tell, events) = channel();
     let tell = Arc::new(Mutex::new(tell));
     let service = tower::service_fn(move |request: http::Request<RequestBody>| {
         let tell = tell.lock().expect("nobody panics").clone();
@@ -222,5 +222,5 @@ pub fn bare() -> (Receiver<String>, App) {
             Ok(http::Response::new(http_body_util::Empty::<Bytes>::new()))
         }
     });
-    (told, App::new().get("/now", |_| Response::text("now")).router(service))
+    (events, App::new().get("/now", |_| Response::text("now")).router(service))
 }

@@ -1,4 +1,4 @@
-//! Clients that send bodies, and what they check of the answers.
+//! Clients that send bodies, and what they check of the responses.
 
 #![allow(dead_code, reason = "each test program uses its part of this")]
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use torr_serve::Settings;
-use torr_test_support::client::{Answer, Client};
+use torr_test_support::client::{Client, ClientResponse};
 
 pub const MEGABYTE: usize = 1024 * 1024;
 /// More than the kernel's buffers of a connection hold.
@@ -44,7 +44,7 @@ pub fn pattern(length: usize) -> Vec<u8> {
     (0..length).map(|n| (n % 251) as u8 ^ (n / 65_521) as u8).collect()
 }
 
-/// By another's answer the server is known to have seen what was sent before.
+/// By another's response the server is known to have seen what was sent before.
 pub fn sync(server: &Running) {
     assert_eq!(server.client().get("/now").text(), "now");
 }
@@ -53,8 +53,8 @@ pub fn lives(client: &mut Client) {
     assert_eq!(client.get("/now").text(), "now");
 }
 
-pub fn closes(client: &mut Client, answer: &Answer, status: u16) {
-    assert_eq!((answer.status, answer.field("Connection")), (status, Some("close")), "{answer:?}");
+pub fn closes(client: &mut Client, response: &ClientResponse, status: u16) {
+    assert_eq!((response.status, response.field("Connection")), (status, Some("close")), "{response:?}");
     client.ends();
 }
 
@@ -86,7 +86,7 @@ pub fn pour(mut stream: TcpStream, piece: Vec<u8>) -> (Arc<AtomicUsize>, thread:
     (sent, pouring)
 }
 
-/// Waits until a number does not change while the server answers many others.
+/// Waits until a number does not change while the server handles many others.
 pub fn settled(server: &Running, count: &AtomicUsize) -> usize {
     let (mut other, mut last, mut still) = (server.client(), usize::MAX, 0);
     while still < 300 {

@@ -21,7 +21,7 @@ pub struct Case {
 pub enum End {
     /// Messages are echoed as before.
     Open,
-    /// The server answers a close with this code, or none, and ends the connection.
+    /// The server replies to a close with this code, or none, and ends the connection.
     Closes(Option<u16>),
     /// The server fails the connection (section 7.1.7): it ends it, and may say why in a close. Tungstenite says nothing,
     /// where that section has a SHOULD.
@@ -126,7 +126,7 @@ fn control(cases: &mut Cases) {
     }
     let pings: Vec<_> = (0..10).map(|n| format!("ping {n}")).collect();
     let sent = pings.iter().flat_map(|ping| frame(PING, ping)).collect();
-    // Who has not answered yet may answer the last one only (section 5.5.3).
+    // Who has not answered yet may respond to the last one only (section 5.5.3).
     cases.add("5.5.3", "ten pings at once", sent, pings.iter().map(|ping| back(PONG, ping)).collect(), Open);
     for (name, opcode) in [("ping", PING), ("pong", PONG), ("close", CLOSE)] {
         cases.add("5.5", format!("a {name} of 126 bytes"), frame(opcode, [b'x'; 126]), vec![], Fails);

@@ -83,7 +83,7 @@ impl Client {
         Self { stream, buffer: Vec::new() }
     }
 
-    /// The same connection, for another thread to send on.
+    /// Returns a handle to the connection, for another thread to send on.
     pub fn on(client: &Self) -> Self {
         Self { stream: client.stream.try_clone().expect("a descriptor is free"), buffer: Vec::new() }
     }
@@ -96,11 +96,11 @@ impl Client {
         client
     }
 
-    /// Reads the answer to [`handshake`].
+    /// Reads the response to [`handshake`].
     pub fn is_opened(&mut self) -> String {
         let head = self.head();
         let lower = head.to_ascii_lowercase();
-        // The key of section 1.3, and its answer.
+        // The key of section 1.3, and its response.
         assert!(head.starts_with("HTTP/1.1 101 "), "{head}");
         assert!(head.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), "{head}");
         assert!(
@@ -133,8 +133,8 @@ impl Client {
         }
     }
 
-    /// Reads an answer with a sized body.
-    pub fn answer(&mut self) -> (String, String) {
+    /// Reads a response with a sized body.
+    pub fn response(&mut self) -> (String, String) {
         let head = self.head();
         let length =
             head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());

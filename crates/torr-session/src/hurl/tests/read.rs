@@ -140,6 +140,26 @@ fn numbers_keep_what_they_are() {
 }
 
 #[test]
+fn spellings_of_all_versions_are_read() {
+    let filters = asserts(
+        "bytes charsetDecode \"a\" exists\nbytes decode \"a\" exists\nbody nth -1 exists\nbody nth {{n}} exists",
+    );
+    let filters: Vec<_> = filters.into_iter().flat_map(|assert| assert.filters).collect();
+    assert_eq!(filters[..2], [Filter::Decode(text("a")), Filter::Decode(text("a"))]);
+    assert_eq!(filters[2..], [Filter::Nth(Index::Number(-1)), Filter::Nth(Index::Placeholder(variable("n", 7, 12)))]);
+    let body = |source: &str| entry(&format!("POST http://a/\n{source}")).request.body;
+    let raw = Body::Text { text: text("{{a}}\n"), hint: TextHint::Plain };
+    for source in ["```raw\n{{a}}\n```", "```novariable\n{{a}}\n```", "```,novariable\n{{a}}\n```"] {
+        assert_eq!(body(source), Some(raw.clone()), "{source}");
+    }
+    let graphql = asserts("body == ```graphql\n{ a }\nvariables {}\n```").remove(0).predicate;
+    let Predicate::Equal(Value::Content(content)) = graphql else { panic!("{graphql:?}") };
+    assert!(matches!(*content, Body::GraphQl { variables: Some(_), .. }), "{content:?}");
+    let patterns = asserts("body matches `a`\nbody matches \"a\"").into_iter().map(|assert| assert.predicate);
+    assert!(patterns.into_iter().all(|predicate| predicate == Predicate::Matches(Pattern::Template(text("a")))));
+}
+
+#[test]
 fn options_know_their_units() {
     let options =
         entry("GET http://a/\n[Options]\ndelay: 3\ndelay: 3s\nmax-time: 2\nretry: -1\nskip: {{s}}").request.options;

@@ -48,6 +48,10 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("POST http://a/\n```json,fast\n{}\n```", "2:4", "no attribute of a text"),
     ("POST http://a/\n```\n{{a\n```", "3:4", "}}"),
     ("POST http://a/\nfile,a.bin", "2:11", "end here with ;"),
+    ("GET http://a/\n[Query]\na: b\n[Form]\n[Query]\nc: d", "5:1", "[Query] stands here for the second time"),
+    ("GET http://a/\nHTTP 200\n[Asserts]\n[Asserts]", "4:1", "[Asserts] stands here for the second time"),
+    ("GET http://a/\nHTTP 200\n[Asserts]\nbody nth two == 1", "4:10", "an integer should stand here"),
+    ("GET http://a/\n[Options]\nno-jsonpath-coercion: 1", "3:23", "true or false"),
     ("POST http://a/\n{} {}", "2:4", "the line should end here"),
 ];
 

@@ -30,6 +30,13 @@ fn a_written_file_reads_well() {
     assert_eq!(write(&parse(source).expect("it has no mistake")), source);
 }
 
+#[test]
+fn a_url_that_begins_with_a_colon_stays_one() {
+    let file = parse("GET http://a/\n\nGET \\:b:c\n").expect("it has no mistake");
+    assert_eq!(file.entries.len(), 2);
+    assert_eq!(without_places(&again(&file)), without_places(&file));
+}
+
 proptest! {
     /// Any text comes back from each kind of string.
     #[test]

@@ -26,6 +26,27 @@ fn find(tree: &Tree, expression: &str) -> Result<Outcome, String> {
 }
 
 #[test]
+fn html_is_read_in_pieces_that_leave_no_trace() {
+    let text = "\u{e9}".repeat(40_000);
+    let page = format!("<p title='{text}'>{text}</p><!-- {} --><b>", "word ".repeat(3_000));
+    let tree = html(&page).expect("it is HTML");
+    let same = "count(//p/text())=1 and string-length(//p)=40000 and string-length(//p/@title)=40000 and //b";
+    assert_eq!(find(&tree, &format!("boolean({same})")), Ok(Outcome::Boolean(true)));
+}
+
+/// The tokenizer compares each attribute with all before it.
+#[test]
+fn a_tag_with_too_many_attributes_is_refused() {
+    let attributes: String = (0..100_000).map(|number| format!("{number:x} ")).collect();
+    for page in
+        [format!("<a {attributes}>"), format!("<a <!-- {attributes}"), format!("<textarea></textarea><b {attributes}")]
+    {
+        let error = html(&page).expect_err("it must be refused");
+        assert_eq!(error, "a tag or a comment of the content has more than 4096 words");
+    }
+}
+
+#[test]
 fn html_is_read_as_it_is_written() {
     let forms = [
         ("<html></html>", "<html></>"),

@@ -1,4 +1,4 @@
-//! What `torr doctor` compares instead of naming what limits.
+//! The flags of `torr doctor` for comparisons.
 
 use crate::flags::values::positive;
 use clap::{ArgGroup, Args, ValueEnum};
@@ -20,14 +20,14 @@ pub struct CompareArgs {
     /// The numbers of workers to try [default: 1, and 1 to 8 times the CPUs]
     #[arg(long, value_name = "N,N", requires = "sweep", value_delimiter = ',', value_parser = positive)]
     pub counts: Vec<usize>,
-    /// URL is the service itself, and this a proxy before it: what the proxy costs. Without a path it is asked for that of URL
+    /// URL is the service itself, and this a proxy before it: what the proxy costs. Without a path that of URL is used
     #[arg(long, value_name = "PROXY_URL")]
     pub via: Option<String>,
-    /// The same service over TLS: what TLS and its handshakes cost. Where URL itself is https it needs no value
+    /// The URL of the service over TLS: what TLS and its handshakes cost. Where URL itself is https it needs no value
     #[arg(long, num_args = 0..=1, value_name = "HTTPS_URL")]
     #[expect(clippy::option_option, reason = "absent, present, and present with a value are three things")]
     pub tls: Option<Option<String>>,
-    /// The same service without TLS, where URL is https
+    /// The URL of the service without TLS, where URL is https
     #[arg(long, value_name = "HTTP_URL", requires = "tls")]
     pub plain: Option<String>,
     /// Paths of the same server, to be compared with the first of them
@@ -35,15 +35,15 @@ pub struct CompareArgs {
     pub paths: Vec<String>,
 }
 
-/// What is varied.
+/// The varied setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Swept {
     Workers,
 }
 
 impl CompareArgs {
-    /// Whether a comparison is asked for at all.
-    pub fn is_asked_for(&self) -> bool {
+    /// Returns whether a comparison is requested.
+    pub fn is_requested(&self) -> bool {
         self.sweep.is_some() || self.via.is_some() || self.tls.is_some() || !self.paths.is_empty()
     }
 }

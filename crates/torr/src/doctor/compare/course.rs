@@ -1,16 +1,16 @@
-//! What every comparison is given and gives back.
+//! The common arguments and results of comparisons.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use torr_doctor::compare::Comparison;
 use torr_doctor::{ExperimentStart, Halt};
 
-/// Who is told of the steps, and what ends them.
+/// The display of progress, and the flag that interrupts.
 pub struct Course<'c> {
     pub stop: Arc<AtomicBool>,
     pub tell: &'c mut dyn FnMut(ExperimentStart<'_>),
 }
 
-/// What is wrong with the command line, or else what came of the comparison.
-pub type Found = Result<Result<Comparison, Halt>, Stop>;
+/// The result of a comparison, or a mistake of the command line.
+pub type Found = Result<Result<Comparison, Halt>, CliError>;

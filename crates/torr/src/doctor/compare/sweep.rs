@@ -1,19 +1,19 @@
 //! `--sweep workers`: a command that starts the server, with placeholders for the number of workers and the port.
 
 use super::course::{Course, Found};
-use super::launch::{Launched, Launcher};
 use crate::doctor::args::DoctorArgs;
 use crate::doctor::assignment::{assignment, plan};
-use crate::exit::Stop;
+use crate::exit::CliError;
+use crate::launch::{Launched, Launcher, free_port, no_start};
 use crate::press::cpus;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use torr_doctor::compare::{Subject, Sweep, workers};
 use torr_doctor::{Halt, Observer};
 use torr_net::Address;
 
-/// The place of the number of workers.
+/// The placeholder of the number of workers.
 const WORKERS: &str = "{n}";
-/// The place of the port.
+/// The placeholder of the port.
 const PORT: &str = "{port}";
 /// The default URL of the server.
 const URL: &str = "http://127.0.0.1:{port}/";
@@ -21,7 +21,7 @@ const URL: &str = "http://127.0.0.1:{port}/";
 pub fn sweep(args: &DoctorArgs, command: &str, course: Course<'_>) -> Found {
     let url = args.url.as_deref().unwrap_or(URL);
     check(command, args.url.as_deref())?;
-    let launcher = Launcher::parse(command)?;
+    let launcher = Launcher::parse("--command", command)?;
     let counts = (!args.compare.counts.is_empty()).then(|| {
         let mut counts = args.compare.counts.clone();
         counts.sort_unstable();
@@ -29,10 +29,10 @@ pub fn sweep(args: &DoctorArgs, command: &str, course: Course<'_>) -> Found {
         counts
     });
     if counts.as_ref().is_some_and(|counts| counts.len() < 2) {
-        return Err(Stop::Usage("--counts compares two numbers of workers or more, as in --counts 1,2,4".into()));
+        return Err(CliError::Usage("--counts compares two numbers of workers or more, as in --counts 1,2,4".into()));
     }
     let planned = |port: u16| plan(args, &args.transport, &url.replace(PORT, &port.to_string()), !args.no_keepalive);
-    // All that is wrong with it shows before anything is started.
+    // Mistakes are reported before anything is started.
     let (first, options) = planned(free_port()?)?;
     let assignment = assignment(args, first, options)?;
     let patience = args.budget / 2;
@@ -43,7 +43,7 @@ pub fn sweep(args: &DoctorArgs, command: &str, course: Course<'_>) -> Found {
         let addresses: Vec<SocketAddr> = plan.addresses.iter().filter_map(Address::tcp).collect();
         let words = [(WORKERS, count.to_string()), (PORT, port.to_string())];
         let launched: Launched = launcher.start(&words, &addresses)?;
-        let launched = launched.until_it_answers(&plan, patience, &stop)?;
+        let launched = launched.until_it_responds(&plan, patience, &stop)?;
         let observer = plan.watcher().map(|watcher| Box::new(watcher) as Box<dyn Observer>);
         Ok(Subject { plan, observer, running: Box::new(launched) })
     };
@@ -52,8 +52,8 @@ pub fn sweep(args: &DoctorArgs, command: &str, course: Course<'_>) -> Found {
 }
 
 /// Checks that the command and the URL have the placeholders that they need.
-fn check(command: &str, url: Option<&str>) -> Result<(), Stop> {
-    let wrong = |what: &str| Err(Stop::Usage(what.into()));
+fn check(command: &str, url: Option<&str>) -> Result<(), CliError> {
+    let wrong = |what: &str| Err(CliError::Usage(what.into()));
     match (command.contains(PORT), url) {
         _ if !command.contains(WORKERS) => wrong("--command has no '{n}', where the number of workers goes"),
         (true, Some(url)) if !url.contains(PORT) => wrong(
@@ -65,16 +65,4 @@ fn check(command: &str, url: Option<&str>) -> Result<(), Stop> {
         }
         _ => Ok(()),
     }
-}
-
-/// What was fine for one port is not for another.
-fn no_start(stop: Stop) -> Halt {
-    let (Stop::Usage(line) | Stop::Unreachable(line) | Stop::Failed(line)) = stop;
-    Halt::Command(line)
-}
-
-/// Returns a port without a listener at this moment.
-fn free_port() -> Result<u16, Stop> {
-    let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    bound.map(|address| address.port()).map_err(|error| Stop::Failed(format!("no free port: {error}")))
 }

@@ -1,6 +1,6 @@
 //! The request that ApacheBench sends: HTTP/1.0, with fields of its own in an order of its own.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::fronts::run::read_file;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,12 +8,12 @@ use http::{HeaderName, HeaderValue};
 use torr_fronts::ab::Args;
 use torr_press::{RequestError, Requests, Target};
 
-/// Builds it.
-pub fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), Stop> {
+/// Builds the request.
+pub fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), CliError> {
     let body = args.body.as_ref().map(|(path, _)| read_file(path)).transpose()?;
     let method = method(args);
     let (authority, path) = (target.authority(), target.path());
-    // A proxy is told the whole URL, unless it only carries what it cannot read.
+    // A proxy is sent the whole URL, unless it is only a tunnel.
     let path = if args.proxy.is_some() && !target.tls { format!("http://{authority}{path}") } else { path.to_owned() };
     let mut lines = vec![format!("{method} {path} HTTP/1.0")];
     let mut line = |name: &str, value: &str| lines.push(format!("{name}: {value}"));
@@ -32,7 +32,7 @@ pub fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), Stop
     if let Some(body) = &body {
         for own in ["Content-Length", "Transfer-Encoding"] {
             if args.headers.iter().any(|header| is_named(header, own)) {
-                return Err(Stop::usage(RequestError::OwnHeader(own.into())));
+                return Err(CliError::usage(RequestError::OwnHeader(own.into())));
             }
         }
         line("Content-Length", &body.len().to_string());
@@ -41,7 +41,7 @@ pub fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), Stop
         }
     }
     for header in args.headers.iter().enumerate() {
-        let (name, value) = split(header).map_err(Stop::usage)?;
+        let (name, value) = split(header).map_err(CliError::usage)?;
         line(name, value);
     }
     let defaults = [("Host", authority), ("User-Agent", "ApacheBench/2.3"), ("Accept", "*/*")];
@@ -49,12 +49,12 @@ pub fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), Stop
         line(name, value);
     }
     if let Some(bad) = lines.iter().find(|line| line.contains(['\r', '\n'])) {
-        return Err(Stop::Usage(format!("'{}' is more than one line", bad.escape_debug())));
+        return Err(CliError::Usage(format!("'{}' is more than one line", bad.escape_debug())));
     }
     let mut bytes = lines.join("\r\n").into_bytes();
     bytes.extend_from_slice(b"\r\n\r\n");
     bytes.extend_from_slice(body.as_deref().unwrap_or_default());
-    Ok((Requests::raw(target, method, bytes.clone()).map_err(Stop::usage)?, bytes))
+    Ok((Requests::raw(target, method, bytes.clone()).map_err(CliError::usage)?, bytes))
 }
 
 pub fn method(args: &Args) -> &str {

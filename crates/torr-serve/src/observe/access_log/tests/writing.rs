@@ -147,7 +147,7 @@ fn drain(reader: &mut impl Read) -> String {
 }
 
 #[test]
-fn nobody_waits_for_the_reader_of_a_pipe_and_it_gets_whole_lines() {
+fn a_slow_reader_of_a_pipe_blocks_no_writer_and_receives_whole_lines() {
     let folder = folder();
     let (path, mut reader) = fifo(&folder);
     let mut writer = open(&path).writer();
@@ -183,7 +183,7 @@ fn a_pipe_that_others_have_too_stays_as_it_is_for_them() {
 }
 
 #[test]
-fn nobody_waits_for_the_reader_of_a_socket_either() {
+fn a_slow_reader_of_a_socket_blocks_no_writer() {
     let (mut reader, socket) = UnixStream::pair().expect("there are sockets");
     reader.set_nonblocking(true).expect("it can be told not to wait");
     let mut output = Output::of(File::from(OwnedFd::from(socket))).expect("it is a socket");
@@ -203,7 +203,7 @@ fn nobody_waits_for_the_reader_of_a_socket_either() {
 }
 
 #[test]
-fn a_reader_that_has_gone_stops_nobody() {
+fn a_closed_reader_stops_no_writer() {
     let folder = folder();
     let (path, reader) = fifo(&folder);
     let log = open(&path);

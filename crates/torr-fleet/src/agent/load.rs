@@ -1,0 +1,163 @@
+//! The load of an agent, on a thread of its own.
+
+use crate::message::{End, Facts, Interval, Message, Own, SampleText};
+use crate::role::Agent;
+use crate::threads::ThreadIntervals;
+use bytes::Bytes;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+use tokio::sync::mpsc::UnboundedSender;
+use torr_gauge::collector::{Measurement, RunFacts};
+use torr_gauge::{Collector, Sample};
+use torr_net::{Clock, Nanos, clock};
+use torr_press::{Observed, Plan, observe};
+
+/// How often the signal to stop is looked for before the load begins.
+const STOP_POLL: Duration = Duration::from_millis(20);
+
+/// The time before the beginning within which all that a run needs is prepared, in nanoseconds.
+const PREPARATION: Nanos = 50_000_000;
+
+/// What the load reports.
+#[derive(Debug)]
+pub(super) enum LoadEvent {
+    /// It began, at this time.
+    Began(Nanos),
+    /// An encoded interval, with its number.
+    Interval(u64, Bytes),
+    /// The encoded end.
+    End(Bytes),
+}
+
+/// Starts a thread that carries out a plan from a time on, and reports by `events`.
+///
+/// # Errors
+/// If the system refuses the thread.
+pub(super) fn start(
+    plan: Plan,
+    (time, at): (Clock, Nanos),
+    stop: Arc<AtomicBool>,
+    agent: Arc<dyn Agent>,
+    events: UnboundedSender<LoadEvent>,
+) -> io::Result<()> {
+    let run = move || {
+        let mut load = Load { events, intervals: ThreadIntervals::new(plan.thread_count()), warmup: None };
+        let end = match wait_until(&time, at.saturating_sub(PREPARATION), &stop) {
+            true => load.run(&plan, (&time, at), &stop, agent.as_ref()),
+            false => End { stopped: true, ..failed("it was stopped before it began".into()) },
+        };
+        load.report(LoadEvent::End(Message::End(Box::new(end)).encode()));
+    };
+    thread::Builder::new().name("fleet-load".into()).spawn(run).map(drop)
+}
+
+/// Waits for a time. Returns whether it came before the signal to stop.
+fn wait_until(time: &Clock, at: Nanos, stop: &AtomicBool) -> bool {
+    clock::minimise_timer_slack();
+    loop {
+        let now = time.now();
+        if stop.load(Ordering::Relaxed) {
+            return false;
+        }
+        if now >= at {
+            return true;
+        }
+        thread::sleep(Duration::from_nanos(at - now).min(STOP_POLL));
+    }
+}
+
+/// The end of an agent without a run.
+fn failed(why: String) -> End {
+    let (facts, own) = (Facts::default(), Own::default());
+    End { intervals: 0, stopped: false, failed: Some(why), facts, own }
+}
+
+struct Load {
+    events: UnboundedSender<LoadEvent>,
+    intervals: ThreadIntervals,
+    warmup: Option<Sample>,
+}
+
+impl Load {
+    /// Carries out a plan and returns its end.
+    fn run(&mut self, plan: &Plan, (time, at): (&Clock, Nanos), stop: &AtomicBool, agent: &dyn Agent) -> End {
+        let mut collector = Collector::new(plan.thread_count(), plan.interval);
+        let mut sent = 0;
+        let ended = observe(plan, stop, |observed| match observed {
+            Observed::Began => {
+                wait_until(time, at, stop);
+                self.report(LoadEvent::Began(time.now()));
+            }
+            Observed::Warmup(sample) => {
+                collector.warmup(sample);
+                self.warmup.get_or_insert_default().add(sample);
+            }
+            // The result of a fleet has the machine of the whole, and no agent's.
+            Observed::Cpu { .. } => {}
+            Observed::Interval { thread, interval, sample, last } => {
+                collector.take(thread, interval, sample, last);
+                for (number, sample) in self.intervals.take(interval, sample, last) {
+                    sent = sent.max(number + 1);
+                    self.send(number, sample, false);
+                }
+            }
+        });
+        let ended = match ended {
+            Ok(ended) => ended,
+            Err(error) => return failed(error.to_string()),
+        };
+        let rest = std::mem::replace(&mut self.intervals, ThreadIntervals::new(0)).finish();
+        let last = rest.len() - 1;
+        for (at, (number, sample)) in rest.into_iter().enumerate() {
+            sent = sent.max(number + 1);
+            self.send(number, sample, at == last);
+        }
+        let facts = facts(&ended.facts, ended.given_up, self.warmup.take());
+        let own = own(&ended.measured_by(collector), agent);
+        End { intervals: sent, stopped: stop.load(Ordering::Relaxed), failed: None, facts, own }
+    }
+
+    fn send(&self, number: u64, mut sample: Sample, last: bool) {
+        // Each agent judges the times between its own requests; those of several are of several distributions.
+        sample.gaps.clear();
+        let message = Message::Interval(Box::new(Interval { number, last, sample: SampleText::of(&sample) }));
+        self.report(LoadEvent::Interval(number, message.encode()));
+    }
+
+    fn report(&self, event: LoadEvent) {
+        // Without a receiver the agent has ended.
+        let _ = self.events.send(event);
+    }
+}
+
+fn facts(facts: &RunFacts, given_up: bool, warmup: Option<Sample>) -> Facts {
+    Facts {
+        duration_ns: clock::nanos(facts.duration),
+        started: facts.started,
+        given_up,
+        carried: facts.carried,
+        peak: facts.peak,
+        sources: facts.sources,
+        timestamps: facts.timestamps,
+        threads: facts.threads.clone(),
+        tls: facts.tls.clone(),
+        failed_response: facts.failed_response.clone(),
+        warmup,
+    }
+}
+
+/// Returns what an agent's measurement says of the agent.
+fn own(measured: &Measurement, agent: &dyn Agent) -> Own {
+    let result = &measured.result;
+    let findings = result.validity.iter().flat_map(|validity| &validity.findings);
+    Own {
+        busy_share: result.generator.busy_share,
+        send_lag_p99_us: result.generator.send_lag_p99_us,
+        saturated: result.generator.saturated,
+        verdict: agent.judge(result).map(|verdict| format!("{}: {}", verdict.factor, verdict.summary)),
+        findings: findings.filter(|finding| !finding.ok).cloned().collect(),
+    }
+}

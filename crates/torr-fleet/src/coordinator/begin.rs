@@ -1,0 +1,200 @@
+//! The beginning of a run: agents are gathered, their clocks compared, their shares accepted, and a time is set.
+
+use super::settings::{RunSettings, Watch};
+use crate::clock::{Exchange, Offset};
+use crate::error::FleetError;
+use crate::fleet::gather;
+use crate::message::{Hello, Message, MessageError, PlanMessage, Refusal, VERSION};
+use crate::shares::shares;
+use async_nats::{Client, Subscriber};
+use futures_util::future::join_all;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use torr_gauge::redact;
+use torr_net::{Clock, Nanos, clock};
+use torr_press::{Plan, Share};
+
+/// The number of exchanges by which a clock's offset is estimated.
+const EXCHANGES: usize = 20;
+/// The least time between the last agent's readiness and the beginning, within which each agent hears of it.
+const LEAD: Duration = Duration::from_millis(500);
+/// The time-out of a plan: an agent resolves names and connects to the target.
+const PLAN_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// A run whose agents know when to begin.
+pub(super) struct Begun {
+    /// The run's identifier.
+    pub run: String,
+    pub agents: Vec<Member>,
+    /// The local time of the beginning.
+    pub at: Nanos,
+    /// What agents say from now on.
+    pub from_agents: Subscriber,
+    /// What ends the run from outside.
+    pub stops: Subscriber,
+}
+
+/// An agent of the run.
+pub(super) struct Member {
+    pub name: String,
+    pub share: Share,
+    pub offset: Offset,
+}
+
+impl Begun {
+    /// Brings a fleet to the point where the load begins by itself.
+    pub async fn of(
+        settings: &RunSettings,
+        plan: &Plan,
+        (client, time): (&Client, Clock),
+        run: String,
+        stop: &AtomicBool,
+        watch: &mut dyn Watch,
+    ) -> Result<Self, FleetError> {
+        let lost = |why: String| FleetError::Nats { server: settings.nats.shown(), why };
+        let from_agents = client.subscribe(settings.fleet.of_agent(&run, "*")).await;
+        let from_agents = from_agents.map_err(|error| lost(error.to_string()))?;
+        let stops = client.subscribe(settings.fleet.stop()).await.map_err(|error| lost(error.to_string()))?;
+        let wanted = settings.agents.unwrap_or(usize::MAX);
+        let found = gather((client, &settings.nats), &settings.fleet, wanted, settings.wait, stop).await?;
+        not_stopped(stop)?;
+        let hellos = chosen(found, settings)?;
+        let ceilings: Vec<f64> = hellos.iter().map(|hello| hello.ceiling).collect();
+        let shares = shares(&ceilings, plan.connections, plan.requests)?;
+        let each = hellos.iter().zip(shares).map(|(hello, share)| async move {
+            let agent = Asking { settings, client, time, name: &hello.agent };
+            let offset = agent.offset().await?;
+            Ok(Member { name: hello.agent.clone(), share, offset })
+        });
+        let agents = join_all(each).await.into_iter().collect::<Result<Vec<_>, FleetError>>()?;
+        not_stopped(stop)?;
+        let plans = agents.iter().map(|member| async {
+            let plan = PlanMessage {
+                run: run.clone(),
+                words: settings.words.clone(),
+                part: member.share.part,
+                connections: member.share.connections,
+                requests: member.share.requests,
+                phase: member.share.phase,
+                if_lost: settings.if_lost,
+            };
+            let agent = Asking { settings, client, time, name: &member.name };
+            agent.accepts(&Message::Plan(Box::new(plan)), PLAN_TIMEOUT).await
+        });
+        all(join_all(plans).await)?;
+        not_stopped(stop)?;
+        let farthest = agents.iter().map(|member| member.offset.error).max().unwrap_or(0);
+        let at = time.now() + clock::nanos(LEAD) + 4 * farthest;
+        let goes = agents.iter().map(|member| async {
+            let go = Message::Go { run: run.clone(), at_ns: member.offset.to_remote(at) };
+            let agent = Asking { settings, client, time, name: &member.name };
+            agent.accepts(&go, crate::nats::TIMEOUT).await
+        });
+        all(join_all(goes).await)?;
+        let names: Vec<_> = agents.iter().map(|member| member.name.as_str()).collect();
+        watch.note(&format!("run {run} of the fleet {}: {}", settings.fleet, names.join(", ")));
+        Ok(Self { run, agents, at, from_agents, stops })
+    }
+}
+
+fn not_stopped(stop: &AtomicBool) -> Result<(), FleetError> {
+    match stop.load(Ordering::Relaxed) {
+        true => Err(FleetError::NoResult("interrupted before the run began".into())),
+        false => Ok(()),
+    }
+}
+
+/// Returns the first error, an agent that cannot reach the target last: the others' reasons explain more.
+fn all(outcomes: Vec<Result<(), FleetError>>) -> Result<(), FleetError> {
+    let mut errors: Vec<_> = outcomes.into_iter().filter_map(Result::err).collect();
+    errors.sort_by_key(|error| matches!(error, FleetError::Unreachable(_)));
+    errors.into_iter().next().map_or(Ok(()), Err)
+}
+
+/// Returns the agents that take part.
+fn chosen(found: Vec<Hello>, settings: &RunSettings) -> Result<Vec<Hello>, FleetError> {
+    if let Some(other) = found.iter().find(|hello| hello.torr != VERSION) {
+        let (agent, torr) = (redact::printable(&other.agent), redact::printable(&other.torr));
+        return Err(FleetError::Agents(format!(
+            "the agent {agent} is torr {torr} and this is torr {VERSION}: only one version can merge its counts, so \
+             bring all to the same"
+        )));
+    }
+    let (free, busy): (Vec<_>, Vec<_>) = found.into_iter().partition(|hello| hello.run.is_none());
+    let wait = humantime::format_duration(settings.wait);
+    let fleet = &settings.fleet;
+    let taken = match busy.len() {
+        0 => String::new(),
+        n => format!(" ({n} in another run)"),
+    };
+    match settings.agents {
+        Some(wanted) if free.len() < wanted => Err(FleetError::Agents(format!(
+            "{} of {wanted} agents of the fleet {fleet} responded within {wait}{taken}: start 'torr fleet agent' on more \
+             machines, or give a smaller --agents",
+            free.len()
+        ))),
+        None if free.is_empty() => Err(FleetError::Agents(format!(
+            "no agent of the fleet {fleet} responded within {wait}{taken}: start 'torr fleet agent' on each machine"
+        ))),
+        wanted => Ok(free.into_iter().take(wanted.unwrap_or(usize::MAX)).collect()),
+    }
+}
+
+/// Requests to one agent.
+struct Asking<'a> {
+    settings: &'a RunSettings,
+    client: &'a Client,
+    time: Clock,
+    name: &'a str,
+}
+
+impl Asking<'_> {
+    /// Sends a message and returns the response.
+    async fn request(&self, message: &Message, timeout: Duration) -> Result<Message, FleetError> {
+        let request = async_nats::Request::new().payload(message.encode()).timeout(Some(timeout));
+        let subject = self.settings.fleet.agent(self.name);
+        let name = self.name;
+        let silent = |error: async_nats::RequestError| FleetError::Agents(format!("the agent {name}: {error}"));
+        let response = self.client.send_request(subject, request).await.map_err(silent)?;
+        let wrong = |error: MessageError| FleetError::Agents(format!("of the agent {name}: {error}"));
+        Message::decode(&response.payload).map_err(wrong)
+    }
+
+    /// Estimates the offset of the agent's clock.
+    async fn offset(&self) -> Result<Offset, FleetError> {
+        let mut exchanges = Vec::with_capacity(EXCHANGES);
+        for _ in 0..EXCHANGES {
+            let sent = self.time.now();
+            let response = self.request(&Message::Clock, crate::nats::TIMEOUT).await?;
+            let received = self.time.now();
+            match response {
+                Message::Time { ns: remote } => exchanges.push(Exchange { sent, received, remote }),
+                other => return Err(self.refusal(other)),
+            }
+        }
+        Offset::estimate(&exchanges).ok_or_else(|| FleetError::Agents("no clock was read".into()))
+    }
+
+    /// Sends a message that the agent accepts or refuses.
+    async fn accepts(&self, message: &Message, timeout: Duration) -> Result<(), FleetError> {
+        match self.request(message, timeout).await? {
+            Message::Ready { .. } => Ok(()),
+            other => Err(self.refusal(other)),
+        }
+    }
+
+    fn refusal(&self, response: Message) -> FleetError {
+        let name = self.name;
+        match response {
+            Message::Refused { refusal, why } => {
+                let line = format!("the agent {name} refuses: {}", redact::printable(&why));
+                match refusal {
+                    Refusal::Unreachable => FleetError::Unreachable(line),
+                    Refusal::Busy => FleetError::Agents(line),
+                    Refusal::Target | Refusal::Plan => FleetError::Usage(line),
+                }
+            }
+            _ => FleetError::Agents(format!("the agent {name} responds with what was not requested")),
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The result of a run over a fleet.
+
+use super::begin::Member;
+use crate::error::FleetError;
+use crate::merge::IntervalMerge;
+use crate::message::{End, Facts, Own};
+use std::time::{Duration, SystemTime};
+use torr_gauge::collector::{Measurement, RunFacts, ThreadTotals};
+use torr_gauge::fleet::{AgentState, Fleet, FleetAgent, FleetCut};
+use torr_gauge::generator::{ThreadCost, TimestampSource};
+use torr_gauge::validity::{Criterion, Finding};
+use torr_net::Nanos;
+use torr_press::{Pace, Plan, RunEnd};
+
+/// What became of an agent.
+pub(super) enum MemberEnd {
+    Running,
+    Ended(Box<End>),
+    /// For the reason in the text.
+    Lost(String),
+}
+
+/// A run that is over.
+pub(super) struct Outcome<'a> {
+    pub plan: &'a Plan,
+    /// The local time of the beginning.
+    pub at: Nanos,
+    /// The local time now.
+    pub now: Nanos,
+    pub interrupted: bool,
+}
+
+impl Outcome<'_> {
+    /// Returns the measurement, with a row for each agent.
+    ///
+    /// # Errors
+    /// If there is no interval that all agents have.
+    pub fn measure(
+        &self,
+        fleet: String,
+        run: String,
+        members: Vec<(Member, Option<Nanos>, MemberEnd)>,
+        merge: IntervalMerge,
+    ) -> Result<Measurement, FleetError> {
+        let cut = merge.fleet_cut();
+        if cut.is_some_and(|cut| cut.at_s == 0.0) {
+            return Err(FleetError::NoResult(self.without_result(&members)));
+        }
+        let ended: Vec<&Facts> = members.iter().filter_map(|(_, _, end)| Some(&end.ended()?.facts)).collect();
+        let facts = self.facts(&ended, cut);
+        // What lost agents began, and what was in flight at the cut, is not known.
+        let given_up = cut.is_some() || ended.iter().any(|facts| facts.given_up);
+        let mut measured = merge.finish(RunEnd { facts, given_up });
+        let duration_s = measured.result.duration_s.max(1e-6);
+        let rows = members.iter().zip(&measured.threads);
+        let agents: Vec<_> =
+            rows.map(|((member, began, end), totals)| self.row(member, *began, end, totals, duration_s)).collect();
+        let starts = members.iter().filter_map(|(member, began, _)| Some(self.began_ns(member, (*began)?)));
+        let (first, last) = starts.fold((i64::MAX, i64::MIN), |(first, last), at| (first.min(at), last.max(at)));
+        let start_spread_us = u64::try_from(last.saturating_sub(first)).unwrap_or(0) / 1000;
+        let own = members.iter().filter_map(|(member, _, end)| Some((member.name.as_str(), &end.ended()?.own)));
+        judge(&mut measured, own);
+        measured.result.fleet = Some(Fleet { name: fleet, run, agents, start_spread_us, cut });
+        Ok(measured)
+    }
+
+    /// Returns why there is no result, by the first agent that has a reason.
+    fn without_result(&self, members: &[(Member, Option<Nanos>, MemberEnd)]) -> String {
+        let reason = members.iter().find_map(|(member, _, end)| match end {
+            MemberEnd::Ended(end) => Some(format!("the agent {} failed: {}", member.name, end.failed.as_ref()?)),
+            MemberEnd::Lost(why) => Some(format!("the agent {} was lost: {why}", member.name)),
+            MemberEnd::Running => None,
+        });
+        let reason = reason.unwrap_or_else(|| "no agent had a whole one".into());
+        format!("there is no result, not even of the first second: {reason}")
+    }
+
+    fn facts(&self, ended: &[&Facts], cut: Option<FleetCut>) -> RunFacts {
+        let sum = |part: fn(&Facts) -> u64| ended.iter().map(|facts| part(facts)).sum::<u64>();
+        let whole = ended.iter().map(|facts| facts.duration_ns).max().map(Duration::from_nanos).unwrap_or_default();
+        let duration = cut.map_or(whole, |cut| Duration::from_secs_f64(cut.at_s));
+        let threads = ended.iter().flat_map(|facts| {
+            // The cost within the result is taken to be that of any time of the run.
+            let all = facts.duration_ns as f64 / 1e9;
+            let part = if cut.is_some() && all > 0.0 { (duration.as_secs_f64() / all).min(1.0) } else { 1.0 };
+            facts.threads.iter().map(move |cost| part_of(cost, part))
+        });
+        let threads: Vec<_> = threads.collect();
+        let mut plan = self.plan.summary(&[]);
+        plan.threads = threads.len().max(1);
+        let failed = ended.iter().filter_map(|facts| facts.failed_response.clone());
+        let began = SystemTime::now() - Duration::from_nanos(self.now.saturating_sub(self.at));
+        RunFacts {
+            target: self.plan.target.url.clone(),
+            plan,
+            started_at: humantime::format_rfc3339_millis(began).to_string(),
+            interrupted: self.interrupted,
+            duration,
+            started: sum(|facts| facts.started),
+            carried: sum(|facts| facts.carried),
+            peak: sum(|facts| facts.peak),
+            sources: sum(|facts| facts.sources),
+            timestamps: match ended.iter().all(|facts| facts.timestamps == TimestampSource::Kernel) {
+                true => TimestampSource::Kernel,
+                false => TimestampSource::User,
+            },
+            threads,
+            tls: ended.iter().find_map(|facts| facts.tls.clone()),
+            failed_response: failed.min_by(|one, other| one.at_s.total_cmp(&other.at_s)),
+            checks: self.plan.inspection.checks.iter().map(|check| check.name.clone()).collect(),
+            ..RunFacts::default()
+        }
+    }
+
+    fn row(
+        &self,
+        member: &Member,
+        began: Option<Nanos>,
+        end: &MemberEnd,
+        totals: &ThreadTotals,
+        duration_s: f64,
+    ) -> FleetAgent {
+        let (ended, failed) = (end.ended(), end.failed());
+        let state = match end {
+            MemberEnd::Ended(_) if failed.is_some() => AgentState::Failed,
+            MemberEnd::Ended(end) if end.stopped => AgentState::Stopped,
+            MemberEnd::Ended(_) => AgentState::Ended,
+            MemberEnd::Running | MemberEnd::Lost(_) => AgentState::Lost,
+        };
+        let whole_rate = match &self.plan.pace {
+            Pace::Open(schedule, _) => schedule.constant_rate(),
+            _ => None,
+        };
+        let own = ended.map(|end| &end.own);
+        FleetAgent {
+            name: member.name.clone(),
+            state,
+            share: (member.share.part * 1e4).round() / 1e4,
+            connections: member.share.connections,
+            rate: whole_rate.map(|rate| rate * member.share.part),
+            rps: (totals.answered as f64 / duration_s * 1e3).round() / 1e3,
+            requests: totals.answered,
+            errors: totals.failed + totals.status_errors,
+            busy_share: own.map(|own| own.busy_share),
+            send_lag_p99_us: own.and_then(|own| own.send_lag_p99_us),
+            began_us: began.map(|began| self.began_ns(member, began) / 1000),
+            clock_error_us: member.offset.error.div_ceil(1000),
+            was_limit: own.is_some_and(was_limit),
+            verdict: own.and_then(|own| own.verdict.clone()),
+            note: match end {
+                MemberEnd::Lost(why) => Some(why.clone()),
+                _ => failed.map(str::to_owned),
+            },
+        }
+    }
+
+    /// The time from the set beginning to an agent's real one.
+    fn began_ns(&self, member: &Member, began: Nanos) -> i64 {
+        member.offset.after(began, self.at)
+    }
+}
+
+impl MemberEnd {
+    /// Returns the end of an agent that had a run.
+    fn ended(&self) -> Option<&End> {
+        match self {
+            Self::Ended(end) if end.failed.is_none() => Some(end),
+            _ => None,
+        }
+    }
+
+    fn failed(&self) -> Option<&str> {
+        match self {
+            Self::Ended(end) => end.failed.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+fn part_of(cost: &ThreadCost, part: f64) -> ThreadCost {
+    ThreadCost {
+        wall: cost.wall.mul_f64(part),
+        cpu: cost.cpu.mul_f64(part),
+        queued: cost.queued.map(|queued| queued.mul_f64(part)),
+        idle: cost.idle.mul_f64(part),
+    }
+}
+
+/// Whether an agent was itself the limit: saturated, or behind a schedule that it did not keep.
+fn was_limit(own: &Own) -> bool {
+    let missed = |what| own.findings.iter().any(|finding| finding.what == what);
+    own.saturated || missed(Criterion::SendLag) && missed(Criterion::Rate)
+}
+
+/// Puts in the result's validity what only the agents can know: the CPU time that a hypervisor took from them, and whether
+/// their random arrivals were random.
+fn judge<'o>(measured: &mut Measurement, own: impl Iterator<Item = (&'o str, &'o Own)>) {
+    let Some(validity) = &mut measured.result.validity else { return };
+    validity.findings.retain(|finding| finding.what != Criterion::Steal);
+    for (name, own) in own {
+        let known =
+            own.findings.iter().filter(|finding| matches!(finding.what, Criterion::Steal | Criterion::Arrivals));
+        let named = |finding: &Finding| Finding { note: format!("{name}: {}", finding.note), ..finding.clone() };
+        validity.findings.extend(known.map(named));
+    }
+    validity.ok = validity.findings.iter().all(|finding| finding.ok);
+}

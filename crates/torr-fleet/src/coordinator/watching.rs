@@ -1,0 +1,223 @@
+//! A run that goes on: intervals are merged, agents are looked after, and the end is found.
+
+use super::begin::Begun;
+use super::outcome::{MemberEnd, Outcome};
+use super::settings::{RunSettings, Watch};
+use crate::error::FleetError;
+use crate::heartbeat::{HEARTBEAT, LOST_AFTER};
+use crate::merge::IntervalMerge;
+use crate::message::Message;
+use crate::nats;
+use async_nats::Client;
+use futures_util::{FutureExt, StreamExt};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use torr_gauge::collector::{Measurement, Progress};
+use torr_net::{Clock, Nanos, clock};
+use torr_press::Plan;
+
+/// How often the signal to stop is looked for.
+const STOP_POLL: Duration = Duration::from_millis(20);
+/// The number of times that intervals are sent for again, a heartbeat apart.
+const RESENDS: u32 = 5;
+/// The time after the plan's end within which the last requests of an agent end.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How often in a row no message must be there before all have been taken.
+const LOOKS: u32 = 3;
+
+/// A run that goes on.
+pub(super) struct Watching<'a> {
+    settings: &'a RunSettings,
+    plan: &'a Plan,
+    client: &'a Client,
+    time: Clock,
+    begun: Begun,
+    merge: IntervalMerge,
+    /// The number of each agent, by its name.
+    numbers: HashMap<String, usize>,
+    members: Vec<MemberState>,
+    interrupted: bool,
+}
+
+/// What is known of an agent.
+struct MemberState {
+    heard: Instant,
+    /// The agent's time of its real beginning.
+    began: Option<Nanos>,
+    end: MemberEnd,
+    resends: u32,
+}
+
+impl<'a> Watching<'a> {
+    pub fn new(settings: &'a RunSettings, plan: &'a Plan, (client, time): (&'a Client, Clock), begun: Begun) -> Self {
+        let state = |_| MemberState { heard: Instant::now(), began: None, end: MemberEnd::Running, resends: 0 };
+        let members = begun.agents.iter().map(state).collect();
+        let merge = IntervalMerge::new(begun.agents.len());
+        let names = begun.agents.iter().map(|member| member.name.clone());
+        let numbers = names.zip(0..).collect();
+        Self { settings, plan, client, time, begun, merge, numbers, members, interrupted: false }
+    }
+
+    /// Goes on until all agents have ended or are lost, and returns the result.
+    pub async fn until_the_end(mut self, stop: &AtomicBool, watch: &mut dyn Watch) -> Result<Measurement, FleetError> {
+        let mut poll = tokio::time::interval(STOP_POLL);
+        let mut heartbeat = tokio::time::interval(HEARTBEAT);
+        let length = self.plan.length().unwrap_or_default() + self.plan.timeout + GRACE;
+        let deadline = self.begun.at.saturating_add(clock::nanos(length));
+        while !self.is_over() {
+            tokio::select! {
+                Some(message) = self.begun.from_agents.next() => {
+                    self.receive(&message, watch);
+                }
+                Some(message) = self.begun.stops.next() => {
+                    if let Ok(Message::Stop { run }) = Message::decode(&message.payload)
+                        && run.is_none_or(|run| run == self.begun.run)
+                    {
+                        watch.note("the run was stopped by 'torr fleet stop'");
+                        self.interrupt().await;
+                    }
+                }
+                _ = heartbeat.tick() => {
+                    self.send_to_all(&Message::Alive).await;
+                    if self.catches_up(watch).await {
+                        self.look_after(watch).await;
+                        if self.time.now() > deadline {
+                            self.lose_all("it did not end with the plan", watch);
+                        }
+                    }
+                }
+                _ = poll.tick() => {
+                    if stop.load(Ordering::Relaxed) && !self.interrupted {
+                        self.interrupt().await;
+                    }
+                }
+            }
+        }
+        self.finish()
+    }
+
+    /// Whether nothing more is to come: all ends are known, and the intervals before them.
+    fn is_over(&self) -> bool {
+        let is_over = |(number, member): (usize, &MemberState)| match &member.end {
+            MemberEnd::Running => false,
+            MemberEnd::Lost(_) => true,
+            MemberEnd::Ended(end) => self.merge.missing(number, end.intervals).is_empty(),
+        };
+        self.members.iter().enumerate().all(is_over)
+    }
+
+    /// Takes the messages that have arrived. Returns whether none is left: only then is silence an agent's.
+    async fn catches_up(&mut self, watch: &mut dyn Watch) -> bool {
+        let (begun, mut looks) = (Instant::now(), 0);
+        while looks < LOOKS && begun.elapsed() < HEARTBEAT / 2 {
+            match tokio::task::unconstrained(self.begun.from_agents.next()).now_or_never().flatten() {
+                Some(message) => {
+                    looks = 0;
+                    self.receive(&message, watch);
+                }
+                None => {
+                    looks += 1;
+                    // The connection is read by another task.
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+        looks == LOOKS
+    }
+
+    fn receive(&mut self, message: &async_nats::Message, watch: &mut dyn Watch) {
+        let name = message.subject.rsplit('.').next().unwrap_or_default();
+        if let (Some(&number), Ok(message)) = (self.numbers.get(name), Message::decode(&message.payload)) {
+            self.take(number, message).iter().for_each(|progress| watch.progress(progress));
+        }
+    }
+
+    /// Takes an agent's message. Returns the progress of each interval that is complete by it.
+    fn take(&mut self, number: usize, message: Message) -> Vec<Progress> {
+        let member = &mut self.members[number];
+        member.heard = Instant::now();
+        match message {
+            Message::Began { at_ns } => {
+                member.began.get_or_insert(at_ns);
+            }
+            Message::Interval(interval) => {
+                return self.merge.take(number, interval.number, interval.sample, interval.last);
+            }
+            Message::End(end) if matches!(member.end, MemberEnd::Running) => {
+                let (failed, warmup) = (end.failed.is_some(), end.facts.warmup.as_ref());
+                if let Some(warmup) = warmup {
+                    self.merge.warmup(warmup);
+                }
+                member.end = MemberEnd::Ended(end);
+                // An agent without a run has no interval that could be waited for.
+                return if failed { self.merge.lose(number) } else { Vec::new() };
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// Finds agents that are not heard of any more, and intervals that did not arrive.
+    async fn look_after(&mut self, watch: &mut dyn Watch) {
+        for number in 0..self.members.len() {
+            let member = &self.members[number];
+            match &member.end {
+                MemberEnd::Running if member.heard.elapsed() > LOST_AFTER && self.time.now() > self.begun.at => {
+                    self.lose(number, "it was not heard of for three heartbeats", watch);
+                }
+                MemberEnd::Ended(end) if end.failed.is_none() => {
+                    let missing = self.merge.missing(number, end.intervals);
+                    if !missing.is_empty() {
+                        self.resend(number, missing, watch).await;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Requests intervals again, and gives up after some attempts.
+    async fn resend(&mut self, number: usize, intervals: Vec<u64>, watch: &mut dyn Watch) {
+        self.members[number].resends += 1;
+        if self.members[number].resends > RESENDS {
+            self.lose(number, "intervals of it did not arrive", watch);
+            return;
+        }
+        let subject = self.settings.fleet.agent(&self.begun.agents[number].name);
+        let message = Message::Resend { run: self.begun.run.clone(), intervals };
+        nats::send(self.client, subject, &message).await;
+    }
+
+    fn lose(&mut self, number: usize, why: &str, watch: &mut dyn Watch) {
+        watch.note(&format!("the agent {} is lost: {why}", self.begun.agents[number].name));
+        self.members[number].end = MemberEnd::Lost(why.to_owned());
+        self.merge.lose(number).iter().for_each(|progress| watch.progress(progress));
+    }
+
+    fn lose_all(&mut self, why: &str, watch: &mut dyn Watch) {
+        for number in 0..self.members.len() {
+            if matches!(self.members[number].end, MemberEnd::Running) {
+                self.lose(number, why, watch);
+            }
+        }
+    }
+
+    /// Ends the load of all agents, each of which reports what it has measured.
+    async fn interrupt(&mut self) {
+        self.interrupted = true;
+        self.send_to_all(&Message::Stop { run: Some(self.begun.run.clone()) }).await;
+    }
+
+    async fn send_to_all(&self, message: &Message) {
+        nats::send(self.client, self.settings.fleet.to_all(&self.begun.run), message).await;
+    }
+
+    fn finish(self) -> Result<Measurement, FleetError> {
+        let Begun { run, agents, at, .. } = self.begun;
+        let members = agents.into_iter().zip(self.members).map(|(agent, state)| (agent, state.began, state.end));
+        let outcome = Outcome { plan: self.plan, at, now: self.time.now(), interrupted: self.interrupted };
+        outcome.measure(self.settings.fleet.to_string(), run, members.collect(), self.merge)
+    }
+}

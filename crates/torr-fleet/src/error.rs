@@ -1,0 +1,28 @@
+//! The errors of a fleet.
+
+use thiserror::Error;
+
+/// The reason for which a fleet did not do what it should. Each is one line.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum FleetError {
+    /// A setting is wrong.
+    #[error("{0}")]
+    Usage(String),
+    /// NATS cannot be reached, or refuses.
+    #[error("NATS at {server}: {why}")]
+    Nats {
+        /// The address, without credentials.
+        server: String,
+        /// What happened.
+        why: String,
+    },
+    /// The fleet has too few agents, of the wrong version, or they refuse the plan.
+    #[error("{0}")]
+    Agents(String),
+    /// The target cannot be reached from an agent.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The run has no result.
+    #[error("{0}")]
+    NoResult(String),
+}

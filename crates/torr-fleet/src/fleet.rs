@@ -1,0 +1,84 @@
+//! The agents of a fleet: who is there, and an end to what they do.
+
+use crate::error::FleetError;
+use crate::message::{Hello, Message, MessageError};
+use crate::nats::{self, Nats};
+use crate::subject::FleetName;
+use async_nats::Client;
+use futures_util::StreamExt;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The time between two calls while agents are waited for.
+const CALL_AGAIN: Duration = Duration::from_millis(300);
+
+/// Returns the agents that respond within a time.
+///
+/// # Errors
+/// If NATS cannot be reached, or an agent speaks another version of the messages.
+pub fn list(nats: &Nats, fleet: &FleetName, wait: Duration) -> Result<Vec<Hello>, FleetError> {
+    block_on(async {
+        let client = nats.connect("torr fleet list").await?;
+        let never = AtomicBool::new(false);
+        gather((&client, nats), fleet, usize::MAX, wait, &never).await
+    })
+}
+
+/// Ends a run, or all runs of a fleet.
+///
+/// # Errors
+/// If NATS cannot be reached.
+pub fn stop(nats: &Nats, fleet: &FleetName, run: Option<&str>) -> Result<(), FleetError> {
+    block_on(async {
+        let client = nats.connect("torr fleet stop").await?;
+        nats::send(&client, fleet.stop(), &Message::Stop { run: run.map(str::to_owned) }).await;
+        client.flush().await.map_err(|error| FleetError::Nats { server: nats.shown(), why: error.to_string() })
+    })
+}
+
+/// Runs a future on a runtime of its own.
+pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, FleetError>>) -> Result<T, FleetError> {
+    let failed = |error: std::io::Error| FleetError::NoResult(format!("the system refused: {error}"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let outcome = runtime.block_on(future);
+    runtime.shutdown_background();
+    outcome
+}
+
+/// Calls until this number of agents without a run has responded, at most for a time, or until `stop` is set. Agents stand in the order
+/// of their names.
+pub(crate) async fn gather(
+    (client, nats): (&Client, &Nats),
+    fleet: &FleetName,
+    agents: usize,
+    wait: Duration,
+    stop: &AtomicBool,
+) -> Result<Vec<Hello>, FleetError> {
+    let failed = |error: &dyn std::error::Error| FleetError::Nats { server: nats.shown(), why: error.to_string() };
+    let inbox = client.new_inbox();
+    let mut responses = client.subscribe(inbox.clone()).await.map_err(|error| failed(&error))?;
+    let (mut found, end) = (BTreeMap::new(), Instant::now() + wait);
+    let mut again = tokio::time::interval(CALL_AGAIN);
+    let free = |found: &BTreeMap<String, Hello>| found.values().filter(|hello| hello.run.is_none()).count();
+    while free(&found) < agents && !stop.load(Ordering::Relaxed) {
+        tokio::select! {
+            () = tokio::time::sleep_until(end) => break,
+            _ = again.tick() => {
+                let call = client.publish_with_reply(fleet.call(), inbox.clone(), Message::Call.encode());
+                call.await.map_err(|error| failed(&error))?;
+            }
+            Some(response) = responses.next() => {
+                match Message::decode(&response.payload) {
+                    Ok(Message::Hello(hello)) => drop(found.insert(hello.agent.clone(), hello)),
+                    Err(error @ MessageError::Version(_)) => {
+                        return Err(FleetError::Agents(format!("an agent of the fleet {fleet} cannot take part: {error}")));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    Ok(found.into_values().collect())
+}

@@ -1,0 +1,29 @@
+//! One plan on several machines, and one result of all of them.
+//!
+//! Agents and the coordinator exchange messages over NATS (`docs/fleet-protocol.md`). The coordinator gives each agent a
+//! share of the plan and a time to begin, and merges the samples that agents send each second by the collector that
+//! merges the threads of one machine.
+#![forbid(unsafe_code)]
+
+pub mod agent;
+pub mod allow;
+mod clock;
+pub mod coordinator;
+mod error;
+pub mod fleet;
+mod heartbeat;
+mod merge;
+pub mod message;
+pub mod nats;
+mod role;
+mod shares;
+mod subject;
+mod threads;
+
+pub use agent::AgentSettings;
+pub use allow::AllowList;
+pub use coordinator::{RunSettings, Watch};
+pub use error::FleetError;
+pub use nats::Nats;
+pub use role::Agent;
+pub use subject::{FleetName, NameError};

@@ -1,0 +1,149 @@
+//! The merge is lossless, whatever the order and however often messages arrive.
+
+use super::*;
+use crate::message::{Interval, Message};
+use proptest::prelude::*;
+use torr_gauge::Latency;
+use torr_gauge::collector::RunFacts;
+
+/// The response times of one agent: one list for each of its intervals, in nanoseconds.
+type Times = Vec<Vec<u64>>;
+
+fn sample(times: &[u64]) -> SampleText {
+    let mut sample = Sample { sent: times.len() as u64, ..Sample::default() };
+    for &time in times {
+        sample.answered.record(time);
+        sample.status.count(200);
+    }
+    SampleText::of(&sample)
+}
+
+fn end(seconds: u64, started: u64) -> RunEnd {
+    let facts = RunFacts { duration: Duration::from_secs(seconds), started, ..RunFacts::default() };
+    RunEnd { facts, given_up: false }
+}
+
+/// All messages of all agents, each encoded as it would travel.
+fn messages(agents: &[Times]) -> Vec<(usize, bytes::Bytes)> {
+    let message = |(agent, times): (usize, &Times)| {
+        let count = times.len();
+        let encoded = times.iter().enumerate().map(move |(number, times)| {
+            let interval = Interval { number: number as u64, last: number + 1 == count, sample: sample(times) };
+            (agent, Message::Interval(Box::new(interval)).encode())
+        });
+        encoded.collect::<Vec<_>>()
+    };
+    agents.iter().enumerate().flat_map(message).collect()
+}
+
+fn receive(merge: &mut IntervalMerge, agent: usize, bytes: &[u8]) -> Vec<Progress> {
+    let Ok(Message::Interval(interval)) = Message::decode(bytes) else { panic!("it was encoded by this test") };
+    merge.take(agent, interval.number, interval.sample, interval.last)
+}
+
+fn all_recorded(agents: &[Times]) -> Latency {
+    let mut all = Latency::default();
+    agents.iter().flatten().flatten().for_each(|&time| all.record(time));
+    all
+}
+
+prop_compose! {
+    fn some_agents()(
+        agents in proptest::collection::vec(
+            proptest::collection::vec(proptest::collection::vec(0_u64..4_000_000_000_000, 0..40), 1..6),
+            1..5,
+        ),
+    ) -> Vec<Times> {
+        agents
+    }
+}
+
+proptest! {
+    // A histogram has 23,000 counts, and a case some dozens of histograms.
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn the_histogram_is_that_into_which_all_samples_were_recorded(agents in some_agents(), seed: u64) {
+        let mut messages = messages(&agents);
+        // Each message twice, in any order.
+        messages.extend(messages.clone());
+        let mut random = fastrand::Rng::with_seed(seed);
+        random.shuffle(&mut messages);
+        let mut merge = IntervalMerge::new(agents.len());
+        let mut watched = Latency::default();
+        for (agent, bytes) in &messages {
+            for progress in receive(&mut merge, *agent, bytes) {
+                watched.add(&progress.latency);
+            }
+        }
+        let longest = agents.iter().map(Vec::len).max().unwrap_or(0) as u64;
+        let expected = all_recorded(&agents);
+        let measured = merge.finish(end(longest, expected.count()));
+        prop_assert_eq!(&measured.total.latency(), &expected);
+        prop_assert_eq!(measured.result.requests, expected.count());
+        prop_assert_eq!(measured.result.latency_histogram.latency(), expected.clone());
+        if let Some(rest) = &measured.rest {
+            watched.add(&rest.latency);
+        }
+        prop_assert_eq!(watched, expected, "what was watched is what was measured");
+    }
+
+    #[test]
+    fn a_lost_agent_cuts_the_result_at_the_last_interval_that_all_had(
+        agents in some_agents(),
+        kept in 0_usize..5,
+        seed: u64,
+    ) {
+        let lost = fastrand::Rng::with_seed(seed).usize(..agents.len());
+        // The lost agent sends no last interval.
+        let kept = kept.min(agents[lost].len() - 1);
+        let mut merge = IntervalMerge::new(agents.len());
+        for (agent, bytes) in messages(&agents) {
+            let Ok(Message::Interval(interval)) = Message::decode(&bytes) else { panic!("it was encoded by this test") };
+            if agent != lost || (interval.number as usize) < kept {
+                merge.take(agent, interval.number, interval.sample, interval.last);
+            }
+        }
+        merge.lose(lost);
+        let (mut expected, mut after) = (Latency::default(), 0);
+        for (agent, times) in agents.iter().enumerate() {
+            for (number, times) in times.iter().enumerate() {
+                match number < kept {
+                    true => times.iter().for_each(|&time| expected.record(time)),
+                    false if agent != lost => after += times.len() as u64,
+                    false => {}
+                }
+            }
+        }
+        let cut = merge.fleet_cut().unwrap();
+        prop_assert_eq!((cut.at_s, cut.requests_after), (kept as f64, after));
+        let measured = merge.finish(end(kept as u64, expected.count()));
+        prop_assert_eq!(measured.total.latency(), expected);
+    }
+}
+
+#[test]
+fn a_late_message_fits_in_and_a_repeated_one_changes_nothing() {
+    let mut merge = IntervalMerge::new(2);
+    assert!(merge.take(0, 0, sample(&[1_000]), false).is_empty());
+    assert!(merge.take(1, 1, sample(&[2_000]), false).is_empty());
+    assert!(merge.take(0, 1, sample(&[3_000]), false).is_empty());
+    assert_eq!(merge.missing(1, 2), [0]);
+    let progress = merge.take(1, 0, sample(&[4_000, 5_000]), false);
+    assert_eq!(progress.iter().map(|progress| progress.requests).collect::<Vec<_>>(), [3, 5]);
+    assert!(merge.take(1, 0, sample(&[4_000, 5_000]), false).is_empty());
+    assert!(merge.missing(1, 2).is_empty());
+    merge.take(0, 2, sample(&[]), true);
+    merge.take(1, 2, sample(&[6_000]), true);
+    assert!(merge.take(1, 2, sample(&[6_000]), true).is_empty());
+    let measured = merge.finish(end(3, 6));
+    assert_eq!((measured.result.requests, measured.result.series.len()), (6, 3));
+}
+
+#[test]
+fn an_agent_that_ends_early_holds_no_interval_up() {
+    let mut merge = IntervalMerge::new(2);
+    merge.take(0, 0, sample(&[1_000]), true);
+    assert!(merge.take(1, 0, sample(&[1_000]), false).len() <= 1);
+    assert_eq!(merge.take(1, 1, sample(&[1_000]), false).len(), 1);
+}

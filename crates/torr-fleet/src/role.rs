@@ -1,0 +1,19 @@
+//! What an agent leaves to the program around it.
+
+use torr_gauge::{RunResult, Verdict};
+use torr_press::Plan;
+
+/// What an agent leaves to the program: the meaning of a plan's words, and of a result.
+pub trait Agent: Send + Sync + 'static {
+    /// Returns the plan of a command line's words, which may do nothing but load a URL.
+    ///
+    /// # Errors
+    /// What is wrong with them, in one line.
+    fn plan(&self, words: &[String]) -> Result<Plan, String>;
+
+    /// Returns the verdict on what this agent measured alone.
+    fn judge(&self, result: &RunResult) -> Option<Verdict>;
+
+    /// Notes a line for the user. It holds no secret.
+    fn note(&self, line: &str);
+}

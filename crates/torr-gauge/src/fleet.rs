@@ -1,0 +1,136 @@
+//! The part of a result that a run over several machines adds: a row for each agent.
+
+use serde::{Deserialize, Serialize};
+
+/// The fleet of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Fleet {
+    /// The fleet's name.
+    pub name: String,
+    /// The run's identifier.
+    pub run: String,
+    /// The agents, in the order of their numbers.
+    pub agents: Vec<FleetAgent>,
+    /// The longest time in microseconds between the real starts of two agents, as they report them.
+    pub start_spread_us: u64,
+    /// The cut, if agents were lost: the result covers only the time before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<FleetCut>,
+}
+
+/// Where a result was cut because agents were lost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct FleetCut {
+    /// The end of the last interval that all agents had, in seconds since the measurement began.
+    pub at_s: f64,
+    /// The number of complete responses after the cut that agents reported. The result does not count them.
+    pub requests_after: u64,
+    /// The number of failed requests after the cut that agents reported. The result does not count them.
+    pub errors_after: u64,
+}
+
+/// One agent of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FleetAgent {
+    /// The agent's name.
+    pub name: String,
+    /// What became of the agent.
+    pub state: AgentState,
+    /// The agent's part of the load, 0 to 1.
+    pub share: f64,
+    /// The number of its connections.
+    pub connections: usize,
+    /// The requests per second that were due from it, in an open loop of constant rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// Complete responses per second within the result.
+    pub rps: f64,
+    /// The number of complete responses within the result.
+    pub requests: u64,
+    /// The number of failed requests within the result, responses with a status of 400 or more included.
+    pub errors: u64,
+    /// The share of the time in which its busiest thread was not idle, 0 to 1; `None` if the agent was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy_share: Option<f64>,
+    /// The 99th percentile of its send lag in microseconds, in an open loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub send_lag_p99_us: Option<u64>,
+    /// By how much it began after the time that the coordinator set, in microseconds; `None` if it did not report it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_us: Option<i64>,
+    /// The limit of the error of its clock's offset in microseconds: half of the shortest round trip.
+    pub clock_error_us: u64,
+    /// Whether the agent was itself the limit: saturated, or behind its own schedule.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_limit: bool,
+    /// The agent's own verdict in one sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
+    /// Why it ended early, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What became of an agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AgentState {
+    /// It came to the end of its part.
+    #[default]
+    Ended,
+    /// It was stopped before the end.
+    Stopped,
+    /// It could not run its part.
+    Failed,
+    /// It was not heard of for three heartbeats.
+    Lost,
+}
+
+impl Fleet {
+    /// Returns a line for each agent that was itself the limit of the run.
+    pub fn limits(&self) -> Vec<String> {
+        let limits = self.agents.iter().filter(|agent| agent.was_limit);
+        limits.map(|agent| format!("the agent {} was itself the limit", agent.name)).collect()
+    }
+
+    /// Returns a line for each reason for which the result is not that of the whole run.
+    pub fn shortcomings(&self) -> Vec<String> {
+        let mut lines: Vec<_> = self.agents.iter().filter_map(FleetAgent::shortcoming).collect();
+        lines.extend(self.cut.map(|cut| {
+            let after = match cut.requests_after {
+                0 => String::new(),
+                n => format!("; the {n} responses after that are not in it"),
+            };
+            format!("the result is that of the first {} s, the last that all agents had{after}", cut.at_s)
+        }));
+        lines
+    }
+}
+
+impl FleetAgent {
+    fn shortcoming(&self) -> Option<String> {
+        let note = self.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
+        match self.state {
+            AgentState::Ended | AgentState::Stopped => None,
+            AgentState::Failed => Some(format!("the agent {} failed{note}", self.name)),
+            AgentState::Lost => Some(format!("the agent {} was lost{note}", self.name)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_and_its_reason_are_named() {
+        let lost = FleetAgent { name: "b".into(), state: AgentState::Lost, ..FleetAgent::default() };
+        let slow = FleetAgent { name: "a".into(), was_limit: true, ..FleetAgent::default() };
+        let cut = FleetCut { at_s: 3.0, requests_after: 70, errors_after: 0 };
+        let fleet = Fleet { agents: vec![slow, lost], cut: Some(cut), ..Fleet::default() };
+        assert_eq!(fleet.limits(), ["the agent a was itself the limit"]);
+        let lines = fleet.shortcomings();
+        assert_eq!(lines[0], "the agent b was lost");
+        assert!(lines[1].contains("first 3 s") && lines[1].contains("the 70 responses"), "{lines:?}");
+    }
+}

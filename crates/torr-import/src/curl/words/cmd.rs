@@ -1,0 +1,87 @@
+//! Command lines for cmd of Windows, with its carets.
+
+use super::lines::{Line, Lines};
+use crate::draft::ImportError;
+
+/// Whether a text is written for cmd: its lines go on with a caret, or browsers have copied it, who escape quotes by carets.
+pub(super) fn is_cmd(text: &str) -> bool {
+    let first = text.lines().find(|line| line.contains("curl")).unwrap_or_default();
+    first.contains(" ^\"") || text.lines().any(|line| line.trim_end_matches('\r').ends_with(" ^"))
+}
+
+/// Returns the commands of a text.
+///
+/// # Errors
+/// If a quote is not closed.
+pub(super) fn lines(text: &str) -> Result<Vec<Line>, ImportError> {
+    let mut lines = Lines::default();
+    // Browsers double every backslash, C's runtime only takes those before quotes for doubled.
+    let is_browsers = text.contains("^\"");
+    let plain = without_carets(text);
+    let mut rest = plain.chars().peekable();
+    let mut is_quoted = false;
+    while let Some(next) = rest.next() {
+        match next {
+            '\\' => {
+                let mut count = 1;
+                while rest.next_if_eq(&'\\').is_some() {
+                    count += 1;
+                }
+                let is_before_quote = rest.peek() == Some(&'"');
+                let kept = match (is_before_quote, is_browsers) {
+                    (true, _) => count / 2,
+                    (false, true) => count - count / 2,
+                    (false, false) => count,
+                };
+                (0..kept).for_each(|_| lines.push('\\'));
+                if is_before_quote && count % 2 == 1 {
+                    rest.next();
+                    lines.push('"');
+                }
+            }
+            '"' if is_quoted && rest.peek() == Some(&'"') => lines.push(rest.next().unwrap_or('"')),
+            '"' => {
+                is_quoted = !is_quoted;
+                lines.begin_word();
+            }
+            '\r' if rest.peek() == Some(&'\n') => {}
+            '\n' if !is_quoted => lines.end_line(),
+            '&' if !is_quoted => {
+                if !lines.is_redirected {
+                    rest.next_if_eq(&'&');
+                    lines.end_line();
+                }
+            }
+            '|' if !is_quoted => lines.pipe(),
+            '>' if !is_quoted => {
+                rest.next_if_eq(&'>');
+                lines.redirect();
+            }
+            next if next.is_whitespace() && !is_quoted => lines.end_word(),
+            other => lines.push(other),
+        }
+    }
+    if is_quoted { Err(ImportError("a \" of the command is not closed".to_owned())) } else { Ok(lines.finish()) }
+}
+
+/// Removes carets as cmd does: within quotes that no caret escapes they are text.
+fn without_carets(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text.chars().peekable();
+    let mut is_quoted = false;
+    while let Some(next) = rest.next() {
+        match next {
+            '^' if !is_quoted => match rest.next() {
+                Some('\r') => _ = rest.next_if_eq(&'\n'),
+                Some('\n') | None => {}
+                Some(escaped) => plain.push(escaped),
+            },
+            other => {
+                // A line ends the quotes of cmd.
+                is_quoted = (is_quoted ^ (other == '"')) && other != '\n';
+                plain.push(other);
+            }
+        }
+    }
+    plain
+}

@@ -1,0 +1,314 @@
+//! The comparison of two servers, loaded in turns: A against A first, then blocks of A and B in random order.
+
+mod server;
+mod turn;
+
+pub use server::Server;
+pub use turn::{cpu_us, failed_share, invalid};
+
+use crate::block::{Block, Side, Turn};
+use crate::gate::{Kept, Rule};
+use crate::judgement::{Finding, Judge, Outcome, log_ratios, smallest_difference};
+use crate::metric::Metric;
+use crate::report::{self, Report};
+use crate::stats::median;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use torr_doctor::{ExperimentStart, Halt};
+use torr_gauge::{Latency, Machine};
+use turn::{Lengths, Measured};
+
+/// The share of the smaller limit that the fixed rate is.
+const RATE: f64 = 0.6;
+/// The length of the first run of each version, which finds its limit.
+const FIRST_LOOK: Duration = Duration::from_millis(500);
+/// The shortest and the longest load of a turn. CPU time is counted in nanoseconds, so a turn may be short; a longer one
+/// than this would cost more blocks than it is steadier.
+const TURN: [Duration; 2] = [Duration::from_millis(180), Duration::from_secs(3)];
+/// The number of blocks that a budget should have room for, before turns become longer: 60 of A and B tell 2% where the
+/// ratio of two turns has a standard deviation of 2%.
+const ENOUGH_BLOCKS: usize = 72;
+/// The least number of blocks: of fewer no test can tell several metrics apart at the level of a comparison.
+const LEAST_BLOCKS: usize = 22;
+/// The share of blocks that are A against A, and the least number of them.
+const NOISE: (f64, usize) = (0.15, 4);
+/// The share of the budget that is left for what takes longer than planned.
+const RESERVE: f64 = 0.04;
+/// The number of looks at the blocks.
+const LOOKS: usize = 4;
+
+/// Starts a server of a version and waits until it responds.
+pub type Start<'s> = dyn FnMut(Side) -> Result<Server, Halt> + 's;
+
+/// The servers of both versions.
+pub enum Servers<'s> {
+    /// They run already: A and B.
+    Standing(Box<[Server; 2]>),
+    /// They are started anew for each turn, as placement in memory differs by start.
+    Started(Box<Start<'s>>),
+}
+
+impl Servers<'_> {
+    fn with<T>(&mut self, side: Side, measure: impl FnOnce(&Server) -> Result<T, Halt>) -> Result<T, Halt> {
+        match self {
+            Self::Standing(servers) => measure(&servers[usize::from(side == Side::B)]),
+            Self::Started(start) => measure(&start(side)?),
+        }
+    }
+}
+
+/// How two servers are compared.
+pub struct Settings {
+    /// How long all of it may take.
+    pub budget: Duration,
+    /// The fixed rate in requests per second; `None` for 60% of the smaller limit.
+    pub rate: Option<f64>,
+    /// Requests per second that are never exceeded.
+    pub max_rate: Option<f64>,
+    /// The relative difference that counts where no threshold says otherwise.
+    pub margin: f64,
+    /// The thresholds.
+    pub rules: Vec<Rule>,
+    /// The seed of the order of turns and of all that is drawn.
+    pub seed: u64,
+    /// The names of A and B.
+    pub names: [String; 2],
+    /// When the comparison begins (RFC 3339, UTC).
+    pub started_at: String,
+}
+
+/// A comparison in progress.
+struct Bench<'b> {
+    servers: Servers<'b>,
+    settings: &'b Settings,
+    stop: &'b AtomicBool,
+    tell: &'b mut dyn FnMut(ExperimentStart<'_>),
+    begun: Instant,
+    rng: fastrand::Rng,
+    rate: f64,
+    lengths: Lengths,
+    connections: usize,
+    /// The response times of A and of B at the fixed rate.
+    latency: [Latency; 2],
+}
+
+/// Compares two servers.
+///
+/// # Errors
+/// [`Halt`]; an interruption only before there is a block of A and B.
+pub fn compare(
+    servers: Servers<'_>,
+    settings: &Settings,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(ExperimentStart<'_>),
+) -> Result<Report, Halt> {
+    let mut bench = Bench {
+        servers,
+        settings,
+        stop,
+        tell,
+        begun: Instant::now(),
+        rng: fastrand::Rng::with_seed(settings.seed),
+        rate: 0.0,
+        lengths: Lengths::default(),
+        connections: 0,
+        latency: [Latency::default(), Latency::default()],
+    };
+    let most = bench.prepare()?;
+    let noise_blocks = bench.noise(most)?;
+    let most = most - noise_blocks.len();
+    let smallest = Metric::ALL
+        .into_iter()
+        .filter_map(|metric| Some((metric, smallest_difference(&log_ratios(&noise_blocks, metric), most)?)));
+    let smallest: BTreeMap<_, _> = smallest.collect();
+    let (blocks, findings, interrupted) = bench.blocks(most)?;
+    Ok(bench.report(noise_blocks, smallest, blocks, findings, interrupted))
+}
+
+impl Bench<'_> {
+    /// Finds the limits of both, and returns how many blocks there is room for.
+    fn prepare(&mut self) -> Result<usize, Halt> {
+        let mut limits = Vec::new();
+        let mut beside = Duration::ZERO;
+        for side in [Side::A, Side::B] {
+            self.announce(side, "what it can take, and to warm it up")?;
+            let begun = Instant::now();
+            let (stop, most) = (self.stop, self.settings.max_rate);
+            let (run, connections) = self
+                .servers
+                .with(side, |server| Ok((turn::saturated(server, FIRST_LOOK, most, stop)?, server.plan.connections)))?;
+            self.connections = connections;
+            beside += begun.elapsed().saturating_sub(FIRST_LOOK);
+            limits.push(run.result.good_rps());
+        }
+        let limit = limits.iter().copied().fold(f64::INFINITY, f64::min);
+        let rate = self.settings.rate.unwrap_or(limit * RATE).min(self.settings.max_rate.unwrap_or(f64::INFINITY));
+        self.rate = rate.max(1.0);
+        // Both versions' turns of a block, without their load.
+        let left = self.left().saturating_sub(self.settings.budget.mul_f64(RESERVE));
+        let load = (left / ENOUGH_BLOCKS as u32).saturating_sub(beside) / 2;
+        let load = load.clamp(TURN[0], TURN[1]);
+        self.lengths = Lengths::of(load);
+        let block = 2 * load + beside;
+        let room = (left.as_secs_f64() / block.as_secs_f64()) as usize;
+        if room < LEAST_BLOCKS {
+            let least = self.begun.elapsed() + block * LEAST_BLOCKS as u32;
+            let least = Duration::from_secs((least.as_secs_f64() / (1.0 - RESERVE)).ceil() as u64 + 1);
+            return Err(Halt::Budget { given: self.settings.budget, least, ways: 2 });
+        }
+        Ok(room)
+    }
+
+    /// Compares A with itself.
+    fn noise(&mut self, room: usize) -> Result<Vec<Block>, Halt> {
+        let count = ((room as f64 * NOISE.0) as usize).max(NOISE.1);
+        (0..count)
+            .map(|_| {
+                let [a, b] = [(); 2].map(|()| self.turn(Side::A, "A against A: the noise"));
+                Ok(Block { first: Side::A, a: a?, b: b? })
+            })
+            .collect()
+    }
+
+    /// Compares A with B, until the thresholds are shown or the blocks and the budget are spent.
+    fn blocks(&mut self, most: usize) -> Result<(Vec<Block>, Vec<Finding>, bool), Halt> {
+        let metrics = report::margins(&self.settings.rules, self.settings.margin);
+        let mut judge = Judge::new(&metrics, self.rng.u64(..));
+        // A's response times of the noise are no more than those of B.
+        self.latency = [Latency::default(), Latency::default()];
+        let mut blocks = Vec::new();
+        let mut longest = Duration::ZERO;
+        loop {
+            let begun = Instant::now();
+            match self.block() {
+                Ok(block) => blocks.push(block),
+                Err(Halt::Interrupted) if !blocks.is_empty() => {
+                    let findings = judge.look(&blocks, 1.0);
+                    return Ok((blocks, findings, true));
+                }
+                Err(halt) => return Err(halt),
+            }
+            longest = longest.max(begun.elapsed());
+            let is_last = blocks.len() >= most || self.left() < longest;
+            let is_look = (1..=LOOKS).any(|look| blocks.len() == most * look / LOOKS);
+            if is_last || is_look {
+                let share = if is_last { 1.0 } else { blocks.len() as f64 / most as f64 };
+                let findings = judge.look(&blocks, share);
+                if is_last || self.is_settled(&findings) {
+                    return Ok((blocks, findings, false));
+                }
+            }
+        }
+    }
+
+    /// Whether all that the user wants to know is shown.
+    fn is_settled(&self, findings: &[Finding]) -> bool {
+        let rules = report::judged(&self.settings.rules, findings);
+        match rules.is_empty() {
+            true => report::main(findings).is_some_and(|finding| finding.outcome != Outcome::CannotTell),
+            false => rules.iter().all(|judged| judged.outcome != Kept::CannotTell),
+        }
+    }
+
+    fn block(&mut self) -> Result<Block, Halt> {
+        const WHY: &str = "A and B in random order";
+        let first = if self.rng.bool() { Side::A } else { Side::B };
+        Ok(match first {
+            Side::A => {
+                let a = self.turn(Side::A, WHY)?;
+                Block { first, a, b: self.turn(Side::B, WHY)? }
+            }
+            Side::B => {
+                let b = self.turn(Side::B, WHY)?;
+                Block { first, a: self.turn(Side::A, WHY)?, b }
+            }
+        })
+    }
+
+    fn turn(&mut self, side: Side, why: &str) -> Result<Turn, Halt> {
+        self.announce(side, why)?;
+        let (rate, lengths, most, stop) = (self.rate, self.lengths, self.settings.max_rate, self.stop);
+        let Measured { turn, latency } =
+            self.servers.with(side, |server| turn::measure(server, rate, lengths, most, stop))?;
+        self.latency[usize::from(side == Side::B)].add(&latency);
+        Ok(turn)
+    }
+
+    fn announce(&mut self, side: Side, why: &str) -> Result<(), Halt> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Halt::Interrupted);
+        }
+        let spent = self.begun.elapsed().as_secs_f64() / self.settings.budget.as_secs_f64();
+        let experiment = if side == Side::A { "A" } else { "B" };
+        (self.tell)(ExperimentStart { experiment, why, spent });
+        Ok(())
+    }
+
+    fn left(&self) -> Duration {
+        self.settings.budget.saturating_sub(self.begun.elapsed())
+    }
+
+    fn report(
+        &self,
+        noise_blocks: Vec<Block>,
+        smallest: BTreeMap<Metric, f64>,
+        blocks: Vec<Block>,
+        mut findings: Vec<Finding>,
+        interrupted: bool,
+    ) -> Report {
+        for finding in &mut findings {
+            let value = |side: usize| self.value(finding.metric, &blocks, side);
+            (finding.a, finding.b) = (value(0), value(1));
+        }
+        let mut reasons = BTreeMap::new();
+        for turn in blocks.iter().flat_map(|block| [&block.a, &block.b]) {
+            for reason in turn.invalid.iter().chain(&turn.throughput_invalid) {
+                *reasons.entry(reason.clone()).or_insert(0) += 1;
+            }
+        }
+        let [a, b] = self.settings.names.clone();
+        let mut notes = Vec::new();
+        if matches!(self.servers, Servers::Standing(_)) {
+            notes.push(
+                "each server was started once, and starts of the same program differ by a percent or so: --a and --b \
+                 with commands start them anew"
+                    .into(),
+            );
+        }
+        if findings.iter().all(|finding| finding.metric != Metric::Cpu || finding.pairs == 0) {
+            notes.push("the servers' processes cannot be seen from here, so there is no CPU per request".into());
+        }
+        Report {
+            schema: report::SCHEMA,
+            torr: env!("CARGO_PKG_VERSION"),
+            a,
+            b,
+            started_at: self.settings.started_at.clone(),
+            machine: Some(Machine::this()),
+            seed: self.settings.seed,
+            seconds: self.begun.elapsed().as_secs_f64(),
+            connections: self.connections,
+            rate: Some(self.rate),
+            smallest,
+            rules: report::judged(&self.settings.rules, &findings),
+            findings,
+            left_out: blocks.iter().filter(|block| block.is_invalid()).count(),
+            reasons,
+            notes,
+            interrupted,
+            noise_blocks,
+            blocks,
+        }
+    }
+
+    /// Returns the value of a version: a percentile of all its turns together, or the median of its turns.
+    fn value(&self, metric: Metric, blocks: &[Block], side: usize) -> Option<f64> {
+        if let Some(quantile) = metric.quantile() {
+            return self.latency[side].quantile(quantile).map(|us| us as f64);
+        }
+        let turns = blocks.iter().map(|block| [&block.a, &block.b][side]);
+        let values: Vec<f64> = turns.filter_map(|turn| turn.values.get(&metric).copied()).collect();
+        (!values.is_empty()).then(|| median(&values))
+    }
+}

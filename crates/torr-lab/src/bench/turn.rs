@@ -1,0 +1,141 @@
+//! A turn of one version: a fixed rate, at which CPU time and response times are measured, then as much as it can take.
+
+use super::server::Server;
+use crate::block::Turn;
+use crate::metric::Metric;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use torr_doctor::Halt;
+use torr_gauge::collector::Measurement;
+use torr_gauge::validity::{Criterion, Finding};
+use torr_gauge::{Latency, RunResult, Signals};
+use torr_press::{Arrivals, Pace, Plan, Schedule};
+
+/// The CPU time in seconds of a turn below which there is no figure per request.
+const LEAST_CPU_S: f64 = 0.01;
+/// The least distance in kernel ticks, of 10 ms each, between a process's CPU time and that of its threads from which
+/// threads must have ended meanwhile.
+const TICKS_S: f64 = 0.025;
+
+/// The relative deviation from the fixed rate beyond which a turn is invalid. A short turn easily misses a few requests,
+/// which changes neither CPU time per request nor response times.
+const MISSED: f64 = 0.02;
+
+/// The lengths of a turn's parts.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lengths {
+    warmup: Duration,
+    fixed: Duration,
+    saturated: Duration,
+}
+
+impl Lengths {
+    /// Returns the parts of a turn's load.
+    pub fn of(load: Duration) -> Self {
+        Self { warmup: load.mul_f64(0.1), fixed: load.mul_f64(0.55), saturated: load.mul_f64(0.35) }
+    }
+}
+
+/// A turn, with its response times.
+pub struct Measured {
+    /// The turn.
+    pub turn: Turn,
+    /// The response times at the fixed rate.
+    pub latency: Latency,
+}
+
+/// Measures a turn.
+pub fn measure(
+    server: &Server,
+    rate: f64,
+    lengths: Lengths,
+    max_rate: Option<f64>,
+    stop: &AtomicBool,
+) -> Result<Measured, Halt> {
+    let schedule = Schedule::constant(rate.clamp(1e-3, 1e9)).expect("the rate is within its bounds");
+    let plan = Plan {
+        pace: Pace::Open(schedule, Arrivals::Constant),
+        warmup: lengths.warmup,
+        ..bounded(server, lengths.fixed, None)
+    };
+    let look = || server.watcher.as_ref().map(|watcher| watcher.reading());
+    let before = look();
+    let fixed = run(&plan, stop)?;
+    let seen = before.zip(look()).map(|(before, after)| Signals::between(&before, &after));
+    let most = saturated(server, lengths.saturated, max_rate, stop)?;
+    let latency = fixed.total.latency();
+    let mut turn =
+        Turn { invalid: invalid(&fixed.result), throughput_invalid: invalid(&most.result), ..Turn::default() };
+    let mut put = |metric, value: Option<f64>| {
+        if let Some(value) = value {
+            turn.values.insert(metric, value);
+        }
+    };
+    put(Metric::Cpu, seen.as_ref().and_then(|seen| cpu_us(seen, &fixed.result)));
+    put(Metric::Memory, seen.as_ref().and_then(memory));
+    put(Metric::Throughput, Some(most.result.good_rps()));
+    put(Metric::Errors, Some(failed_share(&fixed.result)));
+    for metric in Metric::ALL {
+        put(metric, metric.quantile().and_then(|share| latency.quantile(share)).map(|us| us as f64));
+    }
+    Ok(Measured { turn, latency })
+}
+
+/// Loads a server as hard as the plan's connections do.
+pub fn saturated(
+    server: &Server,
+    length: Duration,
+    max_rate: Option<f64>,
+    stop: &AtomicBool,
+) -> Result<Measurement, Halt> {
+    run(&Plan { pace: Pace::Closed, ..bounded(server, length, max_rate) }, stop)
+}
+
+fn bounded(server: &Server, length: Duration, max_rate: Option<f64>) -> Plan {
+    Plan { duration: Some(length), requests: None, watch_server: false, max_rate, ..server.plan.clone() }
+}
+
+fn run(plan: &Plan, stop: &AtomicBool) -> Result<Measurement, Halt> {
+    let measured = torr_press::run(plan, stop, |_| {})?;
+    if measured.result.interrupted { Err(Halt::Interrupted) } else { Ok(measured) }
+}
+
+/// Returns why a run shows something else than the server.
+pub fn invalid(run: &RunResult) -> Vec<String> {
+    let spoils = |what: Criterion| match what {
+        Criterion::Generator => Some("the generator was saturated"),
+        Criterion::Steal => Some("the hypervisor took CPU time"),
+        Criterion::Rate => Some("the rate was not kept"),
+        _ => None,
+    };
+    let findings = run.validity.iter().flat_map(|validity| &validity.findings);
+    let is_spoilt = |finding: &&Finding| match finding.what {
+        Criterion::Rate => finding.value.abs() > MISSED,
+        _ => !finding.ok,
+    };
+    findings.filter(is_spoilt).filter_map(|finding| spoils(finding.what)).map(str::to_owned).collect()
+}
+
+/// Returns the share of requests that failed.
+pub fn failed_share(run: &RunResult) -> f64 {
+    let ended = run.requests + run.errors.unanswered();
+    run.errors.total() as f64 / ended.max(1) as f64
+}
+
+/// Returns the server's CPU time in microseconds for each response, those of the warm-up included.
+pub fn cpu_us(seen: &Signals, run: &RunResult) -> Option<f64> {
+    let responses = run.requests + run.warmup.map_or(0, |warmup| warmup.requests);
+    let processes: f64 = seen.processes.iter().map(|process| process.cores * seen.seconds).sum();
+    let threads: f64 = seen.threads().map(|thread| thread.cores * seen.seconds).sum();
+    // Threads are counted in nanoseconds and processes in ticks; but only processes count threads that have ended.
+    let ticks = TICKS_S * seen.processes.len() as f64;
+    let seconds = if (processes - threads).abs() <= ticks { threads } else { processes };
+    (responses > 0 && seconds >= LEAST_CPU_S).then(|| seconds * 1e6 / responses as f64)
+}
+
+/// Returns the resident memory of the server's processes in bytes, where they run here.
+fn memory(seen: &Signals) -> Option<f64> {
+    let resident = |pid| procfs::process::Process::new(pid).ok()?.status().ok()?.vmrss;
+    let kib: Option<u64> = seen.processes.iter().map(|process| resident(process.pid)).sum();
+    kib.filter(|&kib| kib > 0).map(|kib| kib as f64 * 1024.0)
+}

@@ -1,0 +1,56 @@
+//! Blocks: a turn of each version, close enough in time to share what else goes on.
+
+use crate::metric::Metric;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A turn of one version.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Turn {
+    /// The value of each metric that could be measured.
+    pub values: BTreeMap<Metric, f64>,
+    /// Why the turn shows something else than the version; empty if it does not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub invalid: Vec<String>,
+    /// Why the throughput alone shows something else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub throughput_invalid: Vec<String>,
+}
+
+/// The version of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// The first.
+    A,
+    /// The second.
+    B,
+}
+
+/// A turn of A and a turn of B; while the noise is measured, two turns of A.
+#[derive(Debug, Clone, Serialize)]
+pub struct Block {
+    /// The version whose turn was first.
+    pub first: Side,
+    /// The turn of A.
+    pub a: Turn,
+    /// The turn of B.
+    pub b: Turn,
+}
+
+impl Block {
+    /// Returns the logarithm of the ratio of B to A, `None` if one was not measured or is invalid.
+    pub fn log_ratio(&self, metric: Metric) -> Option<f64> {
+        let value = |turn: &Turn| {
+            let spoilt =
+                !turn.invalid.is_empty() || (metric == Metric::Throughput && !turn.throughput_invalid.is_empty());
+            turn.values.get(&metric).copied().filter(|_| !spoilt)
+        };
+        metric.log_ratio(value(&self.a)?, value(&self.b)?)
+    }
+
+    /// Whether a turn shows something else than its version.
+    pub fn is_invalid(&self) -> bool {
+        !self.a.invalid.is_empty() || !self.b.invalid.is_empty()
+    }
+}

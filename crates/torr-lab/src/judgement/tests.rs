@@ -1,0 +1,100 @@
+use super::*;
+use crate::block::{Side, Turn};
+
+/// The standard deviation of a turn's CPU time per request. The ratio of two turns has 2% then, which is more than "repeats
+/// within 2%" at a fixed rate.
+const NOISE: f64 = 0.014;
+/// The blocks that five minutes have room for.
+const BLOCKS: usize = 60;
+
+fn normal(rng: &mut fastrand::Rng) -> f64 {
+    (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0
+}
+
+/// A block in which B takes so many times A's CPU; one turn in fifty has an outlier of half as much again.
+fn block(rng: &mut fastrand::Rng, factor: f64) -> Block {
+    let mut turn = |factor: f64| {
+        let outlier = if rng.u32(..50) == 0 { 1.5 } else { 1.0 };
+        let mut value = |noise: f64| factor * outlier * (noise * normal(rng)).exp();
+        let values =
+            [(Metric::Cpu, value(NOISE)), (Metric::Throughput, 1.0 / value(5.0 * NOISE)), (Metric::P99, value(0.2))];
+        Turn { values: values.into(), ..Turn::default() }
+    };
+    Block { first: Side::A, a: turn(1.0), b: turn(factor) }
+}
+
+/// A comparison with looks at quarters, as those of servers have.
+fn compared(rng: &mut fastrand::Rng, factor: f64) -> Vec<Finding> {
+    let metrics = [(Metric::Cpu, 0.02), (Metric::Throughput, 0.02), (Metric::P99, 0.02)];
+    let mut judge = Judge::new(&metrics, rng.u64(..));
+    let mut blocks = Vec::new();
+    for look in 1..=4 {
+        blocks.extend((0..BLOCKS / 4).map(|_| block(rng, factor)));
+        let findings = judge.look(&blocks, f64::from(look) / 4.0);
+        if findings[0].outcome != Outcome::CannotTell || look == 4 {
+            return findings;
+        }
+    }
+    unreachable!("the fourth look returns")
+}
+
+#[test]
+fn of_two_hundred_placebos_at_most_two_are_different() {
+    let mut rng = fastrand::Rng::with_seed(22);
+    let is_false = |findings: &[Finding]| findings.iter().any(|finding| finding.outcome == Outcome::Different);
+    let falsely = (0..200).filter(|_| is_false(&compared(&mut rng, 1.0))).count();
+    assert!(falsely <= 2, "{falsely} of 200 placebos were different");
+}
+
+#[test]
+fn two_percent_are_shown_nineteen_times_of_twenty() {
+    let mut rng = fastrand::Rng::with_seed(22);
+    let shown = (0..60).filter(|_| compared(&mut rng, 1.02)[0].outcome == Outcome::Different).count();
+    assert!(shown >= 57, "{shown} of 60 were shown");
+}
+
+#[test]
+fn what_does_not_differ_is_the_same_or_untold_but_not_different() {
+    let mut rng = fastrand::Rng::with_seed(4);
+    let same = (0..20).filter(|_| compared(&mut rng, 1.0)[0].outcome == Outcome::Same).count();
+    assert!(same >= 15, "{same} of 20 were the same");
+}
+
+#[test]
+fn words_have_the_difference_and_its_interval() {
+    let finding = |outcome, ratio, interval| Finding { outcome, ratio, interval, ..Finding::nothing(Metric::Cpu) };
+    for (finding, words) in [
+        (
+            finding(Outcome::Different, Some(1.031), Some([1.022, 1.04])),
+            "B takes 3.1% more CPU per request (2.2% to 4%)",
+        ),
+        (finding(Outcome::Different, Some(0.9), Some([0.88, 0.93])), "B takes 10% less CPU per request (7% to 12%)"),
+        (finding(Outcome::Same, Some(1.001), Some([0.99, 1.01])), "no difference of 2% or more"),
+        (finding(Outcome::CannotTell, Some(1.0), Some([0.94, 1.06])), "cannot tell: the noise is 6%"),
+        (Finding::nothing(Metric::Cpu), "cannot tell: not measured"),
+    ] {
+        assert_eq!(finding.in_words(), words);
+    }
+}
+
+#[test]
+fn blocks_with_invalid_turns_are_left_out() {
+    let mut rng = fastrand::Rng::with_seed(9);
+    let mut blocks: Vec<_> = (0..20).map(|_| block(&mut rng, 2.0)).collect();
+    blocks[3].a.invalid.push("the rate was not kept".into());
+    blocks[4].b.throughput_invalid.push("the generator was saturated".into());
+    let findings = Judge::new(&[(Metric::Cpu, 0.02), (Metric::Throughput, 0.02)], 1).look(&blocks, 1.0);
+    assert_eq!([findings[0].pairs, findings[1].pairs], [19, 18]);
+    assert!(findings.iter().all(|finding| finding.outcome == Outcome::Different), "{findings:?}");
+}
+
+#[test]
+fn the_smallest_difference_is_one_that_is_shown() {
+    let mut rng = fastrand::Rng::with_seed(8);
+    let noise: Vec<f64> = (0..16).map(|_| 2.0_f64.sqrt() * NOISE * normal(&mut rng)).collect();
+    let smallest = smallest_difference(&noise, BLOCKS).expect("there are enough");
+    assert!(smallest > 0.01 && smallest < 0.03, "{smallest}");
+    let shown = (0..20).filter(|_| compared(&mut rng, 1.0 + 1.2 * smallest)[0].outcome == Outcome::Different).count();
+    assert!(shown >= 19, "{shown} of 20");
+    assert_eq!(smallest_difference(&noise[..3], BLOCKS), None);
+}

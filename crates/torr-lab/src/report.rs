@@ -1,0 +1,114 @@
+//! The result of a comparison: one versioned type that every output is made from.
+
+use crate::block::Block;
+use crate::gate::{Kept, Rule};
+use crate::judgement::{Finding, Outcome};
+use crate::metric::Metric;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use torr_gauge::Machine;
+
+/// The version of [`Report`]. `torr.compare/1` is taken: `torr doctor` writes it with `--sweep` and its like.
+pub const SCHEMA: &str = "torr.versions/1";
+
+/// A comparison of two versions.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// The version of the program that compared.
+    pub torr: &'static str,
+    /// A: a URL, a command or the names of results.
+    pub a: String,
+    /// B.
+    pub b: String,
+    /// When the comparison began (RFC 3339, UTC); empty for results.
+    pub started_at: String,
+    /// The machine that compared; `None` for results.
+    pub machine: Option<Machine>,
+    /// The seed of all that was drawn at random.
+    pub seed: u64,
+    /// How long it took in seconds.
+    pub seconds: f64,
+    /// Connections; 0 for results.
+    pub connections: usize,
+    /// The fixed rate in requests per second.
+    pub rate: Option<f64>,
+    /// The smallest relative difference of each metric that the budget could show, by A against A.
+    pub smallest: BTreeMap<Metric, f64>,
+    /// The findings.
+    pub findings: Vec<Finding>,
+    /// What became of the thresholds.
+    pub rules: Vec<Judged>,
+    /// The number of blocks or results that were left out, for showing something else than their version.
+    pub left_out: usize,
+    /// Why, with the number of turns or results.
+    pub reasons: BTreeMap<String, usize>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+    /// Whether the comparison was interrupted.
+    pub interrupted: bool,
+    /// Blocks of A against A.
+    pub noise_blocks: Vec<Block>,
+    /// Blocks of A against B.
+    pub blocks: Vec<Block>,
+}
+
+/// A threshold and what became of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Judged {
+    /// The threshold.
+    pub rule: String,
+    /// What became of it.
+    pub outcome: Kept,
+    /// Why, in words.
+    pub because: String,
+}
+
+/// What a comparison comes to, as its exit code says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conclusion {
+    /// All thresholds passed; without any the main metric was shown.
+    Shown,
+    /// A threshold failed.
+    Failed,
+    /// It cannot be shown.
+    CannotTell,
+}
+
+impl Report {
+    /// Returns what it comes to.
+    pub fn conclusion(&self) -> Conclusion {
+        let any = |kept| self.rules.iter().any(|judged| judged.outcome == kept);
+        let is_shown = main(&self.findings).is_some_and(|finding| finding.outcome != Outcome::CannotTell);
+        match () {
+            () if any(Kept::Failed) => Conclusion::Failed,
+            () if any(Kept::CannotTell) || (self.rules.is_empty() && !is_shown) => Conclusion::CannotTell,
+            () => Conclusion::Shown,
+        }
+    }
+}
+
+/// Returns the finding about the steadiest metric that was measured.
+pub fn main(findings: &[Finding]) -> Option<&Finding> {
+    findings.iter().find(|finding| finding.pairs > 0)
+}
+
+/// Judges thresholds by findings.
+pub fn judged(rules: &[Rule], findings: &[Finding]) -> Vec<Judged> {
+    let judged = |rule: &Rule| {
+        let finding = findings.iter().find(|finding| finding.metric == rule.metric);
+        let because = finding.map_or("not measured".into(), Finding::in_words);
+        Judged { rule: rule.to_string(), outcome: rule.judge(finding), because }
+    };
+    rules.iter().map(judged).collect()
+}
+
+/// Returns each metric with the relative difference that counts: that of its threshold, or the usual one.
+pub fn margins(rules: &[Rule], usual: f64) -> Vec<(Metric, f64)> {
+    let margin = |metric: Metric| {
+        let rules = rules.iter().filter(|rule| rule.metric == metric);
+        rules.map(|rule| rule.beyond).reduce(f64::min).unwrap_or(usual)
+    };
+    Metric::ALL.map(|metric| (metric, margin(metric))).to_vec()
+}

@@ -1,0 +1,37 @@
+//! What the keys do, over the screen.
+
+use super::boxes::{block, middle};
+use crate::theme::Theme;
+use crate::view::View;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Paragraph, Wrap};
+use torr_press::Steerable;
+
+/// Draws the help.
+pub fn draw(frame: &mut Frame<'_>, area: Rect, view: &View, theme: &Theme) {
+    let change = match view.load.steerable {
+        Steerable::Rate(_) => Some("the rate up or down by a tenth; the result says so"),
+        Steerable::Connections { .. } => Some("connections up or down by a tenth; the result says so"),
+        Steerable::Nothing => None,
+    };
+    let keys = [
+        Some(("q", "end the run: its result is printed, thresholds decide the exit code")),
+        Some(("p", "pause: no request begins, the run's time goes on; again to continue")),
+        change.map(|text| ("+ -", text)),
+        Some(("m", "mark this moment in the log and in the result")),
+        Some(("?", "show or hide this")),
+        Some(("Ctrl-C", "interrupt: the result is printed, exit code 130")),
+        Some(("Ctrl-Z", "stop the program, and with it the load, until 'fg'")),
+        Some(("Ctrl-L", "draw the screen anew")),
+    ];
+    let line = |(key, text): (&'static str, &'static str)| {
+        Line::from(vec![Span::styled(format!(" {key:<8}"), theme.strong), Span::raw(text)])
+    };
+    let lines: Vec<_> = keys.into_iter().flatten().map(line).collect();
+    let height = lines.len() as u16 + 2;
+    let room = middle(area, 78, height.min(area.height));
+    frame.render_widget(Clear, room);
+    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }).block(block(" Keys ", theme)), room);
+}

@@ -1,0 +1,102 @@
+//! A run as a page for browsers, which becomes its report: served by torr-serve, filled by server-sent events.
+//!
+//! A browser that comes late sees the past, since each event has the whole. Parts are rendered on the server's thread, once for all
+//! browsers, and only while one is there: the threads of the load never wait for it.
+
+mod events;
+mod feed;
+mod gate;
+mod panel;
+mod routes;
+
+use crate::view::{Load, View};
+use feed::Feed;
+use gate::Gate;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use torr_gauge::RunResult;
+use torr_gauge::collector::Progress;
+use torr_press::Steering;
+use torr_serve::{ServeError, Server, Settings, Stop, TlsSettings};
+
+/// The longest time that browsers have to take the report when the run has ended.
+const LAST: Duration = Duration::from_secs(3);
+/// The limit of connections; each browser has two.
+const CONNECTIONS: usize = 200;
+
+/// The address of a dashboard, and its protection.
+#[derive(Debug, Clone)]
+pub struct DashboardSettings {
+    /// The address to listen on.
+    pub address: SocketAddr,
+    /// The secret without which nothing is shown; needed beyond loopback.
+    pub token: Option<String>,
+    /// The certificate and its key, as PEM files.
+    pub tls: Option<(PathBuf, PathBuf)>,
+}
+
+/// The dashboard of a run. Dropping it ends its server.
+#[derive(Debug)]
+pub struct Dashboard {
+    feed: Arc<Feed>,
+    url: String,
+    stop: Stop,
+    serving: Option<JoinHandle<Result<(), ServeError>>>,
+}
+
+impl Dashboard {
+    /// Serves the dashboard of a run that is about to begin.
+    ///
+    /// # Errors
+    /// If the address cannot be listened on, the files of TLS cannot be read, or the system refuses a thread.
+    pub fn start(settings: DashboardSettings, load: Load, steering: Arc<Steering>) -> Result<Self, ServeError> {
+        let feed = Arc::new(Feed::new(View::new(load, steering.state()), steering));
+        let gate = Gate::new(settings.token.as_deref(), settings.tls.is_some());
+        let mut server = Settings::default();
+        server.workers = 1;
+        server.blocking_threads = 1;
+        server.max_connections = CONNECTIONS;
+        (server.stop_timeout, server.stream_stop_timeout, server.task_stop_timeout) = (LAST, LAST, Duration::ZERO);
+        // A page that is rendered for a second is no reason to have further threads.
+        server.compute_after = Duration::ZERO;
+        let scheme = if settings.tls.is_some() { "https" } else { "http" };
+        server.tls = settings.tls.map(|(certificate, key)| TlsSettings::new(certificate, key));
+        let app = routes::app(&feed, gate);
+        let bound = Server::new(app).settings(server).bind(settings.address)?;
+        let token = settings.token.map_or_else(String::new, |token| format!("?token={token}"));
+        let url = format!("{scheme}://{}/{token}", bound.address());
+        let stop = bound.stop();
+        let serving = thread::Builder::new().name("dashboard".into()).spawn(move || bound.run());
+        Ok(Self { feed, url, stop, serving: Some(serving?) })
+    }
+
+    /// Returns the URL of the page, with the token if there is one.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Hands over what is complete.
+    pub fn update(&self, progress: &Progress, result: &Arc<RunResult>) {
+        self.feed.update(progress.clone(), Arc::clone(result));
+    }
+
+    /// Hands over the result of the run, which pages show as its report from then on.
+    pub fn finish(self, result: RunResult) {
+        self.feed.finish(Some(Arc::new(result)));
+    }
+}
+
+impl Drop for Dashboard {
+    fn drop(&mut self) {
+        // Without a result pages say so, and keep what they have.
+        self.feed.finish(None);
+        self.stop.stop();
+        if let Some(serving) = self.serving.take() {
+            // Browsers that have not taken the end by now are cut off. A panic there was shown already.
+            let _ = serving.join();
+        }
+    }
+}

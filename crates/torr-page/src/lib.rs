@@ -1,0 +1,30 @@
+//! Results as one HTML page, which opens from disk, loads nothing and is whole without its script.
+//!
+//! The page is made from the JSON of results, so that archived files and fresh results go the same way. All text passes
+//! through [`maud`], which escapes it; the policy of the page forbids every load, and every script but our own.
+
+mod document;
+mod fields;
+mod plot;
+mod section;
+mod shell;
+
+pub use document::{Document, DocumentError};
+
+use maud::Markup;
+
+/// Returns the page of one or several results.
+pub fn page(documents: &[Document]) -> String {
+    shell::page(documents).into_string()
+}
+
+/// Returns the part of a page that is about one result.
+pub fn article(document: &Document) -> Markup {
+    shell::article(document)
+}
+
+/// Returns a page with the style of all pages and one of its own, whose script fills it from the server that it came from.
+/// Style and script must be texts of the program.
+pub fn live_page(title: &str, style: &str, script: &str, main: &Markup) -> String {
+    shell::live_page(title, style, script, main).into_string()
+}

@@ -1,0 +1,57 @@
+//! The few figures of a run that count.
+
+use crate::fields::{flag, number};
+use maud::{Markup, html};
+use serde_json::Value;
+use torr_report::human::{count, micros, percent, rate};
+
+/// The kinds of failures without a whole response.
+const KINDS: [&str; 7] = ["connect", "tls", "timeout", "read", "write", "protocol", "ports"];
+
+/// Returns the figures of a run.
+pub fn run(value: &Value) -> Markup {
+    let time = |path| number(value, path).map(micros);
+    let failed = failures(value);
+    let errors = match failed {
+        0.0 => "none".to_owned(),
+        failed if failed / requested(value) < 0.0005 => count(failed as u64),
+        failed => format!("{} ({})", count(failed as u64), percent(failed / requested(value))),
+    };
+    let figures = [
+        ("requests/s", number(value, "rps").map(rate)),
+        ("responses", number(value, "requests").map(|requests| count(requests as u64))),
+        ("median", time("latency_us.p50")),
+        ("99th percentile", time("latency_us.p99")),
+        ("slowest", time("latency_us.max")),
+        ("errors", Some(errors)),
+        ("CPU of the server", number(value, "host.server_cores").map(|cores| format!("{cores:.2}"))),
+        ("CPU per request, generator", number(value, "generator.cpu_us_per_request").map(micros)),
+    ];
+    html! {
+        (shown(figures))
+        @if flag(value, "generator.saturated") {
+            p.caution { "The generator was saturated: the service may take more than these figures say." }
+        }
+    }
+}
+
+/// Returns figures, of which those without a value are left out.
+pub fn shown<const N: usize>(figures: [(&str, Option<String>); N]) -> Markup {
+    html! {
+        dl.figures {
+            @for (name, figure) in figures {
+                @if let Some(figure) = figure { div { dt { (name) } dd { (figure) } } }
+            }
+        }
+    }
+}
+
+/// Returns the failures of a run: requests without a whole response, and responses with a status that counts as an error.
+pub fn failures(value: &Value) -> f64 {
+    KINDS.into_iter().chain(["status"]).filter_map(|kind| number(value, &format!("errors.{kind}"))).sum()
+}
+
+fn requested(value: &Value) -> f64 {
+    let without_response: f64 = KINDS.into_iter().filter_map(|kind| number(value, &format!("errors.{kind}"))).sum();
+    (number(value, "requests").unwrap_or(0.0) + without_response).max(1.0)
+}

@@ -1,0 +1,109 @@
+//! The ladder: throughput by connections, with the fit of the scalability law and the knee.
+
+use crate::fields::{flag, list, number};
+use crate::plot::WIDTH;
+use crate::plot::bar::bar;
+use crate::plot::envelope::Column;
+use crate::plot::frame::{EndLabel, Frame};
+use crate::plot::line::{line, path};
+use crate::plot::scale::Scale;
+use crate::plot::tick::count_tick;
+use maud::{Markup, html};
+use serde_json::Value;
+use torr_report::human::{micros, percent, rate};
+
+/// A rung: connections in a closed loop, and what they reached.
+pub struct Rung {
+    /// Connections.
+    pub connections: f64,
+    /// Responses per second.
+    pub per_s: f64,
+    /// The median response time in microseconds.
+    pub p50: Option<f64>,
+    /// The 99th percentile in microseconds.
+    pub p99: Option<f64>,
+}
+
+/// Returns the ladder of a search, with fit and knee.
+pub fn ladder(value: &Value) -> Markup {
+    let rung = |rung: &Value| {
+        Some(Rung {
+            connections: number(rung, "connections").filter(|connections| *connections > 0.0)?,
+            per_s: number(rung, "good_per_s")?,
+            p50: number(rung, "latency_us.p50"),
+            p99: number(rung, "latency_us.p99"),
+        })
+    };
+    let rungs: Vec<_> = list(value, "ladder").iter().filter_map(rung).collect();
+    let fit = flag(value, "fit.good").then(|| {
+        let [lambda, sigma, kappa] = ["lambda", "sigma", "kappa"].map(|name| number(value, &format!("fit.{name}")));
+        Some((lambda?, sigma?, kappa?))
+    });
+    drawn(&rungs, fit.flatten(), number(value, "knee"))
+}
+
+/// Returns the plot and the table of a ladder; nothing for fewer than two rungs.
+pub fn drawn(rungs: &[Rung], fit: Option<(f64, f64, f64)>, knee: Option<f64>) -> Markup {
+    let [first, .., last] = rungs else { return html! {} };
+    let most = rungs.iter().map(|rung| rung.per_s).fold(0.0, f64::max);
+    let (x, y) = (Scale::Log(first.connections, last.connections.max(first.connections * 2.0)), Scale::from_zero(most));
+    let height = 220.0;
+    let column = |x, figure| Column { x, least: figure, most: figure };
+    let measured: Vec<_> = rungs.iter().map(|rung| column(rung.connections, rung.per_s)).collect();
+    let fitted: Vec<_> = fit.map_or_else(Vec::new, |(lambda, sigma, kappa)| {
+        let at = |step: u32| {
+            let n = first.connections * (last.connections / first.connections).powf(f64::from(step) / 80.0);
+            column(n, lambda * n / (1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0)))
+        };
+        (0..=80).map(at).collect()
+    });
+    let knee = knee.filter(|knee| (first.connections..=last.connections).contains(knee));
+    let lines = html! {
+        @if let Some(knee) = knee {
+            path.rule d=(path([(x.share(knee) * WIDTH, 0.0), (x.share(knee) * WIDTH, height)].into_iter())) {}
+        }
+        @if !fitted.is_empty() { (line(&fitted, x, y, height, "f")) }
+        (line(&measured, x, y, height, "a"))
+    };
+    let mut ends = vec![EndLabel { text: "measured".into(), figure: last.per_s, class: "a" }];
+    ends.extend(fitted.last().map(|end| EndLabel { text: "fit".into(), figure: end.most, class: "f" }));
+    // Labels for every rung would overlap on a phone.
+    let step = rungs.len().div_ceil(7);
+    let x_labels = rungs.iter().rev().step_by(step).map(|rung| (rung.connections, rung.connections.to_string()));
+    let mut x_labels: Vec<_> = x_labels.collect();
+    x_labels.reverse();
+    let mut description = "requests per second by connections in a closed loop".to_owned();
+    if let Some(knee) = knee {
+        description += &format!("; it bends at about {knee:.0} (dashed)");
+    }
+    let frame = Frame { title: "The ladder", description, height, x, x_labels, y, y_text: count_tick, ends };
+    html! { section { h2 { "By connections" } (frame.around(&lines, &table(rungs, most, fit))) } }
+}
+
+fn table(rungs: &[Rung], most: f64, fit: Option<(f64, f64, f64)>) -> Markup {
+    let time = |time: Option<f64>| time.map_or("–".into(), micros);
+    html! {
+        @if let Some((lambda, sigma, kappa)) = fit {
+            p.sub {
+                "Fit: X(N) = " (rate(lambda)) " N / (1 + " (format!("{sigma:.1e}")) " (N – 1) + " (format!("{kappa:.1e}"))
+                " N (N – 1)): " (percent(sigma)) " of the work waits in turn."
+            }
+        }
+        details {
+            summary { "The figures as a table" }
+            div.wide tabindex="0" role="group" aria-label="The ladder" {
+                table {
+                    thead { tr { th { "connections" } th { "requests/s" } td {} th { "p50" } th { "p99" } } }
+                    tbody {
+                        @for rung in rungs {
+                            tr {
+                                td { (rung.connections) } td { (rate(rung.per_s)) } td.drawn { (bar(rung.per_s / most, "a")) }
+                                td { (time(rung.p50)) } td { (time(rung.p99)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The search for a limit: its conclusion, its figures and its steps.
+
+use super::cautions::outcome;
+use super::figures::shown;
+use super::verdict::evidence;
+use crate::fields::{field, flag, list, number, text, texts};
+use crate::plot::bar::bar;
+use maud::{Markup, html};
+use serde_json::Value;
+use torr_report::human::{micros, percent, rate};
+
+/// Returns the conclusion in a sentence, with what stops the service above.
+pub fn conclusion(value: &Value) -> Markup {
+    let sentence = text(value, "summary").unwrap_or("No rate was found in time.");
+    // A step may fail its objectives although nothing limited its rate.
+    let verdict = field(value, "verdict").filter(|verdict| text(verdict, "factor") != Some("none"));
+    html! {
+        section.verdict {
+            p.sentence { (sentence) }
+            @if let Some(verdict) = verdict {
+                @if let Some(summary) = text(verdict, "summary") { p { "Above it: " (summary) } }
+                (evidence(verdict))
+            }
+            p.sub { "objectives: " (texts(value, "slo").collect::<Vec<_>>().join(", ")) }
+        }
+        @if let Some(others) = number(value, "disturbance.most.others") {
+            p.caution { "Other programs used up to " (percent(others)) " of the machine's CPU in some steps: without them the limit may be higher." }
+        }
+    }
+}
+
+/// Returns the figures at the limit.
+pub fn figures(value: &Value) -> Markup {
+    let time = |path| number(value, path).map(micros);
+    shown([
+        ("requests/s sustained", number(value, "sustained.rate").map(rate)),
+        ("requests/s that failed", number(value, "fails_at").map(rate)),
+        ("median at the limit", time("sustained.latency_us.p50")),
+        ("99th percentile at the limit", time("sustained.latency_us.p99")),
+        ("median of an idle service", time("base_us.p50")),
+        ("connections needed", number(value, "connections.recommended").map(|count| count.to_string())),
+        ("requests/s above the limit", number(value, "overload.good_per_s").map(rate)),
+        ("after overload", text(value, "overload.course").map(str::to_owned)),
+    ])
+}
+
+/// Returns the steps of the search in their order.
+pub fn steps(value: &Value) -> Markup {
+    let steps = list(value, "steps");
+    let load = |step: &Value| match number(step, "load.rate") {
+        Some(per_s) => format!("{}/s", rate(per_s)),
+        None => number(step, "load.connections").map_or_else(String::new, |count| format!("{count} conn.")),
+    };
+    let most = steps.iter().filter_map(|step| number(step, "good_per_s")).fold(0.0, f64::max);
+    html! {
+        @if !steps.is_empty() {
+            section {
+                h2 { "Steps of the search" }
+                div.wide tabindex="0" role="group" aria-label="Steps of the search" {
+                    table {
+                        thead { tr { th { "load" } th { "responses/s" } td {} th { "p50" } th { "p99" } th { "errors" } th { "outcome" } th.words { "why" } } }
+                        tbody {
+                            @for step in steps {
+                                @let failed = !flag(step, "kept");
+                                @let good = number(step, "good_per_s").unwrap_or(0.0);
+                                tr {
+                                    th scope="row" { (load(step)) }
+                                    td { (rate(good)) }
+                                    td.drawn { (bar(good / most, if failed { "bad" } else { "a" })) }
+                                    td { (number(step, "latency_us.p50").map_or("–".into(), micros)) }
+                                    td { (number(step, "latency_us.p99").map_or("–".into(), micros)) }
+                                    td { (percent(number(step, "error_share").unwrap_or(0.0))) }
+                                    (outcome(failed))
+                                    td.words { (text(step, "failure").or(text(step, "why")).unwrap_or_default()) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

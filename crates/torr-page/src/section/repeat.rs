@@ -1,0 +1,93 @@
+//! How to repeat it: the command, the versions and the machine.
+
+mod flags;
+
+use crate::document::{Document, Kind};
+use crate::fields::{field, list, number, text, texts};
+use maud::{Markup, html};
+
+/// Returns the section.
+pub fn repeat(document: &Document) -> Markup {
+    let value = &document.value;
+    let paths = ["host.cores", "setting.generator_cpus", "machine.cores", "header.machine.cores"];
+    let cores = paths.into_iter().find_map(|path| number(value, path));
+    let version = text(value, "torr").or(text(value, "header.torr")).unwrap_or("of an unknown version");
+    html! {
+        section {
+            h2 { "How to repeat it" }
+            @if let Some(why) = missing(document) {
+                p { "No command is written here: " (why) "." }
+            } @else {
+                pre tabindex="0" { (command(document)) }
+                @if document.kind == Kind::Lab {
+                    p.sub { "Rows that were chosen, and the paths of suites and subjects in files of your own, are not in the archive." }
+                }
+                @if document.kind == Kind::Run {
+                    p.sub { "Written from the plan in the result: headers, content and files that the run had are not in it." }
+                }
+            }
+            @if document.kind == Kind::Versions {
+                p.sub { "Versions that were started by a command, and results, are given by --a and --b." }
+            }
+            @if let Some(verify) = text(value, "verdict.verify") { p { "To verify the verdict:" } pre tabindex="0" { (verify) } }
+            p.sub {
+                "torr " (version)
+                @if let Some(cores) = cores { ", " (cores) " CPUs" }
+                ". From " (document.name) "."
+            }
+        }
+    }
+}
+
+/// Returns why there is no command line of a result; `None` where there is one.
+fn missing(document: &Document) -> Option<&'static str> {
+    match document.kind {
+        Kind::Run => flags::missing(&document.value),
+        Kind::Doctor => list(&document.value, "trail").iter().find_map(|step| flags::of_sessions(field(step, "run")?)),
+        Kind::Limit | Kind::Versions | Kind::Lab | Kind::Demo => None,
+    }
+}
+
+/// Returns the command line of a result.
+fn command(document: &Document) -> String {
+    let value = &document.value;
+    let target = quoted(text(value, "target"));
+    match document.kind {
+        Kind::Run => format!(
+            "torr {}",
+            quoted(text(value, "target").into_iter().chain(flags::of(value).iter().map(String::as_str)))
+        ),
+        Kind::Doctor => {
+            let connections = number(value, "setting.connections");
+            format!("torr doctor {target}{}", connections.map_or_else(String::new, |count| format!(" -c {count}")))
+        }
+        Kind::Limit => {
+            let slo = quoted([texts(value, "slo").collect::<Vec<_>>().join(",").as_str()]);
+            format!("torr limit {target} --slo {slo}")
+        }
+        Kind::Versions => {
+            let seed = number(value, "seed").filter(|_| number(value, "rate").is_some());
+            let versions = ["a", "b"].map(|name| text(value, name).unwrap_or_default());
+            format!(
+                "torr compare {}{}",
+                quoted(versions),
+                seed.map_or_else(String::new, |seed| format!(" --seed {seed}"))
+            )
+        }
+        Kind::Lab => {
+            let suite = quoted(text(value, "header.suite"));
+            let of = |path: &str| number(value, path).map_or_else(String::new, |figure| figure.to_string());
+            let subjects: String =
+                texts(value, "table.subjects").map(|subject| format!(" --subject {}", quoted([subject]))).collect();
+            let (rounds, scale, seed) = (of("header.rounds"), of("header.scale"), of("header.seed"));
+            format!("torr lab run {suite} --rounds {rounds} --scale {scale} --seed {seed}{subjects}")
+        }
+        Kind::Demo => "torr demo".to_owned(),
+    }
+}
+
+/// Returns words as a shell reads them. A character that no argument can have is replaced.
+fn quoted<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    let words: Vec<_> = words.into_iter().map(|word| word.replace('\0', "\u{fffd}")).collect();
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
+}

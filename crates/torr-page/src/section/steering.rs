@@ -1,0 +1,46 @@
+//! What the operator did to a run while it went on.
+
+use crate::fields::{list, number, text};
+use maud::{Markup, html};
+use serde_json::Value;
+use torr_report::human::count;
+
+/// Returns when something was done, in seconds.
+pub fn moments(value: &Value) -> Vec<f64> {
+    list(value, "steering").iter().filter_map(|event| number(event, "t")).collect()
+}
+
+/// Returns the list of what was done; nothing where nothing was.
+pub fn steering(value: &Value) -> Markup {
+    let events = list(value, "steering");
+    let marks = |until: usize| events[..=until].iter().filter(|event| text(event, "what") == Some("mark")).count();
+    let words = |(at, event): (usize, &Value)| {
+        let figure = number(event, "value").unwrap_or(0.0);
+        match text(event, "what")? {
+            "pause" => Some("paused".to_owned()),
+            "resume" => Some("continued".to_owned()),
+            "rate" => Some(format!("the rate became {:.0}% of the planned one", figure * 100.0)),
+            "connections" => Some(format!("connections became {}", count(figure as u64))),
+            "mark" => Some(format!("mark {}", marks(at))),
+            "end" => Some("ended by hand".to_owned()),
+            other => Some(other.to_owned()),
+        }
+    };
+    html! {
+        @if !events.is_empty() {
+            p.sub { "The load was steered by hand; dashed lines are the moments." }
+            div.wide tabindex="0" role="group" aria-label="What was done" {
+                table {
+                    thead { tr { th scope="col" { "at" } th.words scope="col" { "what" } } }
+                    tbody {
+                        @for (at, event) in events.iter().enumerate() {
+                            @if let Some(words) = words((at, event)) {
+                                tr { td { (number(event, "t").unwrap_or(0.0)) " s" } td.words { (words) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The verdict: a sentence, its evidence, and the advice.
+
+use crate::fields::{field, text, texts};
+use maud::{Markup, html};
+use serde_json::Value;
+
+/// Returns the verdict of a run or a diagnosis.
+pub fn verdict(value: &Value) -> Markup {
+    let Some(verdict) = field(value, "verdict") else { return html! {} };
+    let summary = text(verdict, "summary").filter(|summary| !summary.is_empty());
+    let sentence = summary.unwrap_or("What limits this service is unknown.");
+    block(verdict, sentence)
+}
+
+/// Returns a verdict with this sentence above its evidence.
+pub fn block(verdict: &Value, sentence: &str) -> Markup {
+    let confidence = text(verdict, "confidence").unwrap_or("unknown");
+    let class = if confidence == "unknown" { "verdict unknown" } else { "verdict" };
+    html! {
+        section class=(class) {
+            p.sentence { (sentence) }
+            (evidence(verdict))
+            p.sub {
+                "factor " strong { (text(verdict, "factor").unwrap_or("unknown")) } ", " (confidence)
+                @if let Some(gain) = text(verdict, "gain.summary") { " · gain: " (gain) }
+            }
+        }
+    }
+}
+
+/// Returns the evidence and advice of a verdict.
+pub fn evidence(verdict: &Value) -> Markup {
+    html! {
+        @if texts(verdict, "because").next().is_some() {
+            ul { @for reason in texts(verdict, "because") { li { (reason) } } }
+        }
+        @for advice in texts(verdict, "advice") { p.advice { (advice) } }
+    }
+}

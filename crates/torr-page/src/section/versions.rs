@@ -1,0 +1,145 @@
+//! The comparison of two versions: each metric with its interval, and the thresholds.
+
+use crate::fields::{field, flag, list, number, text, texts};
+use crate::plot::interval::interval;
+use maud::{Markup, html};
+use serde_json::Value;
+use torr_report::human::{bytes, count, micros, percent, rate};
+
+/// A metric of both versions.
+struct Finding<'v> {
+    name: &'v str,
+    a: Option<f64>,
+    b: Option<f64>,
+    interval: Option<[f64; 2]>,
+    margin: f64,
+    outcome: &'v str,
+}
+
+/// Returns the findings of the comparison.
+pub fn versions(value: &Value) -> Markup {
+    let findings: Vec<_> = list(value, "findings").iter().filter_map(finding).collect();
+    let away = |finding: &Finding<'_>| {
+        let [low, high] = finding.interval.unwrap_or([1.0; 2]);
+        (low - 1.0).abs().max((high - 1.0).abs()).max(finding.margin)
+    };
+    let most = findings.iter().map(away).filter(|away| away.is_finite()).fold(0.0, f64::max) * 1.1;
+    html! {
+        section.verdict {
+            @if let Some(main) = findings.first() { p.sentence { (name_of(main.name)) " of B, compared with A: " (words(main)) } }
+            @else { p.sentence { "Nothing was measured." } }
+        }
+        (rules(value))
+        section {
+            h2 { "A and B" }
+            p.sub { strong { "A " } (text(value, "a").unwrap_or_default()) }
+            p.sub { strong { "B " } (text(value, "b").unwrap_or_default()) }
+            p.sub { "Bars are 99% intervals of the change from A to B; the grey band around the middle is what counts as no difference." }
+            div.wide tabindex="0" role="group" aria-label="Metrics of both versions" {
+                table {
+                    thead { tr { th scope="col" { "metric" } th scope="col" { "A" } th scope="col" { "B" } th scope="col" { "change" } td {} } }
+                    tbody { @for finding in &findings { (row(finding, most)) } }
+                }
+            }
+            (facts(value))
+        }
+    }
+}
+
+fn finding(value: &Value) -> Option<Finding<'_>> {
+    let at = |index: usize| list(value, "interval").get(index).and_then(Value::as_f64);
+    let is_measured = number(value, "a").is_some() || number(value, "pairs").is_some_and(|pairs| pairs > 0.0);
+    is_measured.then_some(Finding {
+        name: text(value, "metric")?,
+        a: number(value, "a"),
+        b: number(value, "b"),
+        interval: at(0).zip(at(1)).map(|(low, high)| [low, high]),
+        margin: number(value, "margin").unwrap_or(0.02),
+        outcome: text(value, "outcome").unwrap_or("cannot_tell"),
+    })
+}
+
+fn row(finding: &Finding<'_>, most: f64) -> Markup {
+    let class = if finding.outcome == "different" { "b" } else { "a" };
+    let shown = |figure: Option<f64>| figure.map_or("–".into(), |figure| shown(finding.name, figure));
+    html! {
+        tr {
+            th scope="row" { (name_of(finding.name)) }
+            td { (shown(finding.a)) } td { (shown(finding.b)) } td { (words(finding)) }
+            td.drawn { @if let Some(of) = finding.interval { (interval(of, finding.margin, most, class)) } }
+        }
+    }
+}
+
+fn words(finding: &Finding<'_>) -> String {
+    let change = |ratio: f64| format!("{:+.1}%", (ratio - 1.0) * 100.0);
+    match (finding.outcome, finding.interval) {
+        ("different", Some([low, high])) => format!("{} to {}", change(low), change(high)),
+        ("same", _) => format!("the same within {}", percent(finding.margin)),
+        (_, Some([low, high])) => format!("cannot tell: {} to {}", change(low), change(high)),
+        _ => "cannot tell".into(),
+    }
+}
+
+fn name_of(metric: &str) -> &str {
+    match metric {
+        "cpu" => "CPU time per response",
+        "p50" => "Median response time",
+        "p90" => "90th percentile",
+        "p99" => "99th percentile",
+        "p99_9" => "99.9th percentile",
+        "throughput" => "Throughput",
+        "errors" => "Share of errors",
+        "memory" => "Memory",
+        other => other,
+    }
+}
+
+fn shown(metric: &str, figure: f64) -> String {
+    match metric {
+        "throughput" => format!("{}/s", rate(figure)),
+        "errors" => percent(figure),
+        "memory" => bytes(figure),
+        _ => micros(figure),
+    }
+}
+
+fn rules(value: &Value) -> Markup {
+    let rules = list(value, "rules");
+    let class = |outcome: &str| match outcome {
+        "passed" => "good",
+        "failed" => "bad",
+        _ => "faint",
+    };
+    html! {
+        @if !rules.is_empty() {
+            h2 { "Thresholds" }
+            table {
+                thead { tr { th.words { "fails if" } th.words { "because" } th { "outcome" } } }
+                tbody {
+                    @for rule in rules {
+                        @let outcome = text(rule, "outcome").unwrap_or("cannot_tell");
+                        tr {
+                            td.words { (text(rule, "rule").unwrap_or_default()) }
+                            td.words { (text(rule, "because").unwrap_or_default()) }
+                            td class=(class(outcome)) { (outcome.replace('_', " ")) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn facts(value: &Value) -> Markup {
+    let blocks = list(value, "blocks").len();
+    let reasons = field(value, "reasons").and_then(Value::as_object);
+    html! {
+        @if let Some(per_s) = number(value, "rate") {
+            p.sub { (count(blocks as u64)) " blocks in turns; CPU and response times at " (rate(per_s)) " requests/s; seed " (number(value, "seed").unwrap_or(0.0)) "." }
+        } @else if blocks == 0 { p.sub { "Results as they are: nothing was loaded for the comparison." } }
+        @if flag(value, "interrupted") { p.caution { "The comparison was interrupted." } }
+        @for (reason, count) in reasons.into_iter().flatten() { p.caution { "left out: " (reason) " (" (count) ")" } }
+        @for note in texts(value, "notes") { p.sub { (note) } }
+    }
+}

@@ -1,0 +1,335 @@
+//! Pages of made-up results, read by the HTML parser of a browser.
+
+#[path = "page/reader.rs"]
+mod reader;
+
+use reader::Page;
+use serde_json::{Value, json};
+use torr_page::{Document, page};
+
+/// What ends a text, an attribute or an element, if it is not escaped.
+const HOSTILE: &str =
+    "\"'><script>alert(1)</script><img src=x onerror=alert(1)><svg onload=alert(1)></title></style>{}`\u{202e}";
+
+fn run() -> Value {
+    let point = |t: u32| {
+        json!({"t": t, "requests": 1000 + t % 7, "errors": t % 50 / 49, "p50": 800, "p99": 20_000 + t,
+            "latency_histogram": "630:500 800:480 16000:20", "generator_cores": 0.5, "server_cores": 1.5, "cpu_share": 0.9})
+    };
+    json!({
+        "schema": "torr.run/1", "torr": "0.1.0", "target": "http://h/", "started_at": "2026-11-23T08:00:00Z",
+        "plan": {"connections": 8, "threads": 2, "rate": 1000, "duration_s": 10, "keep_alive": true, "method": "GET"},
+        "requests": 10_000, "rps": 1000.0, "duration_s": 10.0, "status": {"200": 9_990, "503": 10},
+        "errors": {"connect": 0, "timeout": 2, "status": 10},
+        "causes": [{"kind": "timeout", "side": "server", "what": "no response", "count": 2}],
+        "failed_response": {"status_line": "HTTP/1.1 503 No", "fields": [{"name": "X", "value": "y"}], "content": "no"},
+        "latency_us": {"min": 100, "mean": 900, "p50": 800, "p90": 900, "p99": 20_000, "max": 300_000},
+        "latency_histogram": "100:10 800:9000 900:880 20000:100 300000:10",
+        "phases_us": {"connect": {"min": 60, "mean": 70, "max": 90}, "tls": null, "first_byte": {"mean": 850, "p50": 790}},
+        "series": (1..=10).map(point).collect::<Vec<_>>(),
+        "steering": [{"t": 2.5, "what": "mark"}, {"t": 3.0, "what": "rate", "value": 1.1}, {"t": 9, "what": "end"}],
+        "entries": [{"name": "login", "requests": 5, "failed": 1, "latency_us": {"p50": 5, "p99": 9}}],
+        "fleet": {"agents": [{"name": "one", "state": "ended", "rps": 5.0, "requests": 5, "errors": 0, "busy_share": 0.5}]},
+        "checks": [{"name": "status is 200", "passed": 5, "failed": 1}],
+        "thresholds": [{"rule": "p99>50ms", "measured": "20 ms", "failed": false}],
+        "validity": {"ok": false, "findings": [{"what": "steal", "ok": false, "note": "stolen", "advice": "again"}]},
+        "verdict": {"factor": "cpu", "confidence": "likely", "summary": "The CPU is full.", "because": ["a reason"],
+            "advice": ["more"], "verify": "torr http://h/", "gain": {"summary": "twice"}},
+    })
+}
+
+fn doctor() -> Value {
+    json!({
+        "schema": "torr.doctor/1", "torr": "0.1.0", "target": "http://h/", "seconds": 22.0, "remarks": ["a remark"],
+        "setting": {"connections": 8}, "verdict": run()["verdict"],
+        "figures": {"ladder": [{"connections": 1, "rps": 100.0, "median_s": 0.01}, {"connections": 2, "rps": 190.0}]},
+        "trail": [{"experiment": "one request at a time", "why": "the floor", "run": run()}, {"experiment": "a pause"}],
+    })
+}
+
+fn limit() -> Value {
+    let rung = |n: u32| json!({"connections": n, "good_per_s": 100 * n, "latency_us": {"p50": 900, "p99": 1000}});
+    json!({
+        "schema": "torr.limit/1", "torr": "0.1.0", "target": "http://h/", "spent_s": 50.0, "slo": ["p99<50ms"],
+        "summary": "It sustains 400 requests/s.", "sustained": {"rate": 400.0, "latency_us": {"p50": 900, "p99": 1000}},
+        "fails_at": 440.0, "verdict": run()["verdict"], "knee": 3.0, "connections": {"recommended": 5},
+        "fit": {"good": true, "lambda": 100.0, "sigma": 0.001, "kappa": 0.0001},
+        "ladder": [rung(1), rung(2), rung(4)], "disturbance": {"most": {"others": 0.9}},
+        "steps": [
+            {"load": {"rate": 400.0}, "good_per_s": 400.0, "kept": true, "why": "first", "error_share": 0},
+            {"load": {"rate": 440.0}, "good_per_s": 400.0, "kept": false, "failure": "p99 was 80ms"},
+        ],
+    })
+}
+
+fn versions() -> Value {
+    let finding = |metric: &str, outcome: &str| {
+        json!({"metric": metric, "pairs": 9, "a": 10.0, "b": 11.0, "ratio": 1.1, "interval": [1.08, 1.12], "p": 0.001,
+            "margin": 0.02, "outcome": outcome})
+    };
+    json!({
+        "schema": "torr.versions/1", "torr": "0.1.0", "a": "http://a/", "b": "http://b/", "started_at": "now",
+        "seed": 7, "seconds": 60.0, "connections": 64, "rate": 1000.0, "interrupted": false, "blocks": [{}, {}],
+        "findings": [finding("cpu", "different"), finding("p99", "cannot_tell"), finding("throughput", "same")],
+        "rules": [{"rule": "cpu>+2%", "outcome": "failed", "because": "it is more"}],
+        "reasons": {"steal": 2}, "notes": ["a note"],
+    })
+}
+
+fn demo() -> Value {
+    let row = |name: &str, path: &str, keep_alive: bool| {
+        json!({"name": name, "path": path, "connections": 100, "keep_alive": keep_alive, "run": run(),
+            "references": [{"system": "webman", "least": 1000, "most": 2000}, {"system": "nginx", "least": 5, "most": 5}]})
+    };
+    json!({
+        "schema": "torr.demo/1", "torr": "0.1.0", "machine": {"cpu": "a CPU", "cores": 2}, "workers": 2,
+        "database": "embedded SQLite", "verdict": run()["verdict"],
+        "rows": [row("kept", "/", true), row("not kept", "/", false), row("raw", "/db/raw", true)],
+    })
+}
+
+fn document(value: Value) -> Document {
+    Document::new("a.json", value).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn read(values: Vec<Value>) -> Page {
+    Page::read(&page(&values.into_iter().map(document).collect::<Vec<_>>()))
+}
+
+/// Replaces all texts of a result, its schema and the root's path excepted, by a hostile one; the names of statuses as well.
+fn lab() -> Value {
+    let measured = |rps: f64, limit: &str| {
+        json!({"measured": {"rps": rps, "least_rps": rps - 100.0, "most_rps": rps + 100.0, "p99_us": 900.0, "cpu_us": 8.5,
+            "rounds": 3, "limit": limit, "invalid": [], "failed": null}})
+    };
+    json!({
+        "schema": "torr.lab-table/1",
+        "header": {"schema": "torr.lab/1", "torr": "0.1.0", "suite": "mine", "about": "a suite", "started_at": "2026-11-23T08:00:00Z",
+            "machine": {"cores": 2, "kernel": "Linux 6"}, "rounds": 3, "scale": 0.1, "seed": 7},
+        "table": {
+            "subjects": ["one", "two", "three", "four"], "references": ["Elsewhere"],
+            "lines": [
+                {"level": "hello, c 10", "references": ["1,000"],
+                    "cells": [measured(5_000.0, "server-cpu"), measured(9_000.0, "generator"), "absent", {"failed": "a check"}]},
+                {"level": "other", "references": [""], "cells": ["not_offered", "missing", "absent", {"failed": "a check"}]},
+            ],
+            "absent": {"three": "no program"}, "versions": {"one": "1.2.3", "two": "4"},
+        },
+    })
+}
+
+fn make_hostile(value: &mut Value) {
+    match value {
+        Value::String(text) if !text.starts_with("torr.") && !text.contains(':') && text != "/" => {
+            HOSTILE.clone_into(text)
+        }
+        Value::String(text) if text.starts_with("http") => *text += HOSTILE,
+        Value::Array(elements) => elements.iter_mut().for_each(make_hostile),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(make_hostile);
+            if let Some(responses) = fields.remove("503") {
+                fields.insert(HOSTILE.into(), responses);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn a_page_of_each_kind_has_its_sections_and_loads_nothing() {
+    for (value, headings) in [
+        (run(), &["Thresholds", "Checks", "Over time", "Distribution", "Phases", "Entries", "Agents", "Errors"][..]),
+        (doctor(), &["By connections", "Experiments"]),
+        (limit(), &["By connections", "Steps of the search"]),
+        (versions(), &["Thresholds", "A and B"]),
+        (demo(), &["A page of a line of text", "A row of 100,000 from the database"]),
+        (lab(), &["Responses per second", "hello, c 10", "Not measured", "Versions"]),
+    ] {
+        let page = read(vec![value]);
+        page.loads_nothing();
+        let last = ["How to repeat it"];
+        assert_eq!(page.texts_of("h2"), [headings, &last].concat());
+        assert!(page.count("svg") > 0 && page.count("table") > 0);
+        for plot in
+            page.attributes("svg").filter(|svg| svg.iter().any(|(name, value)| name == "class" && value == "plot"))
+        {
+            let has = |wanted: &str| plot.iter().any(|(name, value)| name == wanted && !value.is_empty());
+            assert!(has("role") && has("aria-label"), "{plot:?}");
+        }
+    }
+}
+
+#[test]
+fn hostile_texts_do_nothing_in_any_page() {
+    for clean in [run(), doctor(), limit(), versions(), demo(), lab()] {
+        let mut hostile = clean.clone();
+        make_hostile(&mut hostile);
+        assert!(hostile.to_string().matches("alert(1)").count() > 5, "{hostile}");
+        let (clean, hostile) = (read(vec![clean.clone(), clean]), read(vec![hostile.clone(), hostile]));
+        hostile.loads_nothing();
+        // Texts change no element: only the first page may have elements that depend on a text's kind.
+        for element in ["script", "img", "style", "title", "svg", "table", "tr", "details", "a", "iframe"] {
+            assert_eq!(hostile.count(element), clean.count(element), "{element}");
+        }
+        assert!(hostile.text().contains("<script>alert(1)</script>"), "the text is shown as it is");
+    }
+}
+
+#[test]
+fn figures_are_those_of_the_json() {
+    let text = read(vec![run()]).text();
+    for figure in ["The CPU is full.", "a reason", "10,000", "800 us", "20.0 ms", "300 ms", "torr http://h/ -c 8"] {
+        assert!(text.contains(figure), "{figure} is not in {text}");
+    }
+    for figure in ["CPUs, server", "1.50", "90%", "mark 1", "the rate became 110% of the planned one", "ended by hand"]
+    {
+        assert!(text.contains(figure), "{figure} is not in {text}");
+    }
+    assert!(text.contains("until 10 s") && text.contains("480"), "the map has its table: {text}");
+    let text = read(vec![versions()]).text();
+    let change = "CPU time per response of B, compared with A: +8.0% to +12.0%";
+    for figure in [change, "the same within 2", "cannot tell: +8.0%", "10 us", "it is more", "a note", "--seed 7"] {
+        assert!(text.contains(figure), "{figure} is not in {text}");
+    }
+    let text = read(vec![lab()]).text();
+    let rows =
+        ["one5,0004,900 to 5,100", "two9,0008,900 to 9,100", "medians of 3 runs in turns, 0.1 of the suite's time"];
+    for figure in
+        rows.into_iter().chain(["generator", "three is not here: no program", "four failed: a check", "--seed 7"])
+    {
+        assert!(text.contains(figure), "{figure} is not in {text}");
+    }
+    assert!(text.find("two9,000") < text.find("one5,000"), "the fastest comes first");
+    let text = read(vec![demo()]).text();
+    for figure in ["webman 1,000 to 2,000", "nginx 5", "not kept", "embedded SQLite", "The CPU is full."] {
+        assert!(text.contains(figure), "{figure} is not in {text}");
+    }
+    let text = read(vec![limit()]).text();
+    assert!(text.contains("It sustains 400 requests/s.") && text.contains("p99 was 80ms"), "{text}");
+}
+
+/// Returns a run whose plan has these fields beside those of every plan.
+fn planned(fields: Value) -> Value {
+    let mut run = run();
+    let mut plan = json!({"connections": 8, "threads": 2, "keep_alive": true, "method": "GET", "timeout_s": 10.0});
+    plan.as_object_mut().expect("it is one").extend(fields.as_object().expect("it is one").clone());
+    run["plan"] = plan;
+    run
+}
+
+#[test]
+fn the_command_has_all_of_the_plan() {
+    for (fields, command) in [
+        (json!({"max_rate": 500.0, "requests": 90, "duration_s": 1.5}), "-c 8 -t 2 --max-rate 500 -n 90 -d 1.5"),
+        (json!({"think_s": [0.05, 2.0], "duration_s": 3}), "-c 8 -t 2 -d 3s --think 0.05..2s"),
+        (json!({"think_s": [0.05, 0.05], "timeout_s": 2.5}), "-c 8 -t 2 --timeout 2.5 --think 0.05"),
+        (json!({"rate": 20.5, "arrivals": "constant", "coalesce_s": 0.00015}), "-c 8 -t 2 -r 20.5"),
+        (json!({"rate": 20, "arrivals": "constant", "coalesce_s": 0.00004}), "-c 8 -t 2 -r 20 --coalesce 40us"),
+        (json!({"rate": 20, "arrivals": "constant"}), "-c 8 -t 2 -r 20 --coalesce 0"),
+        (json!({"rate": 20, "arrivals": "poisson", "warmup_s": 1}), "-c 8 -t 2 -r 20 --warmup 1s --arrivals poisson"),
+        (json!({"depth": 4, "protocol": "http/1.1"}), "-c 8 -t 2 --pipeline 4"),
+        (json!({"depth": 4, "protocol": "h2"}), "-c 8 -t 2 --streams 4 --http2-prior-knowledge"),
+        (json!({"requests_per_connection": 7, "method": "PUT"}), "-c 8 -t 2 --requests-per-connection 7 -X PUT"),
+        (json!({"keep_alive": false, "method": "A'B"}), "-c 8 -t 2 -X \"A'B\" --no-keepalive"),
+    ] {
+        let page = read(vec![planned(fields.clone())]);
+        let texts = page.texts_of("pre");
+        assert!(texts.contains(&format!("torr http://h/ {command}")), "{fields}: {texts:?}");
+    }
+    let mut secure = planned(json!({"protocol": "h2", "depth": 1}));
+    secure["target"] = "https://h/?a=1&b='2'".into();
+    let texts = read(vec![secure]).texts_of("pre");
+    assert!(texts.contains(&"torr \"https://h/?a=1&b='2'\" -c 8 -t 2 --http2".to_owned()), "{texts:?}");
+}
+
+#[test]
+fn a_load_that_the_result_does_not_tell_has_no_command() {
+    let mut stages = planned(json!({"staged": true, "arrivals": "constant"}));
+    let mut steered = stages.clone();
+    stages["steering"] = json!([{"t": 1, "what": "mark"}]);
+    steered["steering"] = json!([{"t": 1, "what": "pause"}]);
+    let mut sessions = planned(json!({"rate": 20.0, "method": "GET,POST"}));
+    sessions["sessions"] = json!({"users": 1, "finished": 5});
+    let mut diagnosis = doctor();
+    diagnosis["trail"][0]["run"] = sessions.clone();
+    for (value, why) in [
+        (stages, "the load went in stages"),
+        (steered, "the load was steered by hand"),
+        (sessions.clone(), "the load was made of sessions"),
+        (diagnosis, "the load was made of sessions"),
+    ] {
+        let page = read(vec![value]);
+        assert!(page.text().contains(&format!("No command is written here: {why}")), "{}", page.text());
+        assert!(page.texts_of("pre").iter().all(|text| !text.contains(" -c ")), "{:?}", page.texts_of("pre"));
+    }
+    let text = read(vec![sessions]).text();
+    assert!(text.contains("open loop, 20.0 sessions/s due, 1 user, "), "{text}");
+    let text = read(vec![planned(json!({"max_rate": 20, "connections": 1}))]).text();
+    assert!(text.contains("at most 20.0 requests/s, 1 connection, "), "{text}");
+}
+
+#[test]
+fn a_run_of_an_hour_stays_small_and_keeps_its_extremes() {
+    let mut hour = run();
+    // Thirty steps of three decades, with counts that change from second to second, are as much as a run has.
+    let steps = (0..30).map(|step: i32| (100.0 * 10f64.powf(f64::from(step) / 10.0)).round() as u64);
+    let steps: Vec<_> = steps.enumerate().collect();
+    let spread = |t: u32| {
+        let count =
+            |step: usize| (t as usize * 31 + step * 17) % 400 * usize::from(!(t as usize + step).is_multiple_of(3));
+        steps.iter().map(|(step, us)| format!("{us}:{}", count(*step))).collect::<Vec<_>>().join(" ")
+    };
+    let point = |t: u32| {
+        json!({"t": t, "requests": 1000, "errors": 0, "p50": 800, "p99": if t == 2000 { 4_000_000 } else { 20_000 },
+        "generator_cores": 0.5, "server_cores": 1.5 + f64::from(t % 9) / 10.0, "cpu_share": 0.9, "latency_histogram": spread(t)})
+    };
+    hour["series"] = (1..=1024).map(|n| point(n * 3600 / 1024)).chain([point(2000)]).collect();
+    hour["series"].as_array_mut().expect("it is a list").sort_by_key(|point| point["t"].as_u64());
+    let words = (1..4000).map(|us| format!("{}:{}", us * 37, 1 + us % 9)).collect::<Vec<_>>();
+    hour["latency_histogram"] = words.join(" ").into();
+    let text = page(&[document(hour)]);
+    assert!(text.len() < 500_000, "{} bytes", text.len());
+    let page = Page::read(&text);
+    assert!(page.text().contains("60:00"), "the axis ends after an hour");
+    // The peak of one second is the topmost point of the percentile's line: y is near 0 there.
+    let paths = page.attributes("path").filter(|path| path.iter().any(|(_, value)| value == "line b"));
+    let drawn: String = paths.flatten().filter(|(name, _)| name == "d").map(|(_, d)| d.as_str()).collect();
+    let heights = drawn.split(['M', 'L']).filter_map(|point| point.split(' ').nth(1)?.parse::<f64>().ok());
+    assert!(heights.fold(f64::INFINITY, f64::min) < 10.0, "{drawn}");
+}
+
+#[test]
+fn what_a_result_lacks_is_left_out() {
+    let bare = |schema: &str, rest: Value| {
+        let mut bare = json!({"schema": schema, "target": "http://h/"});
+        bare.as_object_mut().expect("it is one").extend(rest.as_object().expect("it is one").clone());
+        bare
+    };
+    for value in [
+        bare("torr.run/1", json!({"requests": 0, "rps": 0, "duration_s": 0, "series": [{"t": 0}, {}, 5, null]})),
+        bare("torr.doctor/1", json!({"seconds": 0, "trail": [{}, 5]})),
+        bare("torr.versions/1", json!({"a": "", "b": "", "seconds": 0, "findings": [{}, 5, {"metric": "x", "a": 0}]})),
+        bare("torr.demo/1", json!({"database": "", "rows": [{}, 5, {"path": "/", "run": {}}]})),
+        bare("torr.limit/1", json!({"spent_s": 0, "ladder": [{}, {"connections": 0, "good_per_s": 1}], "steps": [{}]})),
+    ] {
+        let text = page(&[document(value)]);
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+        Page::read(&text).loads_nothing();
+    }
+}
+
+#[test]
+fn foreign_files_are_refused_in_a_line() {
+    for (text, wanted) in [
+        ("", "x is no JSON"),
+        ("[1]", "x is no result of torr"),
+        ("{\"schema\": \"other/1\"}", "x is no result of torr"),
+        ("{\"schema\": \"torr.history/1\"}", "x is of the schema torr.history/1"),
+        ("{\"schema\": \"torr.run/1\"}", "'target'"),
+        ("{\"schema\": \"torr.run/1\", \"target\": \"t\", \"requests\": \"5\"}", "'requests'"),
+        ("{\"schema\": \"torr.limit/1\", \"target\": \"t\", \"spent_s\": 1, \"ladder\": []}", "'steps'"),
+    ] {
+        let error = Document::parse("x", text).expect_err(text).to_string();
+        assert!(error.contains(wanted) && error.lines().count() == 1, "{text}: {error}");
+    }
+}

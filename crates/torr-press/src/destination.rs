@@ -1,0 +1,18 @@
+//! A server of a run beside the plan's own.
+
+use crate::target::Target;
+use torr_net::Address;
+use torr_net::tls::TlsConfig;
+
+/// A server of a run beside the plan's own, and the way to it.
+#[derive(Debug, Clone)]
+pub struct Destination {
+    /// Its URL, parsed.
+    pub target: Target,
+    /// The addresses behind its name, or the proxy's; connections take them in turn. At least one.
+    pub addresses: Vec<Address>,
+    /// The request by which a proxy opens a tunnel, if there is a proxy.
+    pub tunnel: Option<Vec<u8>>,
+    /// TLS, and how.
+    pub tls: Option<TlsConfig>,
+}

@@ -1,0 +1,61 @@
+//! The agents of a run over a fleet: a row for each.
+
+use crate::human::{count, micros, percent, rate};
+use crate::style::{BAD, FAINT, paint};
+use crate::table::align_within;
+use torr_gauge::fleet::{AgentState, Fleet, FleetAgent};
+
+/// Returns a table of the agents, and a line for each that was itself the limit or has not ended as planned.
+pub(crate) fn section(fleet: &Fleet, width: usize) -> String {
+    let names = ["agent", "share", "connections", "requests/s", "errors", "busy", "p99 send lag", "began", ""];
+    let mut rows = vec![names.map(|name| paint(FAINT, name)).to_vec()];
+    rows.extend(fleet.agents.iter().map(row));
+    let mut text = align_within(&rows, width);
+    for line in fleet.limits().iter().chain(&fleet.shortcomings()) {
+        text.push_str(&format!("{}      {line}\n", paint(BAD, "caution")));
+    }
+    text
+}
+
+fn row(agent: &FleetAgent) -> Vec<String> {
+    let known = |text: Option<String>| text.unwrap_or_else(|| "-".into());
+    let state = match agent.state {
+        AgentState::Ended => String::new(),
+        AgentState::Stopped => "stopped".into(),
+        AgentState::Failed => paint(BAD, "failed"),
+        AgentState::Lost => paint(BAD, "lost"),
+    };
+    let late = |us: i64| format!("{}{}", if us < 0 { "-" } else { "+" }, micros(us.unsigned_abs() as f64));
+    vec![
+        agent.name.clone(),
+        percent(agent.share),
+        count(agent.connections as u64),
+        rate(agent.rps),
+        count(agent.errors),
+        known(agent.busy_share.map(percent)),
+        known(agent.send_lag_p99_us.map(|us| micros(us as f64))),
+        known(agent.began_us.map(late)),
+        state,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use torr_gauge::fleet::FleetCut;
+
+    #[test]
+    fn each_agent_has_a_row_and_what_went_wrong_is_named() {
+        let agent = |name: &str| FleetAgent { name: name.into(), share: 0.5, connections: 5, ..FleetAgent::default() };
+        let slow = FleetAgent { was_limit: true, began_us: Some(120), busy_share: Some(0.99), ..agent("a") };
+        let lost = FleetAgent { state: AgentState::Lost, note: Some("killed".into()), ..agent("b") };
+        let cut = Some(FleetCut { at_s: 2.0, ..FleetCut::default() });
+        let fleet = Fleet { agents: vec![slow, lost], cut, ..Fleet::default() };
+        let text = anstream::adapter::strip_str(&section(&fleet, 200)).to_string();
+        let lines: Vec<_> = text.lines().collect();
+        assert!(lines[1].starts_with('a') && lines[1].contains("+120 us") && lines[1].contains("99"), "{text}");
+        assert!(lines[2].starts_with('b') && lines[2].ends_with("lost"), "{text}");
+        assert!(text.contains("the agent a was itself the limit"), "{text}");
+        assert!(text.contains("the agent b was lost: killed") && text.contains("first 2 s"), "{text}");
+    }
+}

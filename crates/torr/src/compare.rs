@@ -1,0 +1,54 @@
+//! `torr compare`: two versions by their results, or loaded in turns.
+
+mod args;
+mod outputs;
+mod results;
+mod servers;
+mod words;
+
+use crate::exit::{self, CliError};
+pub use args::CompareArgs;
+use outputs::Outputs;
+use std::path::Path;
+use std::process::ExitCode;
+use torr_lab::report::{Conclusion, Report};
+
+/// The exit code of a comparison that cannot tell.
+const CANNOT_TELL: u8 = 4;
+
+/// Compares and prints the report.
+pub fn run(args: &CompareArgs) -> Result<ExitCode, CliError> {
+    if args.versions.len() == 1 {
+        return Err(CliError::Usage("two versions are compared: give two URLs, or two results".into()));
+    }
+    let are_files = !args.versions.is_empty() && args.versions.iter().all(|version| Path::new(version).exists());
+    // Each of --a and --b is a command, unless all of their words are files.
+    let is_group = |words: &[String]| !words.is_empty() && words.iter().all(|word| Path::new(word).exists());
+    let has_sides = !args.a.is_empty() && !args.b.is_empty();
+    if args.versions.is_empty() && !has_sides {
+        return Err(CliError::Usage("nothing to compare: give two URLs or results, or --a and --b".into()));
+    }
+    let outputs = Outputs::open(args)?;
+    let are_groups = args.url.is_none() && is_group(&args.a) && is_group(&args.b);
+    let report = match () {
+        () if are_files || are_groups => results::compare(args)?,
+        () => match servers::compare(args)? {
+            Ok(report) => report,
+            Err(halt) => return crate::doctor::halted(halt, "a block to compare"),
+        },
+    };
+    let failed = exit::failed(&outputs.put(&report));
+    Ok(match failed {
+        _ if report.interrupted => exit::interrupted(),
+        Some(code) => code,
+        None => code(&report),
+    })
+}
+
+fn code(report: &Report) -> ExitCode {
+    match report.conclusion() {
+        Conclusion::Shown => ExitCode::SUCCESS,
+        Conclusion::Failed => ExitCode::FAILURE,
+        Conclusion::CannotTell => ExitCode::from(CANNOT_TELL),
+    }
+}

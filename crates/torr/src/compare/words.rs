@@ -1,0 +1,137 @@
+//! A comparison as text and as Markdown.
+
+use crate::output;
+use std::fmt::Write;
+use torr_lab::gate::Kept;
+use torr_lab::judgement::{Finding, percent};
+use torr_lab::metric::Metric;
+use torr_lab::report::{Conclusion, Report, main};
+use torr_report::human::{bytes, micros, rate};
+use torr_report::style::{BAD, FAINT, GOOD, STRONG, paint};
+use torr_report::table;
+
+/// Returns all as text.
+pub fn text(report: &Report) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "{}", paint(FAINT, noise(report)));
+    let _ = writeln!(out, "  {}  {}\n  {}  {}\n", paint(STRONG, "A"), report.a, paint(STRONG, "B"), report.b);
+    let _ = writeln!(out, "  {}  {}", paint(STRONG, "result"), result(report));
+    for judged in &report.rules {
+        let style = match judged.outcome {
+            Kept::Passed => GOOD,
+            Kept::Failed => BAD,
+            Kept::CannotTell => STRONG,
+        };
+        let _ = writeln!(out, "  {}  {}: {}", paint(style, kept(judged.outcome)), judged.rule, judged.because);
+    }
+    let faint = |name: &str| paint(FAINT, name);
+    let mut lines = vec![["", "A", "B", "difference"].map(faint).to_vec()];
+    lines.extend(rows(report).into_iter().map(Vec::from));
+    let table = table::align_within(&lines, output::columns_of_table());
+    out.push('\n');
+    table.lines().for_each(|line| out += &format!("  {line}\n"));
+    out.push('\n');
+    for line in remarks(report) {
+        let _ = writeln!(out, "  {}", paint(FAINT, line));
+    }
+    out
+}
+
+/// Returns all as Markdown.
+pub fn markdown(report: &Report) -> String {
+    let cell = |text: &str| text.replace('|', "\\|");
+    let mut out = format!("### torr compare: {}\n\n{}\n\n", result(report), noise(report));
+    let _ = writeln!(out, "A: `{}`  \nB: `{}`\n", report.a, report.b);
+    if !report.rules.is_empty() {
+        out += "| threshold | | |\n|---|---|---|\n";
+        for judged in &report.rules {
+            let (rule, because) = (cell(&judged.rule), cell(&judged.because));
+            let _ = writeln!(out, "| `{rule}` | **{}** | {because} |", kept(judged.outcome));
+        }
+        out.push('\n');
+    }
+    out += "| | A | B | difference |\n|---|---|---|---|\n";
+    for row in rows(report) {
+        let _ = writeln!(out, "| {} |", row.map(|text| cell(&text)).join(" | "));
+    }
+    out.push('\n');
+    remarks(report).iter().for_each(|line| out += &format!("- {line}\n"));
+    out
+}
+
+/// Returns the first line: the smallest difference that the machine can show.
+fn noise(report: &Report) -> String {
+    let smallest = main(&report.findings).and_then(|main| Some((main.metric, report.smallest.get(&main.metric)?)));
+    match smallest {
+        Some((metric, smallest)) => format!(
+            "A against A: this machine can show a difference of {} in {} within the budget ({} blocks)",
+            percent(*smallest),
+            metric.name(),
+            report.noise_blocks.len()
+        ),
+        None if report.blocks.is_empty() => "results as they are: there was no A against A".into(),
+        None => "A against A: too few valid turns to say what this machine can show".into(),
+    }
+}
+
+fn result(report: &Report) -> String {
+    let shown = main(&report.findings).map_or("nothing was measured".into(), Finding::in_words);
+    match report.conclusion() {
+        _ if report.rules.is_empty() => shown,
+        Conclusion::Shown => format!("passed; {shown}"),
+        Conclusion::Failed => format!("failed; {shown}"),
+        Conclusion::CannotTell => format!("cannot tell whether a threshold is kept; {shown}"),
+    }
+}
+
+fn kept(kept: Kept) -> &'static str {
+    match kept {
+        Kept::Passed => "passed",
+        Kept::Failed => "failed",
+        Kept::CannotTell => "cannot tell",
+    }
+}
+
+fn rows(report: &Report) -> Vec<[String; 4]> {
+    let measured = report.findings.iter().filter(|finding| finding.a.is_some() || finding.pairs > 0);
+    let cell = |finding: &Finding, value: Option<f64>| value.map_or("-".into(), |value| shown(finding.metric, value));
+    let row = |finding: &Finding| {
+        let (a, b) = (cell(finding, finding.a), cell(finding, finding.b));
+        [finding.metric.name().into(), a, b, finding.in_words()]
+    };
+    measured.map(row).collect()
+}
+
+fn shown(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Throughput => format!("{}/s", rate(value)),
+        Metric::Errors => percent(value),
+        Metric::Memory => bytes(value),
+        _ => micros(value),
+    }
+}
+
+fn remarks(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(fixed) = report.rate {
+        let state = if report.interrupted { ", interrupted" } else { "" };
+        lines.push(format!(
+            "{} blocks in {:.0} s{state}, {} connections, CPU and response times at {}/s, seed {}",
+            report.blocks.len(),
+            report.seconds,
+            report.connections,
+            rate(fixed),
+            report.seed
+        ));
+    }
+    if !report.reasons.is_empty() {
+        let reasons: Vec<_> = report.reasons.iter().map(|(reason, count)| format!("{reason} ({count})")).collect();
+        lines.push(format!(
+            "{} left out as invalid; of single turns or results: {}",
+            report.left_out,
+            reasons.join(", ")
+        ));
+    }
+    lines.extend(report.notes.iter().cloned());
+    lines
+}

@@ -1,0 +1,25 @@
+//! `torr fleet`: a load from several machines at once, with one result.
+
+mod agent;
+mod args;
+mod inline;
+mod load;
+mod manage;
+mod run;
+mod words;
+
+use crate::exit::CliError;
+pub use args::FleetArgs;
+use args::FleetCommand;
+pub use load::{FleetLoad, WordSource};
+use std::process::ExitCode;
+
+/// Runs a command. `read` reads the words of a load.
+pub fn run(args: &FleetArgs, read: load::Reader) -> Result<ExitCode, CliError> {
+    match &args.command {
+        FleetCommand::Agent(args) => agent::run(args, read),
+        FleetCommand::Run(args) => run::run(args, read),
+        FleetCommand::List(args) => manage::list(args),
+        FleetCommand::Stop(args) => manage::stop(args),
+    }
+}

@@ -1,0 +1,84 @@
+//! `torr fleet agent`.
+
+use super::args::{AgentArgs, failed};
+use super::load::{Reader, WordSource};
+use crate::exit::CliError;
+use crate::interrupt;
+use crate::output;
+use crate::own_server::{self, Server};
+use crate::press::{self, cpus};
+use std::fs;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use torr_fleet::{Agent, AgentSettings, AllowList, FleetName};
+use torr_gauge::{RunResult, Verdict, redact};
+use torr_press::Plan;
+
+/// The length of the measurement of a machine's ceiling, and of the warm-up before it.
+const CALIBRATION: Duration = Duration::from_millis(400);
+const CALIBRATION_WARMUP: Duration = Duration::from_millis(200);
+/// The number of connections of the measurement.
+const CALIBRATION_CONNECTIONS: usize = 32;
+
+/// Runs an agent until a signal ends it.
+pub fn run(args: &AgentArgs, read: Reader) -> Result<ExitCode, CliError> {
+    let stop = interrupt::flag()?;
+    let settings = AgentSettings {
+        nats: args.nats.connection(),
+        fleet: args.nats.fleet.clone(),
+        name: args.name.clone().unwrap_or_else(own_name),
+        allow: AllowList::new(args.allow.clone()),
+        ceiling: 0.0,
+        cores: cpus(),
+        longest: args.longest,
+    };
+    settings.check().map_err(failed)?;
+    let ceiling = args.ceiling.map_or_else(|| calibrated(&stop), Ok)?;
+    torr_fleet::agent::run(AgentSettings { ceiling, ..settings }, Arc::new(Carrier { read }), &stop).map_err(failed)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a name that no other agent has: the host's, and a random part.
+fn own_name() -> FleetName {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host: String = host.trim().chars().take(48).collect();
+    FleetName::of(&format!("{host}-{:04x}", fastrand::u16(..)))
+}
+
+/// Returns the requests per second that this machine makes against a server of its own.
+fn calibrated(stop: &AtomicBool) -> Result<f64, CliError> {
+    let server = Server::start(1, &[])?;
+    let base = own_server::get(&server.url("/"), true).map_err(|error| CliError::Failed(error.to_string()))?;
+    let plan = Plan {
+        connections: CALIBRATION_CONNECTIONS,
+        threads: cpus(),
+        duration: Some(CALIBRATION),
+        warmup: CALIBRATION_WARMUP,
+        watch_server: false,
+        ..base
+    };
+    let run = torr_press::run(&plan, stop, |_| {}).map_err(press::why_not)?;
+    Ok(run.result.rps.max(1.0))
+}
+
+/// Carries out plans by this program's own command line.
+struct Carrier {
+    read: Reader,
+}
+
+impl Agent for Carrier {
+    fn plan(&self, words: &[String]) -> Result<Plan, String> {
+        let load = (self.read)(words, WordSource::Message).map_err(|stop| redact::line(&stop.into_line()))?;
+        Ok(load.plan)
+    }
+
+    fn judge(&self, result: &RunResult) -> Option<Verdict> {
+        Some(torr_doctor::passive(result))
+    }
+
+    fn note(&self, line: &str) {
+        output::note(&redact::line(line));
+    }
+}

@@ -1,0 +1,41 @@
+//! `torr fleet list` and `torr fleet stop`.
+
+use super::args::{ListArgs, StopArgs, failed};
+use crate::exit::CliError;
+use crate::output;
+use std::process::ExitCode;
+use torr_fleet::message::Hello;
+use torr_gauge::redact;
+use torr_report::human;
+use torr_report::table::align;
+
+/// Prints the agents of a fleet.
+pub fn list(args: &ListArgs) -> Result<ExitCode, CliError> {
+    let agents = torr_fleet::fleet::list(&args.nats.connection(), &args.nats.fleet, args.wait).map_err(failed)?;
+    if agents.is_empty() {
+        output::note(&format!("no agent of the fleet {} responded", args.nats.fleet));
+    } else {
+        let names = ["agent", "torr", "CPUs", "requests/s", "may load", "run"].map(str::to_owned).to_vec();
+        let rows: Vec<_> = std::iter::once(names).chain(agents.iter().map(row)).collect();
+        output::print(&align(&rows));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(agent: &Hello) -> Vec<String> {
+    let shown = |text: &str| redact::printable(text).into_owned();
+    vec![
+        shown(&agent.agent),
+        shown(&agent.torr),
+        agent.cores.to_string(),
+        human::rate(agent.ceiling),
+        shown(&agent.allow.join(",")),
+        agent.run.as_deref().map_or_else(|| "-".into(), shown),
+    ]
+}
+
+/// Ends a run, or all of them.
+pub fn stop(args: &StopArgs) -> Result<ExitCode, CliError> {
+    torr_fleet::fleet::stop(&args.nats.connection(), &args.nats.fleet, args.run.as_deref()).map_err(failed)?;
+    Ok(ExitCode::SUCCESS)
+}

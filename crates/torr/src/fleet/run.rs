@@ -1,0 +1,85 @@
+//! `torr fleet run`.
+
+use super::args::{RunArgs, failed};
+use super::load::{Reader, WordSource};
+use crate::exit::{self, CliError};
+use crate::interrupt;
+use crate::output;
+use crate::press::outputs::Outputs;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use torr_fleet::{FleetError, RunSettings, Watch};
+use torr_gauge::Factor;
+use torr_gauge::collector::{Measurement, Progress};
+use torr_gauge::fleet::Fleet;
+use torr_gauge::redact;
+use torr_report::live::LiveProgress;
+
+/// How long agents are waited for whose number is known.
+const WAIT: Duration = Duration::from_secs(30);
+/// How long agents are waited for if all that respond take part.
+const WAIT_FOR_ALL: Duration = Duration::from_secs(2);
+
+/// Loads a URL from the machines of a fleet, and prints the report.
+pub fn run(args: &RunArgs, read: Reader) -> Result<ExitCode, CliError> {
+    let load = read(&args.words, WordSource::User)?;
+    load.args.output.check(&[])?;
+    let settings = RunSettings {
+        nats: args.nats.connection(),
+        fleet: args.nats.fleet.clone(),
+        agents: args.agents,
+        wait: args.wait.unwrap_or(if args.agents.is_some() { WAIT } else { WAIT_FOR_ALL }),
+        if_lost: args.if_lost.into(),
+        words: load.words,
+    };
+    let (plan, quiet) = (&load.plan, load.args.output.quiet);
+    let mut outputs = Outputs::open(&load.args.output)?;
+    let stop = interrupt::flag()?;
+    outputs.begin(&plan.target.url)?;
+    let live = LiveProgress::new(plan.duration, !quiet && std::io::stderr().is_terminal());
+    let mut screen = Screen { outputs: &mut outputs, live: &live, quiet };
+    let run = torr_fleet::coordinator::run(&settings, plan, &stop, &mut screen);
+    live.clear();
+    match run {
+        Ok(mut run) => {
+            judge(&mut run);
+            Ok(outputs.finish(&mut run))
+        }
+        Err(FleetError::NoResult(why)) if stop.load(Ordering::Relaxed) => {
+            output::note(&redact::line(&why));
+            Ok(exit::interrupted())
+        }
+        Err(error) => Err(outputs.give_up(&plan.target.url, failed(error))),
+    }
+}
+
+/// Gives the whole its verdict; an agent that was itself the limit is named.
+fn judge(run: &mut Measurement) {
+    let mut verdict = torr_doctor::passive(&run.result);
+    if verdict.factor == Factor::Generator {
+        verdict.because.extend(run.result.fleet.iter().flat_map(Fleet::limits));
+    }
+    run.result.verdict = Some(verdict);
+}
+
+/// What the user sees while a run goes on.
+struct Screen<'a> {
+    outputs: &'a mut Outputs,
+    live: &'a LiveProgress,
+    quiet: bool,
+}
+
+impl Watch for Screen<'_> {
+    fn note(&mut self, line: &str) {
+        if !self.quiet {
+            output::note(&redact::line(line));
+        }
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.live.progress(progress);
+        self.outputs.progress(progress);
+    }
+}

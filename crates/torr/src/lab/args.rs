@@ -1,0 +1,137 @@
+//! `torr lab` on the command line.
+
+use crate::flags::values::positive;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  torr lab list                                    suites, and the servers that are here
+  torr lab run webman-reference --scale 0.2        a fifth of its time
+  torr lab run techempower --subject torr-serve --subject gin
+  torr lab run techempower --resume                go on where it was killed
+  torr lab new-subject mine && torr lab run drogon --subject mine.toml --subject nginx";
+
+const RUN: &str = "\
+Each run is a line of the archive as soon as it has ended. The servers of a row take turns in random order, and are started anew for each.
+
+Exit codes: 0 done, 1 a server did not start or failed a check, 2 bad usage, 130 interrupted (--resume goes on)";
+
+/// `torr lab`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub struct LabArgs {
+    #[command(subcommand)]
+    pub command: LabCommand,
+}
+
+/// A command with its arguments.
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// List the suites, and the subjects with whether they are here
+    List,
+    /// Show a suite's rows, how long it takes, and its subjects
+    Show(ShowArgs),
+    /// Run a suite: start each subject, check its responses, load it, and print the table
+    Run(RunArgs),
+    /// Print the table of an archive
+    Table(TableArgs),
+    /// Write the description of a subject of your own, to be filled in
+    NewSubject(NewSubjectArgs),
+}
+
+/// `torr lab show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// A suite of 'torr lab list', or a file of your own
+    pub suite: String,
+}
+
+/// `torr lab run`.
+#[derive(Debug, Args)]
+#[command(after_help = RUN)]
+pub struct RunArgs {
+    /// A suite of 'torr lab list', or a file of your own
+    pub suite: String,
+    /// Load this subject instead of the suite's; a name of 'torr lab list', or a file of your own
+    #[arg(long = "subject", value_name = "NAME|FILE")]
+    pub subjects: Vec<String>,
+    /// Only the rows whose names contain this text
+    #[arg(long = "row", value_name = "TEXT")]
+    pub rows: Vec<String>,
+    /// Go on with the archive of a suite that was interrupted
+    #[arg(long)]
+    pub resume: bool,
+    /// The factor of all lengths and numbers of requests
+    #[arg(long, default_value_t = 1.0, value_parser = scale, value_name = "FACTOR")]
+    pub scale: f64,
+    /// How often each cell is run [default: as the suite says]
+    #[arg(long, value_parser = positive, value_name = "N")]
+    pub rounds: Option<usize>,
+    /// The archive, a line of JSON for each run [default: SUITE.jsonl]
+    #[arg(long, value_name = "FILE")]
+    pub archive: Option<PathBuf>,
+    /// Use this database instead of starting one, as postgres=URL; its tables are made and filled
+    #[arg(long = "database", value_name = "NAME=URL", value_parser = database)]
+    pub databases: Vec<(String, String)>,
+    /// The seed of the order [default: drawn]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub outputs: OutputArgs,
+    /// Show no progress
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `torr lab table`.
+#[derive(Debug, Args)]
+pub struct TableArgs {
+    /// The archive of 'torr lab run'
+    pub archive: PathBuf,
+    #[command(flatten)]
+    pub outputs: OutputArgs,
+}
+
+/// The outputs of a table.
+#[derive(Debug, Args)]
+pub struct OutputArgs {
+    /// Write the table as Markdown; '-' writes it to standard output, and nothing else
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// Write the table as JSON; '-' writes it to standard output, and nothing else
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write the table as one HTML page; '-' writes it to standard output, and nothing else
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+}
+
+/// `torr lab new-subject`.
+#[derive(Debug, Args)]
+pub struct NewSubjectArgs {
+    /// The name, which is that of the file: NAME.toml
+    pub name: String,
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    let factor = text.parse::<f64>().ok().filter(|factor| (0.001..=100.0).contains(factor));
+    factor.ok_or_else(|| "a factor from 0.001 to 100, such as 0.1".into())
+}
+
+fn database(text: &str) -> Result<(String, String), String> {
+    let (name, url) = text.split_once('=').ok_or("NAME=URL, such as postgres=postgres://user:password@host/db")?;
+    Ok((name.into(), url.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_bounds() {
+        assert_eq!(scale("0.1"), Ok(0.1));
+        assert!(["0", "-1", "1000", "x", "NaN"].into_iter().all(|text| scale(text).is_err()));
+        assert!(database("postgres").is_err() && database("postgres=postgres://a/b?c=d").is_ok());
+    }
+}

@@ -1,0 +1,228 @@
+//! One session of a script. The script's users are wrapped in users that show what passes between them and the load engine.
+
+use crate::base::Base;
+use crate::exit::{self, CliError};
+use crate::{interrupt, output, press, transcript};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use torr_gauge::Failure;
+use torr_gauge::sessions::EntryName;
+use torr_press::learnt::LearntServers;
+use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
+use torr_press::{Keep, Plan, RequestInfo, RequestParts};
+use torr_session::users::Secrets;
+
+/// Walks one user through one session of a script: exit code 1 if it fails, or a response or a check of it.
+pub fn run(base: Base, timeout: Duration, secrets: impl Iterator<Item = String>) -> Result<ExitCode, CliError> {
+    let Base { plan, script, .. } = base;
+    let Some(users) = plan.users.clone() else { return Err(CliError::Usage("there is no script".into())) };
+    let stop = interrupt::flag()?;
+    let shown = Arc::new(Shown { users, secrets: Secrets::new(secrets), outcome: Mutex::default() });
+    let users: Arc<dyn Users> = Arc::new(ShownUsers(Arc::clone(&shown)));
+    let once = Plan {
+        users: Some(users),
+        connections: 1,
+        threads: 1,
+        requests: Some(1),
+        timeout,
+        watch_server: false,
+        ..plan
+    };
+    let ran = torr_press::run(&once, &stop, |_| ()).map_err(press::why_not);
+    if let Some(code) = Base::script_failed(script.as_ref()) {
+        return Ok(code);
+    }
+    ran?;
+    let outcome = shown.outcome();
+    Ok(match outcome.ended {
+        _ if stop.load(Ordering::Relaxed) => exit::interrupted(),
+        true if outcome.failed == 0 => ExitCode::SUCCESS,
+        _ => ExitCode::from(1),
+    })
+}
+
+/// What is shown, and what came of it.
+#[derive(Debug)]
+struct Shown {
+    /// The users of the script.
+    users: Arc<dyn Users>,
+    secrets: Secrets,
+    outcome: Mutex<Outcome>,
+}
+
+#[derive(Debug, Default)]
+struct Outcome {
+    /// Whether the session came to its end.
+    ended: bool,
+    /// The number of requests, responses and checks that failed.
+    failed: usize,
+}
+
+impl Shown {
+    fn outcome(&self) -> MutexGuard<'_, Outcome> {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn show(&self, text: &str) {
+        output::print(&self.secrets.mask(text.to_owned()));
+    }
+
+    fn entry(&self, number: u32) -> EntryName {
+        self.users.entries().into_iter().nth(number as usize).unwrap_or_default()
+    }
+
+    fn request(&self, entry: u32, request: &[u8]) {
+        let EntryName { name, file, .. } = self.entry(entry);
+        self.show(&format!("{file}: {name}\n{}", transcript::lines(">", request)));
+    }
+
+    fn response(&self, entry: u32, by: &ReceivedBy<'_>, judged: &Judged) {
+        let mut text = transcript::response(by);
+        for unmet in &judged.unmet {
+            text.push_str(&format!("  failed check: {}\n", unmet.expected));
+        }
+        if !judged.passed {
+            self.outcome().failed += 1;
+            if judged.unmet.is_empty() {
+                text.push_str(&format!("  failed: status {} ({})\n", by.response.status, self.entry(entry).name));
+            }
+        }
+        text.push('\n');
+        self.show(&text);
+    }
+
+    fn step(&self, step: &Step) {
+        match step {
+            Step::Pause(pause) if !pause.is_zero() => {
+                self.show(&format!("  pause of {}\n\n", humantime::format_duration(*pause)));
+            }
+            Step::Finished => {
+                let mut outcome = self.outcome();
+                outcome.ended = true;
+                let failed = outcome.failed;
+                drop(outcome);
+                self.show(&match failed {
+                    0 => "The session finished.\n".to_owned(),
+                    1 => "The session finished; 1 response failed.\n".to_owned(),
+                    more => format!("The session finished; {more} responses failed.\n"),
+                });
+            }
+            Step::Failed(entry, reason) => {
+                self.outcome().failed += 1;
+                let EntryName { name, file, .. } = self.entry(*entry);
+                let at = if name.is_empty() { file } else { format!("{file} ({name})") };
+                self.show(&format!("The session failed at {at}: {}\n", reason.as_deref().unwrap_or("a check failed")));
+            }
+            Step::Send(_) | Step::SendAll(..) | Step::Await | Step::Pause(_) | Step::LookUp(_) => {}
+        }
+    }
+}
+
+/// The users of a script, shown.
+#[derive(Debug)]
+struct ShownUsers(Arc<Shown>);
+
+impl Users for ShownUsers {
+    fn entries(&self) -> Vec<EntryName> {
+        self.0.users.entries()
+    }
+
+    fn learnt(&self) -> Option<&LearntServers> {
+        self.0.users.learnt()
+    }
+
+    fn thread(&self, part: ThreadPart) -> Box<dyn ThreadUsers + '_> {
+        Box::new(ShownThread { shown: &self.0, users: self.0.users.thread(part), entry: 0 })
+    }
+
+    fn has_sessions(&self) -> bool {
+        self.0.users.has_sessions()
+    }
+
+    fn address(&self, thread: usize) -> Option<SocketAddr> {
+        self.0.users.address(thread)
+    }
+
+    fn decisions(&self, thread: usize) -> u64 {
+        self.0.users.decisions(thread)
+    }
+
+    fn given_up(&self, thread: usize) {
+        self.0.users.given_up(thread);
+    }
+}
+
+/// The one user.
+struct ShownThread<'r> {
+    shown: &'r Shown,
+    users: Box<dyn ThreadUsers + 'r>,
+    /// The entry of the latest request.
+    entry: u32,
+}
+
+impl ThreadUsers for ShownThread<'_> {
+    fn begin(&mut self, user: usize) {
+        self.users.begin(user);
+    }
+
+    fn next(&mut self, user: usize) -> Step {
+        let step = self.users.next(user);
+        if let Step::Send(entry) | Step::SendAll(entry, _) = step {
+            self.entry = entry;
+        }
+        self.shown.step(&step);
+        step
+    }
+
+    fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo {
+        let before = out.len();
+        let info = self.users.write(user, out);
+        self.shown.request(self.entry, &out[before..]);
+        RequestInfo { keep: Keep::Content, ..info }
+    }
+
+    fn parts(&mut self, user: usize) -> RequestParts {
+        let mut parts = self.users.parts(user);
+        parts.begun.keep = Keep::Content;
+        let mut text = format!("{} {} HTTP/2\n", parts.head.method(), parts.head.uri()).into_bytes();
+        for (name, value) in parts.head.headers() {
+            text.extend_from_slice(format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes())).as_bytes());
+        }
+        text.push(b'\n');
+        text.extend_from_slice(parts.body.as_deref().unwrap_or_default());
+        self.shown.request(self.entry, &text);
+        parts
+    }
+
+    fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged {
+        let judged = self.users.received(user, received);
+        self.shown.response(self.entry, received, &judged);
+        judged
+    }
+
+    fn destination(&self, user: usize) -> usize {
+        self.users.destination(user)
+    }
+
+    fn retries(&mut self, user: usize, failure: &Failure) -> bool {
+        self.users.retries(user, failure)
+    }
+
+    fn failed(&mut self, user: usize, failure: &Failure) {
+        self.users.failed(user, failure);
+        self.shown.outcome().failed += 1;
+        let EntryName { name, file, .. } = self.shown.entry(self.entry);
+        self.shown.show(&format!("The session failed at {file} ({name}): {}\n", failure.what));
+    }
+
+    fn is_over(&self) -> bool {
+        self.users.is_over()
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.users.is_stopped()
+    }
+}

@@ -1,0 +1,82 @@
+//! `torr report RESULT... -o FILE` and `--report FILE`: results as one HTML page.
+
+use crate::exit::CliError;
+use crate::sink::{self, Sink};
+use clap::Args;
+use serde::Serialize;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use torr_lab::runs::{Archive, SCHEMA};
+use torr_lab::table::WholeTable;
+use torr_page::Document;
+
+/// The name of a result that was not read from a file.
+const FRESH: &str = "this run";
+
+/// `torr report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Results that --json wrote: of 'torr URL', 'doctor', 'limit', 'compare' and 'demo', or archives of 'torr lab run'; several
+    /// are laid over each other
+    #[arg(required = true, value_name = "RESULT")]
+    pub results: Vec<PathBuf>,
+    /// Where to write the page; '-' is standard output
+    #[arg(short, long, default_value = "report.html", value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// Reads the results and writes the page.
+pub fn run(args: &ReportArgs) -> Result<ExitCode, CliError> {
+    let documents = args.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    if args.results.iter().any(|path| is_same(path, &args.output)) {
+        return Err(CliError::Usage(format!("{} is a result: name another file for -o", args.output.display())));
+    }
+    let sink = Sink::open(&args.output)?;
+    sink.put(&torr_page::page(&documents)).map_err(CliError::Failed)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(path: &Path) -> Result<Document, CliError> {
+    let name = path.display().to_string();
+    let bytes = fs::read(path).map_err(|error| CliError::Usage(format!("cannot read {name}: {error}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| CliError::Usage(format!("{name} is no result: it is not text")))?;
+    if is_archive(&text) {
+        let archive = Archive::read(path).map_err(CliError::Usage)?;
+        let table = serde_json::to_value(WholeTable::of(&archive)).map_err(CliError::usage)?;
+        return Document::new(&name, table).map_err(CliError::usage);
+    }
+    Document::parse(&name, &text).map_err(CliError::usage)
+}
+
+/// Whether a text is an archive of the lab, of which the first line is a document by itself.
+fn is_archive(text: &str) -> bool {
+    let first = text.lines().next().and_then(|line| serde_json::from_str::<Value>(line).ok());
+    first.is_some_and(|first| first["schema"] == SCHEMA)
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Opens the JSON and the page of a command, before its work.
+pub fn open_beside(json: Option<&Path>, page: Option<&Path>) -> Result<(Option<Sink>, Option<Sink>), CliError> {
+    let [json, page] = sink::open_all([("--json", json), ("--report", page)])?;
+    Ok((json, page))
+}
+
+/// Returns the page of a result that the program just made.
+pub fn page_of(result: &impl Serialize) -> Result<String, String> {
+    let value = serde_json::to_value(result).map_err(|error| error.to_string())?;
+    let document = Document::new(FRESH, value).map_err(|error| error.to_string())?;
+    Ok(torr_page::page(&[document]))
+}
+
+/// Writes the page of a result. An error is a line that says what could not be written.
+pub fn put(result: &impl Serialize, sink: Sink) -> Result<(), String> {
+    match page_of(result) {
+        Ok(page) => sink.put(&page),
+        Err(error) => Err(sink.failed(&error)),
+    }
+}

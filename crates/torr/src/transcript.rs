@@ -1,0 +1,38 @@
+//! Requests and responses as `torr once` shows them.
+
+use torr_press::users::ReceivedBy;
+
+/// The longest content that is shown, in bytes.
+const MAX_SHOWN: usize = 4096;
+
+/// Returns bytes as lines that begin with a mark, as far as they are text.
+pub fn lines(mark: &str, bytes: &[u8]) -> String {
+    let shown = &bytes[..bytes.len().min(MAX_SHOWN)];
+    if shown.contains(&0) {
+        return format!("{mark} ({} bytes that are no text)\n", bytes.len());
+    }
+    let text = String::from_utf8_lossy(shown);
+    // A terminal obeys what other control characters say.
+    let clean = |line: &str| line.replace(|c: char| c.is_control() && c != '\t', "\u{fffd}");
+    let mut lines: String = text.lines().map(|line| format!("{mark} {}\n", clean(line)).replace(" \n", "\n")).collect();
+    if shown.len() < bytes.len() {
+        lines.push_str(&format!("{mark} ... ({} bytes in all)\n", bytes.len()));
+    }
+    lines
+}
+
+/// Returns the lines of a response, the last of which is the response time.
+pub fn response(by: &ReceivedBy<'_>) -> String {
+    let response = by.response;
+    let mut text = format!("< HTTP/{} {}\n", response.version, response.status);
+    for (name, value) in response.fields() {
+        text.push_str(&lines("<", format!("{name}: {}", String::from_utf8_lossy(value)).as_bytes()));
+    }
+    let content = response.decoded();
+    if !content.is_empty() {
+        text.push_str("<\n");
+        text.push_str(&lines("<", &content));
+    }
+    text.push_str(&format!("  {:.1} ms\n", by.took as f64 / 1e6));
+    text
+}

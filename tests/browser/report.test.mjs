@@ -1,0 +1,121 @@
+// Reports of real results in a real browser.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { plots, micros, unreached, violations } from "./looks.mjs";
+import { browse, folder, open, start, torr } from "./machine.mjs";
+
+const HOSTILE = `"'><script>window.hacked=1</script><img src=x onerror="window.hacked=1"><svg onload="window.hacked=1">`;
+const PAGES = ["run", "sessions", "both", "compare", "doctor", "limit", "lab", "demo"];
+let browser, made;
+
+before(async () => {
+  made = await folder();
+  browser = await browse();
+  const server = await start(/http:\/\/\S+/, "serve", "--listen", "127.0.0.1:0", "--workers", "1");
+  const url = server.url.replace(/\/$/, "");
+  try {
+    const { file } = made;
+    const run = (name, ...args) => torr(...args, "-q", "--json", file(`${name}.json`), "--report", file(`${name}.html`));
+    // Some of its requests fail, and it has two thresholds.
+    await made.write("urls", `${url}/\n${url}/\n${url}/json\n${url}/missing\n`);
+    await run("run", "--urls", file("urls"), "-c", "8", "-d", "5s", "--fail-if", "p99>50ms", "--fail-if", "errors>1%");
+    await run("other", `${url}/json`, "-c", "4", "-d", "3s");
+    await made.write("walk.hurl", `GET ${url}/\nHTTP 200\n\nGET ${url}/json\nHTTP 200\n[Asserts]\njsonpath "$.message" == "no"\n`);
+    await run("sessions", file("walk.hurl"), "-c", "4", "-d", "3s");
+    await torr("report", file("run.json"), file("other.json"), "-o", file("both.html"));
+    await run("compare", "compare", `${url}/`, `${url}/json`, "--budget", "12s");
+    await run("doctor", "doctor", `${url}/`, "--budget", "6s");
+    await run("limit", "limit", `${url}/`, "--budget", "6s");
+  } finally {
+    await server.end();
+  }
+  await torr("lab", "run", "drogon", "--row", "100 connections", "--scale", "0.1", "--rounds", "2", "--subject", "torr-serve", "-q",
+    "--subject", "torr-router", "--archive", made.file("lab.jsonl"), "--report", made.file("lab.html"));
+  await torr("demo", "--quick", "--json", made.file("demo.json"), "--report", made.file("demo.html"));
+});
+
+after(async () => {
+  await browser?.close();
+  await made?.remove();
+});
+
+for (const name of PAGES) {
+  for (const scheme of ["light", "dark"]) {
+    for (const width of [1280, 390]) {
+      test(`${name} at ${width} px, ${scheme}`, async () => {
+        const { page, told, close } = await open(browser, made.url(`${name}.html`), { width, scheme });
+        assert.deepEqual(await page.evaluate(plots), []);
+        assert.deepEqual(await violations(page), []);
+        assert.deepEqual(await unreached(page), []);
+        assert.deepEqual(told, []);
+        await close();
+      });
+    }
+  }
+}
+
+test("figures are those of the JSON", async () => {
+  const result = await made.json("run.json");
+  const { page, close } = await open(browser, made.url("run.html"));
+  const figures = Object.fromEntries(await page.$$eval("dl.figures > div", (all) =>
+    all.map((one) => [one.querySelector("dt").textContent, one.querySelector("dd").textContent])));
+  assert.equal(Number(figures.responses.replaceAll(",", "")), result.requests);
+  assert.match(figures.errors, new RegExp(`^${result.errors.status.toLocaleString("en")} \\(`));
+  assert.ok(Math.abs(micros(figures["99th percentile"]) / result.latency_us.p99 - 1) < 0.01, figures["99th percentile"]);
+  const rows = (label) => page.$$eval(`[aria-label="${label}"] tbody tr`, (all) =>
+    all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  const [over, percentiles] = [await rows("Figures over time"), new Map(await rows("Percentiles"))];
+  assert.deepEqual(over.map((row) => Number(row[2].replaceAll(",", ""))), result.series.map((point) => point.errors));
+  for (const name of ["p50", "p90", "p99"]) {
+    assert.ok(Math.abs(micros(percentiles.get(name)) / result.latency_us[name] - 1) < 0.01, name);
+  }
+  await close();
+});
+
+test("a fold opens by a key, and paper has what is folded of a diagnosis", async () => {
+  const { page, close } = await open(browser, made.url("doctor.html"));
+  const inside = page.locator(".trail details .inside").first();
+  assert.equal(await inside.isVisible(), false);
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await inside.isVisible(), true);
+  assert.ok((await page.pdf()).length > 10_000);
+  await page.emulateMedia({ media: "screen" });
+  await page.locator(".trail summary").first().focus();
+  await page.keyboard.press("Enter");
+  assert.equal(await inside.isVisible(), true);
+  await close();
+});
+
+test("pointing at a plot shows the figures of that moment in all plots over time", async () => {
+  const { page, told, close } = await open(browser, made.url("run.html"));
+  const plot = page.locator("section[data-until] svg.plot > svg").first();
+  await plot.scrollIntoViewIfNeeded();
+  const room = await plot.boundingBox();
+  await page.mouse.move(room.x + room.width * 0.5, room.y + room.height / 2);
+  assert.equal(await page.locator(".cursor").count(), await page.locator("section[data-until] svg.plot").count());
+  const shown = await page.$$eval(".readout dd", (all) => all.map((one) => one.textContent));
+  const row = await page.$$eval("tr[data-t]", (rows) => {
+    const until = Number(document.querySelector("section[data-until]").dataset.until);
+    return [...rows.find((row) => Number(row.dataset.t) >= until / 2).children].map((cell) => cell.textContent);
+  });
+  assert.deepEqual(shown, row);
+  await page.mouse.move(5, 5);
+  assert.equal(await page.locator(".cursor, .readout").count(), 0);
+  assert.deepEqual(told, []);
+  await close();
+});
+
+test("texts of others do nothing", async () => {
+  const result = await made.json("sessions.json");
+  const hostile = JSON.parse(JSON.stringify(result), (_, value) => (typeof value === "string" ? value + HOSTILE : value));
+  hostile.schema = result.schema;
+  hostile.series = result.series;
+  await made.write("hostile.json", JSON.stringify(hostile));
+  await torr("report", made.file("hostile.json"), "-o", made.file("hostile.html"));
+  const { page, told, close } = await open(browser, made.url("hostile.html"));
+  assert.ok((await page.textContent("h1")).includes("<script>"), "the text is shown as it is");
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  assert.deepEqual(told, []);
+  await close();
+});

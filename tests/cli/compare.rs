@@ -1,0 +1,69 @@
+//! `torr compare` and `torr history` of archived results.
+
+use std::fs;
+use std::path::Path;
+use torr_test_support::program::torr;
+use torr_test_support::servers::Serve;
+
+/// Runs the program once, and writes copies of its result with other figures.
+fn archive(folder: &Path, factors: &[f64]) -> Vec<String> {
+    let server = Serve::start(&[]);
+    let made = torr(&[&server.url("/"), "-n", "2000", "-c", "2", "-t", "1", "-q", "--json", "-"]);
+    let mut run: serde_json::Value = serde_json::from_str(&made.stdout).expect("it is JSON");
+    assert!(run["latency_histogram"].as_str().is_some_and(|buckets| buckets.contains(':')), "{run:#}");
+    // What spoils a run of this machine is not what these tests are about.
+    run.as_object_mut().expect("it is an object").remove("validity");
+    let write = |(at, factor): (usize, &f64)| {
+        // The series of duration makes throughput what the factor says, with a noise of a thousandth.
+        run["duration_s"] = (1.0 / factor * (1.0 + 0.001 * (at % 3) as f64)).into();
+        run["started_at"] = format!("2026-11-23T00:{at:02}:00.000Z").into();
+        let path = folder.join(format!("{at:02}.json"));
+        fs::write(&path, run.to_string()).expect("a file can be written");
+        path.display().to_string()
+    };
+    factors.iter().enumerate().map(write).collect()
+}
+
+#[test]
+fn single_results_have_no_interval_and_groups_do() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let files = archive(folder.path(), &[[1.0; 12], [2.0; 12]].concat());
+    let single = torr(&["compare", &files[0], &files[1]]);
+    assert_eq!(single.code, Some(4), "{}", single.stdout);
+    assert!(single.stdout.contains("one pair has no interval"), "{}", single.stdout);
+    let words = |files: &[String]| files.iter().map(String::clone).collect::<Vec<_>>();
+    let sides =
+        [vec!["compare".into(), "--a".into()], words(&files[..12]), vec!["--b".into()], words(&files[12..])].concat();
+    let rule = ["--fail-if".to_owned(), "throughput>+50%".to_owned()];
+    let args: Vec<&str> = sides.iter().chain(&rule).map(String::as_str).collect();
+    let groups = torr(&args);
+    assert_eq!(groups.code, Some(1), "{}{}", groups.stdout, groups.stderr);
+    assert!(groups.stdout.contains("B responds to"), "{}", groups.stdout);
+}
+
+#[test]
+fn history_names_the_run_that_changed() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let files = archive(folder.path(), &[[1.0; 10], [0.8; 10]].concat());
+    let found = torr(&["history", &folder.path().display().to_string(), "--json", "-"]);
+    let history: serde_json::Value = serde_json::from_str(&found.stdout).expect("it is JSON");
+    let changes = history["changes"].as_array().expect("it is a list");
+    assert_eq!((changes.len(), changes[0]["run"].as_str()), (1, Some(files[10].as_str())), "{history:#}");
+    assert!(changes[0]["ratio"].as_f64().is_some_and(|ratio| (ratio - 0.8).abs() < 0.01), "{history:#}");
+}
+
+#[test]
+fn mistakes_get_one_line() {
+    for (args, hint) in [
+        (&["compare"][..], "two URLs or results"),
+        (&["compare", "x"], "two versions"),
+        (&["compare", "--a", "x", "--b", "y"], "need --url"),
+        (&["compare", "http://127.0.0.1:1/", "http://127.0.0.1:2/", "--fail-if", "cpu>2%"], "cpu>+2%"),
+        (&["compare", "--a", "x {port}", "--b", "y", "--url", "http://127.0.0.1:{port}/"], "both commands"),
+        (&["history", "/no/such/file"], "/no/such/file"),
+    ] {
+        let outcome = torr(args);
+        assert_eq!(outcome.code, Some(2), "{args:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(hint) && outcome.stderr.lines().count() <= 3, "{args:?}: {}", outcome.stderr);
+    }
+}

@@ -1,0 +1,112 @@
+//! `torr fleet` when a part of it is lost: a true report or a clear error, and nothing that goes on loading the target.
+
+use crate::fleet::{Target, result};
+use std::time::Duration;
+use torr_test_support::nats::NatsServer;
+use torr_test_support::program::Running;
+use torr_test_support::result::{adds_up, count};
+use torr_test_support::wait_until;
+
+/// Waits until the target gets no more requests.
+fn falls_silent(target: &mut Target) {
+    wait_until("the target to get no more requests", || {
+        let before = target.responses();
+        // A schedule of 200 requests a second has some in any such time.
+        std::thread::sleep(Duration::from_millis(400));
+        (target.responses() == before).then_some(())
+    });
+}
+
+#[test]
+fn a_killed_agent_cuts_the_result_where_all_agents_were_there() {
+    let (nats, mut target) = (NatsServer::start(), Target::start());
+    let [stays, killed] = [nats.agent("stays", &[]), nats.agent("killed", &[])];
+    let url = target.url();
+    let args = ["--agents", "2", "--", &url, "-r", "200", "-d", "6s", "--json", "-"];
+    let run = Running::start(nats.run_of_fleet(&args));
+    // Two whole seconds of 200 requests.
+    wait_until("two seconds of load", || (target.responses() > 440).then_some(()));
+    killed.signal("KILL");
+    let ended = run.wait();
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let result = result(&ended);
+    adds_up(&result);
+    let fleet = &result["fleet"];
+    let at_s = fleet["cut"]["at_s"].as_f64().unwrap_or_else(|| panic!("{result:#}"));
+    assert!((1.0..6.0).contains(&at_s) && result["duration_s"].as_f64() == Some(at_s), "{result:#}");
+    assert_eq!(result["series"].as_array().map(Vec::len), Some(at_s as usize), "{result:#}");
+    // What the cut left in flight is missing.
+    let due = (200.0 * at_s) as u64;
+    assert!((due - due / 10..=due).contains(&count(&result, "/requests")), "{result:#}");
+    assert!(count(fleet, "/cut/requests_after") > 0, "{result:#}");
+    let states: Vec<_> = fleet["agents"].as_array().expect("a list").iter().map(|row| row["state"].as_str()).collect();
+    assert_eq!(states, [Some("lost"), Some("ended")], "{result:#}");
+    assert!(ended.stderr.contains("the agent killed was lost"), "{ended:?}");
+    stays.says(": ended");
+}
+
+#[test]
+fn agents_stop_by_themselves_when_their_coordinator_is_killed() {
+    let (nats, mut target) = (NatsServer::start(), Target::start());
+    let agents = [nats.agent("one", &[]), nats.agent("two", &[])];
+    let url = target.url();
+    let run = Running::start(nats.run_of_fleet(&["--agents", "2", "--", &url, "-r", "200", "-d", "10m"]));
+    target.is_loaded();
+    run.signal("KILL");
+    agents.iter().for_each(|agent| drop(agent.says("is not heard of any more")));
+    falls_silent(&mut target);
+    // And they are there for the next one.
+    let next = Running::start(nats.run_of_fleet(&["--agents", "2", "--", &url, "-r", "200", "-d", "1s"])).wait();
+    assert_eq!(next.code, Some(0), "{next:?}");
+}
+
+#[test]
+fn without_nats_all_comes_to_an_end_and_agents_return() {
+    let (mut nats, mut target) = (NatsServer::start(), Target::start());
+    let agents = [nats.agent("one", &[]), nats.agent("two", &[])];
+    let url = target.url();
+    let run =
+        Running::start(nats.run_of_fleet(&["--agents", "2", "--", &url, "-r", "200", "-d", "10m", "--json", "-"]));
+    wait_until("two seconds of load", || (target.responses() > 440).then_some(()));
+    nats.kill();
+    let ended = run.wait();
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let result = result(&ended);
+    adds_up(&result);
+    assert!(result["fleet"]["cut"]["at_s"].as_f64().is_some_and(|at_s| at_s >= 1.0), "{result:#}");
+    agents.iter().for_each(|agent| drop(agent.says("is not heard of any more")));
+    falls_silent(&mut target);
+    nats.start_again();
+    let next = Running::start(nats.run_of_fleet(&["--agents", "2", "--", &url, "-r", "200", "-d", "1s"])).wait();
+    assert_eq!(next.code, Some(0), "{next:?}");
+}
+
+#[test]
+fn a_restart_of_nats_within_the_heartbeats_costs_nothing() {
+    let (mut nats, mut target) = (NatsServer::start(), Target::start());
+    let _agents = [nats.agent("one", &[]), nats.agent("two", &[])];
+    let url = target.url();
+    let run = Running::start(nats.run_of_fleet(&["--agents", "2", "--", &url, "-r", "200", "-d", "6s", "--json", "-"]));
+    wait_until("a second of load", || (target.responses() > 220).then_some(()));
+    nats.kill();
+    nats.start_again();
+    let ended = run.wait();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let result = result(&ended);
+    adds_up(&result);
+    assert!((1100..=1200).contains(&count(&result, "/asked")), "{result:#}");
+}
+
+#[test]
+fn agents_can_finish_a_plan_alone() {
+    let (nats, mut target) = (NatsServer::start(), Target::start());
+    let agent = nats.agent("one", &[]);
+    let url = target.url();
+    let args = ["--agents", "1", "--if-lost", "finish", "--", &url, "-r", "100", "-d", "6s"];
+    let run = Running::start(nats.run_of_fleet(&args));
+    target.is_loaded();
+    run.signal("KILL");
+    agent.says(": ended");
+    assert!((540..=600).contains(&target.responses()), "{}", target.responses());
+    falls_silent(&mut target);
+}

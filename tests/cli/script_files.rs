@@ -1,0 +1,216 @@
+//! `torr check`, `once`, `doctor` and `limit` with scripts and plans, and what scripts of wrk expect of the machine.
+
+use crate::scripts::{File, server};
+use std::fs;
+use std::path::Path;
+use torr_test_support::program::{Ended, Running, torr, torr_command};
+use torr_test_support::script::{Client, Script};
+use torr_test_support::servers::Serve;
+
+fn torr_in(folder: &Path, args: &[&str]) -> Ended {
+    let mut command = torr_command(args);
+    command.current_dir(folder);
+    Running::start(command).wait()
+}
+
+#[test]
+fn check_compiles_a_script_and_runs_nothing_of_it() {
+    let source = "io.open('was-run', 'w'):close()\nfunction request() return wrk.format() end\n";
+    let script = File::new("good.lua", source);
+    let ended = torr_in(script.beside(), &["check", "good.lua"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+    assert_eq!(ended.stdout, "good.lua: it compiles; 'torr once' runs it\n");
+    assert!(!script.beside().join("was-run").exists());
+    let bad = "function request(\n  return 1\nend\n";
+    fs::write(script.beside().join("bad.lua"), bad).expect("there is room");
+    let ended = torr_in(script.beside(), &["check", "bad.lua", "good.lua", "none.lua"]);
+    assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 2), "{ended:?}");
+    assert!(ended.stderr.contains("torr: bad.lua:2: ") && ended.stdout.starts_with("good.lua"), "{ended:?}");
+    assert!(ended.stderr.contains("none.lua: there is no such file"), "{ended:?}");
+}
+
+#[test]
+fn check_looks_through_a_plan_and_its_files() {
+    let script = File::new("load.lua", "function request(\n");
+    let write = |name: &str, text: &str| fs::write(script.beside().join(name), text).expect("there is room");
+    write("a.hurl", "GET http://{{host}}/\n");
+    write("good.toml", "duration = \"1s\"\n[target]\n\"a.hurl\" = 7\n[variable]\nhost = \"127.0.0.1:9\"\n");
+    write("typo.toml", "target = \"http://127.0.0.1:9/\"\nconections = 50\n");
+    write("both.toml", "target = \"http://127.0.0.1:9/\"\nrate = 5\nmax-rate = 7\n");
+    write("file.toml", "target = \"a.hurl\"\n");
+    write("script.toml", "target = \"http://127.0.0.1:9/\"\nscript = \"load.lua\"\n");
+    for (file, code, said) in [
+        ("good.toml", 0, "good.toml: no mistakes, nor in its files"),
+        ("typo.toml", 2, "typo.toml:2:1: there is no setting 'conections' (did you mean 'connections'?)"),
+        ("both.toml", 2, "both.toml:3:12: 'max-rate': "),
+        ("file.toml", 2, "a.hurl:1:14: the variable 'host' has no value here"),
+        ("script.toml", 2, "load.lua:"),
+        ("none.toml", 2, "none.toml"),
+    ] {
+        let ended = torr_in(script.beside(), &["check", file]);
+        assert_eq!(ended.code, Some(code), "{file}: {ended:?}");
+        let text = if code == 0 { &ended.stdout } else { &ended.stderr };
+        assert!(text.contains(said) && text.lines().count() == 1, "{file}: {ended:?}");
+    }
+}
+
+#[test]
+fn once_shows_a_session_of_a_script() {
+    let shop = Serve::start(&[]);
+    let source = format!(
+        "target = '{}'\nfunction session(user)\n  print('begins')\n  local page = http.get('/', {{ name = 'home' }})\n  \
+         user.check('it greets', page.body:find('Hello'))\n  user.think(0.01)\n  http.post('/nowhere', {{ form = {{ a = 'b' }} \
+         }})\nend\n",
+        shop.url("/")
+    );
+    let script = File::new("shop.lua", &source);
+    let ended = torr_in(script.beside(), &["once", "shop.lua", "--secret", "x=Hello"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), "begins\n"), "{ended:?}");
+    for part in [
+        "shop.lua: home\n> GET / HTTP/1.1\n",
+        "< HTTP/1.1 200\n",
+        "***, world!",
+        "  pause of 10ms\n",
+        "shop.lua: POST /nowhere\n> POST /nowhere HTTP/1.1\n",
+        "> a=b\n",
+        "< HTTP/1.1 404\n",
+        "  failed: status 404 (POST /nowhere)\n",
+        "The session finished; 1 response failed.\n",
+    ] {
+        assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
+    }
+    let failing =
+        File::new("failing.lua", "function session(user)\n  http.get('/')\n  user.check('never', false)\nend\n");
+    let ended = torr(&["once", &shop.url("/"), "--script", failing.path()]);
+    assert!(ended.code == Some(1) && ended.stdout.contains("  failed check: never\n"), "{ended:?}");
+    let broken = File::new("broken.lua", "function session(user)\n  http.get('/')\n  nothing()\nend\n");
+    let ended = torr(&["once", &shop.url("/"), "--script", broken.path()]);
+    assert!(ended.code == Some(1) && ended.stderr.contains("broken.lua:3: in session(): "), "{ended:?}");
+}
+
+#[test]
+fn once_shows_a_request_of_a_script_of_wrk() {
+    let server = server();
+    let source = "local n = 0\nfunction init(args) wrk.headers['X-Args'] = args[1] end\nfunction request()\n  n = n + 1\n  \
+                  return wrk.format('PUT', '/' .. n, nil, 'body') .. wrk.format(nil, '/second')\nend\n";
+    let script = File::new("two.lua", source);
+    let ended = torr(&["once", &server.url(), "--script", script.path(), "-H", "X: y", "--", "one"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+    for part in ["> PUT /2 HTTP/1.1\n", "> X-Args: one\n", "> X: y\n", "> body\n", "> GET /second HTTP/1.1\n"] {
+        assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
+    }
+    assert_eq!((ended.stdout.matches("< HTTP/1.1 200\n").count(), server.requests()), (2, 2), "{ended:?}");
+    for (args, said) in [
+        (&["once", script.path()][..], "the script does not say what to load"),
+        (&["once", "http://127.0.0.1:9/"], "'torr once http://127.0.0.1:9/ --script FILE.lua'"),
+        (&["once", script.path(), "--script", script.path()], "is a script already"),
+        (&[script.path(), "--script", script.path()], "is a script already"),
+    ] {
+        let ended = torr(args);
+        assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains(said), "{args:?}: {ended:?}");
+    }
+}
+
+#[test]
+fn limit_and_doctor_take_scripts_and_plans() {
+    let shop = Serve::start(&["--workers", "1"]);
+    let source = "function session(user)\n  http.get('/')\n  user.think(0.001)\nend\n";
+    let script = File::new("shop.lua", &format!("target = '{}'\n{source}", shop.url("/")));
+    let plan =
+        format!("target = \"{}\"\nscript = \"shop.lua\"\nduration = \"30s\"\nheader = \"X: y\"\n", shop.url("/"));
+    fs::write(script.beside().join("plan.toml"), plan).expect("there is room");
+    let few = ["--budget", "5s", "--max-connections", "20", "-t", "1", "-q"];
+    for (command, target) in [("limit", "shop.lua"), ("limit", "plan.toml"), ("doctor", "shop.lua")] {
+        let own: &[&str] = if command == "doctor" { &["-c", "10"] } else { &[] };
+        let ended = torr_in(script.beside(), &[&[command, target], own, &few].concat());
+        assert!(matches!(ended.code, Some(0 | 1)), "{command} {target}: {ended:?}");
+        assert!(!ended.stdout.is_empty(), "{command} {target}: {ended:?}");
+        let passed_over = "torr: plan.toml: passed over by 'torr limit': duration\n";
+        assert_eq!(ended.stderr.contains(passed_over), target == "plan.toml", "{ended:?}");
+        let again = if target == "plan.toml" { "--script shop.lua --header 'X: y'" } else { "torr shop.lua" };
+        assert!(command == "doctor" || ended.stdout.contains(again), "{command} {target}: {}", ended.stdout);
+    }
+    fs::write(
+        script.beside().join("shop.lua"),
+        format!("target = '{}'\nfunction session()\n  nothing()\nend\n", shop.url("/")),
+    )
+    .expect("there is room");
+    let ended = torr_in(script.beside(), &[&["limit", "shop.lua"], &few[..]].concat());
+    assert!(ended.code == Some(1) && ended.stderr.contains("shop.lua:3: in session(): "), "{ended:?}");
+    for (args, said) in [
+        (&["doctor", "none.lua"][..], "'none.lua' is a file that there is not"),
+        (&["limit", "shop.lua", "--setup", "a"], "--setup"),
+        (&["doctor", "plan.toml", "--paths", "/a,/b"], "--script is for a diagnosis"),
+    ] {
+        let ended = torr_in(script.beside(), args);
+        assert!(ended.code == Some(2) && ended.stderr.contains(said), "{args:?}: {ended:?}");
+    }
+}
+
+#[test]
+fn modules_that_are_compiled_elsewhere_are_there_or_named() {
+    let server = server();
+    let source = r#"
+        require "socket"
+        local json = require "cjson"
+        local here = debug.getinfo(1, "S").source:sub(2):match("^(.*/)[^/]+")
+        local before = socket.gettime()
+        socket.sleep(0.001)
+        print(socket.gettime() > before, os.difftime(os.time(), math.floor(before)) <= 2, io.open(here .. "main.lua") ~= nil)
+        local value = json.decode('{"a": [1, {"b": null}]}')
+        print(value.a[1], value.a[2].b == json.null, json.encode(value), pcall(json.decode, "{"))
+        print(require("cjson.safe").decode("{") == nil, pcall(require, "ffi") == false)
+        print((select(2, xpcall(function() error("x", 0) end, debug.traceback)):match("^x\nstack traceback")))
+        print(pcall(function() return socket.tcp() end))
+        function request() return wrk.format("POST", "/", nil, 12345) end
+    "#;
+    let script = File::new("main.lua", source);
+    let ended = torr(&["once", &server.url(), "--script", script.path()]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for line in [
+        "true\ttrue\ttrue",
+        "1\ttrue\t{\"a\":[1,{\"b\":null}]}\tfalse\t",
+        "true\ttrue\n",
+        "x\nstack traceback",
+        "socket.tcp is not there: of 'socket' Torr has gettime and sleep",
+    ] {
+        assert!(ended.stderr.contains(line), "{line}: {}", ended.stderr);
+    }
+    assert!(ended.stdout.contains("> Content-Length: 5\n"), "{}", ended.stdout);
+    let script = File::new("clock.lua", "local ffi = require('ffi')\n");
+    let ended = torr(&["once", &server.url(), "--script", script.path()]);
+    assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{ended:?}");
+    let said = "clock.lua:1: module 'ffi' not found (Lua files beside the script are found; of compiled modules";
+    assert!(ended.stderr.contains(said), "{ended:?}");
+}
+
+#[test]
+fn mistakes_are_found_before_the_setup_is_sent() {
+    let server = Script::start(|client: &mut Client| {
+        while client.request().is_some() {
+            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        }
+    });
+    let script = File::new("init.lua", "io.open('was-run', 'w'):close()\n");
+    let write = |name: &str, text: &str| fs::write(script.beside().join(name), text).expect("there is room");
+    write("setup.hurl", &format!("GET {}setup\n", server.url()));
+    write("main.hurl", &format!("GET {}main\n", server.url()));
+    for (args, said) in [
+        (&["--stages", "1s:5", "--max-rate", "9"][..], "--max-rate is for closed loops"),
+        (&["--json", "/nowhere/r.json"], "cannot write /nowhere/r.json"),
+        (&["--csv", "-", "--json", "-"], "cannot both go to standard output"),
+        (&["--hlog", "/nowhere/l"], "cannot write /nowhere/l"),
+        (&["--http2-prior-knowledge", "--streams", "5"], "--streams"),
+    ] {
+        let args = [&["main.hurl", "--setup", "setup.hurl", "-n", "1"], args].concat();
+        let ended = torr_in(script.beside(), &args);
+        assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains(said), "{args:?}: {ended:?}");
+        assert_eq!(server.requests(), 0, "{args:?}");
+    }
+    // A script's own code is not run before its outputs are known to be writable.
+    let url = server.url();
+    let ended = torr_in(script.beside(), &[&url, "--script", "init.lua", "--json", "/nowhere/r.json"]);
+    assert!(ended.code == Some(2) && !script.beside().join("was-run").exists(), "{ended:?}");
+}
