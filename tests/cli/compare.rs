@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use torr_test_support::disturbance::forget_validity;
 use torr_test_support::program::torr;
 use torr_test_support::servers::Serve;
 
@@ -11,8 +12,7 @@ fn archive(folder: &Path, factors: &[f64]) -> Vec<String> {
     let made = torr(&[&server.url("/"), "-n", "2000", "-c", "2", "-t", "1", "-q", "--json", "-"]);
     let mut run: serde_json::Value = serde_json::from_str(&made.stdout).expect("it is JSON");
     assert!(run["latency_histogram"].as_str().is_some_and(|buckets| buckets.contains(':')), "{run:#}");
-    // What spoils a run of this machine is not what these tests are about.
-    run.as_object_mut().expect("it is an object").remove("validity");
+    forget_validity(&mut run);
     let write = |(at, factor): (usize, &f64)| {
         // The series of duration makes throughput what the factor says, with a noise of a thousandth.
         run["duration_s"] = (1.0 / factor * (1.0 + 0.001 * (at % 3) as f64)).into();

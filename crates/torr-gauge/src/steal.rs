@@ -19,16 +19,18 @@ impl StealMeter {
         Self(Ticks::now())
     }
 
-    /// Returns the stolen share of all CPUs' time since the start, 0 to 1. `None` if the kernel does not report it.
+    /// Returns how large a share of all CPUs' time was stolen at least since the start, 0 to 1. `None` if the kernel does not report it.
     pub fn read(&self) -> Option<f64> {
         share(self.0?, Ticks::now()?)
     }
 }
 
-/// Returns the stolen share between two readings. `None` if the counters have not moved, as in some containers.
+/// Returns the least stolen share between two readings. `None` if the counters have not moved, as in some containers.
 fn share(then: Ticks, now: Ticks) -> Option<f64> {
     let all = now.all.checked_sub(then.all).filter(|&all| all > 0)?;
-    Some(now.stolen.saturating_sub(then.stolen) as f64 / all as f64)
+    // The kernel cuts off parts of ticks: of the first tick, nearly all may have been stolen before. A run of 20 ms has four.
+    let stolen = now.stolen.saturating_sub(then.stolen).saturating_sub(1);
+    Some(stolen as f64 / all as f64)
 }
 
 impl Ticks {
@@ -47,8 +49,13 @@ mod tests {
     #[test]
     fn steal_is_a_share_of_all_time_and_unknown_is_not_zero() {
         let ticks = |all, stolen| Ticks { all, stolen };
-        assert_eq!(share(ticks(100, 10), ticks(200, 35)), Some(0.25));
+        assert_eq!(share(ticks(100, 10), ticks(200, 36)), Some(0.25));
         assert_eq!(share(ticks(100, 10), ticks(200, 10)), Some(0.0));
+        assert_eq!(
+            share(ticks(100, 10), ticks(104, 11)),
+            Some(0.0),
+            "a tick may have been stolen before, but for its last part"
+        );
         assert_eq!(share(ticks(100, 10), ticks(100, 10)), None);
         assert_eq!(StealMeter(None).read(), None);
     }
