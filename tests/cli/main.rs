@@ -7,6 +7,7 @@ mod fleet;
 mod fleet_deploy;
 mod fleet_losses;
 mod fleet_refusals;
+mod fleet_sessions;
 mod httpress;
 mod import;
 mod import_files;

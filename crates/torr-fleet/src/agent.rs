@@ -1,17 +1,20 @@
 //! An agent: takes plans from NATS, carries out its share of each by the load engine, and sends what it measures.
 
 mod active;
+mod file_store;
 mod load;
 
 use crate::allow::AllowList;
 use crate::error::FleetError;
 use crate::heartbeat::{HEARTBEAT, LOST_AFTER};
-use crate::message::{Hello, Message, MessageError, PlanMessage, Refusal, VERSION};
+use crate::load::Load;
+use crate::message::{FilePart, Hello, LoadMessage, Message, MessageError, PlanMessage, Refusal, VERSION};
 use crate::nats::{self, Nats};
 use crate::role::Agent;
 use crate::subject::FleetName;
 use active::Active;
 use async_nats::{Client, Subscriber};
+use file_store::FileStore;
 use futures_util::StreamExt;
 use load::LoadEvent;
 use std::net::TcpStream;
@@ -87,6 +90,7 @@ struct Serving {
     client: Client,
     clock: Clock,
     active: Option<Active>,
+    files: FileStore,
     events: (mpsc::UnboundedSender<LoadEvent>, mpsc::UnboundedReceiver<LoadEvent>),
     prepared: (mpsc::UnboundedSender<Prepared>, mpsc::UnboundedReceiver<Prepared>),
     call: Subscriber,
@@ -123,7 +127,20 @@ impl Serving {
         let allowed = settings.allow.shown().join(", ");
         agent.note(&format!("agent {} of the fleet {} is ready; it may load {allowed}", settings.name, settings.fleet));
         let (events, prepared, clock) = (mpsc::unbounded_channel(), mpsc::unbounded_channel(), Clock::start());
-        Ok(Self { settings, agent, client, clock, active: None, events, prepared, call, names, own, stops })
+        Ok(Self {
+            settings,
+            agent,
+            client,
+            clock,
+            active: None,
+            files: FileStore::default(),
+            events,
+            prepared,
+            call,
+            names,
+            own,
+            stops,
+        })
     }
 
     async fn serve(mut self, stop: &AtomicBool) {
@@ -190,15 +207,13 @@ impl Serving {
             Ok(Message::Clock) => Some(Message::Time { ns: self.clock.now() }),
             Ok(Message::Plan(plan)) => match (reply.clone(), self.busy(&plan.run)) {
                 (_, Some(refused)) => Some(refused),
-                (Some(reply), None) => {
-                    self.prepare(reply, plan);
-                    None
-                }
+                (Some(reply), None) => self.prepare(reply, plan),
                 (None, None) => None,
             },
+            Ok(Message::File(part)) => Some(self.take_file(&part)),
             Ok(Message::Go { run, at_ns }) => Some(self.go(&run, at_ns)),
-            Ok(Message::Resend { run, intervals }) => {
-                self.resend(&run, &intervals).await;
+            Ok(Message::Resend { run, intervals, entries }) => {
+                self.resend(&run, &intervals, &entries).await;
                 None
             }
             Ok(_) => None,
@@ -219,14 +234,33 @@ impl Serving {
         (active.run != run || active.is_loading()).then_some(Message::Refused { refusal: Refusal::Busy, why })
     }
 
-    /// Makes a plan and finds whether it can be carried out, apart from all that goes on.
-    fn prepare(&self, reply: async_nats::Subject, message: Box<PlanMessage>) {
+    /// Takes a part of a file, which a run that goes on is not disturbed by.
+    fn take_file(&mut self, part: &FilePart) -> Message {
+        if self.active.as_ref().is_some_and(Active::is_loading) {
+            return Message::Refused { refusal: Refusal::Busy, why: "it carries out a run".into() };
+        }
+        match self.files.add(part) {
+            Ok(()) => Message::Ready { run: String::new() },
+            Err(why) => Message::Refused { refusal: Refusal::Plan, why },
+        }
+    }
+
+    /// Makes a plan and finds whether it can be carried out, apart from all that goes on. Returns a response only where files of
+    /// the plan are missing.
+    fn prepare(&mut self, reply: async_nats::Subject, message: Box<PlanMessage>) -> Option<Message> {
+        let missing = self.files.missing(&message.load);
+        if !missing.is_empty() {
+            return Some(Message::Missing { files: missing });
+        }
+        let LoadMessage { words, variables, secrets, .. } = message.load.clone();
+        let load = Load { words, files: self.files.take(&message.load), records: None, variables, secrets };
         let (agent, settings, sender) = (Arc::clone(&self.agent), self.settings.clone(), self.prepared.0.clone());
         tokio::task::spawn_blocking(move || {
-            let plan = make_plan(agent.as_ref(), &settings, &message);
+            let plan = make_plan(agent.as_ref(), &settings, &message, load);
             // Without a receiver the agent has ended.
             let _ = sender.send(Prepared { reply, message, plan });
         });
+        None
     }
 
     async fn take_plan(&mut self, prepared: Prepared) {
@@ -284,6 +318,10 @@ impl Serving {
                 active.keep(number, bytes.clone());
                 nats::publish(&self.client, subject, bytes).await;
             }
+            LoadEvent::Entry(bytes) => {
+                active.keep_entry(bytes.clone());
+                nats::publish(&self.client, subject, bytes).await;
+            }
             LoadEvent::End(bytes) => {
                 active.end(bytes.clone());
                 nats::publish(&self.client, subject, bytes).await;
@@ -292,10 +330,10 @@ impl Serving {
         }
     }
 
-    async fn resend(&self, run: &str, intervals: &[u64]) {
+    async fn resend(&self, run: &str, intervals: &[u64], entries: &[u64]) {
         let Some(active) = self.active.as_ref().filter(|active| active.run == run) else { return };
         let subject = self.settings.fleet.of_agent(run, self.settings.name.as_str());
-        for bytes in active.kept(intervals) {
+        for bytes in active.kept(intervals, entries) {
             nats::publish(&self.client, subject.clone(), bytes).await;
         }
     }
@@ -342,7 +380,10 @@ impl Serving {
                 let run = active.run.clone();
                 self.stop_run(Some(&run), "its coordinator is not heard of any more");
             }
-            false if silence > active.patience() => self.active = None,
+            false if silence > active.patience() => {
+                self.active = None;
+                self.files.clear();
+            }
             _ => {}
         }
     }
@@ -361,13 +402,30 @@ async fn refuse_taken_name(settings: &AgentSettings, client: &Client) -> Result<
     }
 }
 
+/// Returns why one of these addresses may not be loaded.
+fn not_allowed<'a>(allow: &AllowList, addresses: impl Iterator<Item = &'a Address>) -> Option<String> {
+    let refused = allow.refused(addresses)?;
+    let allowed = allow.shown().join(", ");
+    Some(format!("it may not load {refused}, only {allowed} (--allow of 'torr fleet agent')"))
+}
+
 /// Makes an agent's part of a plan. May block.
-fn make_plan(agent: &dyn Agent, settings: &AgentSettings, message: &PlanMessage) -> Result<Plan, (Refusal, String)> {
-    let plan = agent.plan(&message.words).map_err(|why| (Refusal::Plan, why))?;
-    if let Some(refused) = settings.allow.refused(plan.all_addresses()) {
-        let allowed = settings.allow.shown().join(", ");
-        let why = format!("it may not load {refused}, only {allowed} (--allow of 'torr fleet agent')");
+fn make_plan(
+    agent: &dyn Agent,
+    settings: &AgentSettings,
+    message: &PlanMessage,
+    load: Load,
+) -> Result<Plan, (Refusal, String)> {
+    let plan = agent.plan(load).map_err(|why| (Refusal::Plan, why))?;
+    if let Some(why) = not_allowed(&settings.allow, plan.all_addresses()) {
         return Err((Refusal::Target, why));
+    }
+    if plan.tunnel.is_some() || plan.further.iter().any(|server| server.tunnel.is_some()) {
+        return Err((Refusal::Target, "it uses no proxy, behind which it could not know whom it loads".into()));
+    }
+    if let Some(learnt) = plan.users.as_ref().and_then(|users| users.learnt()) {
+        let allow = settings.allow.clone();
+        learnt.forbid(move |server| not_allowed(&allow, server.addresses.iter()));
     }
     if plan.length().is_none_or(|length| length > settings.longest) {
         let longest = humantime::format_duration(settings.longest);

@@ -154,6 +154,7 @@ impl IntervalMerge {
             at_s: self.next as f64 * INTERVAL.as_secs_f64(),
             requests_after: self.after.completed(),
             errors_after: self.after.failed(),
+            has_sessions: false,
         })
     }
 

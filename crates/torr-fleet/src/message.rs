@@ -3,13 +3,16 @@
 use bytes::Bytes;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use std::collections::BTreeMap;
 use std::fmt;
 use thiserror::Error;
 use torr_gauge::Sample;
 use torr_gauge::failed_response::FailedResponse;
 use torr_gauge::generator::{ThreadCost, TimestampSource};
 use torr_gauge::result::Tls;
+use torr_gauge::sessions::{EntryCounts, SessionCounts};
 use torr_gauge::validity::Finding;
 
 /// The version of the messages. One that a receiver does not know is refused.
@@ -64,8 +67,15 @@ pub enum Message {
         /// The time.
         ns: u64,
     },
-    /// Coordinator to an agent. The response is [`Message::Ready`] or [`Message::Refused`].
+    /// Coordinator to an agent. The response is [`Message::Ready`], [`Message::Missing`] or [`Message::Refused`].
     Plan(Box<PlanMessage>),
+    /// Agent to coordinator: the plan names files that the agent does not have.
+    Missing {
+        /// Their digests.
+        files: Vec<String>,
+    },
+    /// Coordinator to an agent: a part of a file. The response is [`Message::Ready`] or [`Message::Refused`].
+    File(Box<FilePart>),
     /// Agent to coordinator: the plan can begin.
     Ready {
         /// The run.
@@ -94,14 +104,18 @@ pub enum Message {
     },
     /// Agent to coordinator: the counts of one interval.
     Interval(Box<Interval>),
+    /// Agent to coordinator, before the end: the counts of one entry of sessions, over the whole run.
+    Entry(Box<EntryMessage>),
     /// Agent to coordinator: the agent's part is over.
     End(Box<End>),
-    /// Coordinator to an agent: these intervals did not arrive.
+    /// Coordinator to an agent: these intervals and entries did not arrive.
     Resend {
         /// The run.
         run: String,
         /// The numbers of the intervals.
         intervals: Vec<u64>,
+        /// The numbers of the entries.
+        entries: Vec<u64>,
     },
     /// To agents and coordinators: end this run now, or every run of the fleet.
     Stop {
@@ -132,8 +146,8 @@ pub struct Hello {
 pub struct PlanMessage {
     /// The run.
     pub run: String,
-    /// The whole plan as the words of a command line, without those of outputs.
-    pub words: Vec<String>,
+    /// The whole load, of which the agent carries out its part.
+    pub load: LoadMessage,
     /// The part of all rates, more than 0 and at most 1.
     pub part: f64,
     /// The number of the agent's connections.
@@ -149,6 +163,39 @@ pub struct PlanMessage {
 impl fmt::Debug for PlanMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PlanMessage").field("run", &self.run).field("part", &self.part).finish_non_exhaustive()
+    }
+}
+
+/// A load as it travels. The words, variables and secrets may hold secrets: they go into no log.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadMessage {
+    /// The words of a command line, without those of outputs.
+    pub words: Vec<String>,
+    /// The files that the words name, and files that those name, by the paths that they have there: the SHA-256 of each in
+    /// hexadecimal digits.
+    pub files: BTreeMap<String, String>,
+    /// The variables that each session begins with, as JSON values.
+    pub variables: BTreeMap<String, Value>,
+    /// Values that no output shows.
+    pub secrets: Vec<String>,
+}
+
+/// A part of a file.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilePart {
+    /// The SHA-256 of the whole file in hexadecimal digits.
+    pub digest: String,
+    /// The number of the part, from 0. Parts are sent in order.
+    pub part: u64,
+    /// Whether it is the last one.
+    pub last: bool,
+    /// The bytes in base64 (RFC 4648).
+    pub content: String,
+}
+
+impl fmt::Debug for FilePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilePart").field("digest", &self.digest).field("part", &self.part).finish_non_exhaustive()
     }
 }
 
@@ -208,6 +255,17 @@ impl SampleText {
     }
 }
 
+/// The counts of one entry of sessions.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct EntryMessage {
+    /// The number of the entry, from 0, counted over all files of the load.
+    pub number: u64,
+    /// The counts.
+    pub counts: EntryCounts,
+    /// The origins of the servers that its requests went to.
+    pub origins: Vec<String>,
+}
+
 /// The end of an agent's part.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct End {
@@ -248,6 +306,10 @@ pub struct Facts {
     pub failed_response: Option<FailedResponse>,
     /// The counts of the warm-up.
     pub warmup: Option<Sample>,
+    /// The counts of sessions, without their entries.
+    pub sessions: Option<SessionCounts>,
+    /// The number of entries of sessions, each of which has a message of its own.
+    pub entries: u64,
 }
 
 /// What an agent found out about itself, of its own part alone.
@@ -333,7 +395,7 @@ mod tests {
     fn a_plans_words_are_not_shown() {
         let plan = PlanMessage {
             run: "r".into(),
-            words: vec!["--user=a:secret".into()],
+            load: LoadMessage { words: vec!["--user=a:secret".into()], ..LoadMessage::default() },
             part: 1.0,
             connections: 1,
             requests: None,

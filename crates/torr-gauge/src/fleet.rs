@@ -27,6 +27,10 @@ pub struct FleetCut {
     pub requests_after: u64,
     /// The number of failed requests after the cut that agents reported. The result does not count them.
     pub errors_after: u64,
+    /// Whether the run had sessions. They and their entries are reported at the end only: those of the result are of the agents
+    /// that were not lost, the time after the cut included.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_sessions: bool,
 }
 
 /// One agent of a run.
@@ -103,6 +107,9 @@ impl Fleet {
             };
             format!("the result is that of the first {} s, the last that all agents had{after}", cut.at_s)
         }));
+        if self.cut.is_some_and(|cut| cut.has_sessions) {
+            lines.push("sessions and entries are those of the other agents, to the end of the run".into());
+        }
         lines
     }
 }
@@ -126,11 +133,12 @@ mod tests {
     fn a_cut_and_its_reason_are_named() {
         let lost = FleetAgent { name: "b".into(), state: AgentState::Lost, ..FleetAgent::default() };
         let slow = FleetAgent { name: "a".into(), was_limit: true, ..FleetAgent::default() };
-        let cut = FleetCut { at_s: 3.0, requests_after: 70, errors_after: 0 };
+        let cut = FleetCut { at_s: 3.0, requests_after: 70, errors_after: 0, has_sessions: true };
         let fleet = Fleet { agents: vec![slow, lost], cut: Some(cut), ..Fleet::default() };
         assert_eq!(fleet.limits(), ["the agent a was itself the limit"]);
         let lines = fleet.shortcomings();
         assert_eq!(lines[0], "the agent b was lost");
+        assert!(lines[2].starts_with("sessions and entries"), "{lines:?}");
         assert!(lines[1].contains("first 3 s") && lines[1].contains("the 70 responses"), "{lines:?}");
     }
 }

@@ -23,7 +23,8 @@ pub struct LearntServers {
     /// The number of servers that were known before the run: the number of the first one here.
     known: usize,
     find: Find,
-    forbid: OnceLock<Box<Forbid>>,
+    /// The rules that each server has to meet.
+    rules: Mutex<Vec<Box<Forbid>>>,
     /// The servers by number, which never change.
     found: [OnceLock<Destination>; MOST_LEARNT],
     /// The number of those.
@@ -60,16 +61,16 @@ impl LearntServers {
         Self {
             known,
             find: Box::new(find),
-            forbid: OnceLock::new(),
+            rules: Mutex::default(),
             found: [const { OnceLock::new() }; MOST_LEARNT],
             count: AtomicUsize::new(0),
             states: Mutex::default(),
         }
     }
 
-    /// Lets requests go only to servers for which `forbid` returns no reason. Has an effect once.
+    /// Lets requests go only to servers for which `forbid` returns no reason, and that all rules before it allow.
     pub fn forbid(&self, forbid: impl Fn(&Destination) -> Option<String> + Send + Sync + 'static) {
-        let _ = self.forbid.set(Box::new(forbid));
+        self.rules().push(Box::new(forbid));
     }
 
     /// Returns what is known of the server of an origin. The first call for an origin begins to look for it.
@@ -115,7 +116,7 @@ impl LearntServers {
 
     fn find(&self, origin: &str) -> Lookup {
         let found = (self.find)(origin).and_then(|server| {
-            let forbidden = self.forbid.get().and_then(|forbid| forbid(&server));
+            let forbidden = self.rules().iter().find_map(|forbid| forbid(&server));
             forbidden.map_or(Ok(server), Err)
         });
         let server = match found {
@@ -130,6 +131,10 @@ impl LearntServers {
         }
         self.count.store(position + 1, Ordering::Release);
         Lookup::Server(self.known + position)
+    }
+
+    fn rules(&self) -> MutexGuard<'_, Vec<Box<Forbid>>> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn states(&self) -> MutexGuard<'_, HashMap<String, Lookup>> {
@@ -194,8 +199,10 @@ mod tests {
     fn what_is_forbidden_is_refused_with_its_reason() {
         let servers = Arc::new(LearntServers::new(1, destination));
         servers.forbid(|server| (server.target.host == "foreign").then(|| "not yours".into()));
+        servers.forbid(|server| (server.target.host == "later").then(|| "not now".into()));
         assert_eq!(settled(&servers, "http://ours"), Lookup::Server(1));
         let Lookup::Refused(why) = settled(&servers, "http://foreign") else { panic!("it was not refused") };
         assert_eq!(why, "the request goes to http://foreign: not yours");
+        assert!(matches!(settled(&servers, "http://later"), Lookup::Refused(_)), "each rule holds");
     }
 }

@@ -229,6 +229,12 @@ impl Plan {
         self.addresses.iter().chain(self.further.iter().flat_map(|further| &further.addresses))
     }
 
+    /// Returns the origins of the servers that are known before the run.
+    pub fn origins(&self) -> Vec<String> {
+        let all = std::iter::once(&self.target).chain(self.further.iter().map(|further| &further.target));
+        all.map(Target::origin).collect()
+    }
+
     /// Returns the address of connections, for messages.
     pub(crate) fn reached_by(&self) -> String {
         if !self.further.is_empty() {

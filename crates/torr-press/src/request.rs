@@ -25,7 +25,7 @@ mod urls;
 pub use cursor::Cursor;
 pub use draw::Order;
 pub use error::RequestError;
-pub use feeder::Feeder;
+pub use feeder::{Feeder, part_of_records};
 pub use options::{Auth, Body, Content, Data, Options, Part};
 pub use urls::{Url, read_list};
 

@@ -10,6 +10,11 @@ pub trait Files {
     /// # Errors
     /// In words, if the file cannot be read or must not be.
     fn read(&self, name: &str) -> Result<Vec<u8>, String>;
+
+    /// Returns why the environment of this process means nothing to the sessions, if it does not.
+    fn refuses_environment(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Reads a file of a hurl file and returns its name and content.
@@ -33,15 +38,23 @@ impl Folder {
     pub fn of(file: &Path) -> Self {
         Self(file.parent().map_or_else(PathBuf::new, Path::to_path_buf))
     }
+
+    /// Returns the path of a file that a hurl file of the folder names.
+    ///
+    /// # Errors
+    /// In words, if it leads out of the folder.
+    pub fn path(&self, name: &str) -> Result<PathBuf, String> {
+        let outside = |part: Component<'_>| !matches!(part, Component::Normal(_) | Component::CurDir);
+        match Path::new(name).components().any(outside) {
+            true => Err(format!("'{name}' is outside the hurl file's folder")),
+            false => Ok(self.0.join(name)),
+        }
+    }
 }
 
 impl Files for Folder {
     fn read(&self, name: &str) -> Result<Vec<u8>, String> {
-        let outside = |part: Component<'_>| !matches!(part, Component::Normal(_) | Component::CurDir);
-        if Path::new(name).components().any(outside) {
-            return Err(format!("'{name}' is outside the hurl file's folder"));
-        }
-        let path = self.0.join(name);
+        let path = self.path(name)?;
         std::fs::read(&path).map_err(|error| format!("cannot read '{}': {error}", path.display()))
     }
 }

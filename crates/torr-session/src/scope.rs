@@ -15,6 +15,8 @@ pub struct Names {
     unassigned: Vec<(String, Position)>,
     /// Whether JSONPath results of the entry that is being compiled stay lists (its option `no-jsonpath-coercion`).
     pub(crate) keeps_json_lists: bool,
+    /// Why the environment means nothing to the session, if it does not.
+    pub(crate) refuses_environment: Option<&'static str>,
 }
 
 impl Names {

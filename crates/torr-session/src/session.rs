@@ -46,6 +46,7 @@ impl Session {
         given: impl IntoIterator<Item = &'n str>,
     ) -> Result<Self, ParseError> {
         let (mut names, mut ignored) = (Names::default(), Vec::new());
+        names.refuses_environment = files.refuses_environment();
         for name in given {
             names.assign(name);
         }

@@ -153,7 +153,12 @@ impl Expression {
             ast::Source::Variable(name) => (Source::Variable(names.used(name, expression.at)), name.clone()),
             ast::Source::NewUuid => (Source::NewUuid, "newUuid".to_owned()),
             ast::Source::NewDate => (Source::NewDate, "newDate".to_owned()),
-            ast::Source::Environment(name) => (Source::Environment(std::env::var(name).ok()), name.clone()),
+            ast::Source::Environment(name) => match names.refuses_environment {
+                Some(why) => {
+                    return Err(ParseError { at: expression.at, message: format!("getEnv \"{name}\" {why}") });
+                }
+                None => (Source::Environment(std::env::var(name).ok()), name.clone()),
+            },
         };
         let filters = filter::compile(&expression.filters, expression.at, names)?;
         Ok(Self { source, name, filters, at: expression.at })

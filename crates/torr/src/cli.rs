@@ -193,9 +193,10 @@ fn execute(command: Command) -> Result<ExitCode, CliError> {
 fn fleet_load(words: &[String], source: WordSource) -> Result<FleetLoad, CliError> {
     let words: Vec<OsString> =
         std::iter::once("torr").chain(words.iter().map(String::as_str)).map(Into::into).collect();
-    let plan = if source == WordSource::User { Expanded::of(&words)? } else { None };
+    let plan = if matches!(source, WordSource::User) { Expanded::of(&words)? } else { None };
     let words = plan.as_ref().map_or(words, Expanded::words);
-    let no_load = || CliError::Usage("a fleet loads a URL: 'torr fleet run --nats ... -- URL ...'".into());
+    let no_load =
+        || CliError::Usage("a fleet loads a URL or hurl files: 'torr fleet run --nats ... -- URL ...'".into());
     let matches = help::parse(&words).map_err(|error| match exit::is_help(&error) {
         true => no_load(),
         false => refusal(&words, &error),

@@ -2,6 +2,7 @@
 
 pub mod checks;
 mod data;
+pub mod file_source;
 mod form;
 pub mod given;
 mod http2;

@@ -2,7 +2,6 @@
 
 mod agent;
 mod args;
-mod inline;
 mod load;
 mod manage;
 mod run;

@@ -5,10 +5,13 @@ mod once;
 mod plan;
 mod transport;
 
-use files::{Prepared, prepare};
+use files::prepare;
+pub use files::{Given, Prepared};
 pub use once::{Walk, run as once};
 
 use crate::exit::CliError;
+use crate::flags::file_source::FileSource;
+use crate::flags::input;
 use crate::flags::output::OutputArgs;
 use crate::flags::request::RequestArgs;
 use crate::flags::transport::TransportArgs;
@@ -17,7 +20,6 @@ use crate::press::{PressArgs, ReadyRun};
 use crate::target::RunFile;
 use std::path::Path;
 use std::process::ExitCode;
-use torr_press::request::Feeder;
 use torr_press::{Plan, ThinkTime};
 use torr_session::users::RunSettings;
 
@@ -40,7 +42,7 @@ pub fn base(
     let files = [file];
     let source = SessionSource {
         files: &files,
-        variables,
+        given: Given::of(variables)?,
         setup: None,
         teardown: None,
         request,
@@ -57,26 +59,35 @@ pub fn base(
 /// # Errors
 /// For a mistake in a file, with its position.
 pub fn check(args: &PressArgs, files: &[RunFile]) -> Result<(), CliError> {
-    SessionSource::of(args, files).prepare().map(|_| ())
+    SessionSource::of(args, files, Given::of(&args.session.variables)?).prepare().map(|_| ())
 }
 
 /// Runs virtual users who walk through files, and prints the report.
 pub fn run(args: &PressArgs, files: &[RunFile]) -> Result<ExitCode, CliError> {
     let ready = ReadyRun::of(args)?;
-    let SessionRun { plan, teardown } = SessionSource::of(args, files).run()?;
+    let SessionRun { plan, teardown, .. } =
+        SessionSource::of(args, files, Given::of(&args.session.variables)?).run()?;
     let ended = ready.run(plan);
     // What the setup made is cleared away however the run ended.
-    let cleared = teardown.map(|teardown| once::quietly(teardown, &args.transport, "teardown")).transpose();
+    let cleared = tear_down(teardown, &args.transport);
     let code = ended?;
     cleared?;
     Ok(code)
+}
+
+/// Runs the file that clears away what a setup made, if there is one.
+///
+/// # Errors
+/// If its session fails.
+pub fn tear_down(teardown: Option<Prepared>, transport: &TransportArgs) -> Result<(), CliError> {
+    teardown.map_or(Ok(()), |teardown| once::quietly(teardown, transport, "teardown").map(drop))
 }
 
 /// What a run of sessions is made of, beside its load.
 pub struct SessionSource<'a> {
     /// The files, each with its weight.
     pub files: &'a [RunFile],
-    pub variables: &'a VariableArgs,
+    pub given: Given,
     /// The file that one user runs before all others; its captures are variables of all users.
     pub setup: Option<&'a Path>,
     /// The file that one user runs at the end.
@@ -92,6 +103,8 @@ pub struct SessionSource<'a> {
 /// A run of sessions, ready to begin.
 pub struct SessionRun {
     pub plan: Plan,
+    /// The variables that each session begins with, those of the setup among them.
+    pub given: Given,
     /// What is run at the end, with the variables that the run began with.
     pub teardown: Option<Prepared>,
 }
@@ -104,10 +117,11 @@ struct LookedThrough {
 }
 
 impl<'a> SessionSource<'a> {
-    fn of(args: &'a PressArgs, files: &'a [RunFile]) -> Self {
+    /// Returns the sessions of a command line.
+    pub fn of(args: &'a PressArgs, files: &'a [RunFile], given: Given) -> Self {
         Self {
             files,
-            variables: &args.session.variables,
+            given,
             setup: args.session.setup.as_deref(),
             teardown: args.session.teardown.as_deref(),
             request: &args.request,
@@ -121,11 +135,15 @@ impl<'a> SessionSource<'a> {
     /// Reads and compiles all files.
     fn prepare(&self) -> Result<LookedThrough, CliError> {
         // What the setup will capture counts as given.
-        let setup = self.setup.map(|path| prepare(&[RunFile::new(path)], self.variables, None, &[])).transpose()?;
+        // What one user sends before and after the load, this machine sends.
+        let alone =
+            |path, later: &[String]| prepare(&[RunFile::new(path)], &self.given, None, later, &FileSource::Here);
+        let setup = self.setup.map(|path| alone(path, &[])).transpose()?;
         let later = setup.as_ref().map(Prepared::names).unwrap_or_default();
-        let files = prepare(self.files, self.variables, self.request.feeder.as_deref(), &later)?;
+        let (feeder, source) = (self.request.feeder.as_deref(), &self.request.files);
+        let files = prepare(self.files, &self.given, feeder, &later, source)?;
         self.output.map_or(Ok(()), |output| output.check(&files.entries()))?;
-        let teardown = self.teardown.map(|path| prepare(&[RunFile::new(path)], self.variables, None, &later));
+        let teardown = self.teardown.map(|path| alone(path, &later));
         Ok(LookedThrough { setup, files, teardown: teardown.transpose()? })
     }
 
@@ -138,21 +156,23 @@ impl<'a> SessionSource<'a> {
         // All files are read before anything is sent.
         let LookedThrough { setup, files: mut prepared, mut teardown } = self.prepare()?;
         if let Some(setup) = setup {
-            let (captured, secrets) = once::quietly(setup, self.transport, "setup")?;
-            prepared.values.extend(captured.clone());
-            prepared.secrets.extend(secrets.iter().cloned());
+            let captured = once::quietly(setup, self.transport, "setup")?;
+            prepared.given.extend(&captured);
             if let Some(teardown) = &mut teardown {
-                teardown.values.extend(captured);
-                teardown.secrets.extend(secrets);
+                teardown.given.extend(&captured);
             }
         }
+        let given = prepared.given.clone();
         let plan = self.plan(prepared)?;
-        Ok(SessionRun { plan, teardown })
+        Ok(SessionRun { plan, given, teardown })
     }
 
     fn plan(&self, prepared: Prepared) -> Result<Plan, CliError> {
-        let feeder = self.request.feeder.as_deref().map(Feeder::read).transpose().map_err(CliError::usage)?;
-        let transport = transport::with_options_of(&prepared.files, &prepared.values, self.transport)?;
+        let feeder = self.request.feeder.as_deref().map(|path| input::feeder(path, &self.request.files)).transpose()?;
+        let transport = transport::with_options_of(&prepared.files, &prepared.given.values, self.transport)?;
+        if self.request.files.is_of_fleet() {
+            transport::check_for_fleet(&transport)?;
+        }
         let settings = RunSettings {
             feeder,
             feeder_order: self.request.feeder_order.into(),

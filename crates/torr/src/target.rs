@@ -30,6 +30,18 @@ impl RunFile {
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_string_lossy().into_owned(), weight: 1 }
     }
+
+    /// Returns the file as a word of a command line.
+    pub fn word(&self) -> String {
+        format!("{}={}", self.path, self.weight)
+    }
+
+    /// Returns the file of such a word.
+    pub fn of_word(word: &str) -> Option<Self> {
+        let (path, weight) = word.rsplit_once('=')?;
+        let weight = weight.parse().ok().filter(|&weight| weight > 0)?;
+        Some(Self { path: path.to_owned(), weight })
+    }
 }
 
 /// What files hold, by their ending.

@@ -29,6 +29,7 @@ pub(super) struct Active {
     if_lost: IfLost,
     heard: Instant,
     intervals: BTreeMap<u64, Bytes>,
+    entries: Vec<Bytes>,
     end: Option<Bytes>,
 }
 
@@ -43,6 +44,7 @@ impl Active {
             if_lost,
             heard: Instant::now(),
             intervals: BTreeMap::new(),
+            entries: Vec::new(),
             end: None,
         }
     }
@@ -85,15 +87,21 @@ impl Active {
         }
     }
 
+    /// Keeps the counts of the next entry of sessions, which were sent.
+    pub fn keep_entry(&mut self, bytes: Bytes) {
+        self.entries.push(bytes);
+    }
+
     /// Notes the end of the load.
     pub fn end(&mut self, bytes: Bytes) {
         self.loads = false;
         self.end = Some(bytes);
     }
 
-    /// Returns intervals that were sent, and the end, if there was one.
-    pub fn kept(&self, numbers: &[u64]) -> Vec<Bytes> {
-        let intervals = numbers.iter().filter_map(|number| self.intervals.get(number));
-        intervals.chain(&self.end).cloned().collect()
+    /// Returns intervals and entries that were sent, and the end, if there was one.
+    pub fn kept(&self, intervals: &[u64], entries: &[u64]) -> Vec<Bytes> {
+        let intervals = intervals.iter().filter_map(|number| self.intervals.get(number));
+        let entries = entries.iter().filter_map(|&number| self.entries.get(usize::try_from(number).ok()?));
+        intervals.chain(entries).chain(&self.end).cloned().collect()
     }
 }

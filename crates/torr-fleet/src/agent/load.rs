@@ -1,6 +1,6 @@
 //! The load of an agent, on a thread of its own.
 
-use crate::message::{End, Facts, Interval, Message, Own, SampleText};
+use crate::message::{End, EntryMessage, Facts, Interval, Message, Own, SampleText};
 use crate::role::Agent;
 use crate::threads::ThreadIntervals;
 use bytes::Bytes;
@@ -11,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use torr_gauge::collector::{Measurement, RunFacts};
+use torr_gauge::sessions::SessionFacts;
 use torr_gauge::{Collector, Sample};
 use torr_net::{Clock, Nanos, clock};
 use torr_press::{Observed, Plan, observe};
@@ -28,6 +29,8 @@ pub(super) enum LoadEvent {
     Began(Nanos),
     /// An encoded interval, with its number.
     Interval(u64, Bytes),
+    /// The encoded counts of the next entry of sessions.
+    Entry(Bytes),
     /// The encoded end.
     End(Bytes),
 }
@@ -116,6 +119,9 @@ impl Load {
             self.send(number, sample, at == last);
         }
         let facts = facts(&ended.facts, ended.given_up, self.warmup.take());
+        if let Some(sessions) = &ended.facts.sessions {
+            self.send_entries(sessions);
+        }
         let own = own(&ended.measured_by(collector), agent);
         End { intervals: sent, stopped: stop.load(Ordering::Relaxed), failed: None, facts, own }
     }
@@ -125,6 +131,15 @@ impl Load {
         sample.gaps.clear();
         let message = Message::Interval(Box::new(Interval { number, last, sample: SampleText::of(&sample) }));
         self.report(LoadEvent::Interval(number, message.encode()));
+    }
+
+    /// Sends the counts of each entry in a message of its own: those of all could be more than NATS takes as one.
+    fn send_entries(&self, sessions: &SessionFacts) {
+        for (number, counts) in (0..).zip(&sessions.counts.entries) {
+            let origins = counts.servers().filter_map(|server| sessions.origins.get(server).cloned()).collect();
+            let message = EntryMessage { number, counts: counts.clone(), origins };
+            self.report(LoadEvent::Entry(Message::Entry(Box::new(message)).encode()));
+        }
     }
 
     fn report(&self, event: LoadEvent) {
@@ -146,6 +161,8 @@ fn facts(facts: &RunFacts, given_up: bool, warmup: Option<Sample>) -> Facts {
         tls: facts.tls.clone(),
         failed_response: facts.failed_response.clone(),
         warmup,
+        sessions: facts.sessions.as_ref().map(|sessions| sessions.counts.clone()),
+        entries: facts.sessions.as_ref().map_or(0, |sessions| sessions.counts.entries.len() as u64),
     }
 }
 

@@ -4,10 +4,13 @@ use super::settings::{RunSettings, Watch};
 use crate::clock::{Exchange, Offset};
 use crate::error::FleetError;
 use crate::fleet::gather;
+use crate::load::{self, AgentLoad};
 use crate::message::{Hello, Message, MessageError, PlanMessage, Refusal, VERSION};
 use crate::shares::shares;
 use async_nats::{Client, Subscriber};
 use futures_util::future::join_all;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use torr_gauge::redact;
@@ -68,10 +71,13 @@ impl Begun {
         });
         let agents = join_all(each).await.into_iter().collect::<Result<Vec<_>, FleetError>>()?;
         not_stopped(stop)?;
-        let plans = agents.iter().map(|member| async {
+        let loads = (0..agents.len()).map(|number| settings.load.of_agent(number, agents.len()));
+        let loads = loads.collect::<Result<Vec<_>, _>>().map_err(FleetError::Usage)?;
+        let plans = agents.iter().zip(loads).map(|(member, load)| async {
+            let AgentLoad { message: load, files } = load;
             let plan = PlanMessage {
                 run: run.clone(),
-                words: settings.words.clone(),
+                load,
                 part: member.share.part,
                 connections: member.share.connections,
                 requests: member.share.requests,
@@ -79,7 +85,7 @@ impl Begun {
                 if_lost: settings.if_lost,
             };
             let agent = Asking { settings, client, time, name: &member.name };
-            agent.accepts(&Message::Plan(Box::new(plan)), PLAN_TIMEOUT).await
+            agent.takes_plan(plan, &files).await
         });
         all(join_all(plans).await)?;
         not_stopped(stop)?;
@@ -173,6 +179,22 @@ impl Asking<'_> {
             }
         }
         Offset::estimate(&exchanges).ok_or_else(|| FleetError::Agents("no clock was read".into()))
+    }
+
+    /// Sends a plan, and the files that the agent does not have.
+    async fn takes_plan(&self, plan: PlanMessage, files: &BTreeMap<String, Arc<[u8]>>) -> Result<(), FleetError> {
+        let plan = Message::Plan(Box::new(plan));
+        let missing = match self.request(&plan, PLAN_TIMEOUT).await? {
+            Message::Ready { .. } => return Ok(()),
+            Message::Missing { files } => files,
+            other => return Err(self.refusal(other)),
+        };
+        for (digest, content) in missing.iter().filter_map(|digest| files.get_key_value(digest)) {
+            for part in load::parts(digest, content) {
+                self.accepts(&Message::File(Box::new(part)), crate::nats::TIMEOUT).await?;
+            }
+        }
+        self.accepts(&plan, PLAN_TIMEOUT).await
     }
 
     /// Sends a message that the agent accepts or refuses.

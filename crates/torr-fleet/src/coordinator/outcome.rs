@@ -3,11 +3,12 @@
 use super::begin::Member;
 use crate::error::FleetError;
 use crate::merge::IntervalMerge;
-use crate::message::{End, Facts, Own};
+use crate::message::{End, EntryMessage, Facts, Own};
 use std::time::{Duration, SystemTime};
 use torr_gauge::collector::{Measurement, RunFacts, ThreadTotals};
 use torr_gauge::fleet::{AgentState, Fleet, FleetAgent, FleetCut};
 use torr_gauge::generator::{ThreadCost, TimestampSource};
+use torr_gauge::sessions::{SessionCounts, SessionFacts};
 use torr_gauge::validity::{Criterion, Finding};
 use torr_net::Nanos;
 use torr_press::{Pace, Plan, RunEnd};
@@ -28,6 +29,8 @@ pub(super) struct Outcome<'a> {
     /// The local time now.
     pub now: Nanos,
     pub interrupted: bool,
+    /// The counts of the entries of sessions, of all agents that ended.
+    pub entries: Vec<EntryMessage>,
 }
 
 impl Outcome<'_> {
@@ -42,7 +45,8 @@ impl Outcome<'_> {
         members: Vec<(Member, Option<Nanos>, MemberEnd)>,
         merge: IntervalMerge,
     ) -> Result<Measurement, FleetError> {
-        let cut = merge.fleet_cut();
+        let has_sessions = self.plan.users.as_ref().is_some_and(|users| users.has_sessions());
+        let cut = merge.fleet_cut().map(|cut| FleetCut { has_sessions, ..cut });
         if cut.is_some_and(|cut| cut.at_s == 0.0) {
             return Err(FleetError::NoResult(self.without_result(&members)));
         }
@@ -86,7 +90,7 @@ impl Outcome<'_> {
             facts.threads.iter().map(move |cost| part_of(cost, part))
         });
         let threads: Vec<_> = threads.collect();
-        let mut plan = self.plan.summary(&[]);
+        let mut plan = self.plan.summary(&self.plan.origins());
         plan.threads = threads.len().max(1);
         let failed = ended.iter().filter_map(|facts| facts.failed_response.clone());
         let began = SystemTime::now() - Duration::from_nanos(self.now.saturating_sub(self.at));
@@ -108,8 +112,32 @@ impl Outcome<'_> {
             tls: ended.iter().find_map(|facts| facts.tls.clone()),
             failed_response: failed.min_by(|one, other| one.at_s.total_cmp(&other.at_s)),
             checks: self.plan.inspection.checks.iter().map(|check| check.name.clone()).collect(),
+            sessions: self.sessions(ended),
             ..RunFacts::default()
         }
+    }
+
+    /// Returns the sessions of the agents that ended, whole: they report them at their end.
+    fn sessions(&self, ended: &[&Facts]) -> Option<SessionFacts> {
+        let users = self.plan.users.as_ref().filter(|users| users.has_sessions())?;
+        let entries = users.entries();
+        let mut counts = SessionCounts::new(&entries);
+        ended.iter().filter_map(|facts| facts.sessions.as_ref()).for_each(|sessions| counts.merge(sessions));
+        let mut origins = self.plan.origins();
+        for entry in &self.entries {
+            let Some(merged) = counts.entries.get_mut(usize::try_from(entry.number).unwrap_or(usize::MAX)) else {
+                continue;
+            };
+            merged.merge(&entry.counts);
+            for origin in &entry.origins {
+                let known = origins.iter().position(|known| known == origin);
+                merged.note_server(known.unwrap_or_else(|| {
+                    origins.push(origin.clone());
+                    origins.len() - 1
+                }));
+            }
+        }
+        Some(SessionFacts { users: self.plan.connections as u64, entries, origins, counts })
     }
 
     fn row(

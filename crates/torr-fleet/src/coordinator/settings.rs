@@ -1,5 +1,6 @@
 //! What the program around a coordinator gives it.
 
+use crate::load::Load;
 use crate::message::IfLost;
 use crate::nats::Nats;
 use crate::subject::FleetName;
@@ -19,8 +20,8 @@ pub struct RunSettings {
     pub wait: Duration,
     /// What agents do if the coordinator is lost.
     pub if_lost: IfLost,
-    /// The plan as the words of a command line.
-    pub words: Vec<String>,
+    /// The load that the agents share.
+    pub load: Load,
 }
 
 /// Where a run's user sees it.

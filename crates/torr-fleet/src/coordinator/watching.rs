@@ -6,11 +6,11 @@ use super::settings::{RunSettings, Watch};
 use crate::error::FleetError;
 use crate::heartbeat::{HEARTBEAT, LOST_AFTER};
 use crate::merge::IntervalMerge;
-use crate::message::Message;
+use crate::message::{EntryMessage, Message};
 use crate::nats;
 use async_nats::Client;
 use futures_util::{FutureExt, StreamExt};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use torr_gauge::collector::{Measurement, Progress};
@@ -23,6 +23,9 @@ const STOP_POLL: Duration = Duration::from_millis(20);
 const RESENDS: u32 = 5;
 /// The time after the plan's end within which the last requests of an agent end.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// The limit of entries of sessions: numbers are an agent's word.
+const MOST_ENTRIES: u64 = 100_000;
 
 /// How often in a row no message must be there before all have been taken.
 const LOOKS: u32 = 3;
@@ -47,13 +50,26 @@ struct MemberState {
     /// The agent's time of its real beginning.
     began: Option<Nanos>,
     end: MemberEnd,
+    /// The counts of the entries of sessions that have arrived.
+    entries: BTreeMap<u64, EntryMessage>,
     resends: u32,
+}
+
+impl MemberState {
+    fn new() -> Self {
+        let (heard, end) = (Instant::now(), MemberEnd::Running);
+        Self { heard, began: None, end, entries: BTreeMap::new(), resends: 0 }
+    }
+
+    /// Returns the numbers of the entries that have not arrived, of so many.
+    fn missing_entries(&self, entries: u64) -> Vec<u64> {
+        (0..entries.min(MOST_ENTRIES)).filter(|number| !self.entries.contains_key(number)).collect()
+    }
 }
 
 impl<'a> Watching<'a> {
     pub fn new(settings: &'a RunSettings, plan: &'a Plan, (client, time): (&'a Client, Clock), begun: Begun) -> Self {
-        let state = |_| MemberState { heard: Instant::now(), began: None, end: MemberEnd::Running, resends: 0 };
-        let members = begun.agents.iter().map(state).collect();
+        let members = begun.agents.iter().map(|_| MemberState::new()).collect();
         let merge = IntervalMerge::new(begun.agents.len());
         let names = begun.agents.iter().map(|member| member.name.clone());
         let numbers = names.zip(0..).collect();
@@ -103,7 +119,10 @@ impl<'a> Watching<'a> {
         let is_over = |(number, member): (usize, &MemberState)| match &member.end {
             MemberEnd::Running => false,
             MemberEnd::Lost(_) => true,
-            MemberEnd::Ended(end) => self.merge.missing(number, end.intervals).is_empty(),
+            MemberEnd::Ended(end) => {
+                let is_whole = member.missing_entries(end.facts.entries).is_empty();
+                is_whole && self.merge.missing(number, end.intervals).is_empty()
+            }
         };
         self.members.iter().enumerate().all(is_over)
     }
@@ -145,6 +164,9 @@ impl<'a> Watching<'a> {
             Message::Interval(interval) => {
                 return self.merge.take(number, interval.number, interval.sample, interval.last);
             }
+            Message::Entry(entry) if entry.number < MOST_ENTRIES => {
+                member.entries.entry(entry.number).or_insert(*entry);
+            }
             Message::End(end) if matches!(member.end, MemberEnd::Running) => {
                 let (failed, warmup) = (end.failed.is_some(), end.facts.warmup.as_ref());
                 if let Some(warmup) = warmup {
@@ -169,8 +191,9 @@ impl<'a> Watching<'a> {
                 }
                 MemberEnd::Ended(end) if end.failed.is_none() => {
                     let missing = self.merge.missing(number, end.intervals);
-                    if !missing.is_empty() {
-                        self.resend(number, missing, watch).await;
+                    let entries = member.missing_entries(end.facts.entries);
+                    if !missing.is_empty() || !entries.is_empty() {
+                        self.resend(number, missing, entries, watch).await;
                     }
                 }
                 _ => {}
@@ -178,15 +201,15 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// Requests intervals again, and gives up after some attempts.
-    async fn resend(&mut self, number: usize, intervals: Vec<u64>, watch: &mut dyn Watch) {
+    /// Requests intervals and entries again, and gives up after some attempts.
+    async fn resend(&mut self, number: usize, intervals: Vec<u64>, entries: Vec<u64>, watch: &mut dyn Watch) {
         self.members[number].resends += 1;
         if self.members[number].resends > RESENDS {
-            self.lose(number, "intervals of it did not arrive", watch);
+            self.lose(number, "not all of its counts arrived", watch);
             return;
         }
         let subject = self.settings.fleet.agent(&self.begun.agents[number].name);
-        let message = Message::Resend { run: self.begun.run.clone(), intervals };
+        let message = Message::Resend { run: self.begun.run.clone(), intervals, entries };
         nats::send(self.client, subject, &message).await;
     }
 
@@ -216,8 +239,14 @@ impl<'a> Watching<'a> {
 
     fn finish(self) -> Result<Measurement, FleetError> {
         let Begun { run, agents, at, .. } = self.begun;
-        let members = agents.into_iter().zip(self.members).map(|(agent, state)| (agent, state.began, state.end));
-        let outcome = Outcome { plan: self.plan, at, now: self.time.now(), interrupted: self.interrupted };
-        outcome.measure(self.settings.fleet.to_string(), run, members.collect(), self.merge)
+        let (mut members, mut entries) = (Vec::new(), Vec::new());
+        for (agent, state) in agents.into_iter().zip(self.members) {
+            if matches!(state.end, MemberEnd::Ended(_)) {
+                entries.extend(state.entries.into_values());
+            }
+            members.push((agent, state.began, state.end));
+        }
+        let outcome = Outcome { plan: self.plan, at, now: self.time.now(), interrupted: self.interrupted, entries };
+        outcome.measure(self.settings.fleet.to_string(), run, members, self.merge)
     }
 }

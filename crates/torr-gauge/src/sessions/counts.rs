@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The counts of one thread for sessions and their entries. `started` = `finished` + `failed` + `unfinished` at the end of a
 /// run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct SessionCounts {
     /// The number of sessions begun.
     pub started: u64,
@@ -19,9 +19,11 @@ pub struct SessionCounts {
     pub unfinished: u64,
     /// The durations of finished sessions, from the scheduled time of the session to its end.
     pub durations: Latency,
-    /// The counts of each entry, by its number.
+    /// The counts of each entry, by its number. An agent of a fleet sends them one by one.
+    #[serde(skip)]
     pub entries: Vec<EntryCounts>,
     /// The part of `finished` and `failed` that [`SessionCounts::take_ended`] has returned.
+    #[serde(skip)]
     returned: SessionsEnded,
 }
 

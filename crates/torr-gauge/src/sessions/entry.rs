@@ -18,7 +18,7 @@ const MAX_CAUSES: usize = 8;
 const OTHER: &str = "other causes";
 
 /// The counts of one entry. A request ends as a response (with a status), a failure, or unfinished.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct EntryCounts {
     /// The response times of complete responses, and the ages of requests that timed out or are unfinished.
     pub response_times: Latency,
@@ -37,13 +37,14 @@ pub struct EntryCounts {
     /// The counts of each assert, by its number.
     pub asserts: Vec<AssertCounts>,
     /// The numbers of the servers that requests went to, as bits.
+    #[serde(skip)]
     servers: u128,
     /// The number of sessions that ended early at this entry for other reasons than asserts, by reason.
     causes: BTreeMap<String, u64>,
 }
 
 /// The counts of one assert.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct AssertCounts {
     /// The number of responses that failed the assert.
     pub failed: u64,
@@ -146,7 +147,8 @@ impl EntryCounts {
         *self.causes.entry(if is_kept { why } else { OTHER.to_owned() }).or_default() += count;
     }
 
-    pub(crate) fn merge(&mut self, other: &Self) {
+    /// Adds the counts of the same entry by other users.
+    pub fn merge(&mut self, other: &Self) {
         self.response_times.add(&other.response_times);
         self.status.add(&other.status);
         self.responses_failed += other.responses_failed;

@@ -104,7 +104,8 @@ pub(super) struct Composer<'o> {
 
 impl<'o> Composer<'o> {
     pub fn new(options: &'o Options) -> Result<Self, RequestError> {
-        let mut parser = Parser::new(options.feeder.as_ref(), options.templates);
+        let parser = Parser::new(options.feeder.as_ref(), options.templates);
+        let mut parser = if options.of_several_machines { parser.for_several_machines() } else { parser };
         let says_json = fields::say_json(&options.headers);
         let body = options.body.as_ref().map(|body| body::compose(body, says_json, &mut parser)).transpose()?;
         let body = body.map(share);

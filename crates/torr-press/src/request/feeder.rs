@@ -31,17 +31,26 @@ impl Feeder {
     /// # Errors
     /// [`RequestError::Feeder`].
     pub fn read(path: &Path) -> Result<Self, RequestError> {
-        let bad = |why: String| RequestError::Feeder { file: path.display().to_string(), why };
-        let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        let read = || std::fs::read(path).map_err(|error| error.to_string());
-        let feeder = match extension.as_str() {
-            "csv" => read().and_then(|bytes| Self::csv(&bytes, b',')),
-            "tsv" => read().and_then(|bytes| Self::csv(&bytes, b'\t')),
-            "jsonl" | "ndjson" | "json" => read().and_then(|bytes| Self::json_lines(&bytes)),
-            _ => Err("its name must end in .csv, .tsv, .jsonl, .ndjson or .json".into()),
+        let kind = Kind::of(path)?;
+        let bytes = std::fs::read(path).map_err(|error| bad(path, error.to_string()))?;
+        Self::of_kind(kind, path, &bytes)
+    }
+
+    /// Reads the content of a file, of the kind that its name's extension says.
+    ///
+    /// # Errors
+    /// As [`Feeder::read`].
+    pub fn parse(name: &Path, content: &[u8]) -> Result<Self, RequestError> {
+        Self::of_kind(Kind::of(name)?, name, content)
+    }
+
+    fn of_kind(kind: Kind, path: &Path, bytes: &[u8]) -> Result<Self, RequestError> {
+        let feeder = match kind {
+            Kind::Separated(by) => Self::csv(bytes, by),
+            Kind::JsonLines => Self::json_lines(bytes),
         };
-        let feeder = feeder.map_err(bad)?;
-        if feeder.records == 0 { Err(bad("it has no records".into())) } else { Ok(feeder) }
+        let feeder = feeder.map_err(|why| bad(path, why))?;
+        if feeder.records == 0 { Err(bad(path, "it has no records".into())) } else { Ok(feeder) }
     }
 
     fn csv(bytes: &[u8], delimiter: u8) -> Result<Self, String> {
@@ -143,6 +152,70 @@ impl Feeder {
     }
 }
 
+/// The kind of a file of records.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// A header line, then records whose values this byte separates.
+    Separated(u8),
+    /// An object of JSON on each line.
+    JsonLines,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Result<Self, RequestError> {
+        let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        match extension.as_str() {
+            "csv" => Ok(Self::Separated(b',')),
+            "tsv" => Ok(Self::Separated(b'\t')),
+            "jsonl" | "ndjson" | "json" => Ok(Self::JsonLines),
+            _ => Err(bad(path, "its name must end in .csv, .tsv, .jsonl, .ndjson or .json".into())),
+        }
+    }
+}
+
+/// Returns the records of a file that one of several machines takes: those whose number, counted from 0, leaves the remainder
+/// `machine` when divided by `machines`. The header line of CSV stays.
+///
+/// # Errors
+/// As [`Feeder::read`], and if no record is left.
+pub fn part_of_records(name: &Path, content: &[u8], machine: usize, machines: usize) -> Result<Vec<u8>, RequestError> {
+    let is_its_own = |record: usize| record % machines == machine;
+    let (part, records) = match Kind::of(name)? {
+        Kind::JsonLines => {
+            let lines = content.split_inclusive(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+            let own = lines.enumerate().filter(|(record, _)| is_its_own(*record)).map(|(_, line)| line);
+            let own: Vec<_> = own.collect();
+            (own.concat(), own.len())
+        }
+        Kind::Separated(by) => {
+            let mut reader = csv::ReaderBuilder::new().delimiter(by).from_reader(content);
+            let mut writer = csv::WriterBuilder::new().delimiter(by).from_writer(Vec::new());
+            let wrong = |error: csv::Error| bad(name, error.to_string());
+            writer.write_byte_record(reader.byte_headers().map_err(wrong)?).map_err(wrong)?;
+            let mut records = 0;
+            for (at, record) in reader.byte_records().enumerate() {
+                let record = record.map_err(wrong)?;
+                if is_its_own(at) {
+                    writer.write_byte_record(&record).map_err(wrong)?;
+                    records += 1;
+                }
+            }
+            (writer.into_inner().map_err(|error| bad(name, error.to_string()))?, records)
+        }
+    };
+    match records {
+        0 => Err(bad(
+            name,
+            format!("it has not a record for each of {machines} agents: take fewer agents or more records"),
+        )),
+        _ => Ok(part),
+    }
+}
+
+fn bad(path: &Path, why: String) -> RequestError {
+    RequestError::Feeder { file: path.display().to_string(), why }
+}
+
 fn text(error: impl Display) -> String {
     error.to_string()
 }
@@ -163,6 +236,24 @@ mod tests {
         assert_eq!(feeder.names().collect::<Vec<_>>(), ["name", "note"]);
         assert_eq!(values(&feeder, "name"), ["Ada", "Bob"]);
         assert_eq!(values(&feeder, "note"), ["a, \"b\"\nc", ""]);
+    }
+
+    #[test]
+    fn machines_share_the_records_of_a_file() {
+        let csv = "\u{feff}name,note\nAda,\"a,\nb\"\nBob,\nCleo,c\n".as_bytes();
+        let lines = b"{\"name\": \"Ada\"}\n\n{\"name\": \"Bob\"}\n{\"name\": \"Cleo\"}";
+        for (file, content) in [("a.csv", csv), ("a.jsonl", &lines[..])] {
+            let names = |machine, machines| {
+                let part = part_of_records(Path::new(file), content, machine, machines)?;
+                Feeder::parse(Path::new(file), &part).map(|feeder| values(&feeder, "name"))
+            };
+            assert_eq!(names(0, 1).unwrap(), ["Ada", "Bob", "Cleo"]);
+            assert_eq!([names(0, 2).unwrap(), names(1, 2).unwrap()].concat(), ["Ada", "Cleo", "Bob"]);
+            let refused = names(3, 4).unwrap_err().to_string();
+            assert!(refused.contains(file) && refused.contains("4 agents"), "{refused}");
+        }
+        let part = part_of_records(Path::new("a.csv"), csv, 0, 2).unwrap();
+        assert_eq!(values(&Feeder::parse(Path::new("a.csv"), &part).unwrap(), "note"), ["a,\nb", "c"]);
     }
 
     #[test]

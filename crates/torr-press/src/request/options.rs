@@ -29,6 +29,9 @@ pub struct Options {
     pub keep_alive: bool,
     /// Whether `{{...}}` is a placeholder.
     pub templates: bool,
+    /// Whether several machines send these requests together: placeholders by which each would send something of its own,
+    /// `{{env NAME}}` and `{{seq}}`, are mistakes then.
+    pub of_several_machines: bool,
     /// Where placeholders may take fields from.
     pub feeder: Option<Feeder>,
     /// How records are chosen.
@@ -51,6 +54,7 @@ impl Default for Options {
             query: vec![],
             keep_alive: true,
             templates: true,
+            of_several_machines: false,
             feeder: None,
             feeder_order: Order::Sequence,
             url_order: Order::Random,

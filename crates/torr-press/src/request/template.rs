@@ -210,6 +210,8 @@ impl Value {
 pub(super) struct Parser<'f> {
     feeder: Option<&'f Feeder>,
     enabled: bool,
+    /// Whether placeholders may be of one machine.
+    of_one_machine: bool,
     pub columns: Vec<Column>,
     /// The field of each column, and how its values are written.
     keys: Vec<(usize, Escape)>,
@@ -218,7 +220,13 @@ pub(super) struct Parser<'f> {
 impl<'f> Parser<'f> {
     /// Where it is not enabled, everything stays as it stands.
     pub fn new(feeder: Option<&'f Feeder>, enabled: bool) -> Self {
-        Self { feeder, enabled, columns: vec![], keys: vec![] }
+        Self { feeder, enabled, of_one_machine: true, columns: vec![], keys: vec![] }
+    }
+
+    /// Refuses placeholders that would be something else on each of several machines.
+    pub fn for_several_machines(mut self) -> Self {
+        self.of_one_machine = false;
+        self
     }
 
     /// Parses a text whose values are escaped.
@@ -283,6 +291,18 @@ impl<'f> Parser<'f> {
         }
         let words: Vec<_> = name.split_whitespace().collect();
         match words.as_slice() {
+            ["seq"] if !self.of_one_machine => {
+                return Err(bad(
+                    whole,
+                    "does not go with a fleet, whose agents would each count from the beginning: take {{uuid}}",
+                ));
+            }
+            ["env", ..] if !self.of_one_machine => {
+                return Err(bad(
+                    whole,
+                    "does not go with a fleet, whose agents have environments of their own: let the shell fill it in",
+                ));
+            }
             ["seq"] => out.push_value(Value::Number),
             ["uuid"] => out.push_value(Value::Uuid),
             ["now"] => out.push_value(Value::Now),

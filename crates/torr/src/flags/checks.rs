@@ -1,5 +1,7 @@
 //! `--expect-*` and `--follow`: what is expected of each response.
 
+use super::file_source::FileSource;
+use super::input::Input;
 use crate::exit::CliError;
 use clap::Args;
 use torr_press::Inspection;
@@ -21,6 +23,9 @@ pub struct CheckArgs {
     /// Follow redirects that stay with the same scheme, host and port; what counts is the response that they lead to
     #[arg(short = 'L', long, visible_alias = "location", conflicts_with = "pipeline")]
     pub follow: bool,
+    /// Where files come from.
+    #[arg(skip)]
+    pub files: FileSource,
 }
 
 /// The most checks: those of a response are bits of one number.
@@ -31,7 +36,7 @@ impl CheckArgs {
     pub fn inspection(&self) -> Result<Inspection, CliError> {
         let statuses = self.expect_status.iter().map(|text| Check::status(text).map_err(CliError::usage));
         let headers = self.expect_header.iter().map(|text| Check::header(text).map_err(CliError::usage));
-        let bodies = self.expect_body.iter().map(|text| body(text));
+        let bodies = self.expect_body.iter().map(|text| body(text, &self.files));
         let checks: Vec<_> = statuses.chain(headers).chain(bodies).collect::<Result<_, _>>()?;
         if checks.len() > MOST_CHECKS {
             return Err(CliError::Usage(format!("at most {MOST_CHECKS} checks are possible")));
@@ -40,10 +45,7 @@ impl CheckArgs {
     }
 }
 
-fn body(text: &str) -> Result<Check, CliError> {
+fn body(text: &str, files: &FileSource) -> Result<Check, CliError> {
     let Some(path) = text.strip_prefix('@') else { return Check::body(text).map_err(CliError::usage) };
-    let read = std::fs::read(path);
-    let body =
-        read.map_err(|error| CliError::Usage(format!("cannot read the expected body from '{path}': {error}")))?;
-    Ok(Check::whole_body(text, body))
+    Ok(Check::whole_body(text, Input::of(files).read(path, "the expected body")?))
 }

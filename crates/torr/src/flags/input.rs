@@ -1,28 +1,29 @@
 //! Files and standard input that requests are made from.
 
+use super::file_source::FileSource;
 use crate::exit::CliError;
-use std::io::Read;
 use std::path::Path;
+use torr_press::request::Feeder;
 
 /// A reader of files, and of standard input once.
 #[derive(Debug, Default)]
 pub struct Input {
+    source: FileSource,
     stdin_is_read: bool,
 }
 
 impl Input {
+    /// Returns a reader of the files of a source.
+    pub fn of(source: &FileSource) -> Self {
+        Self { source: source.clone(), stdin_is_read: false }
+    }
+
     /// Reads a file, or standard input for `-`.
     pub fn read(&mut self, path: &str, what: &str) -> Result<Vec<u8>, CliError> {
-        let read = if path == "-" {
-            if std::mem::replace(&mut self.stdin_is_read, true) {
-                return Err(CliError::Usage(format!("{what} cannot come from standard input: it was read already")));
-            }
-            let mut bytes = Vec::new();
-            std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
-        } else {
-            std::fs::read(path)
-        };
-        read.map_err(|error| CliError::Usage(format!("cannot read {what} from '{path}': {error}")))
+        if path == "-" && std::mem::replace(&mut self.stdin_is_read, true) {
+            return Err(CliError::Usage(format!("{what} cannot come from standard input: it was read already")));
+        }
+        self.source.read(path).map_err(|error| CliError::Usage(format!("cannot read {what} from '{path}': {error}")))
     }
 
     /// Reads a file, or standard input for `-`, as text.
@@ -38,6 +39,15 @@ impl Input {
             None => Ok(value.as_bytes().to_vec()),
         }
     }
+}
+
+/// Returns the records of a file.
+///
+/// # Errors
+/// If the file cannot be read, or has no records.
+pub fn feeder(path: &Path, source: &FileSource) -> Result<Feeder, CliError> {
+    let content = Input::of(source).read(&path.to_string_lossy(), "records")?;
+    Feeder::parse(path, &content).map_err(CliError::usage)
 }
 
 /// Returns the last component of a path.

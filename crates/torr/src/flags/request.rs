@@ -1,12 +1,13 @@
 //! What is sent.
 
 use super::data::{self, DataArgs};
+use super::file_source::FileSource;
 use super::form;
-use super::input::Input;
+use super::input::{Input, feeder};
 use crate::exit::CliError;
 use clap::{ArgGroup, Args, ValueEnum};
 use std::path::PathBuf;
-use torr_press::request::{Auth, Body, Data, Feeder, Options, Order, Url, read_list};
+use torr_press::request::{Auth, Body, Data, Options, Order, Url, read_list};
 use torr_press::{Requests, Target};
 
 /// Not a comment of the field: its brackets are no links.
@@ -72,6 +73,9 @@ pub struct RequestArgs {
     /// Take '{{seq}}' and its like as they stand
     #[arg(long)]
     pub no_template: bool,
+    /// Where files come from.
+    #[arg(skip)]
+    pub files: FileSource,
 }
 
 /// [`Order`] on the command line.
@@ -93,7 +97,7 @@ impl From<OrderArg> for Order {
 impl RequestArgs {
     /// Returns the target, the requests, and the options that the requests were made of.
     pub fn requests(&self, url: Option<&str>, keep_alive: bool) -> Result<(Target, Requests, Options), CliError> {
-        let mut input = Input::default();
+        let mut input = Input::of(&self.files);
         let urls = urls(self, url, &mut input)?;
         let options = options(self, keep_alive, &mut input)?;
         let requests = Requests::new(&urls, &options).map_err(CliError::usage)?;
@@ -137,7 +141,8 @@ fn options(args: &RequestArgs, keep_alive: bool, input: &mut Input) -> Result<Op
         query,
         keep_alive,
         templates: !args.no_template,
-        feeder: args.feeder.as_deref().map(Feeder::read).transpose().map_err(CliError::usage)?,
+        of_several_machines: args.files.is_of_fleet(),
+        feeder: args.feeder.as_deref().map(|path| feeder(path, &args.files)).transpose()?,
         feeder_order: args.feeder_order.into(),
         url_order: args.order.into(),
     })

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use torr_fleet::{Agent, AgentSettings, AllowList, FleetName};
+use torr_fleet::{Agent, AgentSettings, AllowList, FleetName, Load};
 use torr_gauge::{RunResult, Verdict, redact};
 use torr_press::Plan;
 
@@ -69,9 +69,10 @@ struct Carrier {
 }
 
 impl Agent for Carrier {
-    fn plan(&self, words: &[String]) -> Result<Plan, String> {
-        let load = (self.read)(words, WordSource::Message).map_err(|stop| redact::line(&stop.into_line()))?;
-        Ok(load.plan)
+    fn plan(&self, load: Load) -> Result<Plan, String> {
+        let words = load.words.clone();
+        let load = (self.read)(&words, WordSource::Message(Box::new(load)));
+        load.map(|load| load.plan).map_err(|stop| redact::line(&stop.into_line()))
     }
 
     fn judge(&self, result: &RunResult) -> Option<Verdict> {

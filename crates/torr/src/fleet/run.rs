@@ -1,20 +1,23 @@
 //! `torr fleet run`.
 
 use super::args::{RunArgs, failed};
-use super::load::{Reader, WordSource};
+use super::load::{FleetLoad, Reader, WordSource};
 use crate::exit::{self, CliError};
 use crate::interrupt;
 use crate::output;
 use crate::press::outputs::Outputs;
+use crate::press::{self, PressArgs};
+use crate::session;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use torr_fleet::{FleetError, RunSettings, Watch};
+use torr_fleet::{FleetError, Load, RunSettings, Watch};
 use torr_gauge::Factor;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::fleet::Fleet;
 use torr_gauge::redact;
+use torr_press::Plan;
 use torr_report::live::LiveProgress;
 
 /// How long agents are waited for whose number is known.
@@ -24,18 +27,27 @@ const WAIT_FOR_ALL: Duration = Duration::from_secs(2);
 
 /// Loads a URL from the machines of a fleet, and prints the report.
 pub fn run(args: &RunArgs, read: Reader) -> Result<ExitCode, CliError> {
-    let load = read(&args.words, WordSource::User)?;
-    load.args.output.check(&[])?;
+    let FleetLoad { args: press, plan, load, teardown } = read(&args.words, WordSource::User)?;
+    let code = load_from_fleet(args, &press, &plan, load);
+    // What the setup made is cleared away however the run ended.
+    let cleared = session::tear_down(teardown, &press.transport);
+    let code = code?;
+    cleared?;
+    Ok(code)
+}
+
+fn load_from_fleet(args: &RunArgs, press: &PressArgs, plan: &Plan, load: Load) -> Result<ExitCode, CliError> {
+    press.output.check(&press::entries(plan))?;
     let settings = RunSettings {
         nats: args.nats.connection(),
         fleet: args.nats.fleet.clone(),
         agents: args.agents,
         wait: args.wait.unwrap_or(if args.agents.is_some() { WAIT } else { WAIT_FOR_ALL }),
         if_lost: args.if_lost.into(),
-        words: load.words,
+        load,
     };
-    let (plan, quiet) = (&load.plan, load.args.output.quiet);
-    let mut outputs = Outputs::open(&load.args.output)?;
+    let quiet = press.output.quiet;
+    let mut outputs = Outputs::open(&press.output)?;
     let stop = interrupt::flag()?;
     outputs.begin(&plan.target.url)?;
     let live = LiveProgress::new(plan.duration, !quiet && std::io::stderr().is_terminal());

@@ -40,6 +40,10 @@ const TRAVELLING: &[&str] = &[
     "referer",
     "compressed",
     "no_template",
+    "urls",
+    "order",
+    "feeder",
+    "feeder_order",
     "resolve",
     "http2",
     "http2_prior_knowledge",
@@ -59,56 +63,34 @@ const TRAVELLING: &[&str] = &[
 /// Flags of the result, which the coordinator writes.
 const STAYING: &[&str] = &["json", "csv", "hlog", "prometheus", "junit", "report", "otlp", "fail_if", "quiet"];
 
-/// Returns the words that agents read, behind which the URL stands.
+/// Flags that the coordinator's machine carries out by itself: its files and environment, and what is sent once.
+const RESOLVED: &[&str] = &["variables", "variables_file", "secrets", "setup", "teardown"];
+
+/// Returns the words of the flags that agents read.
 ///
 /// # Errors
-/// For a flag that would read a file, or the environment, of an agent's machine.
-pub fn travelling(given: &[GivenFlag], url: &str) -> Result<Vec<String>, CliError> {
-    let mut words = Vec::new();
-    for flag in given {
-        let id = flag.id.as_str();
-        if STAYING.contains(&id) {
-            continue;
-        }
-        if !TRAVELLING.contains(&id) {
-            let hint = "it means something of one machine";
-            return Err(CliError::Usage(format!("{} does not go with a fleet: {hint}", flag.name)));
-        }
-        let value = flag.value.as_deref().unwrap_or_default();
-        if names_file(id, value) {
-            let hint = "only --data, --json-body and their like take the text of one";
-            return Err(CliError::Usage(format!("{} reads a file, which does not go with a fleet: {hint}", flag.name)));
-        }
-        no_placeholder_of_one_machine(&flag.name, value)?;
-        words.push(flag.word());
-    }
-    no_placeholder_of_one_machine("the URL", url)?;
-    words.push(url.to_owned());
-    Ok(words)
+/// For a flag that means something of one machine.
+pub fn travelling(given: &[GivenFlag]) -> Result<Vec<String>, CliError> {
+    let stays = |id| STAYING.contains(&id) || RESOLVED.contains(&id);
+    let flags = given.iter().filter(|flag| !stays(flag.id.as_str()));
+    flags.map(|flag| check(flag).map(|()| flag.word())).collect()
 }
 
-/// Returns whether a flag's value is a file.
-fn names_file(id: &str, value: &str) -> bool {
-    match id {
-        "data" | "data_binary" | "json_body" | "expect_body" => value.starts_with('@'),
-        "data_urlencode" => value.find(['=', '@']).is_some_and(|at| value[at..].starts_with('@')),
-        "url_query" => !value.starts_with('+') && value.find(['=', '@']).is_some_and(|at| value[at..].starts_with('@')),
-        "form" => value.split_once('=').is_some_and(|(_, part)| part.starts_with(['@', '<'])),
-        _ => false,
-    }
+/// Demands that all flags of a message are those of a load.
+///
+/// # Errors
+/// For the first other one.
+pub fn check_sent(given: &[GivenFlag]) -> Result<(), CliError> {
+    given.iter().try_for_each(check)
 }
 
-/// Refuses placeholders that would be another thing on each agent.
-fn no_placeholder_of_one_machine(what: &str, value: &str) -> Result<(), CliError> {
-    for placeholder in value.split("{{").skip(1) {
-        let hint = match placeholder.split(|c: char| c.is_whitespace() || c == '}').find(|word| !word.is_empty()) {
-            Some("env") => "an agent's environment is its own: let the shell fill it in here",
-            Some("seq") => "each agent would count from the beginning: take {{uuid}}",
-            _ => continue,
-        };
-        return Err(CliError::Usage(format!("a placeholder of {what} does not go with a fleet: {hint}")));
+fn check(flag: &GivenFlag) -> Result<(), CliError> {
+    match TRAVELLING.contains(&flag.id.as_str()) {
+        true => Ok(()),
+        false => {
+            Err(CliError::Usage(format!("{} does not go with a fleet: it means something of one machine", flag.name)))
+        }
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -122,49 +104,36 @@ mod tests {
     #[test]
     fn the_load_travels_and_the_outputs_stay() {
         let given = [flag("rate", Some("100")), flag("json", Some("a.json")), flag("no_keepalive", None)];
-        let words = travelling(&given, "http://a.test/").unwrap();
-        assert_eq!(words, ["--rate=100", "--no-keepalive", "http://a.test/"]);
+        assert_eq!(travelling(&given).expect("all of it goes with a fleet"), ["--rate=100", "--no-keepalive"]);
     }
 
     #[test]
-    fn no_plan_reads_a_file_or_the_environment_of_an_agent() {
-        for (id, value) in [
-            ("data", "@/etc/passwd"),
-            ("data_binary", "@-"),
-            ("json_body", "@x"),
-            ("data_urlencode", "@x"),
-            ("data_urlencode", "name@x"),
-            ("url_query", "name@x"),
-            ("form", "a=@x"),
-            ("form", "a=<x"),
-            ("expect_body", "@x"),
-            ("headers", "A: {{env HOME}}"),
-            ("headers", "A: {{ env HOME }}"),
-            ("headers", "A: {{{{env HOME}}"),
-            ("data", "{{seq}}"),
-            ("feeder", "x.csv"),
-            ("urls", "x"),
-            ("script", "x.lua"),
-            ("cacert", "x"),
-            ("cert", "x"),
-            ("unix_socket", "/x"),
-            ("proxy", "a:1"),
-            ("bind", "127.0.0.2"),
-            ("csv_entries", "x"),
-            ("print_plan", ""),
+    fn no_message_reads_a_file_or_starts_anything_on_an_agent() {
+        for id in [
+            "json",
+            "report",
+            "otlp",
+            "setup",
+            "teardown",
+            "variables",
+            "variables_file",
+            "secrets",
+            "script",
+            "cacert",
+            "cert",
+            "key",
+            "unix_socket",
+            "proxy",
+            "bind",
+            "live",
+            "dashboard",
+            "print_plan",
         ] {
-            assert!(travelling(&[flag(id, Some(value))], "http://a/").is_err(), "{id} {value}");
+            assert!(check_sent(&[flag(id, Some("/etc/passwd"))]).is_err(), "{id}");
         }
-        assert!(travelling(&[], "http://a/{{env HOME}}").is_err());
-        for (id, value) in [
-            ("data", "a@b"),
-            ("data_raw", "@x"),
-            ("data_urlencode", "a=b@c"),
-            ("form", "a=b@c"),
-            ("headers", "A: {{uuid}}"),
-            ("url_query", "+a@b"),
-        ] {
-            assert!(travelling(&[flag(id, Some(value))], "http://a/").is_ok(), "{id} {value}");
+        for id in ["unix_socket", "cacert", "proxy", "bind", "script", "live"] {
+            assert!(travelling(&[flag(id, Some("x"))]).is_err(), "{id}");
         }
+        assert!(check_sent(&[flag("data", Some("@a")), flag("feeder", Some("a.csv"))]).is_ok(), "the message has them");
     }
 }

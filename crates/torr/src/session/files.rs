@@ -1,29 +1,53 @@
 //! Hurl files, read and compiled for a run.
 
 use crate::exit::CliError;
-use crate::flags::input::{Input, file_name};
+use crate::flags::file_source::FileSource;
+use crate::flags::input::{self, Input, file_name};
 use crate::flags::variables::VariableArgs;
 use crate::output;
 use crate::target::RunFile;
 use std::collections::BTreeMap;
 use std::path::Path;
 use torr_gauge::sessions::EntryName;
-use torr_press::request::Feeder;
 use torr_session::hurl::{self, ParseError};
 use torr_session::users::{RunSettings, SessionFile};
-use torr_session::{Entry, Folder, Session, Value};
+use torr_session::{Entry, Files, Folder, Session, Value};
 
 /// Files of a run, compiled, with the variables that they begin with.
 pub struct Prepared {
     pub files: Vec<SessionFile>,
+    pub given: Given,
+}
+
+/// The variables that sessions begin with.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
     pub values: BTreeMap<String, Value>,
+    /// Values that no output shows.
     pub secrets: Vec<String>,
+}
+
+impl Given {
+    /// Returns the variables of a command line, its files and the environment.
+    ///
+    /// # Errors
+    /// If one has no value, or a file cannot be read.
+    pub fn of(variables: &VariableArgs) -> Result<Self, CliError> {
+        let values = typed(variables.values(&mut Input::default())?).collect();
+        Ok(Self { values, secrets: variables.secrets().collect() })
+    }
+
+    /// Adds variables that were captured, and their secrets.
+    pub fn extend(&mut self, captured: &Self) {
+        self.values.extend(captured.values.clone());
+        self.secrets.extend(captured.secrets.iter().cloned());
+    }
 }
 
 impl Prepared {
     /// Returns the settings of a run of these files.
     pub fn settings(&self) -> RunSettings {
-        let (variables, secrets) = (self.values.clone(), self.secrets.clone());
+        let Given { values: variables, secrets } = self.given.clone();
         RunSettings { variables, secrets, ..RunSettings::default() }
     }
 
@@ -54,25 +78,25 @@ impl Prepared {
 /// For the first mistake, with its position.
 pub fn prepare(
     files: &[RunFile],
-    variables: &VariableArgs,
+    given: &Given,
     feeder: Option<&Path>,
     later: &[String],
+    source: &FileSource,
 ) -> Result<Prepared, CliError> {
-    let values: BTreeMap<_, _> = typed(variables.values(&mut Input::default())?).collect();
-    let feeder = feeder.map(Feeder::read).transpose().map_err(CliError::usage)?;
+    let feeder = feeder.map(|path| input::feeder(path, source)).transpose()?;
     let fields = feeder.iter().flat_map(|feeder| feeder.names().map(str::to_owned).collect::<Vec<_>>());
-    let given: Vec<String> = values.keys().chain(later).cloned().chain(fields).collect();
-    let mut input = Input::default();
-    let files = files.iter().map(|file| compile(file, &given, &mut input)).collect::<Result<_, _>>()?;
-    Ok(Prepared { files, values, secrets: variables.secrets().collect() })
+    let names: Vec<String> = given.values.keys().chain(later).cloned().chain(fields).collect();
+    let files = files.iter().map(|file| compile(file, &names, source)).collect::<Result<_, _>>()?;
+    Ok(Prepared { files, given: given.clone() })
 }
 
-fn compile(file: &RunFile, given: &[String], input: &mut Input) -> Result<SessionFile, CliError> {
+fn compile(file: &RunFile, given: &[String], files: &FileSource) -> Result<SessionFile, CliError> {
     let path = &file.path;
-    let source = input.read_text(path, "requests")?;
+    let source = Input::of(files).read_text(path, "requests")?;
     let at_position = |ParseError { at, message }: ParseError| CliError::Usage(format!("{path}:{at}: {message}"));
     let parsed = hurl::parse(&source).map_err(at_position)?;
-    let session = Session::compile(&parsed, &Folder::of(Path::new(path)), given.iter().map(String::as_str));
+    let named = NamedFiles { folder: Folder::of(Path::new(path)), source: files };
+    let session = Session::compile(&parsed, &named, given.iter().map(String::as_str));
     let session = session.map_err(at_position)?;
     if let Some((name, at)) = session.names.unassigned().first() {
         return Err(CliError::Usage(format!(
@@ -82,10 +106,30 @@ fn compile(file: &RunFile, given: &[String], input: &mut Input) -> Result<Sessio
     if session.entries.is_empty() {
         return Err(CliError::Usage(format!("{path}: there is no request in it")));
     }
-    for (at, what) in &session.ignored {
-        output::note(&format!("{path}:{at}: {what}, it is passed over"));
+    if !matches!(files, FileSource::Sent(_)) {
+        for (at, what) in &session.ignored {
+            output::note(&format!("{path}:{at}: {what}, it is passed over"));
+        }
     }
     Ok(SessionFile { name: file_name(path), source, session, weight: file.weight })
+}
+
+/// The files that a hurl file names.
+struct NamedFiles<'s> {
+    folder: Folder,
+    source: &'s FileSource,
+}
+
+impl Files for NamedFiles<'_> {
+    fn read(&self, name: &str) -> Result<Vec<u8>, String> {
+        let path = self.folder.path(name)?.to_string_lossy().into_owned();
+        self.source.read(&path).map_err(|error| format!("cannot read '{path}': {error}"))
+    }
+
+    fn refuses_environment(&self) -> Option<&'static str> {
+        let why = "does not go with a fleet, whose agents have environments of their own: take a variable";
+        self.source.is_of_fleet().then_some(why)
+    }
 }
 
 /// Returns variables by name, with the kinds that their texts have.

@@ -1,8 +1,9 @@
 //! `torr once` for hurl files: one user walks through a file, and every request and response is shown.
 
-use super::files::{Prepared, prepare};
+use super::files::{Given, Prepared, prepare};
 use super::{plan, transport};
 use crate::exit::{self, CliError};
+use crate::flags::file_source::FileSource;
 use crate::flags::transport::TransportArgs;
 use crate::flags::variables::VariableArgs;
 use crate::target::RunFile;
@@ -31,7 +32,8 @@ pub struct Walk<'a> {
 
 /// Walks one user through a file, and shows all requests and responses: exit code 1 if the session fails.
 pub fn run(session: Walk<'_>) -> Result<ExitCode, CliError> {
-    let prepared = prepare(&[session.file], session.variables, None, &[])?;
+    let given = Given::of(session.variables)?;
+    let prepared = prepare(&[session.file], &given, None, &[], &FileSource::Here)?;
     let outcome = walk(prepared, session.transport, session.timeout, session.keep_alive, true)?;
     Ok(match outcome.end {
         Some(Ended::Finished) => ExitCode::SUCCESS,
@@ -45,14 +47,10 @@ pub fn run(session: Walk<'_>) -> Result<ExitCode, CliError> {
 ///
 /// # Errors
 /// If the session fails; `what` names it.
-pub fn quietly(
-    prepared: Prepared,
-    transport: &TransportArgs,
-    what: &str,
-) -> Result<(BTreeMap<String, Value>, Vec<String>), CliError> {
+pub fn quietly(prepared: Prepared, transport: &TransportArgs, what: &str) -> Result<Given, CliError> {
     let outcome = walk(prepared, transport, SETUP_TIMEOUT, true, false)?;
     match outcome.end {
-        Some(Ended::Finished) => Ok((outcome.variables, outcome.secrets)),
+        Some(Ended::Finished) => Ok(Given { values: outcome.variables, secrets: outcome.secrets }),
         Some(Ended::Failed(entry, reason)) => {
             let entry =
                 outcome.entries.get(entry).map_or_else(String::new, |entry| format!("{}:{}: ", entry.file, entry.line));
@@ -79,7 +77,7 @@ fn walk(
     shows: bool,
 ) -> Result<Outcome, CliError> {
     let stop = interrupt::flag()?;
-    let transport = transport::with_options_of(&prepared.files, &prepared.values, flags)?;
+    let transport = transport::with_options_of(&prepared.files, &prepared.given.values, flags)?;
     let settings = prepared.settings();
     let secrets = Secrets::new(settings.secrets.iter().cloned());
     let transcript = Arc::new(Transcript { shows, secrets, state: Mutex::default() });

@@ -45,6 +45,28 @@ pub fn with_options_of(
     Ok(transport)
 }
 
+/// Refuses a way to the service that is one machine's: its files, sockets and proxies.
+///
+/// # Errors
+/// With the option.
+pub fn check_for_fleet(transport: &TransportArgs) -> Result<(), CliError> {
+    let TransportArgs { unix_socket, proxy, bind, tls, .. } = transport;
+    let options = [
+        ("cacert", tls.cacert.is_some()),
+        ("cert", tls.cert.is_some()),
+        ("key", tls.key.is_some()),
+        ("unix-socket", unix_socket.is_some()),
+        ("proxy", proxy.is_some()),
+        ("bind", !bind.is_empty()),
+    ];
+    match options.iter().find(|(_, is_there)| *is_there) {
+        Some((name, _)) => Err(CliError::Usage(format!(
+            "the option '{name}' of a hurl file does not go with a fleet: it means something of one machine"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Applies one option.
 fn apply(transport: &mut TransportArgs, flags: &TransportArgs, name: &str, value: &str) -> Result<(), String> {
     let is_true = value == "true";

@@ -1,0 +1,128 @@
+//! A load that several machines carry out together: the words of a command line, and all that they name.
+
+use crate::message::{FilePart, LoadMessage};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use torr_press::request::part_of_records;
+
+/// The size of a part of a file in bytes. In base64 it is well below what NATS takes as one message, 1 MiB by default.
+const PART: usize = 512 * 1024;
+
+/// The limit of all files of a load in bytes: agents hold them in memory.
+pub(crate) const MOST_BYTES: usize = 64 << 20;
+
+/// A load. Its words, variables and secrets may hold secrets.
+#[derive(Clone, Default)]
+pub struct Load {
+    /// The words of a command line, without those of outputs.
+    pub words: Vec<String>,
+    /// The files that the words name, and files that those name, by the paths that they have there.
+    pub files: BTreeMap<String, Arc<[u8]>>,
+    /// The path of the file among them whose records the agents share, if there is one.
+    pub records: Option<String>,
+    /// The variables that each session begins with.
+    pub variables: BTreeMap<String, Value>,
+    /// Values that no output shows.
+    pub secrets: Vec<String>,
+}
+
+/// A load as one agent has it: the message, and the files by their digests.
+pub(crate) struct AgentLoad {
+    pub message: LoadMessage,
+    pub files: BTreeMap<String, Arc<[u8]>>,
+}
+
+impl Load {
+    /// Returns the load of the agent with this number of so many: all that the others have, and its own records.
+    ///
+    /// # Errors
+    /// In one line, if there are fewer records than agents, or more bytes than agents take.
+    pub(crate) fn of_agent(&self, number: usize, agents: usize) -> Result<AgentLoad, String> {
+        let mut files = self.files.clone();
+        if let Some((path, content)) = self.records.as_ref().and_then(|path| files.get_key_value(path)) {
+            let own = part_of_records(Path::new(path), content, number, agents).map_err(|error| error.to_string())?;
+            let path = path.clone();
+            files.insert(path, own.into());
+        }
+        let bytes: usize = files.values().map(|content| content.len()).sum();
+        if bytes > MOST_BYTES {
+            let (has, most) = (bytes >> 20, MOST_BYTES >> 20);
+            return Err(format!("the files of the load have {has} MiB, and agents hold at most {most} MiB in memory"));
+        }
+        let (mut named, mut by_digest) = (BTreeMap::new(), BTreeMap::new());
+        for (path, content) in files {
+            let digest = digest(&content);
+            named.insert(path, digest.clone());
+            by_digest.insert(digest, content);
+        }
+        let (words, variables, secrets) = (self.words.clone(), self.variables.clone(), self.secrets.clone());
+        Ok(AgentLoad { message: LoadMessage { words, files: named, variables, secrets }, files: by_digest })
+    }
+}
+
+/// Returns the SHA-256 of a content in hexadecimal digits.
+pub(crate) fn digest(content: &[u8]) -> String {
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the parts of a file, at least one.
+pub(crate) fn parts<'c>(digest: &'c str, content: &'c [u8]) -> impl Iterator<Item = FilePart> + 'c {
+    let count = content.len().div_ceil(PART).max(1);
+    (0..count).map(move |part| {
+        let bytes = &content[part * PART..content.len().min((part + 1) * PART)];
+        let last = part + 1 == count;
+        FilePart { digest: digest.to_owned(), part: part as u64, last, content: BASE64_STANDARD.encode(bytes) }
+    })
+}
+
+/// Returns the bytes of a part.
+///
+/// # Errors
+/// In one line, if it is no base64.
+pub(crate) fn bytes(part: &FilePart) -> Result<Vec<u8>, String> {
+    BASE64_STANDARD.decode(&part.content).map_err(|error| format!("a part of a file is no base64: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_have_all_files_and_records_of_their_own() {
+        let file = |text: &str| Arc::from(text.as_bytes());
+        let files = [("a.hurl", "GET http://a"), ("b.hurl", "GET http://a"), ("users.csv", "name\nAda\nBob\nCleo\n")];
+        let files = files.map(|(path, text)| (path.to_owned(), file(text))).into();
+        let load = Load { files, records: Some("users.csv".into()), ..Load::default() };
+        let text = |number, path: &str| {
+            let agent = load.of_agent(number, 2).expect("there are records for all");
+            String::from_utf8(agent.files[&agent.message.files[path]].to_vec()).expect("it is text")
+        };
+        assert_eq!([text(0, "users.csv"), text(1, "users.csv")], ["name\nAda\nCleo\n", "name\nBob\n"]);
+        assert_eq!(text(1, "b.hurl"), "GET http://a");
+        assert_eq!(load.of_agent(0, 2).map(|agent| agent.files.len()), Ok(2), "equal files travel once");
+        assert!(load.of_agent(3, 4).is_err_and(|why| why.contains("users.csv") && why.contains("4 agents")));
+    }
+
+    #[test]
+    fn a_load_that_no_agent_could_hold_is_refused() {
+        let files = [("big".to_owned(), vec![0; MOST_BYTES + 1].into())].into();
+        let refused = Load { files, ..Load::default() }.of_agent(0, 1).err();
+        assert!(refused.is_some_and(|why| why.contains("64 MiB")));
+    }
+
+    #[test]
+    fn parts_are_the_whole() {
+        for length in [0, 1, PART, PART + 1, 3 * PART] {
+            let content: Vec<u8> = (0..length).map(|at| at as u8).collect();
+            let parts: Vec<_> = parts("x", &content).collect();
+            assert!(parts.iter().rev().skip(1).all(|part| !part.last) && parts.last().is_some_and(|part| part.last));
+            let whole: Vec<u8> = parts.iter().flat_map(|part| bytes(part).expect("it is base64")).collect();
+            assert_eq!(whole, content);
+        }
+    }
+}
