@@ -220,9 +220,11 @@ fn a_plan_of_sessions_goes_over_a_fleet() {
     let plan = visited.write(
         "plan.toml",
         &format!(
-            "variable = [\"{}\", \"token=t\", \"key=k\"]\nfeeder = \"users.csv\"\nrequests = 8\nduration = \"30s\"\n\
-             connections = 2\n[target]\n\"visit.hurl\" = 3\n",
-            visited.host()
+            "variable = [\"{}\", \"token=t\", \"key=k\"]\nfeeder = \"{}\"\nrequests = 8\nduration = \"30s\"\n\
+             connections = 2\n[target]\n\"{}\" = 3\n",
+            visited.host(),
+            visited.path("users.csv"),
+            visited.path("visit.hurl")
         ),
     );
     let ended = Running::start(nats.run_of_fleet(&["--agents", "2", "--", &plan, "--json", "-"])).wait();
