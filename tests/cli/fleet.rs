@@ -223,3 +223,32 @@ fn the_unit_of_an_agent_is_sound_and_its_command_runs() {
     agent.signal("TERM");
     assert_eq!(agent.wait().code(), Some(0), "{:?}", agent.said());
 }
+
+#[test]
+fn the_limit_is_found_by_the_agents_of_a_fleet() {
+    let (nats, mut target) = (NatsServer::start(), Target::start());
+    let agents = [nats.agent("one", &[]), nats.agent("two", &[])];
+    let (url, server) = (target.url(), nats.url());
+    let search = ["limit", &url, "--fleet", "--agents", "2", "--nats", &server, "--budget", "12s", "--json", "-"];
+    let load = ["--max-rate", "200", "--max-connections", "8", "--slo", "p99<2s", "-H", "X-From: a fleet"];
+    let ended = torr(&[&search[..], &load].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let found: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    assert!(found["sustained"]["rate"].as_f64().is_some_and(|rate| (1.0..=200.0).contains(&rate)), "{found:#}");
+    assert!(ended.stderr.contains("the load comes from 2 agents of the fleet default"), "{ended:?}");
+    let steps = found["steps"].as_array().expect("there are steps").len();
+    let answered = target.responses();
+    assert!(steps > 2 && answered > 50, "{answered} responses in {steps} steps: {found:#}");
+    agents.iter().for_each(|agent| drop(agent.says_times(": ended", steps.min(3))));
+    let text = torr(&["limit", &url, "--fleet", "--nats", &server, "--budget", "8s", "--max-rate", "50", "-q"]);
+    let again = "torr fleet run --agents 2 -- ";
+    assert!(text.stdout.contains(again) && text.stdout.contains("$TORR_NATS"), "{text:?}");
+    for (words, hint) in [
+        (&["limit", "http://127.0.0.1:1/", "--nats", "nats://127.0.0.1:1"][..], "goes with --fleet"),
+        (&["limit", "http://127.0.0.1:1/", "--fleet", "--bind", "127.0.0.2"], "--bind does not go with a fleet"),
+    ] {
+        let refused = torr(words);
+        assert_eq!((refused.code, refused.stderr.lines().count()), (Some(2), 1), "{words:?}: {refused:?}");
+        assert!(refused.stderr.contains(hint), "{words:?}: {refused:?}");
+    }
+}

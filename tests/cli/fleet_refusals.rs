@@ -105,7 +105,7 @@ fn mistakes_get_one_line_before_anything_is_sent() {
         (&["agent", "--fleet", "a.b"][..], "'a.b' is no name"),
         (&["agent", "--allow", "http://a/"], "is not HOST, HOST:PORT or a network"),
         (&["list", "--nats", "http://127.0.0.1"], "--nats is not of the form"),
-        (&["run", "--"], "URL AND FLAGS"),
+        (&["run", "--"], "TARGET AND FLAGS"),
     ] {
         let refused = torr(&[&["fleet"], args].concat());
         assert_eq!(refused.code, Some(2), "{args:?}: {refused:?}");
@@ -132,18 +132,26 @@ fn a_name_belongs_to_one_agent() {
 #[test]
 fn the_permissions_of_the_page_make_an_agent_and_no_coordinator() {
     let page = include_str!("../../docs/fleet-protocol.md");
-    let permissions = page.split("may only be an agent needs to subscribe to").nth(1).expect("the page has them");
+    let permissions =
+        page.split("may only be the agent `AGENT` needs to subscribe to").nth(1).expect("the page has them");
     let (subscribe, publish) = permissions.split_once("and to publish to").expect("both are there");
     let subjects = |text: &str| {
         let quoted = text.split('`').skip(1).step_by(2).take_while(|subject| !subject.is_empty());
-        let own = quoted.map(|subject| format!("{:?}", subject.replace("FLEET", "default")));
-        own.collect::<Vec<_>>().join(", ")
+        quoted.map(|subject| format!("{:?}", subject.replace("FLEET", "default"))).collect::<Vec<_>>().join(", ")
     };
     let (subscribe, publish) = (subjects(subscribe), subjects(publish.split("\n\n").next().unwrap_or_default()));
-    assert!(publish.contains("_INBOX.>") && !publish.contains("torr.default.agent"), "{publish}");
+    assert!(publish.contains("from.AGENT") && !publish.contains("torr.default.agent"), "{publish}");
+    let user = |name: &str, agent: &str| {
+        let [subscribe, publish] = [&subscribe, &publish].map(|subjects| subjects.replace("AGENT", agent));
+        format!(
+            "{{ user: {name}, password: x, permissions: {{ subscribe: [{subscribe}], publish: [{publish}], \
+             allow_responses: true }} }}"
+        )
+    };
     let nats = NatsServer::start_with(&format!(
-        "authorization {{ users: [ {{ user: all, password: x }}, {{ user: agent, password: x, permissions: {{ \
-         subscribe: [{subscribe}], publish: [{publish}] }} }} ] }}"
+        "authorization {{ users: [ {{ user: all, password: x }}, {}, {} ] }}",
+        user("agent", "one"),
+        user("other", "two")
     ));
     let (address, mut target) = (nats.address(), Target::start());
     let command = |user: &str, words: &[&str]| {
@@ -163,16 +171,25 @@ fn the_permissions_of_the_page_make_an_agent_and_no_coordinator() {
     // An agent's user cannot have others press.
     let refused = Running::start(command("agent", &["run", "--agents", "1", "--wait", "1s", "--", &url])).wait();
     assert!(refused.code != Some(0) && target.responses() == 20, "{refused:?}");
-    let plan = "{\"version\":1,\"message\":\"clock\"}";
-    let said = publish_as("agent", &address, "torr.default.agent.one", plan);
-    assert!(said.contains("Permissions Violation"), "{said}");
+    // It can send no plan, nor read another's or speak for it.
+    for line in [
+        "PUB torr.default.agent.one 2\r\n{}",
+        "PUB torr.default.run.x.from.one 2\r\n{}",
+        "SUB torr.default.agent.one 1",
+        "SUB torr.default.agent.* 1",
+        "SUB _INBOX.> 1",
+    ] {
+        let said = said_to("other", &address, line);
+        assert!(said.contains("Permissions Violation"), "{line}: {said}");
+    }
+    assert!(!said_to("other", &address, "SUB torr.default.agent.two 1").contains("Violation"));
 }
 
-/// Publishes a message in NATS' text protocol, and returns what the server says to it.
-fn publish_as(user: &str, address: &str, subject: &str, content: &str) -> String {
+/// Says something in NATS' text protocol, and returns what the server says to it.
+fn said_to(user: &str, address: &str, line: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("the server listens");
     let login = format!("CONNECT {{\"verbose\":false,\"user\":\"{user}\",\"pass\":\"x\"}}\r\n");
-    write!(stream, "{login}PUB {subject} {}\r\n{content}\r\nPING\r\n", content.len()).expect("the server reads");
+    write!(stream, "{login}{line}\r\nPING\r\n").expect("the server reads");
     let lines = BufReader::new(stream).lines().map_while(Result::ok);
     lines.take_while(|line| line != "PONG").collect::<Vec<_>>().join("\n")
 }

@@ -6,7 +6,7 @@ use socket2::{Domain, Socket, Type};
 use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use torr_test_support::disturbance::{Disturbance, Outcome, until_right};
+use torr_test_support::disturbance::{Disturbance, Outcome, unless_stolen, until_right};
 use torr_test_support::program::{Running, torr, torr_command};
 use torr_test_support::script::{OK, Script, answering};
 use torr_test_support::servers::Serve;
@@ -54,62 +54,76 @@ fn remarks(diagnosis: &Value, words: &str) -> bool {
 #[test]
 fn too_few_connections_are_named_and_how_many_more_to_take() {
     let _alone = alone();
-    let serve = Serve::start(&[]);
-    let url = format!("http://{}/sleep/20", serve.address);
-    let diagnosis = diagnosis("connections", &[&url, "-c", "4"]);
-    assert!(
-        diagnosis["verdict"]["verify"].as_str().is_some_and(|verify| verify.contains("-c 16")),
-        "{:#}",
-        diagnosis["verdict"]
-    );
-    let gain = |end: &str| diagnosis["verdict"]["gain"][end].as_f64().expect("what 8 connections bring was measured");
-    assert!(gain("low") > 1.2 && gain("low") < gain("high") && gain("high") < 2.6, "{:#}", diagnosis["verdict"]);
-    let most = diagnosis["trail"]
-        .as_array()
-        .expect("it is a list")
-        .iter()
-        .map(|trial| trial["run"]["plan"]["connections"].as_u64())
-        .max();
-    assert_eq!(most, Some(Some(8)), "twice as many are the most that nobody has to allow");
+    unless_stolen("too few connections are named and how many more to take", || {
+        let serve = Serve::start(&[]);
+        let url = format!("http://{}/sleep/20", serve.address);
+        let diagnosis = diagnosis("connections", &[&url, "-c", "4"]);
+        assert!(
+            diagnosis["verdict"]["verify"].as_str().is_some_and(|verify| verify.contains("-c 16")),
+            "{:#}",
+            diagnosis["verdict"]
+        );
+        let gain =
+            |end: &str| diagnosis["verdict"]["gain"][end].as_f64().expect("what 8 connections bring was measured");
+        assert!(gain("low") > 1.2 && gain("low") < gain("high") && gain("high") < 2.6, "{:#}", diagnosis["verdict"]);
+        let most = diagnosis["trail"]
+            .as_array()
+            .expect("it is a list")
+            .iter()
+            .map(|trial| trial["run"]["plan"]["connections"].as_u64())
+            .max();
+        assert_eq!(most, Some(Some(8)), "twice as many are the most that nobody has to allow");
+    });
 }
 
 #[test]
 fn more_connections_than_an_accept_queue_takes_at_once_count_when_all_have_come_about() {
     let _alone = alone();
-    // Of twenty connections some seven are dropped and come again after a second; ten get in at once.
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
-    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a port is free");
-    socket.listen(11).expect("it listens");
-    let service = Script::accepting(socket.into(), Duration::from_millis(5), |client| {
-        while client.request().is_some() {
-            std::thread::sleep(Duration::from_millis(20));
-            client.send(OK);
-        }
+    unless_stolen("more connections than an accept queue takes at once count", || {
+        // Of twenty connections some seven are dropped and come again after a second; ten get in at once.
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+        socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a port is free");
+        socket.listen(11).expect("it listens");
+        let service = Script::accepting(socket.into(), Duration::from_millis(5), |client| {
+            while client.request().is_some() {
+                std::thread::sleep(Duration::from_millis(20));
+                client.send(OK);
+            }
+        });
+        let diagnosis = diagnosis("connections", &[&service.url(), "-c", "10", "-t", "1", "-q"]);
+        let trail = diagnosis["trail"].as_array().expect("it is a list");
+        let twenty: Vec<_> = trail.iter().filter(|trial| trial["experiment"] == "20 connections").collect();
+        assert_eq!(
+            twenty.last().map(|trial| trial["run"]["connections"]["peak"].clone()),
+            Some(20.into()),
+            "{twenty:#?}"
+        );
+        assert!(
+            twenty.len() == 2 && twenty[1]["why"].as_str().is_some_and(|why| why.starts_with("again")),
+            "{twenty:#?}"
+        );
     });
-    let diagnosis = diagnosis("connections", &[&service.url(), "-c", "10", "-t", "1", "-q"]);
-    let trail = diagnosis["trail"].as_array().expect("it is a list");
-    let twenty: Vec<_> = trail.iter().filter(|trial| trial["experiment"] == "20 connections").collect();
-    assert_eq!(twenty.last().map(|trial| trial["run"]["connections"]["peak"].clone()), Some(20.into()), "{twenty:#?}");
-    assert!(twenty.len() == 2 && twenty[1]["why"].as_str().is_some_and(|why| why.starts_with("again")), "{twenty:#?}");
 }
 
 #[test]
 fn a_limiter_that_refuses_is_named() {
     let _alone = alone();
-    let bucket = Mutex::new((Instant::now(), 10.0));
-    let service = Script::start(move |client| {
-        while client.request().is_some() {
-            let mut bucket = bucket.lock().expect("nobody panics with it");
-            let now = Instant::now();
-            bucket.1 = (bucket.1 + (now - bucket.0).as_secs_f64() * 200.0).min(10.0);
-            bucket.0 = now;
-            let accepted = bucket.1 >= 1.0;
-            bucket.1 -= f64::from(u8::from(accepted));
-            drop(bucket);
-            client.send(if accepted { OK } else { b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n" });
-        }
+    unless_stolen("a limiter that refuses is named", || {
+        let bucket = Mutex::new((Instant::now(), 10.0));
+        let service = Script::start(move |client| {
+            while client.request().is_some() {
+                let mut bucket = bucket.lock().expect("nobody panics with it");
+                let now = Instant::now();
+                bucket.1 = (bucket.1 + (now - bucket.0).as_secs_f64() * 200.0).min(10.0);
+                bucket.0 = now;
+                let accepted = bucket.1 >= 1.0;
+                bucket.1 -= f64::from(u8::from(accepted));
+                drop(bucket);
+                client.send(if accepted { OK } else { b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n" });
+            }
+        });
+        diagnosis("rate-limit", &[&service.url(), "-c", "10", "-t", "1", "-q"]);
     });
-    diagnosis("rate-limit", &[&service.url(), "-c", "10", "-t", "1", "-q"]);
 }
 
 #[test]
@@ -143,20 +157,22 @@ fn acknowledgements_that_are_waited_for_are_not_named_where_a_lock_is_what_limit
 #[test]
 fn a_condition_for_keep_alive_is_found_and_named() {
     let _alone = alone();
-    let service = Script::start(|client| {
-        while let Some(request) = client.request() {
-            let gzip = String::from_utf8_lossy(&request).to_ascii_lowercase().contains("gzip");
-            if !gzip {
-                client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
-                return;
+    unless_stolen("a condition for keep alive is found and named", || {
+        let service = Script::start(|client| {
+            while let Some(request) = client.request() {
+                let gzip = String::from_utf8_lossy(&request).to_ascii_lowercase().contains("gzip");
+                if !gzip {
+                    client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+                    return;
+                }
+                client.send(OK);
             }
-            client.send(OK);
-        }
+        });
+        let ended = torr(&["doctor", &service.url(), "-c", "4", "-t", "1", "--budget", "12s", "-q", "--json", "-"]);
+        let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
+        assert_eq!(diagnosis["keep_alive"]["kept"], false, "{:#}", diagnosis["keep_alive"]);
+        assert_eq!(diagnosis["keep_alive"]["depends_on"][0], "connections are only kept if the client accepts gzip");
     });
-    let ended = torr(&["doctor", &service.url(), "-c", "4", "-t", "1", "--budget", "12s", "-q", "--json", "-"]);
-    let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
-    assert_eq!(diagnosis["keep_alive"]["kept"], false, "{:#}", diagnosis["keep_alive"]);
-    assert_eq!(diagnosis["keep_alive"]["depends_on"][0], "connections are only kept if the client accepts gzip");
 }
 
 #[test]

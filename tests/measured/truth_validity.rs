@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::time::{Duration, Instant};
 use torr_test_support::beside;
+use torr_test_support::disturbance::unless_stolen;
 use torr_test_support::program::{torr, torr_json};
 use torr_test_support::script::{OK, Script};
 use torr_test_support::servers::Serve;
@@ -30,68 +31,84 @@ fn finding(result: &Value, what: &str) -> Value {
 #[test]
 fn a_server_that_slows_down_is_not_stationary() {
     let _beside = beside();
-    let server = taking(|seconds| 5.0 + 3.0 * seconds);
-    let result = torr_json(&["-d", "9s", "-c", "4", "-t", "1", &server.url()]);
-    let (throughput, latency) = (finding(&result, "throughput"), finding(&result, "latency"));
-    assert_eq!((&throughput["ok"], &latency["ok"]), (&false.into(), &false.into()), "{result}");
-    // From 5 to 14 ms in the first third, from 23 to 32 ms in the last.
-    let drift = |finding: &Value| finding["value"].as_f64().unwrap_or_else(|| panic!("{finding}"));
-    assert!((-0.8..-0.5).contains(&drift(&throughput)), "{throughput}");
-    assert!((1.0..3.0).contains(&drift(&latency)), "{latency}");
-    assert!(throughput["note"].as_str().is_some_and(|note| note.starts_with("throughput fell by ")), "{throughput}");
-    assert!(latency["advice"].is_string(), "{latency}");
+    unless_stolen("a server that slows down is not stationary", || {
+        let server = taking(|seconds| 5.0 + 3.0 * seconds);
+        let result = torr_json(&["-d", "9s", "-c", "4", "-t", "1", &server.url()]);
+        let (throughput, latency) = (finding(&result, "throughput"), finding(&result, "latency"));
+        assert_eq!((&throughput["ok"], &latency["ok"]), (&false.into(), &false.into()), "{result}");
+        // From 5 to 14 ms in the first third, from 23 to 32 ms in the last.
+        let drift = |finding: &Value| finding["value"].as_f64().unwrap_or_else(|| panic!("{finding}"));
+        assert!((-0.8..-0.5).contains(&drift(&throughput)), "{throughput}");
+        assert!((1.0..3.0).contains(&drift(&latency)), "{latency}");
+        assert!(
+            throughput["note"].as_str().is_some_and(|note| note.starts_with("throughput fell by ")),
+            "{throughput}"
+        );
+        assert!(latency["advice"].is_string(), "{latency}");
+    });
 }
 
 #[test]
 fn a_server_that_is_always_the_same_is_stationary() {
     let _beside = beside();
-    let server = taking(|_| 10.0);
-    let result = torr_json(&["-d", "9s", "-c", "4", "-t", "1", &server.url()]);
-    for what in ["throughput", "latency"] {
-        let finding = finding(&result, what);
-        assert_eq!(finding["ok"], true, "{result}");
-        assert!(finding["p"].is_number() && finding["advice"].is_null(), "{finding}");
-    }
+    unless_stolen("a server that is always the same is stationary", || {
+        let server = taking(|_| 10.0);
+        let result = torr_json(&["-d", "9s", "-c", "4", "-t", "1", &server.url()]);
+        for what in ["throughput", "latency"] {
+            let finding = finding(&result, what);
+            assert_eq!(finding["ok"], true, "{result}");
+            assert!(finding["p"].is_number() && finding["advice"].is_null(), "{finding}");
+        }
+    });
 }
 
 #[test]
 fn a_generator_that_cannot_keep_its_schedule_says_so_and_does_not_blame_the_server() {
     let _beside = beside();
-    let server = Serve::start(&["--workers", "1"]);
-    // Far more than one thread can send, on more connections than it can keep busy.
-    let args = ["-r", "1M", "-d", "2s", "-c", "1000", "-t", "1", "-q"];
-    let ended = torr(&[&args[..], &[&server.url("/")]].concat());
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    let cautions: Vec<_> = ended.stdout.lines().filter(|line| line.trim_start().starts_with("caution ")).collect();
-    assert!(cautions.iter().any(|line| line.contains("latency is not the service's alone")), "{}", ended.stdout);
+    unless_stolen("a generator that cannot keep its schedule says so and does", || {
+        let server = Serve::start(&["--workers", "1"]);
+        // Far more than one thread can send, on more connections than it can keep busy.
+        let args = ["-r", "1M", "-d", "2s", "-c", "1000", "-t", "1", "-q"];
+        let ended = torr(&[&args[..], &[&server.url("/")]].concat());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let cautions: Vec<_> = ended.stdout.lines().filter(|line| line.trim_start().starts_with("caution ")).collect();
+        assert!(cautions.iter().any(|line| line.contains("latency is not the service's alone")), "{}", ended.stdout);
+    });
 }
 
 #[test]
 fn an_open_loop_tells_its_lag_and_its_rate() {
     let _beside = beside();
-    let server = taking(|_| 5.0);
-    let result = torr_json(&["-r", "400", "-d", "3s", "-c", "50", "-t", "1", &server.url()]);
-    let (lag, rate) = (finding(&result, "send-lag"), finding(&result, "rate"));
-    assert_eq!(lag["value"].as_f64(), result["generator"]["send_lag_p99_us"].as_f64(), "{result}");
-    let missed = rate["value"].as_f64().unwrap_or_else(|| panic!("{rate}"));
-    assert!(missed.abs() <= 0.001 && rate["ok"] == true, "{result}");
-    // If the service is overloaded, clocks run, and the rate is not the generator's fault.
-    let short = torr_json(&["-r", "1000", "-d", "2s", "-c", "2", "-t", "1", &server.url()]);
-    let rate = finding(&short, "rate");
-    let missed = rate["value"].as_f64().unwrap_or_else(|| panic!("{rate}"));
-    assert!((-0.9..-0.5).contains(&missed), "two connections of 5 ms each send at most 400 a second: {short}");
-    assert!(rate["note"].as_str().is_some_and(|note| note.contains("waiting for responses")), "{short}");
+    unless_stolen("an open loop tells its lag and its rate", || {
+        let server = taking(|_| 5.0);
+        let result = torr_json(&["-r", "400", "-d", "3s", "-c", "50", "-t", "1", &server.url()]);
+        let (lag, rate) = (finding(&result, "send-lag"), finding(&result, "rate"));
+        assert_eq!(lag["value"].as_f64(), result["generator"]["send_lag_p99_us"].as_f64(), "{result}");
+        let missed = rate["value"].as_f64().unwrap_or_else(|| panic!("{rate}"));
+        assert!(missed.abs() <= 0.001 && rate["ok"] == true, "{result}");
+        // If the service is overloaded, clocks run, and the rate is not the generator's fault.
+        let short = torr_json(&["-r", "1000", "-d", "2s", "-c", "2", "-t", "1", &server.url()]);
+        let rate = finding(&short, "rate");
+        let missed = rate["value"].as_f64().unwrap_or_else(|| panic!("{rate}"));
+        assert!((-0.9..-0.5).contains(&missed), "two connections of 5 ms each send at most 400 a second: {short}");
+        assert!(rate["note"].as_str().is_some_and(|note| note.contains("waiting for responses")), "{short}");
+    });
 }
 
 #[test]
 fn what_was_not_measured_is_named() {
     let _beside = beside();
-    let server = taking(|_| 0.0);
-    let ended = torr(&["-n", "100", "-c", "4", "-q", &server.url()]);
-    let line =
-        ended.stdout.lines().find(|line| line.contains("100 response times")).unwrap_or_else(|| panic!("{ended:?}"));
-    assert!(line.contains("p99, p99.9, p99.99 left out") && line.contains("press longer"), "{line}");
-    let result = torr_json(&["-n", "1000", "-c", "4", &server.url()]);
-    assert_eq!(finding(&result, "samples")["ok"], true, "{result}");
-    assert!(result["latency_us"]["p99_9"].is_null(), "{result}");
+    unless_stolen("what was not measured is named", || {
+        let server = taking(|_| 0.0);
+        let ended = torr(&["-n", "100", "-c", "4", "-q", &server.url()]);
+        let line = ended
+            .stdout
+            .lines()
+            .find(|line| line.contains("100 response times"))
+            .unwrap_or_else(|| panic!("{ended:?}"));
+        assert!(line.contains("p99, p99.9, p99.99 left out") && line.contains("press longer"), "{line}");
+        let result = torr_json(&["-n", "1000", "-c", "4", &server.url()]);
+        assert_eq!(finding(&result, "samples")["ok"], true, "{result}");
+        assert!(result["latency_us"]["p99_9"].is_null(), "{result}");
+    });
 }

@@ -8,6 +8,8 @@ use std::fmt::Write;
 pub struct Invocation {
     /// The only command to print, where the service exists only while that command runs.
     pub instead: Option<String>,
+    /// What `torr URL` becomes where others load for it, such as `torr fleet run --`.
+    pub through: Option<String>,
     /// The URL without user and password; `None` if flags of the request have it.
     pub url: Option<String>,
     /// The requests of a session, if hurl files are loaded: `-r` then counts sessions.
@@ -54,7 +56,8 @@ impl Invocation {
         // `--max-rate` bounds closed loops only.
         let is_open = flags.iter().any(|(name, _)| *name == "-r");
         let without = |name: &str| without.contains(&name) || is_open && name == "--max-rate";
-        self.command("torr", url, flags, &without, &[])
+        let program = self.through.as_deref().unwrap_or("torr");
+        self.command(program, url, flags, &without, &[])
     }
 
     /// Returns `torr doctor URL` with these flags.

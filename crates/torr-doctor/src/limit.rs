@@ -29,7 +29,7 @@ pub use found::Spread;
 pub use ladder::Rung;
 pub use outcome::{Connections, Outcome, ResultKind, SCHEMA, Sustained};
 pub use overload::{ABOVE, Course, Overload};
-pub use press::Press;
+pub use press::{Press, RunStep};
 pub use reading::Reading;
 pub use settings::Settings;
 pub use slo::Slo;

@@ -74,7 +74,7 @@ pub fn run(settings: AgentSettings, agent: Arc<dyn Agent>, stop: &AtomicBool) ->
     let failed = |error: std::io::Error| FleetError::NoResult(format!("the system refused: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     let outcome = runtime.block_on(async {
-        let client = settings.nats.connect(&format!("torr agent {}", settings.name)).await?;
+        let client = settings.nats.connect(&format!("torr agent {}", settings.name), Some(&settings.name)).await?;
         Serving::start(settings, agent, client).await?.serve(stop).await;
         Ok(())
     });

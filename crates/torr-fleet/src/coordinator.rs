@@ -35,7 +35,7 @@ pub fn run(
     }
     let run = format!("{:012x}", fastrand::u64(..1 << 48));
     block_on(async {
-        let client = settings.nats.connect(&format!("torr fleet run {run}")).await?;
+        let client = settings.nats.connect(&format!("torr fleet run {run}"), None).await?;
         let clock = Clock::start();
         let begun = Begun::of(settings, plan, (&client, clock), run.clone(), stop, watch).await;
         let end = match begun {

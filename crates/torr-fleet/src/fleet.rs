@@ -20,7 +20,7 @@ const CALL_AGAIN: Duration = Duration::from_millis(300);
 /// If NATS cannot be reached, or an agent speaks another version of the messages.
 pub fn list(nats: &Nats, fleet: &FleetName, wait: Duration) -> Result<Vec<Hello>, FleetError> {
     block_on(async {
-        let client = nats.connect("torr fleet list").await?;
+        let client = nats.connect("torr fleet list", None).await?;
         let never = AtomicBool::new(false);
         gather((&client, nats), fleet, usize::MAX, wait, &never).await
     })
@@ -32,7 +32,7 @@ pub fn list(nats: &Nats, fleet: &FleetName, wait: Duration) -> Result<Vec<Hello>
 /// If NATS cannot be reached.
 pub fn stop(nats: &Nats, fleet: &FleetName, run: Option<&str>) -> Result<(), FleetError> {
     block_on(async {
-        let client = nats.connect("torr fleet stop").await?;
+        let client = nats.connect("torr fleet stop", None).await?;
         nats::send(&client, fleet.stop(), &Message::Stop { run: run.map(str::to_owned) }).await;
         client.flush().await.map_err(|error| FleetError::Nats { server: nats.shown(), why: error.to_string() })
     })

@@ -2,6 +2,7 @@
 
 use crate::error::FleetError;
 use crate::message::Message;
+use crate::subject::FleetName;
 use async_nats::{Client, ConnectOptions, ServerAddr};
 use percent_encoding::percent_decode_str;
 use std::net::IpAddr;
@@ -58,11 +59,12 @@ impl Nats {
         all.ok_or_else(wrong)
     }
 
-    /// Connects, and keeps the connection up from then on.
+    /// Connects, and keeps the connection up from then on. Responses go to subjects below `_INBOX`, those to an agent to ones
+    /// below `_INBOX.AGENT`, so that its user may be kept from reading others'.
     ///
     /// # Errors
     /// If a file cannot be read, if no server can be reached, or if it refuses.
-    pub(crate) async fn connect(&self, name: &str) -> Result<Client, FleetError> {
+    pub(crate) async fn connect(&self, name: &str, agent: Option<&FleetName>) -> Result<Client, FleetError> {
         let addresses = self.addresses()?;
         let mut options = ConnectOptions::new()
             .name(name)
@@ -70,6 +72,9 @@ impl Nats {
             .request_timeout(Some(TIMEOUT))
             .ping_interval(PING)
             .reconnect_delay_callback(|attempts| LONGEST_PAUSE.min(Duration::from_millis(100 * attempts as u64)));
+        if let Some(agent) = agent {
+            options = options.custom_inbox_prefix(format!("_INBOX.{agent}"));
+        }
         // The client leaves those of the URL alone.
         if let Some((user, password)) = addresses.iter().find_map(user_and_password) {
             options = match password {

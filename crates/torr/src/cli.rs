@@ -161,7 +161,7 @@ fn execute(command: Command) -> Result<ExitCode, CliError> {
     match command {
         Command::Serve(args) => crate::serve::run(&args),
         Command::Doctor(args) => crate::doctor::run(&args),
-        Command::Limit(args) => crate::limit::run(&args),
+        Command::Limit(args) => crate::limit::run(*args),
         Command::Compare(args) => crate::compare::run(&args),
         Command::History(args) => crate::history::run(&args),
         Command::Lab(args) => crate::lab::run(&args),

@@ -5,13 +5,15 @@ mod args;
 mod load;
 mod manage;
 mod run;
+mod steps;
 mod words;
 
 use crate::exit::CliError;
-pub use args::FleetArgs;
 use args::FleetCommand;
+pub use args::{FleetArgs, FleetOf, ThroughFleet, failed};
 pub use load::{FleetLoad, WordSource};
 use std::process::ExitCode;
+pub use steps::{StepLoad, Steps};
 
 /// Runs a command. `read` reads the words of a load.
 pub fn run(args: &FleetArgs, read: load::Reader) -> Result<ExitCode, CliError> {

@@ -8,23 +8,35 @@ mod verify;
 
 use crate::base::{Base, BaseArgs};
 use crate::exit::{self, CliError};
+use crate::flags::file_source::{FileSource, FilesByPath};
+use crate::fleet::{self, FleetOf, StepLoad, Steps};
 use crate::interrupt;
 use crate::output;
 use crate::press::{self, permission, servers};
 use crate::report;
 use crate::session;
 use crate::sink::Sink;
+use crate::target;
 pub use args::LimitArgs;
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::SystemTime;
 use torr_doctor::limit::{About, Ask, Press, ResultKind, Settings, find};
 use torr_gauge::collector::Progress;
-use torr_press::{Arrivals, Plan};
+use torr_press::{Arrivals, Plan, RunError};
 use torr_report::live::LiveProgress;
 
 /// Finds the limit and prints the report.
-pub fn run(args: &LimitArgs) -> Result<ExitCode, CliError> {
+pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
+    let kept = Arc::default();
+    if args.through.fleet.is_some() {
+        // What the load names is sent to the agents.
+        args.request.files = FileSource::Kept(Arc::clone(&kept));
+    }
+    let args = &args;
+    let fleet = args.through.fleet()?;
     let (json, page) = report::open_beside(args.json.as_deref(), args.report.as_deref())?;
     let Base { plan: base, script, .. } = Base::of(&BaseArgs {
         target: args.url.as_deref(),
@@ -53,19 +65,42 @@ pub fn run(args: &LimitArgs) -> Result<ExitCode, CliError> {
         started_at: humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
         arrivals: if arrivals == Arrivals::Poisson { "poisson".into() } else { "constant".into() },
     };
+    let steps = match &fleet {
+        Some(fleet) => Some(steps(args, fleet, kept.lock().unwrap_or_else(PoisonError::into_inner).clone())?),
+        None => None,
+    };
     let live = LiveProgress::new(Some(args.budget), !args.quiet && std::io::stderr().is_terminal());
     let show = |ask: &Ask, begun: std::time::Duration, progress: Option<&Progress>| match progress {
         Some(progress) => live.within(begun.as_secs_f64(), &ask.why, progress),
         None => live.begin(begun.as_secs_f64(), &ask.why),
     };
-    let outcome = find(&mut Press::new(&plan, arrivals, &stop, show), &settings, about);
+    let (press, mut lost) = (Press::new(&plan, arrivals, &stop, show), None);
+    let outcome = match &steps {
+        None => find(&mut { press }, &settings, about),
+        Some(steps) => {
+            let run = |plan: &Plan, stop: &AtomicBool, watch: &mut dyn FnMut(&Progress)| {
+                steps.run(plan, stop, watch).map_err(|error| {
+                    let failed = RunError::System(std::io::Error::other(error.to_string()));
+                    lost = Some(error);
+                    failed
+                })
+            };
+            find(&mut press.by(run), &settings, about)
+        }
+    };
     live.clear();
+    if let Some(error) = lost {
+        return if stop.load(Ordering::Relaxed) { Ok(exit::interrupted()) } else { Err(fleet::failed(error)) };
+    }
     if let Some(code) = Base::script_failed(script.as_ref()) {
         return Ok(code);
     }
     let outcome = outcome.map_err(press::why_not)?;
     if ![&json, &page].into_iter().flatten().any(Sink::takes_stdout) {
-        output::report(&render::text(&outcome, &verify::commands(args, session::requests_each(&plan), &outcome)));
+        output::report(&render::text(
+            &outcome,
+            &verify::commands(args, steps.as_ref().map(Steps::agents), session::requests_each(&plan), &outcome),
+        ));
     }
     let written = json.map(|sink| match serde_json::to_string_pretty(&outcome) {
         Ok(text) => sink.put(&text),
@@ -80,4 +115,24 @@ pub fn run(args: &LimitArgs) -> Result<ExitCode, CliError> {
         None if outcome.kind == ResultKind::Never => ExitCode::FAILURE,
         None => ExitCode::SUCCESS,
     })
+}
+
+/// Returns the runs over a fleet that the search makes.
+fn steps(args: &LimitArgs, fleet: &FleetOf<'_>, files: FilesByPath) -> Result<Steps, CliError> {
+    let is_session = args.url.as_deref().is_some_and(target::is_file);
+    let load = StepLoad {
+        target: args.url.as_deref(),
+        flags: &args.given.flags,
+        files,
+        records: args.request.feeder.as_ref().map(|path| path.to_string_lossy().into_owned()),
+        given: if is_session { session::Given::of(&args.variables)? } else { session::Given::default() },
+        threads: args.threads,
+    };
+    let steps = Steps::of(fleet, load)?;
+    let agents = match steps.agents() {
+        1 => "1 agent".to_owned(),
+        n => format!("{n} agents"),
+    };
+    output::note(&format!("the load comes from {agents} of the fleet {}", fleet.name));
+    Ok(steps)
 }

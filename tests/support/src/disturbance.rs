@@ -4,6 +4,7 @@
 use procfs::CurrentSI;
 use serde_json::Value;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The share of the machine's CPU time from which others disturb a measurement: on two CPUs, three tenths of one.
 const OTHERS: f64 = 0.15;
@@ -152,11 +153,32 @@ pub fn until_right<T>(what: &str, mut measure: impl FnMut() -> Outcome<T>) -> T 
     panic!("{what}: not right in {ATTEMPTS} attempts: {said:#?}")
 }
 
+/// Runs assertions about a measurement. Those that fail while the hypervisor measurably took the CPU away are made again, up to five
+/// times, with what was wrong printed.
+///
+/// # Panics
+/// As [`until_right`].
+#[track_caller]
+pub fn unless_stolen(what: &str, measure: impl Fn()) {
+    until_right(what, || {
+        let (ended, disturbance) = Disturbance::during(|| catch_unwind(AssertUnwindSafe(&measure)));
+        match ended {
+            Ok(()) => Outcome::Right(()),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().cloned();
+                let text = text.or_else(|| panic.downcast_ref().map(|text: &&str| (*text).to_owned()));
+                // A server of the test that still runs would count among the others.
+                let stolen = Disturbance { others: 0.0, ..disturbance };
+                Outcome::Wrong(text.unwrap_or_else(|| "it panicked".into()), stolen)
+            }
+        }
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::process::Command;
     use std::time::Duration;
 

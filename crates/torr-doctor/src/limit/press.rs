@@ -10,6 +10,9 @@ use torr_press::{Arrivals, Pace, Plan, RunError, Schedule};
 /// The interval between samples of a step's progress.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// What carries out the plan of a step: as [`torr_press::run`] does, with references to the progress.
+pub type RunStep<'p> = dyn FnMut(&Plan, &AtomicBool, &mut dyn FnMut(&Progress)) -> Result<Measurement, RunError> + 'p;
+
 /// A load generator whose steps follow a plan, except for load and length.
 pub struct Press<'p, S> {
     plan: &'p Plan,
@@ -19,6 +22,7 @@ pub struct Press<'p, S> {
     show: S,
     /// The mean requests of a session in the latest step; 1 without sessions. A plan paces and counts sessions, a search requests.
     requests_each: f64,
+    run: Box<RunStep<'p>>,
 }
 
 impl<'p, S: FnMut(&Ask, Duration, Option<&Progress>)> Press<'p, S> {
@@ -26,7 +30,20 @@ impl<'p, S: FnMut(&Ask, Duration, Option<&Progress>)> Press<'p, S> {
     /// step and the time since the beginning: when the step begins, and several times during it.
     pub fn new(plan: &'p Plan, arrivals: Arrivals, stop: &'p AtomicBool, show: S) -> Self {
         let requests_each = plan.users.as_ref().map_or(1.0, |users| users.entries().len().max(1) as f64);
-        Self { plan, arrivals, stop, started: Instant::now(), show, requests_each }
+        let here = |plan: &Plan, stop: &AtomicBool, watch: &mut dyn FnMut(&Progress)| {
+            torr_press::run(plan, stop, |progress| watch(&progress))
+        };
+        Self { plan, arrivals, stop, started: Instant::now(), show, requests_each, run: Box::new(here) }
+    }
+
+    /// Lets `run` carry out the steps, instead of the load engine of this machine.
+    #[must_use]
+    pub fn by(
+        mut self,
+        run: impl FnMut(&Plan, &AtomicBool, &mut dyn FnMut(&Progress)) -> Result<Measurement, RunError> + 'p,
+    ) -> Self {
+        self.run = Box::new(run);
+        self
     }
 
     fn plan_for(&self, ask: &Ask) -> Plan {
@@ -56,9 +73,10 @@ impl<S: FnMut(&Ask, Duration, Option<&Progress>)> Bench for Press<'_, S> {
         let begun = self.started.elapsed();
         (self.show)(ask, begun, None);
         let over = AtomicBool::new(self.stopped());
-        let run = torr_press::run(&plan, &over, |progress| {
-            (self.show)(ask, begun, Some(&progress));
-            if fails(&progress) || self.stop.load(Ordering::Relaxed) {
+        let (show, stop) = (&mut self.show, self.stop);
+        let run = (self.run)(&plan, &over, &mut |progress| {
+            show(ask, begun, Some(progress));
+            if fails(progress) || stop.load(Ordering::Relaxed) {
                 over.store(true, Ordering::Relaxed);
             }
         })?;

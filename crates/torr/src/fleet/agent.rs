@@ -26,7 +26,7 @@ const CALIBRATION_CONNECTIONS: usize = 32;
 pub fn run(args: &AgentArgs, read: Reader) -> Result<ExitCode, CliError> {
     let stop = interrupt::flag()?;
     let settings = AgentSettings {
-        nats: args.nats.connection(),
+        nats: args.nats.server.connection(),
         fleet: args.nats.fleet.clone(),
         name: args.name.clone().unwrap_or_else(own_name),
         allow: AllowList::new(args.allow.clone()),

@@ -16,6 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   torr fleet agent --nats nats://hub:4222 --creds agent.creds --allow shop.test:443
   torr fleet run --nats nats://hub:4222 --creds me.creds --agents 3 -- https://shop.test/ -r 30000 -d 1m
+  torr fleet run --nats nats://hub:4222 --creds me.creds -- checkout.hurl --feeder users.csv -c 600 -d 5m
   torr fleet list --nats nats://hub:4222 --creds me.creds
 
 Exit codes of 'torr fleet run': those of 'torr'; 1 also where agents were lost, or NATS or the fleet is not there";
@@ -33,7 +34,7 @@ pub struct FleetArgs {
 pub enum FleetCommand {
     /// Wait for plans, and carry out this machine's share of each
     Agent(AgentArgs),
-    /// Load a URL from the machines of a fleet; the report, outputs and exit codes are those of 'torr URL'
+    /// Load a service from the machines of a fleet; the report, outputs and exit codes are those of 'torr'
     Run(RunArgs),
     /// Show the agents of a fleet
     List(ListArgs),
@@ -44,6 +45,54 @@ pub enum FleetCommand {
 /// The connection to NATS, and the fleet.
 #[derive(Debug, Args)]
 pub struct NatsArgs {
+    #[command(flatten)]
+    pub server: NatsServer,
+    /// The name of the fleet: agents and runs of other fleets are not seen
+    #[arg(long, value_name = "NAME", default_value = "default", value_parser = name)]
+    pub fleet: FleetName,
+}
+
+/// A load from the machines of a fleet instead of this one.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Fleet")]
+pub struct ThroughFleet {
+    /// Load from the agents of a fleet instead of this machine; see 'torr help fleet' [default name: default]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "default",
+          value_parser = name)]
+    pub fleet: Option<FleetName>,
+    /// The number of agents [default: all that respond]
+    #[arg(long, value_name = "N", value_parser = positive, requires = "fleet")]
+    pub agents: Option<usize>,
+    #[command(flatten)]
+    pub nats: NatsServer,
+}
+
+/// A fleet, and how many of its agents.
+pub struct FleetOf<'a> {
+    pub name: FleetName,
+    pub agents: Option<usize>,
+    pub nats: &'a NatsServer,
+}
+
+impl ThroughFleet {
+    /// Returns the fleet, if there is one.
+    ///
+    /// # Errors
+    /// For a server of NATS without a fleet.
+    pub fn fleet(&self) -> Result<Option<FleetOf<'_>>, CliError> {
+        let NatsServer { nats, creds, nkey, nats_ca } = &self.nats;
+        let is_named = nats.is_some() || creds.is_some() || nkey.is_some() || nats_ca.is_some();
+        match &self.fleet {
+            None if is_named => Err(CliError::Usage("a server of NATS goes with --fleet: add it".into())),
+            None => Ok(None),
+            Some(name) => Ok(Some(FleetOf { name: name.clone(), agents: self.agents, nats: &self.nats })),
+        }
+    }
+}
+
+/// The connection to NATS.
+#[derive(Debug, Args)]
+pub struct NatsServer {
     /// Where NATS is, or several with commas; TORR_NATS in the environment does the same, and does not show in the list of
     /// processes [default: nats://127.0.0.1:4222]
     #[arg(long, value_name = "URL")]
@@ -57,9 +106,6 @@ pub struct NatsArgs {
     /// Trust the certificates in this PEM file for tls:// instead of the system's
     #[arg(long, value_name = "FILE")]
     pub nats_ca: Option<PathBuf>,
-    /// The name of the fleet: agents and runs of other fleets are not seen
-    #[arg(long, value_name = "NAME", default_value = "default", value_parser = name)]
-    pub fleet: FleetName,
 }
 
 /// `torr fleet agent`.
@@ -97,8 +143,8 @@ pub struct RunArgs {
     /// What agents do if they hear of this program no more: end at once, or with the plan
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = IfLostArg::Stop)]
     pub if_lost: IfLostArg,
-    /// A URL and flags as after 'torr', or a plan
-    #[arg(last = true, required = true, num_args = 1.., value_name = "URL AND FLAGS")]
+    /// What would stand after 'torr': a URL, hurl files or a plan, with flags
+    #[arg(last = true, required = true, num_args = 1.., value_name = "TARGET AND FLAGS")]
     pub words: Vec<String>,
 }
 
@@ -138,7 +184,7 @@ impl From<IfLostArg> for IfLost {
     }
 }
 
-impl NatsArgs {
+impl NatsServer {
     /// Returns the connection.
     pub fn connection(&self) -> Nats {
         let url = self.nats.clone().or_else(|| std::env::var(VARIABLE).ok()).filter(|url| !url.is_empty());

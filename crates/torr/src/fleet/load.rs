@@ -55,7 +55,7 @@ impl FleetLoad {
         let (plan, variables, teardown) = match TargetKind::of(&args.targets)? {
             TargetKind::Url(url) => {
                 check_url(given)?;
-                let url = url.map(|url| if url.contains("://") { url } else { format!("http://{url}") });
+                let url = url.map(|url| with_scheme(&url));
                 words.extend(url.clone());
                 (press::plan(&args, url.as_deref())?, Given::default(), None)
             }
@@ -95,6 +95,11 @@ impl FleetLoad {
     }
 }
 
+/// Returns a URL with its scheme.
+pub(super) fn with_scheme(url: &str) -> String {
+    if url.contains("://") { url.to_owned() } else { format!("http://{url}") }
+}
+
 fn take_files_from(args: &mut PressArgs, source: &FileSource) {
     args.request.files = source.clone();
     args.checks.files = source.clone();
@@ -104,7 +109,7 @@ fn take_files_from(args: &mut PressArgs, source: &FileSource) {
 ///
 /// # Errors
 /// For a value that JSON has not.
-fn to_json(values: &BTreeMap<String, Value>) -> Result<BTreeMap<String, serde_json::Value>, CliError> {
+pub(super) fn to_json(values: &BTreeMap<String, Value>) -> Result<BTreeMap<String, serde_json::Value>, CliError> {
     let json = |(name, value): (&String, &Value)| {
         let json = value.to_json().ok().and_then(|text| serde_json::from_str(&text).ok());
         let json = json.ok_or_else(|| {
@@ -116,6 +121,6 @@ fn to_json(values: &BTreeMap<String, Value>) -> Result<BTreeMap<String, serde_js
     values.iter().map(json).collect()
 }
 
-fn no_load() -> CliError {
+pub(super) fn no_load() -> CliError {
     CliError::Usage("a fleet loads a URL, a list of URLs or hurl files: scripts do not go with it yet".into())
 }

@@ -11,7 +11,8 @@ use torr_report::table::align;
 
 /// Prints the agents of a fleet.
 pub fn list(args: &ListArgs) -> Result<ExitCode, CliError> {
-    let agents = torr_fleet::fleet::list(&args.nats.connection(), &args.nats.fleet, args.wait).map_err(failed)?;
+    let agents =
+        torr_fleet::fleet::list(&args.nats.server.connection(), &args.nats.fleet, args.wait).map_err(failed)?;
     if agents.is_empty() {
         output::note(&format!("no agent of the fleet {} responded", args.nats.fleet));
     } else {
@@ -36,6 +37,6 @@ fn row(agent: &Hello) -> Vec<String> {
 
 /// Ends a run, or all of them.
 pub fn stop(args: &StopArgs) -> Result<ExitCode, CliError> {
-    torr_fleet::fleet::stop(&args.nats.connection(), &args.nats.fleet, args.run.as_deref()).map_err(failed)?;
+    torr_fleet::fleet::stop(&args.nats.server.connection(), &args.nats.fleet, args.run.as_deref()).map_err(failed)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -39,7 +39,7 @@ pub fn run(args: &RunArgs, read: Reader) -> Result<ExitCode, CliError> {
 fn load_from_fleet(args: &RunArgs, press: &PressArgs, plan: &Plan, load: Load) -> Result<ExitCode, CliError> {
     press.output.check(&press::entries(plan))?;
     let settings = RunSettings {
-        nats: args.nats.connection(),
+        nats: args.nats.server.connection(),
         fleet: args.nats.fleet.clone(),
         agents: args.agents,
         wait: args.wait.unwrap_or(if args.agents.is_some() { WAIT } else { WAIT_FOR_ALL }),

@@ -7,6 +7,7 @@ use crate::flags::script::ScriptArgs;
 use crate::flags::transport::TransportArgs;
 use crate::flags::values::{duration, positive, rate};
 use crate::flags::variables::VariableArgs;
+use crate::fleet::ThroughFleet;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -71,6 +72,8 @@ pub struct LimitArgs {
     pub script: ScriptArgs,
     #[command(flatten)]
     pub transport: TransportArgs,
+    #[command(flatten)]
+    pub through: ThroughFleet,
 }
 
 /// The shortest budget.
