@@ -88,7 +88,9 @@ fn sessions_travel_with_their_files_variables_and_records() {
     let host = visited.host();
     let args = ["--agents", "2", "--", &visit, "--setup", &setup, "--teardown", &teardown, "--feeder", &users];
     let load = ["--variable", &host, "--secret", "key=quite-secret", "-n", "21", "-c", "4", "-d", "30s", "--json", "-"];
-    let ended = Running::start(nats.run_of_fleet(&[&args[..], &load].concat())).wait();
+    let csv = visited.path("entries.csv");
+    let outputs = ["--csv-entries", &csv, "--fail-if", "p50{greet}>20s,sessions_failed>0%"];
+    let ended = Running::start(nats.run_of_fleet(&[&args[..], &load, &outputs].concat())).wait();
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let result = result(&ended);
     adds_up(&result);
@@ -101,6 +103,7 @@ fn sessions_travel_with_their_files_variables_and_records() {
         entries.iter().all(|entry| entry["latency_us"]["p50"].is_u64() && entry["file"] == "visit.hurl"),
         "{result:#}"
     );
+    assert_eq!(fs::read_to_string(&csv).expect("it was written").lines().count(), 3, "a head and two entries");
     let sent = ["POST /open ", "POST /greet ", "GET /users/", "DELETE /open "].map(|start| visited.requests(start));
     assert_eq!(sent, [1, 21, 21, 1], "setup and teardown are sent once");
     let greetings: Vec<_> = visited.server.texts().into_iter().filter(|text| text.starts_with("POST /greet")).collect();

@@ -12,7 +12,7 @@ use crate::message::{FilePart, Hello, LoadMessage, Message, MessageError, PlanMe
 use crate::nats::{self, Nats};
 use crate::role::Agent;
 use crate::subject::FleetName;
-use active::Active;
+use active::{Active, PATIENCE};
 use async_nats::{Client, Subscriber};
 use file_store::FileStore;
 use futures_util::StreamExt;
@@ -373,6 +373,8 @@ impl Serving {
 
     /// Ends what no coordinator looks after any more.
     fn look_after(&mut self) {
+        // A plan has its own, once it is made.
+        self.files.forget_after(PATIENCE);
         let Some(active) = &self.active else { return };
         let silence = active.silence();
         match active.is_loading() {
@@ -380,10 +382,7 @@ impl Serving {
                 let run = active.run.clone();
                 self.stop_run(Some(&run), "its coordinator is not heard of any more");
             }
-            false if silence > active.patience() => {
-                self.active = None;
-                self.files.clear();
-            }
+            false if silence > PATIENCE => self.active = None,
             _ => {}
         }
     }

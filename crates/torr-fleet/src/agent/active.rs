@@ -12,7 +12,7 @@ use torr_press::Plan;
 /// The number of intervals that are kept for a coordinator that did not receive them: an hour of them.
 const KEPT: usize = 3600;
 /// The time for which a plan waits for its beginning, and an ended run for questions about it.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A run, from its plan to the last question about it.
 pub(super) struct Active {
@@ -72,11 +72,6 @@ impl Active {
     /// Returns the time since the last heartbeat.
     pub fn silence(&self) -> Duration {
         self.heard.elapsed()
-    }
-
-    /// Returns the silence after which a run that does not load is forgotten.
-    pub fn patience(&self) -> Duration {
-        PATIENCE
     }
 
     /// Keeps an interval that was sent.

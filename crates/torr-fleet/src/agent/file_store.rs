@@ -4,6 +4,7 @@ use crate::load::{self, MOST_BYTES};
 use crate::message::{FilePart, LoadMessage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Files by their digests.
 #[derive(Debug, Default)]
@@ -11,11 +12,14 @@ pub(super) struct FileStore {
     whole: BTreeMap<String, Arc<[u8]>>,
     /// Files whose last part has not arrived: the number of parts that have, and their bytes.
     begun: BTreeMap<String, (u64, Vec<u8>)>,
+    /// When a coordinator last spoke of files.
+    used: Option<Instant>,
 }
 
 impl FileStore {
     /// Returns the digests of a load's files that are not here.
-    pub fn missing(&self, load: &LoadMessage) -> Vec<String> {
+    pub fn missing(&mut self, load: &LoadMessage) -> Vec<String> {
+        self.used = Some(Instant::now());
         let digests: BTreeSet<_> = load.files.values().filter(|digest| !self.whole.contains_key(*digest)).collect();
         digests.into_iter().cloned().collect()
     }
@@ -29,9 +33,11 @@ impl FileStore {
         load.files.iter().filter_map(content).collect()
     }
 
-    /// Forgets all files.
-    pub fn clear(&mut self) {
-        *self = Self::default();
+    /// Forgets all files if no coordinator has spoken of any for so long.
+    pub fn forget_after(&mut self, patience: Duration) {
+        if self.used.is_some_and(|used| used.elapsed() >= patience) {
+            *self = Self::default();
+        }
     }
 
     /// Adds a part of a file. One that arrives again changes nothing.
@@ -39,6 +45,7 @@ impl FileStore {
     /// # Errors
     /// In one line, if parts are missing, the file is another than the digest says, or there is no room.
     pub fn add(&mut self, part: &FilePart) -> Result<(), String> {
+        self.used = Some(Instant::now());
         if self.whole.contains_key(&part.digest) {
             return Ok(());
         }
@@ -52,7 +59,7 @@ impl FileStore {
         }
         let bytes = load::bytes(part)?;
         if held + bytes.len() > MOST_BYTES {
-            self.clear();
+            *self = Self::default();
             return Err(format!("it holds no more than {} MiB of files", MOST_BYTES >> 20));
         }
         *arrived += 1;
@@ -99,6 +106,11 @@ mod tests {
         assert_eq!(*store.take(&load)[&format!("file of {digest}")], *content);
         assert!(store.take(&load_of(&[])).is_empty());
         assert_eq!(store.missing(&load), [digest], "those of other loads are forgotten");
+        parts.iter().for_each(|part| store.add(part).expect("it fits"));
+        store.forget_after(Duration::from_secs(60));
+        assert_eq!(store.missing(&load), [""; 0]);
+        store.forget_after(Duration::ZERO);
+        assert_eq!(store.bytes(), 0, "so are those of a coordinator that is gone");
     }
 
     #[test]

@@ -61,7 +61,8 @@ const TRAVELLING: &[&str] = &[
 ];
 
 /// Flags of the result, which the coordinator writes.
-const STAYING: &[&str] = &["json", "csv", "hlog", "prometheus", "junit", "report", "otlp", "fail_if", "quiet"];
+const STAYING: &[&str] =
+    &["json", "csv", "csv_entries", "hlog", "prometheus", "junit", "report", "otlp", "fail_if", "quiet"];
 
 /// Flags that the coordinator's machine carries out by itself: its files and environment, and what is sent once.
 const RESOLVED: &[&str] = &["variables", "variables_file", "secrets", "setup", "teardown"];
