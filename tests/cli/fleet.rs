@@ -46,6 +46,14 @@ pub fn result(ended: &Ended) -> Value {
     serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
 }
 
+/// Ends an agent that has ended a run, and looks for a secret in all that it said.
+pub fn ends_without_a_word_of(mut agent: Supervised, secret: &str) {
+    agent.says_times("ended", 1);
+    agent.signal("TERM");
+    assert_eq!(agent.wait().code(), Some(0), "{:?}", agent.said());
+    assert!(agent.said().iter().all(|line| !line.contains(secret)), "{:?}", agent.said());
+}
+
 #[test]
 fn two_agents_keep_a_rate_and_the_target_counts_as_many_requests() {
     let (nats, mut target) = (NatsServer::start(), Target::start());
@@ -73,11 +81,8 @@ fn two_agents_keep_a_rate_and_the_target_counts_as_many_requests() {
     assert_eq!(of_agents, responses, "{result:#}");
     assert!(rows.iter().all(|row| row["state"] == "ended" && row["began_us"].is_i64()), "{result:#}");
     assert_eq!(fs::read_to_string(&csv).expect("it was written").lines().count(), 4, "a head and three seconds");
-    for mut agent in agents {
-        agent.says_times("ended", 1);
-        assert!(agent.said().iter().all(|line| !line.contains("quite-secret")), "{:?}", agent.said());
-        agent.signal("TERM");
-        assert_eq!(agent.wait().code(), Some(0), "{:?}", agent.said());
+    for agent in agents {
+        ends_without_a_word_of(agent, "quite-secret");
     }
 }
 

@@ -1,6 +1,6 @@
 //! `torr fleet` with hurl files, records and lists of URLs: what they name travels, and each record is one agent's.
 
-use crate::fleet::{Target, result};
+use crate::fleet::{Target, ends_without_a_word_of, result};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,6 +10,7 @@ use torr_test_support::nats::NatsServer;
 use torr_test_support::program::Running;
 use torr_test_support::result::{adds_up, count};
 use torr_test_support::script::{Client, Script};
+use torr_test_support::wait_until;
 
 const SETUP: &str = "POST http://{{host}}/open\nHTTP 200\n[Captures]\ntoken: body\n";
 const TEARDOWN: &str = "DELETE http://{{host}}/open\nX-Token: {{token}}\nHTTP 200\n";
@@ -111,16 +112,15 @@ fn sessions_travel_with_their_files_variables_and_records() {
         assert!(greetings.iter().all(|text| text.contains(part)), "{part}: {greetings:?}");
     }
     // Each agent has its own records: those of even numbers, or those of odd ones.
-    drop(visited.server);
-    let users = visited.users.lock().expect("nothing panics with it");
-    let named: Vec<_> = users.iter().filter(|users| !users.is_empty()).collect();
+    let named = wait_until("the ends of four connections", || {
+        let users = visited.users.lock().expect("nothing panics with it");
+        let named: Vec<_> = users.iter().filter(|users| !users.is_empty()).cloned().collect();
+        (named.len() == 4).then_some(named)
+    });
     let of = |all: &str| named.iter().filter(|users| users.iter().all(|user| all.contains(user.as_str()))).count();
-    assert_eq!((named.len(), of("ace"), of("bd")), (4, 2, 2), "{named:?}");
-    for mut agent in agents {
-        agent.says_times("ended", 1);
-        assert!(agent.said().iter().all(|line| !line.contains("quite-secret")), "{:?}", agent.said());
-        agent.signal("TERM");
-        assert_eq!(agent.wait().code(), Some(0), "{:?}", agent.said());
+    assert_eq!((of("ace"), of("bd")), (2, 2), "{named:?}");
+    for agent in agents {
+        ends_without_a_word_of(agent, "quite-secret");
     }
 }
 
@@ -205,7 +205,7 @@ fn sessions_of_a_lost_agent_are_not_in_the_report_which_says_so() {
     let given = ["--variable", &host, "--variable", "token=t", "--variable", "key=k", "--variable", "user=u"];
     let load = ["-r", "50", "-d", "8s", "-c", "4"];
     let run = Running::start(nats.run_of_fleet(&[&["--agents", "2", "--", &visit], &given[..], &load].concat()));
-    torr_test_support::wait_until("sessions of two seconds", || (visited.requests("GET /users/") > 100).then_some(()));
+    wait_until("sessions of two seconds", || (visited.requests("GET /users/") > 100).then_some(()));
     lost.signal("KILL");
     lost.wait();
     let ended = run.wait();
