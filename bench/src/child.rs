@@ -175,12 +175,30 @@ fn peak_memory(pid: Pid) -> Option<u64> {
 }
 
 /// A load generator beside the one that is measured; it ends when this is dropped.
-pub struct Beside(#[allow(dead_code, reason = "its drop ends the program")] Pinned);
+pub struct Beside(Pinned);
 
 impl Beside {
     /// Starts it on the load's CPU.
     pub fn start(name: &'static str, program: &str, arguments: &[String], folder: &Path) -> Result<Self, Error> {
         Pinned::start(name, LOAD_CPU, program, arguments, folder).map(Self)
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.0.pid.as_raw_nonzero().get() as u32
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&self) -> bool {
+        self.0.ended_within(Duration::ZERO)
+    }
+
+    /// Waits for its end, and returns its exit code, what it wrote on stdout, and its last line.
+    pub fn finish(mut self, limit: Duration) -> Result<(Option<i32>, String, String), Error> {
+        self.0.wait(limit, || Ok(()))?;
+        let status = self.0.child.wait()?;
+        self.0.reaped = true;
+        Ok((status.code(), read(&mut self.0.stdout), self.0.last_words()))
     }
 }
 

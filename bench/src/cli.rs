@@ -41,6 +41,8 @@ pub enum Command {
     Users(UserOptions),
     /// Measure what a handler that computes does to other requests, beside `axum::serve`
     Computing(ComputingOptions),
+    /// Load servers for hours while they are reloaded and disturbed, and look whether memory or descriptors grow
+    Soak(SoakOptions),
     /// The floor of HTTP service: responds to every blank line with a fixed page
     #[command(hide = true)]
     FloorServer(FloorServer),
@@ -232,6 +234,23 @@ pub struct ComputingOptions {
     pub no_archive: bool,
 }
 
+/// How long and how hard servers and load generators are soaked.
+#[derive(Args)]
+pub struct SoakOptions {
+    /// How long the load lasts, such as 3m
+    #[arg(long = "for", value_name = "TIME", default_value = "2h", value_parser = humantime::parse_duration)]
+    pub length: Duration,
+    /// The load, in percent of what a short closed loop reached
+    #[arg(long, default_value_t = 70, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub share: u32,
+    /// The torr program of both sides, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print the tables only
+    #[arg(long)]
+    pub no_archive: bool,
+}
+
 /// Arguments of the floor's server.
 #[derive(Args)]
 pub struct FloorServer {
@@ -276,7 +295,7 @@ pub fn parse() -> Result<Command, Error> {
     Cli::try_parse().map(|cli| cli.command).map_err(|e| match e.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => e.exit(),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => Error::Usage(
-            "say what to measure: all, press, serve, transport, data, where, reload, sessions or users (see --help)"
+            "say what to measure: all, press, serve, transport, data, where, reload, sessions, users or soak (see --help)"
                 .into(),
         ),
         _ => Error::Usage(format!("{} (see --help)", one_line(&e.to_string()))),

@@ -28,6 +28,7 @@ mod scenario;
 mod scrape;
 mod serve;
 mod sessions;
+mod soak;
 mod turn;
 mod users;
 
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         cli::Command::Reload(options) => reload::run(&options),
         cli::Command::Sessions(options) => sessions::run(&options),
         cli::Command::Users(options) => users::run(&options),
+        cli::Command::Soak(options) => soak::run(&options),
         cli::Command::Computing(options) => computing::run(&options),
     });
     match done {
