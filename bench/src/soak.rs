@@ -4,6 +4,7 @@ mod account;
 mod disk;
 mod link;
 mod loads;
+mod others;
 mod report;
 mod trend;
 
@@ -30,6 +31,7 @@ use account::{Kind, Outcome, Window, seconds_since};
 use disk::Disk;
 use link::Link;
 use loads::{Load, Ports};
+use others::Others;
 use trend::{Samples, WARM_UP, children};
 
 /// Seconds from one sample to the next, and of the first.
@@ -71,9 +73,10 @@ pub fn run(options: &SoakOptions) -> Result<(), Error> {
     let mut loads = loads::all(&ports);
     loads::find_rates(&mut loads, torr, folder.path(), if seconds < 1200 { 5 } else { 15 }, options.share)?;
 
-    let start = SystemTime::now();
+    let (start, others) = (SystemTime::now(), Others::begin());
     world.running = loads.iter().map(|load| load.start(torr, folder.path(), seconds)).collect::<Result<_, _>>()?;
     let (samples, windows) = world.soak(&loads, start, seconds as f64, torr)?;
+    let others_share = others.share();
     let mut outcomes = Vec::new();
     for (load, program) in loads.iter().zip(std::mem::take(&mut world.running)) {
         let result = loads::result(load.name, program, seconds)?;
@@ -93,6 +96,7 @@ pub fn run(options: &SoakOptions) -> Result<(), Error> {
         machine,
         trends: samples.trends(seconds as f64, is_disturbed),
         reloads: Reloads::of(&[&world.plain, &world.tls])?,
+        others_share,
         left_out,
         loads: outcomes,
         disturbances: windows,

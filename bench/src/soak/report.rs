@@ -9,6 +9,9 @@ use crate::archive;
 use crate::machine::Machine;
 use crate::report::table;
 
+/// Lines of unexplained failures in the report for people; the JSON has all.
+const MOST_LINES: usize = 20;
+
 /// A report, as it is archived.
 #[derive(Serialize)]
 pub struct Report {
@@ -22,6 +25,8 @@ pub struct Report {
     pub trends: Vec<Trend>,
     pub(super) reloads: Reloads,
     pub disturbances: Vec<Window>,
+    /// The share of the machine's CPU time that other programs and the hypervisor took, on average.
+    pub others_share: f64,
     /// Disturbances that this run had not, each with the reason.
     pub left_out: Vec<&'static str>,
 }
@@ -54,6 +59,7 @@ impl Report {
             self.seconds, self.share_percent
         );
         text += &archive::on(&self.machine);
+        text += &format!("- other programs and the hypervisor took {:.0}% of the machine\n", self.others_share * 100.0);
         text += &format!("- reloads done: {}, given up: {}\n", self.reloads.done, self.reloads.given_up);
         for kind in [Kind::Reload, Kind::DatabaseRestart, Kind::LinkCut, Kind::DiskFull] {
             let count = self.disturbances.iter().filter(|window| window.kind == kind).count();
@@ -64,9 +70,11 @@ impl Report {
         }
         text += "\n";
         text += &table(&self.load_rows());
-        let unexplained = self.loads.iter().flat_map(|o| o.unexplained_at.iter().map(move |at| (o.load, at)));
-        for (load, at) in unexplained {
-            text += &format!("- {load}: unexplained: {at}\n");
+        let unexplained: Vec<_> =
+            self.loads.iter().flat_map(|o| o.unexplained_at.iter().map(|at| format!("- {}: {at}\n", o.load))).collect();
+        if !unexplained.is_empty() {
+            text += &format!("\nUnexplained, the first {MOST_LINES} of {} seconds:\n\n", unexplained.len());
+            text += &unexplained.iter().take(MOST_LINES).map(String::as_str).collect::<String>();
         }
         let warm_up = self.warm_up_seconds;
         text +=
