@@ -36,9 +36,9 @@ use trend::{Samples, WARM_UP, children};
 
 /// Seconds from one sample to the next, and of the first.
 const SAMPLE: (f64, f64) = (10.0, 5.0);
-/// The same of reloads.
+/// Seconds from one reload to the next, and of the first.
 const RELOAD: (f64, f64) = (60.0, 20.0);
-/// The same of other disturbances, which take turns.
+/// Seconds from one other disturbance to the next, and of the first; their kinds take turns.
 const DISTURB: (f64, f64) = (60.0, 46.0);
 /// How long a link is cut and a disk is full.
 const HELD: Duration = Duration::from_secs(3);
@@ -95,7 +95,7 @@ pub fn run(options: &SoakOptions) -> Result<(), Error> {
         warm_up_seconds: seconds as f64 * WARM_UP,
         machine,
         trends: samples.trends(seconds as f64, is_disturbed),
-        reloads: Reloads::of(&[&world.plain, &world.tls])?,
+        reloads: report::Reloads::of(&[&world.plain, &world.tls])?,
         others_share,
         left_out,
         loads: outcomes,
@@ -110,21 +110,6 @@ pub fn run(options: &SoakOptions) -> Result<(), Error> {
     match report.complaints() {
         complaints if complaints.is_empty() => Ok(()),
         complaints => Err(Error::failed(complaints.join("; "))),
-    }
-}
-
-/// What supervisors say of their reloads.
-#[derive(serde::Serialize)]
-struct Reloads {
-    done: usize,
-    given_up: usize,
-}
-
-impl Reloads {
-    fn of(servers: &[&Server]) -> Result<Self, Error> {
-        let said = servers.iter().map(|server| server.said()).collect::<Result<Vec<_>, _>>()?.concat();
-        let count = |what| said.lines().filter(|line| line.contains(what)).count();
-        Ok(Self { done: count("reloaded:"), given_up: count("the reload is given up") })
     }
 }
 

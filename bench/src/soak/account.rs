@@ -112,10 +112,10 @@ impl Outcome {
             outcome.explain(number(&point["errors"]), begin, end, windows);
             begin = end;
         }
-        let told: u64 = outcome.explained.values().sum::<u64>() + outcome.unexplained;
-        if failures > told {
-            outcome.unexplained += failures - told;
-            outcome.unexplained_at.push(format!("{} at no known time", failures - told));
+        let attributed: u64 = outcome.explained.values().sum::<u64>() + outcome.unexplained;
+        if failures > attributed {
+            outcome.unexplained += failures - attributed;
+            outcome.unexplained_at.push(format!("{} at no known time", failures - attributed));
         }
         Some(outcome)
     }
@@ -163,11 +163,11 @@ mod tests {
 
     use super::*;
 
-    fn outcome(name: &'static str, asked: u64, errors_at_40: u64) -> Outcome {
+    fn outcome(name: &'static str, requests: u64, errors_at_40: u64) -> Outcome {
         let load = Load { name, arguments: String::new(), limit: 10.0, rate: 7 };
         let start = humantime::parse_rfc3339("2026-11-23T12:00:00Z").expect("a time");
         let result = json!({
-            "started_at": "2026-11-23T12:00:01.5Z", "asked": asked, "unfinished": 1,
+            "started_at": "2026-11-23T12:00:01.5Z", "asked": requests, "unfinished": 1,
             "status": {"200": 90, "500": 4}, "errors": {"read": errors_at_40 - 4, "status": 4, "tls": 0},
             "series": [{"t": 38.5, "errors": 0}, {"t": 39.5, "errors": errors_at_40}, {"t": 60.0, "errors": 0}],
         });
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_lost_is_told() {
+    fn a_request_that_is_lost_is_reported() {
         assert_eq!(outcome(ROWS, 103, 9).lost(), 3);
         assert!(!outcome(ROWS, 103, 9).is_good());
     }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::Instant;
 
+use super::trend::children;
 use crate::cpu;
 
 /// Ticks of the CPU's accounts in a second, as Linux gives them to programs on all architectures.
@@ -50,5 +51,5 @@ fn ended(pid: u32) -> f64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
     let of_children: f64 = fields.split_whitespace().skip(13).take(2).filter_map(|t| t.parse::<f64>().ok()).sum();
-    of_children / TICKS + super::children(pid).into_iter().map(ended).sum::<f64>()
+    of_children / TICKS + children(pid).into_iter().map(ended).sum::<f64>()
 }

@@ -2,15 +2,32 @@
 
 use serde::Serialize;
 
-use super::Reloads;
 use super::account::{Kind, Outcome, Window};
 use super::trend::{Quantity, Trend};
 use crate::archive;
+use crate::child::Server;
 use crate::machine::Machine;
 use crate::report::table;
+use torr_test_support::error::Error;
 
 /// Lines of unexplained failures in the report for people; the JSON has all.
 const MOST_LINES: usize = 20;
+
+/// What supervisors say of their reloads.
+#[derive(Serialize)]
+pub struct Reloads {
+    pub done: usize,
+    pub given_up: usize,
+}
+
+impl Reloads {
+    /// Counts in what these servers have written so far.
+    pub fn of(servers: &[&Server]) -> Result<Self, Error> {
+        let said = servers.iter().map(|server| server.said()).collect::<Result<Vec<_>, _>>()?.concat();
+        let count = |what| said.lines().filter(|line| line.contains(what)).count();
+        Ok(Self { done: count("reloaded:"), given_up: count("the reload is given up") })
+    }
+}
 
 /// A report, as it is archived.
 #[derive(Serialize)]
@@ -23,7 +40,7 @@ pub struct Report {
     pub machine: Machine,
     pub loads: Vec<Outcome>,
     pub trends: Vec<Trend>,
-    pub(super) reloads: Reloads,
+    pub reloads: Reloads,
     pub disturbances: Vec<Window>,
     /// The share of the machine's CPU time that other programs and the hypervisor took, on average.
     pub others_share: f64,

@@ -9,7 +9,7 @@ use serde::Serialize;
 pub const WARM_UP: f64 = 0.25;
 /// Growth over the measured part, as a share of the mean, below which memory counts as flat: what allocators keep.
 const FLAT_SHARE: f64 = 0.03;
-/// The same in KiB, for small processes.
+/// Growth over the measured part in KiB below which memory counts as flat: pages of a small process.
 const FLAT_KIB: f64 = 512.0;
 /// Growth over the measured part below which descriptors count as flat: connections that are just being opened.
 const FLAT_DESCRIPTORS: f64 = 3.0;
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_is_told_from_noise() {
+    fn growth_is_distinguished_from_noise() {
         let flat = trend(0.0);
         assert!(!flat.grows && flat.low < 0.0 && flat.high > 0.0, "{} to {}", flat.low, flat.high);
         let leak = trend(1000.0);
