@@ -94,8 +94,9 @@ impl Report {
             text += &unexplained.iter().take(MOST_LINES).map(String::as_str).collect::<String>();
         }
         let warm_up = self.warm_up_seconds;
-        text +=
-            &format!("\nSlopes after {warm_up:.0} s of warm-up, with intervals of 95%; undisturbed samples only:\n\n");
+        text += &format!(
+            "\nSlopes after {warm_up:.0} s of warm-up, with intervals of 95%; undisturbed samples only. Memory is Pss that no file backs:\n\n"
+        );
         text += &table(&self.trend_rows());
         match self.complaints() {
             complaints if complaints.is_empty() => text + "\nNothing grows, and every request is accounted for.\n",
@@ -132,7 +133,7 @@ impl Report {
         let header = ["process", "of", "samples", "mean", "per hour", "interval", "grows"];
         let row = |t: &Trend| {
             let of = match t.quantity {
-                Quantity::MemoryKib => "memory (Pss), KiB",
+                Quantity::MemoryKib => "memory, KiB",
                 Quantity::Descriptors => "descriptors",
             };
             let mut row = vec![t.process.clone(), of.to_owned(), t.samples.to_string()];

@@ -18,7 +18,7 @@ const FLAT_DESCRIPTORS: f64 = 3.0;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
-    /// The proportional share of resident memory (Pss).
+    /// The proportional share of resident memory (Pss) that no file backs.
     MemoryKib,
     Descriptors,
 }
@@ -109,11 +109,15 @@ fn student(freedom: f64) -> f64 {
     Z + (Z.powi(3) + Z) / (4.0 * freedom) + (5.0 * Z.powi(5) + 16.0 * Z.powi(3) + 3.0 * Z) / (96.0 * freedom * freedom)
 }
 
-/// The process's proportional share of resident memory in KiB; 0 once it has ended.
+/// The process's share of resident memory that no file backs, in KiB; 0 once it has ended. Pages of the program's file come
+/// and go as its code is run and other processes run it, which no leak causes.
 fn memory(pid: u32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
-    line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(0)
+    let of = |line: &str| {
+        let size = line.strip_prefix("Pss_Anon:").or_else(|| line.strip_prefix("Pss_Shmem:"))?;
+        size.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+    };
+    text.lines().filter_map(of).sum()
 }
 
 fn descriptors(pid: u32) -> u64 {
