@@ -7,6 +7,9 @@ use serde::Serialize;
 
 /// The part of a run that is its warm-up: caches, pools and series fill.
 pub const WARM_UP: f64 = 0.25;
+/// Seconds until the series of a result have all their points: before, memory of loads grows by design, so that growth of
+/// memory in a run with a shorter warm-up is no fault.
+const SERIES_FULL: f64 = 1024.0;
 /// Growth over the measured part, as a share of the mean, below which memory counts as flat: what allocators keep.
 const FLAT_SHARE: f64 = 0.03;
 /// Growth over the measured part in KiB below which memory counts as flat: pages of a small process.
@@ -47,14 +50,23 @@ impl Samples {
     }
 
     /// Fits each process's samples; those of the warm-up, and those that `is_disturbed`, do not count.
+    ///
+    /// `grows` is not set for memory if the warm-up is too short for it.
     pub fn trends(&self, length: f64, is_disturbed: impl Fn(f64) -> bool) -> Vec<Trend> {
         let counts = |&&(t, _): &&(f64, f64)| t >= length * WARM_UP && !is_disturbed(t);
         let fitted = self.0.iter().filter_map(|((name, quantity), samples)| {
             let samples: Vec<_> = samples.iter().filter(counts).copied().collect();
-            Trend::fit(name, *quantity, &samples)
+            let mut trend = Trend::fit(name, *quantity, &samples)?;
+            trend.grows &= *quantity == Quantity::Descriptors || can_judge_memory(length);
+            Some(trend)
         });
         fitted.collect()
     }
+}
+
+/// Whether a run of this length in seconds has a warm-up after which memory has to be flat.
+pub fn can_judge_memory(length: f64) -> bool {
+    length * WARM_UP >= SERIES_FULL
 }
 
 /// The slope of a process's memory or descriptors.
@@ -165,5 +177,6 @@ mod tests {
         let trends = samples.trends(400.0, |t| t > 350.0);
         assert_eq!(trends.iter().map(|trend| trend.samples).collect::<Vec<_>>(), [26, 26]);
         assert!(trends.iter().all(|trend| trend.mean > 0.0));
+        assert!(!can_judge_memory(300.0) && can_judge_memory(7200.0));
     }
 }

@@ -155,6 +155,7 @@ impl Interval {
             }
             same
         });
+        self.latencies.shrink_to_fit();
     }
 
     fn point(&self) -> Point {
@@ -201,6 +202,7 @@ fn two_digits(latency: &Latency) -> Vec<(u64, u64)> {
             _ => rounded.push((value, n)),
         }
     }
+    rounded.shrink_to_fit(); // kept to the end of the run
     rounded
 }
 
