@@ -25,6 +25,7 @@ use crate::candidates::{TORR, certificate};
 use crate::child::{Beside, Server, free_port};
 use crate::cli::SoakOptions;
 use crate::machine::{self, Machine};
+use crate::probe;
 use crate::roster::Roster;
 use crate::sessions;
 use account::{Kind, Outcome, Window, seconds_since};
@@ -128,6 +129,7 @@ impl World {
         let [certificate, key] = certificate::files(folder)?;
         let (certificate, key) = (certificate.display(), key.display());
         let tls = serve("torr serve, TLS", &format!("--db-rows 1000 --tls-cert {certificate} --tls-key {key}"))?;
+        probe::page(plain.port(), "/db/raw")?; // its tables are filled then
         let link = Link::start(plain.port())?;
         Ok(Self { running: Vec::new(), plain, tls, database, link, disk })
     }
