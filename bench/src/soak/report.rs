@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::account::{Kind, Outcome, Window};
-use super::trend::{Quantity, Trend, can_judge_memory};
+use super::trend::{Quantity, Trend, can_judge};
 use crate::archive;
 use crate::child::Server;
 use crate::machine::Machine;
@@ -98,13 +98,12 @@ impl Report {
             "\nSlopes after {warm_up:.0} s of warm-up, with intervals of 95%; undisturbed samples only. Memory is Pss that no file backs:\n\n"
         );
         text += &table(&self.trend_rows());
-        if !can_judge_memory(self.seconds as f64) {
-            text +=
-                "\nThe run is too short to judge memory: the series of results still grow. Descriptors are judged.\n";
+        if !can_judge(self.seconds as f64) {
+            text += "\nThe run is too short to judge growth: the series of results still fill.\n";
         }
         match self.complaints() {
             complaints if complaints.is_empty() => {
-                text + "\nNothing that was judged grows, and every request is accounted for.\n"
+                text + "\nEvery request is accounted for, and nothing that was judged grows.\n"
             }
             complaints => text + &format!("\n**Not good:** {}.\n", complaints.join("; ")),
         }

@@ -7,15 +7,16 @@ use serde::Serialize;
 
 /// The part of a run that is its warm-up: caches, pools and series fill.
 pub const WARM_UP: f64 = 0.25;
-/// Seconds until the series of a result have all their points: before, memory of loads grows by design, so that growth of
-/// memory in a run with a shorter warm-up is no fault.
+/// Seconds until the series of a result have all their points: before, memory of loads grows by design, so that growth in
+/// a run with a shorter warm-up is no fault.
 const SERIES_FULL: f64 = 1024.0;
 /// Growth over the measured part, as a share of the mean, below which memory counts as flat: what allocators keep.
 const FLAT_SHARE: f64 = 0.03;
 /// Growth over the measured part in KiB below which memory counts as flat: pages of a small process.
 const FLAT_KIB: f64 = 512.0;
-/// Growth over the measured part below which descriptors count as flat: connections that are just being opened.
-const FLAT_DESCRIPTORS: f64 = 3.0;
+/// Growth over the measured part below which descriptors count as flat: the connections of a load, which opens them when
+/// requests that are due find none free.
+const FLAT_DESCRIPTORS: f64 = 20.0;
 
 /// What is sampled.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -51,21 +52,21 @@ impl Samples {
 
     /// Fits each process's samples; those of the warm-up, and those that `is_disturbed`, do not count.
     ///
-    /// `grows` is not set for memory if the warm-up is too short for it.
+    /// `grows` is not set if the warm-up is too short for it.
     pub fn trends(&self, length: f64, is_disturbed: impl Fn(f64) -> bool) -> Vec<Trend> {
         let counts = |&&(t, _): &&(f64, f64)| t >= length * WARM_UP && !is_disturbed(t);
         let fitted = self.0.iter().filter_map(|((name, quantity), samples)| {
             let samples: Vec<_> = samples.iter().filter(counts).copied().collect();
             let mut trend = Trend::fit(name, *quantity, &samples)?;
-            trend.grows &= *quantity == Quantity::Descriptors || can_judge_memory(length);
+            trend.grows &= can_judge(length);
             Some(trend)
         });
         fitted.collect()
     }
 }
 
-/// Whether a run of this length in seconds has a warm-up after which memory has to be flat.
-pub fn can_judge_memory(length: f64) -> bool {
+/// Whether a run of this length in seconds has a warm-up after which all has to be flat.
+pub fn can_judge(length: f64) -> bool {
     length * WARM_UP >= SERIES_FULL
 }
 
@@ -177,6 +178,6 @@ mod tests {
         let trends = samples.trends(400.0, |t| t > 350.0);
         assert_eq!(trends.iter().map(|trend| trend.samples).collect::<Vec<_>>(), [26, 26]);
         assert!(trends.iter().all(|trend| trend.mean > 0.0));
-        assert!(!can_judge_memory(300.0) && can_judge_memory(7200.0));
+        assert!(!can_judge(300.0) && can_judge(7200.0));
     }
 }
