@@ -111,10 +111,11 @@ fn ab_and_oha_grow_with_the_number_of_requests() {
         most
     };
     // Both take some seconds, so that both hand over samples on the way.
-    let (few, many): (u64, u64) = (most(50_000, &["-r", "20k"]), most(500_000, &[]));
+    let (few, many): (u64, u64) = (most(50_000, &["-r", "20k"]), most(700_000, &[]));
     assert!(few > 1000, "{few} KiB cannot be all");
-    // Each request kept at only 8 bytes would be 3,500 KiB more; the pages of histograms that are touched later are fewer.
-    assert!(many < few + 2048, "{few} KiB at 50,000 requests, {many} KiB at 500,000");
+    // Each request kept at only 8 bytes would be 5,078 KiB more. Pages of histograms that are touched later were up to 2,064 KiB where
+    // the hypervisor made the longest times many.
+    assert!(many < few + 4096, "{few} KiB at 50,000 requests, {many} KiB at 700,000");
 }
 
 #[test]
