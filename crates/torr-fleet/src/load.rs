@@ -32,36 +32,52 @@ pub struct Load {
 }
 
 /// A load as one agent has it: the message, and the files by their digests.
+#[derive(Clone, Default)]
 pub(crate) struct AgentLoad {
     pub message: LoadMessage,
     pub files: BTreeMap<String, Arc<[u8]>>,
+    /// The bytes of all files by their paths.
+    bytes: usize,
 }
 
 impl Load {
-    /// Returns the load of the agent with this number of so many: all that the others have, and its own records.
+    /// Returns the load of each of so many agents: all have the same, but for records of their own.
     ///
     /// # Errors
     /// In one line, if there are fewer records than agents, or more bytes than agents take.
-    pub(crate) fn of_agent(&self, number: usize, agents: usize) -> Result<AgentLoad, String> {
-        let mut files = self.files.clone();
-        if let Some((path, content)) = self.records.as_ref().and_then(|path| files.get_key_value(path)) {
-            let own = part_of_records(Path::new(path), content, number, agents).map_err(|error| error.to_string())?;
-            let path = path.clone();
-            files.insert(path, own.into());
-        }
-        let bytes: usize = files.values().map(|content| content.len()).sum();
-        if bytes > MOST_BYTES {
-            let (has, most) = (bytes >> 20, MOST_BYTES >> 20);
-            return Err(format!("the files of the load have {has} MiB, and agents hold at most {most} MiB in memory"));
-        }
-        let (mut named, mut by_digest) = (BTreeMap::new(), BTreeMap::new());
-        for (path, content) in files {
-            let digest = digest(&content);
-            named.insert(path, digest.clone());
-            by_digest.insert(digest, content);
-        }
-        let (words, variables, secrets) = (self.words.clone(), self.variables.clone(), self.secrets.clone());
-        Ok(AgentLoad { message: LoadMessage { words, files: named, variables, secrets }, files: by_digest })
+    pub(crate) fn of_agents(&self, agents: usize) -> Result<Vec<AgentLoad>, String> {
+        let records = self.records.as_ref().and_then(|path| self.files.get_key_value(path));
+        let is_shared = |path: &String| records.is_none_or(|(records, _)| path != records);
+        let mut common = AgentLoad::default();
+        self.files.iter().filter(|(path, _)| is_shared(path)).for_each(|(path, content)| common.add(path, content));
+        common.message.words.clone_from(&self.words);
+        common.message.variables.clone_from(&self.variables);
+        common.message.secrets.clone_from(&self.secrets);
+        let load = |number| {
+            let mut load = common.clone();
+            if let Some((path, content)) = records {
+                let own =
+                    part_of_records(Path::new(path), content, number, agents).map_err(|error| error.to_string())?;
+                load.add(path, &own.into());
+            }
+            if load.bytes > MOST_BYTES {
+                let (has, most) = (load.bytes >> 20, MOST_BYTES >> 20);
+                return Err(format!(
+                    "the files of the load have {has} MiB, and agents hold at most {most} MiB in memory"
+                ));
+            }
+            Ok(load)
+        };
+        (0..agents).map(load).collect()
+    }
+}
+
+impl AgentLoad {
+    fn add(&mut self, path: &str, content: &Arc<[u8]>) {
+        let digest = digest(content);
+        self.bytes += content.len();
+        self.message.files.insert(path.to_owned(), digest.clone());
+        self.files.insert(digest, Arc::clone(content));
     }
 }
 
@@ -98,20 +114,21 @@ mod tests {
         let files = [("a.hurl", "GET http://a"), ("b.hurl", "GET http://a"), ("users.csv", "name\nAda\nBob\nCleo\n")];
         let files = files.map(|(path, text)| (path.to_owned(), file(text))).into();
         let load = Load { files, records: Some("users.csv".into()), ..Load::default() };
-        let text = |number, path: &str| {
-            let agent = load.of_agent(number, 2).expect("there are records for all");
+        let text = |number: usize, path: &str| {
+            let agents = load.of_agents(2).expect("there are records for all");
+            let agent = &agents[number];
             String::from_utf8(agent.files[&agent.message.files[path]].to_vec()).expect("it is text")
         };
         assert_eq!([text(0, "users.csv"), text(1, "users.csv")], ["name\nAda\nCleo\n", "name\nBob\n"]);
         assert_eq!(text(1, "b.hurl"), "GET http://a");
-        assert_eq!(load.of_agent(0, 2).map(|agent| agent.files.len()), Ok(2), "equal files travel once");
-        assert!(load.of_agent(3, 4).is_err_and(|why| why.contains("users.csv") && why.contains("4 agents")));
+        assert_eq!(load.of_agents(2).map(|agents| agents[0].files.len()), Ok(2), "equal files travel once");
+        assert!(load.of_agents(4).is_err_and(|why| why.contains("users.csv") && why.contains("4 agents")));
     }
 
     #[test]
     fn a_load_that_no_agent_could_hold_is_refused() {
         let files = [("big".to_owned(), vec![0; MOST_BYTES + 1].into())].into();
-        let refused = Load { files, ..Load::default() }.of_agent(0, 1).err();
+        let refused = Load { files, ..Load::default() }.of_agents(1).err();
         assert!(refused.is_some_and(|why| why.contains("64 MiB")));
     }
 

@@ -71,10 +71,9 @@ impl Begun {
         });
         let agents = join_all(each).await.into_iter().collect::<Result<Vec<_>, FleetError>>()?;
         not_stopped(stop)?;
-        let loads = (0..agents.len()).map(|number| settings.load.of_agent(number, agents.len()));
-        let loads = loads.collect::<Result<Vec<_>, _>>().map_err(FleetError::Usage)?;
+        let loads = settings.load.of_agents(agents.len()).map_err(FleetError::Usage)?;
         let plans = agents.iter().zip(loads).map(|(member, load)| async {
-            let AgentLoad { message: load, files } = load;
+            let AgentLoad { message: load, files, .. } = load;
             let plan = PlanMessage {
                 run: run.clone(),
                 load,
