@@ -28,6 +28,8 @@ pub struct Build {
 pub enum By {
     /// cargo, in release mode.
     Cargo,
+    /// cargo, in release mode: this example of the package.
+    CargoExample(&'static str),
     /// go.
     Go,
 }
@@ -43,23 +45,27 @@ impl Build {
     pub fn run(&self) -> Result<PathBuf, Error> {
         eprintln!("building {}", self.package);
         let built = match self.by {
-            By::Cargo => self.by_cargo(),
+            By::Cargo => self.by_cargo(self.package, &[]),
+            By::CargoExample(name) => self.by_cargo(name, &["--example", name]),
             By::Go => self.by_go(),
         };
         interrupt::check()?;
         built
     }
 
-    fn by_cargo(&self) -> Result<PathBuf, Error> {
+    /// Returns the program of a target, which further words may name.
+    fn by_cargo(&self, target: &str, more: &[&str]) -> Result<PathBuf, Error> {
         let package = self.package;
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
-        command.args(["build", "--release", "--locked", "-p", package, "--message-format=json-render-diagnostics"]);
+        command
+            .args(["build", "--release", "--locked", "-p", package, "--message-format=json-render-diagnostics"])
+            .args(more);
         let stdout = self.output(command)?;
         stdout
             .lines()
             .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-            .filter(|message| message["target"]["name"] == package)
+            .filter(|message| message["target"]["name"] == target)
             .find_map(|message| message["executable"].as_str().map(PathBuf::from))
             .ok_or_else(|| Error::failed(format!("cargo built {package} but named no program")))
     }
@@ -90,7 +96,7 @@ impl Build {
     /// The versions of the crates or modules that it is about.
     pub fn version(&self) -> Option<String> {
         let (file, read): (_, fn(&str, &str) -> Option<String>) = match self.by {
-            By::Cargo => ("Cargo.lock", locked),
+            By::Cargo | By::CargoExample(_) => ("Cargo.lock", locked),
             By::Go => ("go.mod", required),
         };
         let text = fs::read_to_string(workspace().join(self.folder).join(file)).ok()?;

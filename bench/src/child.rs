@@ -180,7 +180,18 @@ pub struct Beside(Pinned);
 impl Beside {
     /// Starts it on the load's CPU.
     pub fn start(name: &'static str, program: &str, arguments: &[String], folder: &Path) -> Result<Self, Error> {
-        Pinned::start(name, LOAD_CPU, program, arguments, folder).map(Self)
+        Self::start_on(LOAD_CPU, name, program, arguments, folder)
+    }
+
+    /// Starts it on a CPU, or on [`ALL_CPUS`].
+    pub fn start_on(
+        cpu: usize,
+        name: &'static str,
+        program: &str,
+        arguments: &[String],
+        folder: &Path,
+    ) -> Result<Self, Error> {
+        Pinned::start(name, cpu, program, arguments, folder).map(Self)
     }
 
     /// Its process id.

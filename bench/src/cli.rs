@@ -41,6 +41,8 @@ pub enum Command {
     Users(UserOptions),
     /// Measure what a handler that computes does to other requests, beside `axum::serve`
     Computing(ComputingOptions),
+    /// Measure how a fleet keeps its rate, begins together, and what a thousand agents cost its coordinator
+    Fleet(FleetOptions),
     /// Load servers for hours while they are reloaded and disturbed, and look whether memory or descriptors grow
     Soak(SoakOptions),
     /// The floor of HTTP service: responds to every blank line with a fixed page
@@ -234,6 +236,29 @@ pub struct ComputingOptions {
     pub no_archive: bool,
 }
 
+/// How fleets are measured.
+#[derive(Args)]
+pub struct FleetOptions {
+    /// A short run at a rate: shows that all works
+    #[arg(long)]
+    pub quick: bool,
+    /// Agents, each a process, that begin together
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub agents: u32,
+    /// Simulated agents
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub simulated: u32,
+    /// The program that simulates agents, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub simulator: Option<PathBuf>,
+    /// The torr program to measure, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print the table only
+    #[arg(long)]
+    pub no_archive: bool,
+}
+
 /// How long and how hard servers and load generators are soaked.
 #[derive(Args)]
 pub struct SoakOptions {
@@ -295,7 +320,8 @@ pub fn parse() -> Result<Command, Error> {
     Cli::try_parse().map(|cli| cli.command).map_err(|e| match e.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => e.exit(),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => Error::Usage(
-            "say what to measure: all, press, serve, transport, data, where, reload, sessions, users or soak (see --help)"
+            "say what to measure: all, press, serve, transport, data, where, reload, sessions, users, computing, fleet or soak (see \
+             --help)"
                 .into(),
         ),
         _ => Error::Usage(format!("{} (see --help)", one_line(&e.to_string()))),

@@ -12,6 +12,7 @@ mod cli;
 mod computing;
 mod cpu;
 mod data;
+mod fleet;
 mod floor;
 mod launch;
 mod limits;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         cli::Command::Reload(options) => reload::run(&options),
         cli::Command::Sessions(options) => sessions::run(&options),
         cli::Command::Users(options) => users::run(&options),
+        cli::Command::Fleet(options) => fleet::run(&options),
         cli::Command::Soak(options) => soak::run(&options),
         cli::Command::Computing(options) => computing::run(&options),
     });

@@ -2,7 +2,7 @@
 
 use crate::fleet::{Target, result};
 use std::time::Duration;
-use torr_test_support::nats::NatsServer;
+use torr_test_support::nats::{NatsServer, deliver_twice};
 use torr_test_support::program::Running;
 use torr_test_support::result::{adds_up, count};
 use torr_test_support::wait_until;
@@ -109,4 +109,25 @@ fn agents_can_finish_a_plan_alone() {
     agent.says(": ended");
     assert!((540..=600).contains(&target.responses()), "{}", target.responses());
     falls_silent(&mut target);
+}
+
+#[test]
+fn messages_that_come_twice_change_nothing() {
+    let (nats, mut target) = (NatsServer::start(), Target::start());
+    let agents = [nats.agent("one", &[]), nats.agent("two", &[])];
+    deliver_twice(&nats.address());
+    let url = target.url();
+    let load = ["--agents", "2", "--", &url, "-r", "300", "-d", "4s", "--json", "-"];
+    let ended = Running::start(nats.run_of_fleet(&load)).wait();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let result = result(&ended);
+    adds_up(&result);
+    assert!((1100..=1200).contains(&count(&result, "/asked")), "{result:#}");
+    let (responses, unfinished) = (count(&result, "/requests"), count(&result, "/unfinished"));
+    assert!((responses..=responses + unfinished).contains(&target.responses()), "{result:#}");
+    for agent in &agents {
+        let begun = agent.said().iter().filter(|line| line.contains("of a load on")).count();
+        assert!(begun >= 1, "{:?}", agent.said());
+        assert_eq!(agent.says_times(": ended", 1).len(), 1, "{:?}", agent.said());
+    }
 }

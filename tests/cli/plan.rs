@@ -41,7 +41,7 @@ fn a_plan_is_the_command_line_that_it_was_made_of() {
         &[url, "-r", "1.5k", "--arrivals", "poisson", "--max-connections", "50", "--timeout", "2s"],
         &[url, "--stages", "10s:200c,30s:200c,5s:0c", "--requests-per-connection", "20"],
         &[url, "--pipeline", "16", "--max-rate", "0.5", "--live"],
-        &[url, "-r", "1k", "--coalesce", "0", "--timestamps", "user"],
+        &[url, "-r", "1k", "--coalesce", "0", "--timestamps", "user", "--quick-ack"],
         &[url, "-r", "1k", "--coalesce", "300us", "--timestamps", "kernel"],
         &[url, "--script", "a.lua"],
         &[url, "--no-keepalive", "-I", "-L"],

@@ -2,5 +2,6 @@
 //!
 //! Where the kernel does not allow them, each says so, and fails under `TORR_ALL_TESTS=1`.
 
+mod fleet;
 mod kernel;
 mod ports;

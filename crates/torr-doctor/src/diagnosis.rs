@@ -1,5 +1,6 @@
 //! The diagnosis of a service: the verdict, and all that shows it.
 
+use crate::agents::Agents;
 use crate::assignment::Assignment;
 use crate::driver::{self, Finding};
 use crate::evidence::Evidence;
@@ -57,6 +58,8 @@ pub struct Instruments<'i> {
     pub observer: Option<&'i dyn Observer>,
     /// The plan of a null service, which does nothing but respond with content of a number of bytes.
     pub null: Option<&'i dyn Fn(u64) -> Result<Plan, Halt>>,
+    /// The agents of a fleet, from which the load comes then.
+    pub agents: Option<&'i dyn Agents>,
 }
 
 /// Diagnoses a service: varies the load until one factor is identified, with a witness and an experiment that agree, or no further
@@ -71,8 +74,9 @@ pub fn diagnose(
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Diagnosis, Halt> {
     let mut silent = |_: ExperimentStart<'_>| {};
-    let mut lab = Laboratory::open(assignment, instruments.observer, stop, &mut silent).with_null(instruments.null);
-    let setting = Setting::of(assignment, lab.sees_here(), instruments.null.is_some());
+    let Instruments { observer, null, agents } = *instruments;
+    let mut lab = Laboratory::open(assignment, observer, stop, &mut silent).with_null(null).with_agents(agents);
+    let setting = Setting::of(assignment, lab.sees_here(), null.is_some(), agents);
     let finding = driver::diagnose(setting, &mut lab, stop, tell)?;
     let seconds = lab.elapsed().as_secs_f64();
     Ok(Diagnosis::of(finding, seconds))

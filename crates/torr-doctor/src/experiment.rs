@@ -30,6 +30,8 @@ pub struct Load {
     pub single: bool,
     /// Threads of the generator.
     pub threads: usize,
+    /// How many agents of a fleet carry it out. `None` for all.
+    pub agents: Option<usize>,
     /// The request.
     pub request: Request,
     /// Whether connections are used again.

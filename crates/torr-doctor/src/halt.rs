@@ -41,6 +41,9 @@ pub enum Halt {
         /// The experiment's reason.
         why: &'static str,
     },
+    /// The agents of a fleet failed.
+    #[error("{0}")]
+    Agents(String),
     /// The server was started, but does not respond.
     #[error("{0}")]
     Silent(String),

@@ -107,7 +107,7 @@ fn experiments(evidence: &Evidence) -> Vec<Experiment> {
         })
     };
     let mut all: Vec<_> = CONDITIONS.iter().map(|condition| few(condition.what, condition.request)).collect();
-    if !evidence.setting.has_placeholders {
+    if !evidence.setting.has_placeholders && evidence.setting.agents.is_none() {
         // The older version has to ask for it (RFC 9112, appendix C.2.2).
         all.push(few(HTTP_1_0, Request::Http10));
     }

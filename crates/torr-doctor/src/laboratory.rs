@@ -2,6 +2,7 @@
 
 mod orders;
 
+use crate::agents::Agents;
 use crate::assignment::Assignment;
 use crate::halt::Halt;
 use crate::observation::{ExperimentStart, Observation, Seen};
@@ -35,6 +36,7 @@ pub struct Laboratory<'l> {
     /// The time that the service may need to finish requests of the last experiment without a response.
     drain: Duration,
     null: Option<&'l Null<'l>>,
+    agents: Option<&'l dyn Agents>,
 }
 
 impl<'l> Laboratory<'l> {
@@ -54,6 +56,7 @@ impl<'l> Laboratory<'l> {
             trail: vec![],
             drain: Duration::ZERO,
             null: None,
+            agents: None,
         }
     }
 
@@ -61,6 +64,12 @@ impl<'l> Laboratory<'l> {
     #[must_use]
     pub fn with_null(self, null: Option<&'l Null<'l>>) -> Self {
         Self { null, ..self }
+    }
+
+    /// Lets the agents of a fleet send the load of a diagnosis.
+    #[must_use]
+    pub fn with_agents(self, agents: Option<&'l dyn Agents>) -> Self {
+        Self { agents, ..self }
     }
 
     /// The time since it opened.
@@ -148,7 +157,7 @@ impl<'l> Laboratory<'l> {
         let outcome = experiment(self.stop);
         let (after, own_after, seconds) = (look(), own_quota(), started.elapsed().as_secs_f64());
         let server = before.zip(after).map(|(before, after)| Signals::between(&before, &after));
-        let own = own_before.zip(own_after);
+        let own = own_before.zip(own_after).filter(|_| self.agents.is_none());
         let own_quota = own.and_then(|(before, after)| QuotaUse::between(&before, &after, seconds));
         (outcome, Seen { server, own_quota })
     }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod acks;
+mod agents;
 mod assignment;
 pub mod compare;
 mod contrast;
@@ -43,8 +44,10 @@ mod turns;
 mod witnesses;
 mod words;
 
+pub use agents::Agents;
 pub use assignment::Assignment;
 pub use diagnosis::{Diagnosis, Instruments, SCHEMA, diagnose};
+pub use experiment::Request;
 pub use figures::Figures;
 pub use halt::Halt;
 pub use invocation::{Flag, Invocation, quoted};

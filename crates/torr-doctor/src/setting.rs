@@ -1,5 +1,6 @@
 //! The load that the user means and what may be varied, as facts that rules read.
 
+use crate::agents::Agents;
 use crate::assignment::Assignment;
 use crate::experiment::{Experiment, Length, Load, Request, Warmup};
 use crate::invocation::Invocation;
@@ -23,6 +24,10 @@ pub struct Setting {
     pub threads: usize,
     /// CPUs that the generator may use.
     pub generator_cpus: usize,
+    /// The agents of a fleet that the load comes from. `None` if it comes from this program, which alone can send any bytes to any
+    /// address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agents: Option<usize>,
     /// Whether connections are used again.
     pub keep_alive: bool,
     /// Whether requests go over HTTP/2.
@@ -59,8 +64,8 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Returns the setting of an assignment. `same_machine` tells whether the server's machine is seen and is this one.
-    pub fn of(assignment: &Assignment, same_machine: bool, has_null: bool) -> Self {
+    /// Returns the setting of an assignment. `sees_here` tells whether the server's machine is seen and is this one.
+    pub fn of(assignment: &Assignment, sees_here: bool, has_null: bool, agents: Option<&dyn Agents>) -> Self {
         let Assignment { plan, options, .. } = assignment;
         let connections = plan.connections.min(assignment.max_connections);
         let loopback = plan
@@ -72,7 +77,11 @@ impl Setting {
             max_connections: assignment.max_connections,
             depth: plan.depth,
             threads: plan.threads.clamp(1, connections),
-            generator_cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            generator_cpus: match agents {
+                Some(agents) => agents.cpus(),
+                None => std::thread::available_parallelism().map_or(1, usize::from),
+            },
+            agents: agents.map(Agents::count),
             keep_alive: plan.keep_alive,
             http2: plan.protocol.http2,
             tls: plan.target.tls,
@@ -82,9 +91,9 @@ impl Setting {
                 && options.method.as_deref().is_none_or(|method| ["GET", "HEAD"].contains(&method)),
             accepts_compressed: options.compressed,
             has_placeholders: plan.users.is_some() || plan.target.path().contains('{'),
-            has_second_source: loopback && plan.sources.is_empty() && connections >= 2,
+            has_second_source: loopback && plan.sources.is_empty() && connections >= 2 && agents.is_none(),
             is_plain: !plan.protocol.http2 && plan.addresses.iter().all(|address| address.tcp().is_some()),
-            same_machine,
+            same_machine: sees_here && agents.is_none_or(Agents::are_here),
             has_null: has_null && !plan.protocol.http2 && plan.depth == 1,
             max_rate: assignment.max_rate,
             budget_s: assignment.budget.as_secs_f64(),
@@ -120,6 +129,7 @@ impl Setting {
                 connections,
                 single: false,
                 threads: self.threads,
+                agents: None,
                 request: Request::Target,
                 keep_alive: self.keep_alive,
                 rate: None,

@@ -102,7 +102,7 @@ fn cheap_experiments(evidence: &Evidence) -> Vec<Experiment> {
         })
     };
     let mut experiments = vec![light("a path that is not there", Request::Absent)];
-    if !setting.http2 {
+    if !setting.http2 && setting.agents.is_none() {
         experiments.push(light("a request without a Host", Request::WithoutHost));
     }
     experiments
@@ -202,7 +202,7 @@ fn beside_experiments(evidence: &Evidence, figures: &Figures) -> Option<[Experim
     // With the light load's own.
     let most = setting.max_connections.saturating_sub(1).min(setting.connections.max(from));
     let connections = (from + from / 2 + 1).min(most);
-    if connections == 0 {
+    if connections == 0 || setting.agents == Some(1) {
         return None;
     }
     let name = format!("{} and beside them {}", counted(connections, "connection"), cheap.what);

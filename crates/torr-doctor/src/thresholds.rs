@@ -406,6 +406,8 @@ pub const NO_BUDGET: f64 = 0.8;
 pub const GENERATOR_THROTTLED: f64 = 0.2;
 /// The ratio of throughput that another thread of the generator must bring.
 pub const MORE_THREADS_BETTER: f64 = 1.05;
+/// The ratio of throughput that twice as many agents must bring.
+pub const MORE_AGENTS_BETTER: f64 = 1.1;
 /// Connections that a proxy opens for each request from which it has no keep-alive.
 pub const UPSTREAM_OPENS: f64 = 0.3;
 /// The ratio of requests of two loads from which their difference is attributed to requests.

@@ -44,6 +44,7 @@ async fn simulate(url: &str, agents: usize) -> Result<(), Failure> {
                     let hello = Hello {
                         agent: name(number),
                         torr: VERSION.into(),
+                        machine: String::new(),
                         cores: 1,
                         ceiling: 1.0,
                         allow: vec!["nothing".into()],
@@ -95,7 +96,8 @@ async fn load(
         client.publish(subject.clone(), Message::Interval(Box::new(interval)).encode()).await?;
     }
     let facts = Facts { duration_ns: SECONDS * 1_000_000_000, started: SECONDS * REQUESTS, ..Facts::default() };
-    let end = End { intervals: SECONDS + 1, stopped: false, failed: None, facts, own: Own::default() };
+    let end =
+        End { intervals: SECONDS + 1, stopped: false, failed: None, unreachable: false, facts, own: Own::default() };
     client.publish(subject, Message::End(Box::new(end)).encode()).await
 }
 

@@ -192,6 +192,7 @@ impl Serving {
         Hello {
             agent: self.settings.name.to_string(),
             torr: VERSION.into(),
+            machine: machine(),
             cores: self.settings.cores,
             ceiling: self.settings.ceiling,
             allow: self.settings.allow.shown(),
@@ -388,6 +389,11 @@ impl Serving {
     }
 }
 
+/// Returns what all programs on this machine, also in containers, find the same until it is started again.
+pub fn machine() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}
+
 /// Refuses a name that another agent responds to: both would take each plan, and the target would have the load of both.
 async fn refuse_taken_name(settings: &AgentSettings, client: &Client) -> Result<(), FleetError> {
     let request = async_nats::Request::new().payload(Message::Call.encode()).timeout(Some(HEARTBEAT));
@@ -446,5 +452,6 @@ fn make_plan(
         connections: message.connections,
         requests: message.requests,
         phase: message.phase,
+        users_before: message.users_before,
     }))
 }

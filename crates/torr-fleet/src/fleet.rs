@@ -1,6 +1,7 @@
 //! The agents of a fleet: who is there, and an end to what they do.
 
 use crate::error::FleetError;
+use crate::members::Members;
 use crate::message::{Hello, Message, MessageError};
 use crate::nats::{self, Nats};
 use crate::subject::FleetName;
@@ -22,7 +23,19 @@ pub fn list(nats: &Nats, fleet: &FleetName, wait: Duration) -> Result<Vec<Hello>
     block_on(async {
         let client = nats.connect("torr fleet list", None).await?;
         let never = AtomicBool::new(false);
-        gather((&client, nats), fleet, usize::MAX, wait, &never).await
+        gather((&client, nats), fleet, &Members::All, wait, &never).await
+    })
+}
+
+/// Returns the agents of a fleet that could take part in a run now, in the order of their names.
+///
+/// # Errors
+/// If NATS cannot be reached, or the members are not there within a time.
+pub fn find(nats: &Nats, fleet: &FleetName, members: &Members, wait: Duration) -> Result<Vec<Hello>, FleetError> {
+    block_on(async {
+        let client = nats.connect("torr fleet", None).await?;
+        let never = AtomicBool::new(false);
+        members.chosen(gather((&client, nats), fleet, members, wait, &never).await?, fleet, wait)
     })
 }
 
@@ -47,12 +60,12 @@ pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, FleetError>>) -
     outcome
 }
 
-/// Calls until this number of agents without a run has responded, at most for a time, or until `stop` is set. Agents stand in the order
-/// of their names.
+/// Calls until all members have responded and have no run, at most for a time, or until `stop` is set. Returns all agents that
+/// responded, in the order of their names.
 pub(crate) async fn gather(
     (client, nats): (&Client, &Nats),
     fleet: &FleetName,
-    agents: usize,
+    members: &Members,
     wait: Duration,
     stop: &AtomicBool,
 ) -> Result<Vec<Hello>, FleetError> {
@@ -61,8 +74,7 @@ pub(crate) async fn gather(
     let mut responses = client.subscribe(inbox.clone()).await.map_err(|error| failed(&error))?;
     let (mut found, end) = (BTreeMap::new(), Instant::now() + wait);
     let mut again = tokio::time::interval(CALL_AGAIN);
-    let free = |found: &BTreeMap<String, Hello>| found.values().filter(|hello| hello.run.is_none()).count();
-    while free(&found) < agents && !stop.load(Ordering::Relaxed) {
+    while !members.are_among(&found) && !stop.load(Ordering::Relaxed) {
         tokio::select! {
             () = tokio::time::sleep_until(end) => break,
             _ = again.tick() => {

@@ -12,7 +12,7 @@ use torr_gauge::Sample;
 use torr_gauge::failed_response::FailedResponse;
 use torr_gauge::generator::{ThreadCost, TimestampSource};
 use torr_gauge::result::Tls;
-use torr_gauge::sessions::{EntryCounts, SessionCounts};
+use torr_gauge::sessions::{EntryCounts, EntryName, SessionCounts};
 use torr_gauge::validity::Finding;
 
 /// The version of the messages. One that a receiver does not know is refused.
@@ -131,6 +131,9 @@ pub struct Hello {
     pub agent: String,
     /// [`VERSION`] of the agent's program.
     pub torr: String,
+    /// What is the same for all agents of a machine until it is started again; empty where that is not known.
+    #[serde(default)]
+    pub machine: String,
     /// The number of CPUs that it may use.
     pub cores: usize,
     /// The requests per second that it makes against a server of its own on its machine.
@@ -156,6 +159,8 @@ pub struct PlanMessage {
     pub requests: Option<u64>,
     /// By how much requests on schedule are due later, as a part of the time between two of them.
     pub phase: f64,
+    /// The number of virtual users of the agents before this one.
+    pub users_before: usize,
     /// What the agent does if it hears of the coordinator no more.
     pub if_lost: IfLost,
 }
@@ -258,8 +263,10 @@ impl SampleText {
 /// The counts of one entry of sessions.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct EntryMessage {
-    /// The number of the entry, from 0, counted over all files of the load.
+    /// The number of the entry, from 0, counted over all files of the load; of a script's, in the order in which the agent met it.
     pub number: u64,
+    /// Its names, by which entries of scripts are known.
+    pub name: EntryName,
     /// The counts.
     pub counts: EntryCounts,
     /// The origins of the servers that its requests went to.
@@ -273,8 +280,10 @@ pub struct End {
     pub intervals: u64,
     /// Whether it was stopped before the end of the plan.
     pub stopped: bool,
-    /// Why there was no run at all; no other field means anything then.
+    /// Why there was no run at all; no other field but the next one means anything then.
     pub failed: Option<String>,
+    /// Whether there was none because not one connection came about.
+    pub unreachable: bool,
     /// What the samples do not contain.
     pub facts: Facts,
     /// What the agent found out about itself.
@@ -325,6 +334,8 @@ pub struct Own {
     pub verdict: Option<String>,
     /// The criteria of validity that its part does not meet.
     pub findings: Vec<Finding>,
+    /// The error that ended its part, of a script.
+    pub error: Option<String>,
 }
 
 impl Message {
@@ -400,6 +411,7 @@ mod tests {
             connections: 1,
             requests: None,
             phase: 0.0,
+            users_before: 0,
             if_lost: IfLost::Stop,
         };
         assert!(!format!("{:?}", Message::Plan(Box::new(plan))).contains("secret"));

@@ -25,11 +25,13 @@ pub(crate) fn shares(ceilings: &[f64], connections: usize, requests: Option<u64>
     let parts: Vec<f64> = ceilings.iter().map(|ceiling| known(ceiling) / all).collect();
     let connections = split(connections as u64, &parts);
     let requests = requests.map(|requests| split(requests, &parts));
+    let before = |number: usize| connections[..number].iter().sum::<u64>() as usize;
     let share = |number: usize| Share {
         part: parts[number],
         connections: connections[number] as usize,
         requests: requests.as_ref().map(|requests| requests[number]),
         phase: number as f64 / agents as f64,
+        users_before: before(number),
     };
     Ok((0..agents).map(share).collect())
 }

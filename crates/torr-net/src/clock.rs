@@ -17,10 +17,21 @@ impl Clock {
         Self(Instant::now())
     }
 
-    /// Returns the time since the epoch, which overflows after 584 years.
+    /// Creates a clock whose epoch is a time of this one, which may be still to come.
+    #[must_use]
+    pub fn with_epoch(&self, epoch: Nanos) -> Self {
+        Self(self.0 + Duration::from_nanos(epoch))
+    }
+
+    /// Returns the time since the epoch, which overflows after 584 years; 0 before the epoch.
     #[inline]
     pub fn now(&self) -> Nanos {
         nanos(self.0.elapsed())
+    }
+
+    /// Returns the time until the epoch, none after it.
+    pub fn until_epoch(&self) -> Duration {
+        self.0.saturating_duration_since(Instant::now())
     }
 }
 

@@ -47,7 +47,7 @@ pub struct Timestamps {
 impl Timestamps {
     /// Creates a translator to the times of `clock`.
     pub fn new(clock: Clock) -> Self {
-        let epoch = wall_clock().saturating_sub(clock.now());
+        let epoch = (wall_clock() + crate::clock::nanos(clock.until_epoch())).saturating_sub(clock.now());
         Self { clock, epoch: Some(epoch), last: epoch, stamped: 0, received: 0 }
     }
 

@@ -4,6 +4,7 @@ use crate::plan::Plan;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, mpsc};
 use torr_gauge::{Failure, Sample};
+use torr_net::Nanos;
 
 /// The run as a thread sees it. Its methods are called at samples, at first connections and on failures only.
 pub(crate) trait Coordinator {
@@ -34,6 +35,8 @@ pub(crate) struct RunState {
     abort: AtomicBool,
     /// The number of failed attempts that ends the run if none has succeeded.
     max_failed_connects: u64,
+    /// The latest time at which a thread began.
+    began: AtomicU64,
     connected: AtomicBool,
     failed_connects: AtomicU64,
     last_failure: Mutex<Option<Failure>>,
@@ -47,6 +50,7 @@ impl RunState {
         Self {
             abort: AtomicBool::new(false),
             max_failed_connects: attempts.max(plan.all_addresses().count() as u64),
+            began: AtomicU64::new(0),
             connected: AtomicBool::new(false),
             failed_connects: AtomicU64::new(0),
             last_failure: Mutex::new(None),
@@ -57,6 +61,16 @@ impl RunState {
     /// Ends the run in all threads.
     pub fn abort(&self) {
         self.abort.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes when a thread begins.
+    pub fn begins(&self, at: Nanos) {
+        self.began.fetch_max(at, Ordering::Relaxed);
+    }
+
+    /// Returns the latest time at which a thread began.
+    pub fn began(&self) -> Nanos {
+        self.began.load(Ordering::Relaxed)
     }
 
     /// Whether the run is to end in all threads.

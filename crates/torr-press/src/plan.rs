@@ -91,6 +91,8 @@ pub struct Plan {
     /// By how much each request of an open loop with constant arrivals is due later, as a part of the time between two of
     /// them, 0 to 1: generators that begin at one time take turns by it.
     pub phase: f64,
+    /// The number of users that other generators have before those of this one, where several share a plan.
+    pub users_before: usize,
     /// The steering of an operator.
     pub steering: Option<Arc<Steering>>,
 }
@@ -174,6 +176,7 @@ impl Plan {
             watch_server: true,
             detailed: false,
             phase: 0.0,
+            users_before: 0,
             steering: None,
         }
     }

@@ -18,7 +18,7 @@ use torr_gauge::result::Tls;
 use torr_gauge::sessions::{SessionCounts, SessionFacts};
 use torr_gauge::signals::Watcher;
 use torr_gauge::{CpuUse, Failure, RunResult, Sample, Signals};
-use torr_net::{Clock, clock, file_limit};
+use torr_net::{Clock, Nanos, clock, file_limit};
 
 /// The reason for which a run has no result.
 #[derive(Debug, Error)]
@@ -47,8 +47,8 @@ pub enum RunError {
 /// What a run reports while it goes on, for those that merge the samples of several runs.
 #[derive(Debug)]
 pub enum Observed<'s> {
-    /// All is prepared, and the load begins when this is taken.
-    Began,
+    /// The load has begun, in the last thread at this time of the run's clock. It comes before all samples.
+    Began(Nanos),
     /// A thread's sample of the requests that were begun during the warm-up.
     Warmup(&'s Sample),
     /// The CPU time used in an interval, before the first sample of it.
@@ -102,8 +102,8 @@ pub fn run_watched(
     let mut collector = Collector::new(plan.thread_count(), plan.interval);
     let started_at = now_text(SystemTime::now());
     let mut seen = None;
-    let end = observe(plan, stop, |observed| match observed {
-        Observed::Began => {}
+    let end = observe(plan, None, stop, |observed| match observed {
+        Observed::Began(_) => {}
         Observed::Warmup(sample) => collector.warmup(sample),
         Observed::Cpu { interval, cpu, signals } => {
             collector.cpu(interval, cpu);
@@ -175,11 +175,17 @@ impl RunEnd {
     }
 }
 
-/// Runs a plan, and passes on each sample to `watch`. `stop` ends the run early.
+/// Runs a plan, and passes on each sample to `watch`. The load begins at the epoch of the clock `time`, up to which all is prepared, or
+/// now if there is none. `stop` ends the run early.
 ///
 /// # Errors
 /// As [`run`].
-pub fn observe(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Observed<'_>)) -> Result<RunEnd, RunError> {
+pub fn observe(
+    plan: &Plan,
+    time: Option<Clock>,
+    stop: &AtomicBool,
+    mut watch: impl FnMut(Observed<'_>),
+) -> Result<RunEnd, RunError> {
     // Each thread has a poller of its own.
     let files = (plan.most_connections() + plan.thread_count()) as u64;
     let fit = file_limit::raise_for_connections(files);
@@ -191,8 +197,8 @@ pub fn observe(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Observed<'_
     let meter = RefCell::new(HostMeter::start(watcher));
     let threads = plan.thread_count();
     let budget = Budget::new(plan.requests, plan.connections * usize::from(plan.depth), threads);
-    watch(Observed::Began);
-    let (started_at, time) = (SystemTime::now(), Clock::start());
+    let time = time.unwrap_or_else(Clock::start);
+    let started_at = SystemTime::now() + time.until_epoch();
     if let Some(steering) = &plan.steering {
         steering.begin(time);
     }
@@ -208,22 +214,28 @@ pub fn observe(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Observed<'_
         }
         stop.load(Ordering::Relaxed) || is_ended()
     };
-    let (ended, given_up) = threads.wait(is_stopped, |report| match report {
-        Report::Warmup(sample) => watch(Observed::Warmup(&sample)),
-        Report::Sample { thread, interval, sample, last } => {
-            let cpu = meter.borrow_mut().read(interval);
-            if let Some(mut cpu) = cpu {
-                let is_one = Servers::of(plan).is_one();
-                if !is_one {
-                    // Of several servers only one was watched.
-                    cpu.server = None;
+    let mut is_begun = false;
+    let (ended, given_up) = threads.wait(is_stopped, |report| {
+        if !std::mem::replace(&mut is_begun, true) {
+            watch(Observed::Began(shared.state.began()));
+        }
+        match report {
+            Report::Warmup(sample) => watch(Observed::Warmup(&sample)),
+            Report::Sample { thread, interval, sample, last } => {
+                let cpu = meter.borrow_mut().read(interval);
+                if let Some(mut cpu) = cpu {
+                    let is_one = Servers::of(plan).is_one();
+                    if !is_one {
+                        // Of several servers only one was watched.
+                        cpu.server = None;
+                    }
+                    let shown = plan.steering.as_ref().filter(|_| is_one);
+                    let signals = shown.and_then(|_| meter.borrow().signals()).map(Box::new);
+                    watch(Observed::Cpu { interval, cpu, signals });
                 }
-                let shown = plan.steering.as_ref().filter(|_| is_one);
-                let signals = shown.and_then(|_| meter.borrow().signals()).map(Box::new);
-                watch(Observed::Cpu { interval, cpu, signals });
+                watch(Observed::Interval { thread, interval, sample: &sample, last });
+                shared.state.recycle(sample);
             }
-            watch(Observed::Interval { thread, interval, sample: &sample, last });
-            shared.state.recycle(sample);
         }
     })?;
 

@@ -38,6 +38,23 @@ pub(crate) struct Shared {
     pub time: Clock,
 }
 
+impl Shared {
+    /// Waits for the epoch of the run's clock, or until the run is stopped. Returns whether it was still to come.
+    fn waits_for_epoch(&self) -> bool {
+        if self.time.until_epoch().is_zero() {
+            return false;
+        }
+        clock::minimise_timer_slack();
+        loop {
+            let left = self.time.until_epoch();
+            if left.is_zero() || self.state.is_stopped() {
+                return true;
+            }
+            thread::sleep(left.min(STOP_POLL));
+        }
+    }
+}
+
 /// What a thread leaves.
 pub(crate) type Ended = (ThreadResult, ThreadCost);
 
@@ -198,12 +215,18 @@ fn press_by<S: Protocol>(
     protocol: impl FnMut(usize) -> S,
 ) -> io::Result<Ended> {
     let (Shared { plan, budget, time, .. }, number) = (shared, coordinator.number);
-    let meter = ThreadMeter::start();
+    let mut meter = ThreadMeter::start();
     let threads = plan.thread_count();
     let numbers = share(plan.prepared_connections(), threads, number);
     let source = match &plan.users {
         Some(users) => {
-            let part = ThreadPart { thread: number, threads, users: numbers.clone(), keep_alive: plan.keep_alive };
+            let part = ThreadPart {
+                thread: number,
+                threads,
+                users: numbers.clone(),
+                before: plan.users_before,
+                keep_alive: plan.keep_alive,
+            };
             Source::Users(CurrentUser { all: users.thread(part), current: 0, address: users.address(number) })
         }
         None => Source::Requests(plan.request.cursor(number, threads)),
@@ -214,7 +237,12 @@ fn press_by<S: Protocol>(
     if plan.is_scheduled() || plan.max_rate.is_some() {
         clock::minimise_timer_slack();
     }
-    let ended = Engine::new(plan, numbers, protocol, pacer, source, coordinator, *time)?.run()?;
+    let engine = Engine::new(plan, numbers, protocol, pacer, source, coordinator, *time)?;
+    if shared.waits_for_epoch() {
+        meter = ThreadMeter::start();
+    }
+    shared.state.begins(time.now());
+    let ended = engine.run()?;
     let used = meter.read(ended.idle);
     Ok((ended, used))
 }

@@ -49,6 +49,11 @@ pub trait Users: Debug + Send + Sync {
         0
     }
 
+    /// Returns the error that ended the run, if the users' own code had one.
+    fn error(&self) -> Option<String> {
+        None
+    }
+
     /// Notes that the run ends without a thread, whose users did not decide in time.
     fn given_up(&self, _thread: usize) {}
 }
@@ -62,6 +67,8 @@ pub struct ThreadPart {
     pub threads: usize,
     /// The numbers of the thread's users, among all users of the run.
     pub users: Range<usize>,
+    /// The number of users before those of this run, where several generators share a plan.
+    pub before: usize,
     /// Whether a connection carries more than one request.
     pub keep_alive: bool,
 }

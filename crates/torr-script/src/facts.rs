@@ -3,7 +3,6 @@
 use crate::message;
 use mlua::{Lua, Table};
 use std::net::SocketAddr;
-use std::path::Path;
 use torr_press::Target;
 
 /// Where the text goes that a script prints.
@@ -76,8 +75,8 @@ impl Facts {
         })
     }
 
-    /// Returns the facts as a table, for the prelude. `script` is the script's file.
-    pub(crate) fn table(&self, lua: &Lua, script: &Path) -> mlua::Result<Table> {
+    /// Returns the facts as a table, for the prelude.
+    pub(crate) fn table(&self, lua: &Lua) -> mlua::Result<Table> {
         let facts = lua.create_table()?;
         facts.set("scheme", self.scheme.as_str())?;
         facts.set("host", self.host.as_str())?;
@@ -91,8 +90,6 @@ impl Facts {
         facts.set("headers", headers)?;
         facts.set("body", self.body.as_ref().map(|body| lua.create_string(body)).transpose()?)?;
         facts.set("output", if self.printing == Printing::Stderr { "stderr" } else { "stdout" })?;
-        let folder = script.parent().filter(|folder| !folder.as_os_str().is_empty());
-        facts.set("folder", folder.and_then(Path::to_str))?;
         let variables = lua.create_table()?;
         for (name, value) in &self.variables {
             variables.set(name.as_str(), value.as_str())?;

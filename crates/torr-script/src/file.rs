@@ -1,9 +1,34 @@
-//! A script as it is read from its file, before anything of it runs.
+//! A script as it is read from its file, before anything of it runs, and the files beside it.
 
 use crate::error::ScriptError;
-use std::fs;
-use std::io::ErrorKind;
+use std::fmt;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Reads the file of a script, and those of modules beside it.
+#[derive(Clone)]
+pub struct FileReader(Arc<dyn Fn(&str) -> io::Result<Vec<u8>> + Send + Sync>);
+
+impl FileReader {
+    /// Creates a reader by a function of a path.
+    pub fn new(read: impl Fn(&str) -> io::Result<Vec<u8>> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+}
+
+impl Default for FileReader {
+    /// Reads files of this machine.
+    fn default() -> Self {
+        Self::new(|path| std::fs::read(path))
+    }
+}
+
+impl fmt::Debug for FileReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileReader").finish_non_exhaustive()
+    }
+}
 
 /// The source of a script.
 #[derive(Debug, Clone)]
@@ -13,6 +38,7 @@ pub struct ScriptFile {
     /// The file's name as given, for messages.
     pub name: String,
     source: Vec<u8>,
+    reader: FileReader,
 }
 
 impl ScriptFile {
@@ -20,16 +46,16 @@ impl ScriptFile {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn read(path: &Path) -> Result<Self, ScriptError> {
+    pub fn read(path: &Path, reader: FileReader) -> Result<Self, ScriptError> {
         let name = path.display().to_string();
-        let source = fs::read(path).map_err(|error| {
+        let source = (reader.0)(&name).map_err(|error| {
             let why = match error.kind() {
                 ErrorKind::NotFound => "there is no such file".to_owned(),
                 _ => format!("cannot be read: {error}"),
             };
             ScriptError::of_file(&name, None, why)
         })?;
-        Ok(Self { path: path.to_owned(), name, source })
+        Ok(Self { path: path.to_owned(), name, source, reader })
     }
 
     /// Returns the source without a first line that is for the shell (`#!`), whose line end stays, so that lines keep their
@@ -40,5 +66,23 @@ impl ScriptFile {
         }
         let end = memchr::memchr(b'\n', &self.source).unwrap_or(self.source.len());
         &self.source[end..]
+    }
+
+    /// Returns path and source of a module beside the script: `a.b` is `a/b.lua` or `a/b/init.lua` there.
+    ///
+    /// # Errors
+    /// The files that are not there, as Lua lists them; a file that cannot be read ends the search.
+    pub(crate) fn module(&self, name: &str) -> Result<(String, Vec<u8>), String> {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        let (module, mut tried) = (name.replace('.', "/"), String::new());
+        for file in [format!("{module}.lua"), format!("{module}/init.lua")] {
+            let path = folder.join(file).display().to_string();
+            match (self.reader.0)(&path) {
+                Ok(source) => return Ok((path, source)),
+                Err(error) if error.kind() == ErrorKind::NotFound => tried += &format!("\n\tno file '{path}'"),
+                Err(error) => return Err(format!("{tried}\n\t'{path}' cannot be read: {error}")),
+            }
+        }
+        Err(tried)
     }
 }

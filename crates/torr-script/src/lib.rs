@@ -22,6 +22,6 @@ pub mod wrk;
 
 pub use error::ScriptError;
 pub use facts::{Facts, Printing};
-pub use file::ScriptFile;
+pub use file::{FileReader, ScriptFile};
 pub use loaded::{LoadedScript, target};
 pub use state::compile;

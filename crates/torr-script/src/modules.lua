@@ -1,8 +1,11 @@
--- Modules that scripts of wrk expect of the machine and that are compiled code elsewhere: `socket`, `cjson` and a part of `debug`.
+-- Modules beside the script, and those that scripts of wrk expect of the machine and that are compiled code elsewhere: `socket`, `cjson` and a part of `debug`.
 -- The chunk's argument: Torr's own functions.
 local native = ...
 
 local error, setmetatable, tostring = error, setmetatable, tostring
+
+-- Files beside the script come from where the script came from; a function is the module, a text says what was tried.
+table.insert(package.loaders, 2, native.module)
 
 -- A table that names itself when a script asks for what is not in it.
 local function part_of(name, has, members)

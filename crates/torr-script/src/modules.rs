@@ -1,5 +1,7 @@
-//! What stands in for compiled modules that scripts of wrk require: the functions behind `modules.lua`.
+//! Modules that scripts require: the functions behind `modules.lua`, for files beside the script and for stand-ins of compiled ones.
 
+use crate::file::ScriptFile;
+use mlua::chunk::ChunkMode;
 use mlua::{Error, Function, Lua, Result, Table, Value};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,8 +9,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// The longest sleep in seconds, a day: longer ones would overflow the clock.
 const LONGEST_SLEEP_S: f64 = 86_400.0;
 
-/// Adds `time`, `sleep`, `getinfo`, `traceback` and `null` to Torr's functions.
-pub fn add_functions(lua: &Lua, native: &Table) -> Result<()> {
+/// Adds `module`, `time`, `sleep`, `getinfo`, `traceback` and `null` to Torr's functions.
+pub fn add_functions(lua: &Lua, native: &Table, script: &ScriptFile) -> Result<()> {
+    let script = script.clone();
+    let module = lua.create_function(move |lua, name: String| match script.module(&name) {
+        Ok((path, source)) => {
+            let chunk = lua.load(source).set_name(format!("@{path}")).set_mode(ChunkMode::Text);
+            chunk.into_function().map(Value::Function)
+        }
+        Err(tried) => lua.create_string(tried).map(Value::String),
+    })?;
+    native.set("module", module)?;
     native.set("null", Value::NULL)?;
     native.set(
         "time",

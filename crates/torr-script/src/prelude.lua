@@ -18,10 +18,6 @@ if facts.output == "stderr" then
     end
 end
 
-if facts.folder then
-    package.path = facts.folder .. "/?.lua;" .. facts.folder .. "/?/init.lua;" .. package.path
-end
-
 wrk = {
     scheme = facts.scheme,
     host = facts.host,

@@ -57,10 +57,10 @@ impl State {
             address::add_functions(&lua, &native)?;
             json::add_functions(&lua, &native)?;
             native::add_functions(&lua, &native)?;
-            modules::add_functions(&lua, &native)?;
+            modules::add_functions(&lua, &native, file)?;
             let checks = Checks::default();
             checks.add_function(&lua, &native)?;
-            let facts = facts.table(&lua, &file.path)?;
+            let facts = facts.table(&lua)?;
             let run = |source: &str| {
                 lua.load(source).set_name(format!("={OWN_CHUNK}")).call::<Table>((facts.clone(), native.clone()))
             };

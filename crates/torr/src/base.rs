@@ -10,7 +10,7 @@ use crate::flags::transport::{TransportArgs, finder};
 use crate::flags::variables::VariableArgs;
 use crate::press;
 use crate::script::{self, Script, ScriptSettings};
-use crate::session;
+use crate::session::{self, Given};
 use crate::target::TargetKind;
 use std::path::Path;
 use std::process::ExitCode;
@@ -37,6 +37,8 @@ pub struct Base {
     pub plan: Plan,
     /// The options of the requests of a URL; of files they are not known.
     pub options: Options,
+    /// The variables of sessions and scripts.
+    pub given: Given,
     pub script: Option<Script>,
 }
 
@@ -52,11 +54,11 @@ impl Base {
                 check_url(&args.given.flags)?;
                 let (plan, options) =
                     press::base_and_options(args.request, args.transport, url.as_deref(), args.keep_alive)?;
-                Ok(Self { plan, options, script: None })
+                Ok(Self { plan, options, given: Given::default(), script: None })
             }
             (TargetKind::Url(url), Some(path)) => args.scripted(url.as_deref(), path),
             (TargetKind::Script(path), None) => {
-                let url = script::target(&path, Printing::Stderr)?;
+                let url = script::target(&path, &args.request.files, Printing::Stderr)?;
                 args.scripted(Some(&url), &path)
             }
             (TargetKind::Script(path), Some(_)) => Err(script::stands_alone(&path)),
@@ -64,8 +66,9 @@ impl Base {
                 check_sessions(&args.given.flags)?;
                 let [file] =
                     <[_; 1]>::try_from(files).map_err(|_| CliError::Usage("one hurl file at a time".into()))?;
-                let plan = session::base(file, args.variables, args.request, args.transport, args.keep_alive)?;
-                Ok(Self { plan, options: Options::default(), script: None })
+                let given = Given::of(args.variables)?;
+                let plan = session::base(file, given.clone(), args.request, args.transport, args.keep_alive)?;
+                Ok(Self { plan, options: Options::default(), given, script: None })
             }
             (TargetKind::Plan(path), _) => {
                 Err(CliError::Usage(format!("'{}' is a plan, and the target of a plan cannot be one", path.display())))
@@ -85,10 +88,12 @@ impl BaseArgs<'_> {
         let plan = press::base(self.request, self.transport, url, self.keep_alive)?;
         // A state for each thread that an experiment can have.
         let plan = Plan { connections: plan.connections.max(plan.threads), ..plan };
+        let variables = self.variables.values(&mut Input::default())?;
         let settings = ScriptSettings {
             path,
+            files: &self.request.files,
             arguments: self.arguments,
-            variables: self.variables.values(&mut Input::default())?.into_iter().collect(),
+            variables: variables.clone().into_iter().collect(),
             secrets: self.variables.secrets().collect(),
             // Standard output belongs to the report.
             printing: Printing::Stderr,
@@ -97,6 +102,7 @@ impl BaseArgs<'_> {
         let script = Script::load(&plan, settings)?;
         // Also of a script that decides nothing during the load the requests are its own, and no other is tried instead.
         let plan = Plan { users: Some(script.users()), ..plan };
-        Ok(Base { plan, options: Options::default(), script: Some(script) })
+        let given = Given::of_texts(variables, self.variables.secrets().collect());
+        Ok(Base { plan, options: Options::default(), given, script: Some(script) })
     }
 }

@@ -8,7 +8,7 @@ use crate::target;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use torr_script::ScriptFile;
+use torr_script::{FileReader, ScriptFile};
 use torr_session::hurl::{self, ParseError};
 use torr_session::{Folder, Session};
 
@@ -74,7 +74,7 @@ pub fn run(args: &CheckArgs, look_through: impl Fn(&str) -> Result<Planned, CliE
 
 /// Compiles a script.
 fn script(path: &Path) -> Result<&'static str, CliError> {
-    let file = ScriptFile::read(path).map_err(CliError::usage)?;
+    let file = ScriptFile::read(path, FileReader::default()).map_err(CliError::usage)?;
     torr_script::compile(&file).map_err(CliError::usage)?;
     Ok("it compiles; 'torr once' runs it")
 }

@@ -160,7 +160,7 @@ impl Ready {
 fn execute(command: Command) -> Result<ExitCode, CliError> {
     match command {
         Command::Serve(args) => crate::serve::run(&args),
-        Command::Doctor(args) => crate::doctor::run(&args),
+        Command::Doctor(args) => crate::doctor::run(*args),
         Command::Limit(args) => crate::limit::run(*args),
         Command::Compare(args) => crate::compare::run(&args),
         Command::History(args) => crate::history::run(&args),

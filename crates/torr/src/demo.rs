@@ -178,7 +178,7 @@ fn diagnose(
     let tell = &mut |step: ExperimentStart<'_>| {
         live.begin(step.spent * budget.as_secs_f64(), &format!("diagnosis: {}", step.experiment))
     };
-    let found = doctor::examine(&assignment, None, stop, tell);
+    let found = doctor::examine(&assignment, None, None, stop, tell);
     live.clear();
     match found {
         Ok(diagnosis) => Ok(Some(diagnosis.verdict)),

@@ -1,5 +1,6 @@
 //! `torr doctor URL`: from the command line to an assignment, and from the diagnosis to the screen.
 
+mod agents;
 mod args;
 mod assignment;
 mod compare;
@@ -9,11 +10,14 @@ mod render;
 
 use crate::base::Base;
 use crate::exit::CliError;
+use crate::flags::file_source::{FileSource, FilesByPath};
+use crate::fleet::{FleetOf, StepLoad, Steps};
 use crate::interrupt;
 use crate::output;
 use crate::own_server::{self, Server};
 use crate::press::{cpus, servers};
 use crate::report;
+use agents::FleetAgents;
 pub use args::DoctorArgs;
 use assignment::{assignment, base, remote};
 use outcome::write;
@@ -21,8 +25,9 @@ pub use outcome::{halted, put};
 pub use progress::Shown;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, PoisonError};
 use torr_doctor::remote::RemoteWatch;
-use torr_doctor::{Assignment, Diagnosis, Halt, Instruments, Observer, diagnose};
+use torr_doctor::{Agents, Assignment, Diagnosis, Halt, Instruments, Observer, diagnose};
 use torr_press::Plan;
 
 /// The experiments that a session does not allow.
@@ -30,14 +35,29 @@ const SESSIONS_VARY: &str = "of a session only connections, rate and pauses are 
                              tried, since each would be another request";
 
 /// Examines the service and prints the diagnosis.
-pub fn run(args: &DoctorArgs) -> Result<ExitCode, CliError> {
+pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
     if args.compare.is_requested() {
-        return compare::run(args);
+        return compare::run(&args);
     }
+    let kept = Arc::default();
+    if args.through.fleet.is_some() {
+        // What the load names is sent to the agents.
+        args.request.files = FileSource::Kept(Arc::clone(&kept));
+    }
+    let args = &args;
+    let fleet = args.through.fleet()?;
     let url = args.url.as_deref().unwrap_or_default();
     let (json, page) = report::open_beside(args.json.as_deref(), args.report.as_deref())?;
-    let Base { plan, options, script } = base(args, &args.transport, url, !args.no_keepalive)?;
-    let assignment = assignment(args, plan, options)?;
+    let base = base(args, &args.transport, url, !args.no_keepalive)?;
+    let agents = match &fleet {
+        Some(fleet) => {
+            let files = kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            Some(FleetAgents(steps(args, fleet, &base, files)?))
+        }
+        None => None,
+    };
+    let Base { plan, options, script, .. } = base;
+    let assignment = assignment(args, plan, options, agents.as_ref().map(Agents::count))?;
     if assignment.plan.users.is_some() {
         output::note(SESSIONS_VARY);
         servers::note(&assignment.plan, "torr doctor");
@@ -45,7 +65,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, CliError> {
     let stop = interrupt::flag()?;
     let remote = remote(args, assignment.plan.target.port)?;
     let shown = Shown::new(assignment.budget, !args.quiet);
-    let found = examine(&assignment, remote.as_ref(), &stop, &mut |step| shown.step(step));
+    let found = examine(&assignment, remote.as_ref(), agents.as_ref(), &stop, &mut |step| shown.step(step));
     shown.clear();
     if let Some(code) = Base::script_failed(script.as_ref()) {
         return Ok(code);
@@ -68,15 +88,29 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Examines an assignment with all instruments that there are here.
+/// Returns the runs over a fleet that the diagnosis makes.
+fn steps(args: &DoctorArgs, fleet: &FleetOf<'_>, base: &Base, files: FilesByPath) -> Result<Steps, CliError> {
+    let load = StepLoad {
+        target: args.url.as_deref(),
+        flags: &args.given.flags,
+        base,
+        files,
+        records: args.request.feeder.as_deref(),
+        threads: args.threads,
+    };
+    Steps::of(fleet, load)
+}
+
+/// Examines an assignment with all instruments that there are here, by the load of agents or of this program.
 pub fn examine(
     assignment: &Assignment,
     remote: Option<&RemoteWatch>,
+    agents: Option<&FleetAgents>,
     stop: &AtomicBool,
     tell: &mut dyn FnMut(torr_doctor::ExperimentStart<'_>),
 ) -> Result<Diagnosis, Halt> {
     // Without a null service some evidence is missing, nothing more.
-    let server = Server::start(cpus(), &[]).ok();
+    let server = if agents.is_none() { Server::start(cpus(), &[]).ok() } else { None };
     let null = server.as_ref().map(|server| {
         // It does nothing but respond with a body of this size.
         move |body: u64| own_server::get(&server.url(&format!("/bytes/{}", body.min(1 << 20))), true)
@@ -85,5 +119,6 @@ pub fn examine(
     let watcher = if remote.is_none() { assignment.plan.watcher() } else { None };
     let here = watcher.as_ref().map(|watcher| watcher as &dyn Observer);
     let observer = remote.map(|remote| remote as &dyn Observer).or(here);
-    diagnose(assignment, &Instruments { observer, null }, stop, tell)
+    let agents = agents.map(|agents| agents as &dyn Agents);
+    diagnose(assignment, &Instruments { observer, null, agents }, stop, tell)
 }

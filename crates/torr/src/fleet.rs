@@ -13,7 +13,7 @@ use args::FleetCommand;
 pub use args::{FleetArgs, FleetOf, ThroughFleet, failed};
 pub use load::{FleetLoad, WordSource};
 use std::process::ExitCode;
-pub use steps::{StepLoad, Steps};
+pub use steps::{Step, StepLoad, Steps};
 
 /// Runs a command. `read` reads the words of a load.
 pub fn run(args: &FleetArgs, read: load::Reader) -> Result<ExitCode, CliError> {

@@ -9,20 +9,20 @@ mod verify;
 use crate::base::{Base, BaseArgs};
 use crate::exit::{self, CliError};
 use crate::flags::file_source::{FileSource, FilesByPath};
-use crate::fleet::{self, FleetOf, StepLoad, Steps};
+use crate::fleet::{self, FleetOf, Step, StepLoad, Steps};
 use crate::interrupt;
 use crate::output;
 use crate::press::{self, permission, servers};
 use crate::report;
 use crate::session;
 use crate::sink::Sink;
-use crate::target;
 pub use args::LimitArgs;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::SystemTime;
+use torr_doctor::Request;
 use torr_doctor::limit::{About, Ask, Press, ResultKind, Settings, find};
 use torr_gauge::collector::Progress;
 use torr_press::{Arrivals, Plan, RunError};
@@ -38,7 +38,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     let args = &args;
     let fleet = args.through.fleet()?;
     let (json, page) = report::open_beside(args.json.as_deref(), args.report.as_deref())?;
-    let Base { plan: base, script, .. } = Base::of(&BaseArgs {
+    let base = Base::of(&BaseArgs {
         target: args.url.as_deref(),
         script: args.script.script.as_deref(),
         arguments: &[],
@@ -48,9 +48,14 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
         transport: &args.transport,
         keep_alive: !args.no_keepalive,
     })?;
-    args.slo.check(&press::entries(&base)).map_err(|error| CliError::Usage(format!("--slo {error}")))?;
-    permission::ask(&base, args.i_own_this, "torr limit")?;
-    servers::note(&base, "torr limit");
+    args.slo.check(&press::entries(&base.plan)).map_err(|error| CliError::Usage(format!("--slo {error}")))?;
+    permission::ask(&base.plan, args.i_own_this, "torr limit")?;
+    servers::note(&base.plan, "torr limit");
+    let steps = match &fleet {
+        Some(fleet) => Some(steps(args, fleet, &base, kept.lock().unwrap_or_else(PoisonError::into_inner).clone())?),
+        None => None,
+    };
+    let Base { plan: base, script, .. } = base;
     let plan = Plan { connections: args.max_connections, threads: args.threads.unwrap_or(base.threads), ..base };
     let stop = interrupt::flag()?;
     let settings = Settings {
@@ -65,10 +70,6 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
         started_at: humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
         arrivals: if arrivals == Arrivals::Poisson { "poisson".into() } else { "constant".into() },
     };
-    let steps = match &fleet {
-        Some(fleet) => Some(steps(args, fleet, kept.lock().unwrap_or_else(PoisonError::into_inner).clone())?),
-        None => None,
-    };
     let live = LiveProgress::new(Some(args.budget), !args.quiet && std::io::stderr().is_terminal());
     let show = |ask: &Ask, begun: std::time::Duration, progress: Option<&Progress>| match progress {
         Some(progress) => live.within(begun.as_secs_f64(), &ask.why, progress),
@@ -79,7 +80,8 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
         None => find(&mut { press }, &settings, about),
         Some(steps) => {
             let run = |plan: &Plan, stop: &AtomicBool, watch: &mut dyn FnMut(&Progress)| {
-                steps.run(plan, stop, watch).map_err(|error| {
+                let step = Step { plan, request: Request::Target, agents: 0..steps.agents() };
+                steps.run(&step, stop, watch).map_err(|error| {
                     let failed = RunError::System(std::io::Error::other(error.to_string()));
                     lost = Some(error);
                     failed
@@ -118,21 +120,14 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
 }
 
 /// Returns the runs over a fleet that the search makes.
-fn steps(args: &LimitArgs, fleet: &FleetOf<'_>, files: FilesByPath) -> Result<Steps, CliError> {
-    let is_session = args.url.as_deref().is_some_and(target::is_file);
+fn steps(args: &LimitArgs, fleet: &FleetOf<'_>, base: &Base, files: FilesByPath) -> Result<Steps, CliError> {
     let load = StepLoad {
         target: args.url.as_deref(),
         flags: &args.given.flags,
+        base,
         files,
-        records: args.request.feeder.as_ref().map(|path| path.to_string_lossy().into_owned()),
-        given: if is_session { session::Given::of(&args.variables)? } else { session::Given::default() },
+        records: args.request.feeder.as_deref(),
         threads: args.threads,
     };
-    let steps = Steps::of(fleet, load)?;
-    let agents = match steps.agents() {
-        1 => "1 agent".to_owned(),
-        n => format!("{n} agents"),
-    };
-    output::note(&format!("the load comes from {agents} of the fleet {}", fleet.name));
-    Ok(steps)
+    Steps::of(fleet, load)
 }

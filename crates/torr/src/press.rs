@@ -99,32 +99,55 @@ impl<'a> ReadyRun<'a> {
 
 /// Runs a plan whose requests a script makes, and prints the report.
 pub fn run_script(args: &PressArgs, plan: Plan, path: &Path, arguments: &[String]) -> Result<ExitCode, CliError> {
+    let variables = args.session.variables.values(&mut Input::default())?.into_iter().collect();
+    let outputs = Outputs::open(&args.output)?;
+    let secrets = args.session.variables.secrets().collect();
+    let words = ScriptWords { path, arguments, variables, secrets, printing: printing(args) };
+    let (script, plan) = scripted(args, plan, words)?;
+    run_with(args, &plan, Some(script), outputs)
+}
+
+/// What a command line, or a message, says of a script.
+pub struct ScriptWords<'a> {
+    pub path: &'a Path,
+    pub arguments: &'a [String],
+    pub variables: Vec<(String, String)>,
+    /// Values that no output shows.
+    pub secrets: Vec<String>,
+    pub printing: Printing,
+}
+
+/// Returns a script, and the plan whose requests it makes.
+///
+/// # Errors
+/// If the script ends in an error, or does not go with the plan.
+pub fn scripted(args: &PressArgs, plan: Plan, words: ScriptWords<'_>) -> Result<(Script, Plan), CliError> {
     let settings = ScriptSettings {
-        path,
-        arguments,
-        variables: args.session.variables.values(&mut Input::default())?.into_iter().collect(),
-        secrets: args.session.variables.secrets().collect(),
-        printing: printing(args),
+        path: words.path,
+        files: &args.request.files,
+        arguments: words.arguments,
+        variables: words.variables,
+        secrets: words.secrets,
+        printing: words.printing,
         find: Box::new(finder(&args.transport)),
     };
-    let outputs = Outputs::open(&args.output)?;
     let script = Script::load(&plan, settings)?;
     let plan = script.plan(plan);
     if plan.users.is_some() && (plan.inspection.follow || !plan.inspection.checks.is_empty()) {
         let hint = "its own code sees each response";
         return Err(CliError::Usage(format!("--follow and --expect-... do not go with this script ({hint})")));
     }
-    run_with(args, &plan, Some(script), outputs)
+    Ok((script, plan))
 }
 
 /// Runs a script that names its target itself, and prints the report.
 pub fn run_script_file(args: &PressArgs, path: &Path) -> Result<ExitCode, CliError> {
-    let url = script::target(path, printing(args))?;
+    let url = script::target(path, &args.request.files, printing(args))?;
     run_script(args, plan(args, Some(&url))?, path, &[])
 }
 
 /// Returns where the text goes that a script prints.
-fn printing(args: &PressArgs) -> Printing {
+pub fn printing(args: &PressArgs) -> Printing {
     let takes_stdout = args.output.files().any(|(_, path)| sink::is_stdout(path));
     if takes_stdout { Printing::Stderr } else { Printing::Stdout }
 }
@@ -234,6 +257,7 @@ pub fn with_load(args: &PressArgs, base: Plan) -> Result<Plan, CliError> {
         timeout: load.timeout,
         coalesce: load.coalesce.unwrap_or(base.coalesce),
         timestamps: load.timestamps.into(),
+        quick_ack: load.quick_ack,
         ..base
     })
 }

@@ -1,6 +1,7 @@
 //! Lua scripts as load, those of `torr wrk -s` and of `--script`: from a file to what a plan sends, and to the script's last word.
 
 use crate::exit::{self, CliError};
+use crate::flags::file_source::FileSource;
 use crate::{interrupt, output};
 use std::path::Path;
 use std::process::{self, ExitCode};
@@ -39,6 +40,8 @@ pub enum Script {
 /// What a script is given beside the plan.
 pub struct ScriptSettings<'a> {
     pub path: &'a Path,
+    /// Where its file comes from, and modules beside it.
+    pub files: &'a FileSource,
     pub arguments: &'a [String],
     /// Variables of sessions.
     pub variables: Vec<(String, String)>,
@@ -71,7 +74,7 @@ impl Script {
             printing: settings.printing,
             ..Facts::new(&target.url, target, &request).map_err(CliError::Usage)?
         };
-        let file = ScriptFile::read(settings.path).map_err(CliError::usage)?;
+        let file = ScriptFile::read(settings.path, settings.files.into()).map_err(CliError::usage)?;
         let name = file.name.clone();
         let (origin, default_address) = (facts.origin.clone(), facts.addresses.first().copied());
         let Some(loaded) = interruptible(&name, move || LoadedScript::load(&file, &facts))? else {
@@ -119,11 +122,7 @@ impl Script {
 
     /// Returns the error that ended a run, if one did.
     pub fn error(&self) -> Option<String> {
-        let error = match self {
-            Self::Wrk { users, .. } => users.error(),
-            Self::Sessions(users) => users.error(),
-        };
-        error.map(|error| error.to_string())
+        self.users().error()
     }
 
     /// Returns what the script will hear of a run.
@@ -153,8 +152,8 @@ impl Script {
 ///
 /// # Errors
 /// If the script ends in an error, or names none.
-pub fn target(path: &Path, printing: Printing) -> Result<String, CliError> {
-    let file = ScriptFile::read(path).map_err(CliError::usage)?;
+pub fn target(path: &Path, files: &FileSource, printing: Printing) -> Result<String, CliError> {
+    let file = ScriptFile::read(path, files.into()).map_err(CliError::usage)?;
     let name = file.name.clone();
     match interruptible(&name, move || torr_script::target(&file, printing))? {
         Some(target) => target.map_err(CliError::usage),

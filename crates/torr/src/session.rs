@@ -15,7 +15,6 @@ use crate::flags::input;
 use crate::flags::output::OutputArgs;
 use crate::flags::request::RequestArgs;
 use crate::flags::transport::TransportArgs;
-use crate::flags::variables::VariableArgs;
 use crate::press::{PressArgs, ReadyRun};
 use crate::target::RunFile;
 use std::path::Path;
@@ -34,7 +33,7 @@ pub fn requests_each(plan: &Plan) -> usize {
 /// As [`SessionSource::run`].
 pub fn base(
     file: RunFile,
-    variables: &VariableArgs,
+    given: Given,
     request: &RequestArgs,
     transport: &TransportArgs,
     keep_alive: bool,
@@ -42,7 +41,7 @@ pub fn base(
     let files = [file];
     let source = SessionSource {
         files: &files,
-        given: Given::of(variables)?,
+        given,
         setup: None,
         teardown: None,
         request,

@@ -3,6 +3,7 @@
 //! - Always: waiting ([`wait_until`]), measuring alone ([`alone`], [`beside`]), when a measurement may be made again ([`disturbance`]), tests that
 //!   cannot run everywhere ([`required`]), and how a program fails or is interrupted ([`error`], [`interrupt`]).
 //! - Feature `program`: the program `torr` run from outside, and clients and servers for it.
+//! - Feature `links`: links of packets with a delay and losses; with `program`, hosts at their ends.
 //! - Feature `databases`: private servers of databases and caches.
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "a comment that repeats the name says nothing, and no other repository uses the crate")]
@@ -16,6 +17,11 @@ mod waiting;
 
 #[cfg(feature = "databases")]
 pub mod databases;
+
+#[cfg(feature = "links")]
+pub mod link;
+#[cfg(all(feature = "links", feature = "program"))]
+pub mod network;
 
 #[cfg(feature = "program")]
 pub mod certificates;

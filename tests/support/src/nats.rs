@@ -14,6 +14,7 @@ use tempfile::TempDir;
 pub struct NatsServer {
     running: Option<Running>,
     folder: TempDir,
+    host: &'static str,
     port: u16,
 }
 
@@ -24,9 +25,14 @@ impl NatsServer {
 
     /// With these lines in its configuration.
     pub fn start_with(config: &str) -> Self {
+        Self::start_on("127.0.0.1", config)
+    }
+
+    /// On an address of this machine.
+    pub fn start_on(host: &'static str, config: &str) -> Self {
         let folder = tempfile::tempdir().expect("there is room for temporary files");
         fs::write(folder.path().join("nats.conf"), config).expect("a file can be written");
-        let mut server = Self { running: None, folder, port: 0 };
+        let mut server = Self { running: None, folder, host, port: 0 };
         server.run("-1");
         server.port = wait_until("the NATS server to write its port", || server.port_of_file());
         server.until_it_listens();
@@ -48,13 +54,13 @@ impl NatsServer {
     }
 
     pub fn address(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
+        format!("{}:{}", self.host, self.port)
     }
 
     fn run(&mut self, port: &str) {
         let folder = self.folder.path();
         let mut command = Command::new("nats-server");
-        command.args(["-a", "127.0.0.1", "-p", port, "--ports_file_dir"]).arg(folder);
+        command.args(["-a", self.host, "-p", port, "--ports_file_dir"]).arg(folder);
         command.arg("-c").arg(folder.join("nats.conf"));
         self.running = Some(Running::start(command));
     }
@@ -109,6 +115,39 @@ pub fn respond(address: &str, subject: &str, content: String) {
                     let length: usize = length.parse().expect("it is a number");
                     reader.read_exact(&mut vec![0; length + 2]).expect("the content follows");
                     write!(stream, "PUB {reply} {}\r\n{content}\r\n", content.len()).expect("the server reads");
+                }
+                _ => {}
+            }
+            line.clear();
+        }
+    });
+    is_ready.recv_timeout(crate::PATIENCE).expect("the server responds to a ping");
+}
+
+/// Delivers each message on a server a second time, with all that it has, until the server ends.
+pub fn deliver_twice(address: &str) {
+    let mut stream = TcpStream::connect(address).expect("the server listens");
+    let mut reader = BufReader::new(stream.try_clone().expect("a socket can be cloned"));
+    // Without an echo it does not see what it has sent itself.
+    let hello = "CONNECT {\"verbose\":false,\"echo\":false}\r\nSUB > 1\r\nPING\r\n";
+    stream.write_all(hello.as_bytes()).expect("the server reads");
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        while reader.read_line(&mut line).is_ok_and(|read| read > 0) {
+            let words: Vec<_> = line.split_whitespace().collect();
+            match words[..] {
+                ["PING"] => write!(stream, "PONG\r\n").expect("the server reads"),
+                ["PONG"] => ready.send(()).expect("the test waits"),
+                ["MSG", subject, _, ref rest @ ..] => {
+                    let length: usize = rest.last().and_then(|length| length.parse().ok()).expect("it is a number");
+                    let mut content = vec![0; length + 2];
+                    reader.read_exact(&mut content).expect("the content follows");
+                    let again = write!(stream, "PUB {subject} {}\r\n", rest.join(" "));
+                    // The server may end before this thread.
+                    if again.and_then(|()| stream.write_all(&content)).is_err() {
+                        break;
+                    }
                 }
                 _ => {}
             }

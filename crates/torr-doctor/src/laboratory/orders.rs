@@ -1,13 +1,17 @@
 //! The orders of the driver as real load.
 
 use super::Laboratory;
+use crate::agents::Agents;
 use crate::experiment::Request;
 use crate::halt::Halt;
 use crate::lab::{Lab, Order};
 use crate::observation::{Observation, Seen};
 use std::net::{IpAddr, Ipv4Addr};
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
+use torr_gauge::collector::Measurement;
 use torr_press::{Arrivals, Pace, Plan, ProtocolConfig, Requests, Schedule, ThinkTime};
 
 /// The two source addresses for a service on this machine. All of 127.0.0.0/8 is loopback (RFC 1122, section 3.2.1.3).
@@ -21,17 +25,25 @@ impl Lab for Laboratory<'_> {
     fn run(&mut self, order: &Order<'_>) -> Result<Observation, Halt> {
         self.let_drain()?;
         let plan = self.plan_of(order)?;
-        let (measured, seen) = self.observed(self.observer, |stop| torr_press::run(&plan, stop, |_| {}));
+        let (measured, seen) = self.observed(self.observer, |stop| {
+            let all = self.agents.map_or(0, Agents::count);
+            let agents = 0..order.experiment.load.agents.map_or(all, |some| some.min(all));
+            press(self.agents, order, &plan, agents, stop)
+        });
         self.taken(order, measured?, seen)
     }
 
     fn run_beside(&mut self, order: &Order<'_>, light: &Order<'_>) -> Result<[Observation; 2], Halt> {
         self.let_drain()?;
         let (plan, light_plan) = (self.plan_of(order)?, self.plan_of(light)?);
+        // An agent carries out one load at a time: the light one has an agent of its own.
+        let agents = self.agents;
+        let all = agents.map_or(0, Agents::count);
+        let last = all.saturating_sub(1);
         let ((measured, other), seen) = self.observed(self.observer, |stop| {
             thread::scope(|scope| {
-                let other = scope.spawn(|| torr_press::run(&light_plan, stop, |_| {}));
-                let measured = torr_press::run(&plan, stop, |_| {});
+                let other = scope.spawn(|| press(agents, light, &light_plan, last..all, stop));
+                let measured = press(agents, order, &plan, 0..last, stop);
                 let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 (measured, other)
             })
@@ -45,13 +57,22 @@ impl Lab for Laboratory<'_> {
     }
 }
 
+/// Sends the load of an order, from this program or from a range of agents.
+fn press(
+    agents: Option<&dyn Agents>,
+    order: &Order<'_>,
+    plan: &Plan,
+    range: Range<usize>,
+    stop: &AtomicBool,
+) -> Result<Measurement, Halt> {
+    match agents {
+        None => Ok(torr_press::run(plan, stop, |_| {})?),
+        Some(agents) => agents.run(plan, order.experiment.load.request, range, stop),
+    }
+}
+
 impl Laboratory<'_> {
-    fn taken(
-        &mut self,
-        order: &Order<'_>,
-        measured: torr_gauge::collector::Measurement,
-        seen: Seen,
-    ) -> Result<Observation, Halt> {
+    fn taken(&mut self, order: &Order<'_>, measured: Measurement, seen: Seen) -> Result<Observation, Halt> {
         self.keep(&order.experiment.name, order.experiment.why, measured, seen)?;
         let mut observation = self.trail.pop().expect("it was just kept");
         // A run's course is most of its result, and no rule reads it.

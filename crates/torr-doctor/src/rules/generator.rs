@@ -3,7 +3,8 @@
 use crate::evidence::Evidence;
 use crate::experiment::Step;
 use crate::thresholds::{
-    GENERATOR_STARVED, GENERATOR_THROTTLED, MACHINE_FULL, MORE_THREADS_BETTER, NULL_AS_GOOD, NULL_NO_BETTER, SERVED,
+    GENERATOR_STARVED, GENERATOR_THROTTLED, MACHINE_FULL, MORE_AGENTS_BETTER, MORE_THREADS_BETTER, NULL_AS_GOOD,
+    NULL_NO_BETTER, SERVED,
 };
 use crate::words::counted;
 use crate::words::{percent, rate};
@@ -36,7 +37,10 @@ pub fn rule(evidence: &Evidence) -> Step {
     let verdict = Verdict::new(
         Factor::Generator,
         Confidence::Likely,
-        "The load generator is the limit: the service may take more than it can send from here.",
+        match evidence.setting.agents {
+            None => "The load generator is the limit: the service may take more than it can send from here.",
+            Some(_) => "The agents are the limit: the service may take more than they can send.",
+        },
     )
     .because(format!(
         "its busiest thread had work {} of the time, and used {:.2} CPUs in all",
@@ -60,9 +64,13 @@ pub fn rule(evidence: &Evidence) -> Step {
             .map(|cores| format!("the server used {cores:.2} CPUs, and none of its threads was full")),
     )
     .advice(match evidence.figures.generator_threads < cpus {
+        _ if evidence.setting.agents.is_some() => "start agents on more machines, or on machines with more CPU",
         true => "give it more threads with -t, more CPU, or a machine of its own",
         false => "give it more CPU, or a machine of its own",
     });
+    if let Some(agents) = evidence.setting.agents {
+        return by_agents(evidence, verdict, agents);
+    }
     // Where it was slower than the target, it was itself the limit, and shows nothing of the generator.
     let alike = NULL_AS_GOOD * evidence.figures.rps()..NULL_NO_BETTER * evidence.figures.rps();
     let null = evidence.figures.null_rps.filter(|null| alike.contains(null));
@@ -94,5 +102,27 @@ pub fn rule(evidence: &Evidence) -> Step {
         .because(format!("with another thread {contrast}"))
         .gain(Gain::at_least(contrast.of.low, "with another thread", NOT_AT_ITS_LIMIT))
         .verify(again.press(&[("-c", &evidence.setting.connections), ("-t", &(threads + 1))]));
+    Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }))
+}
+
+/// Examines whether twice as many agents bring more, which is certain proof. With one agent there is nothing to compare with.
+fn by_agents(evidence: &Evidence, verdict: Verdict, agents: usize) -> Step {
+    let agents = agents.min(evidence.setting.connections);
+    if agents < 2 {
+        return Ok(Some(verdict.gain(not_at_its_limit())));
+    }
+    let way = |agents| {
+        let why = "whether more agents bring more";
+        evidence.setting.user(counted(agents, "agent"), why, 0.7).with(|load| load.agents = Some(agents))
+    };
+    let half = agents.div_ceil(2);
+    let contrast = evidence.in_turns([way(half), way(agents)])?;
+    if !contrast.is_above(MORE_AGENTS_BETTER) {
+        return Ok(None);
+    }
+    let verdict = verdict
+        .because(format!("with {} instead of {half} {contrast}", counted(agents, "agent")))
+        .gain(not_at_its_limit())
+        .verify(evidence.setting.commands.doctor(&[("-c", &evidence.setting.connections)]));
     Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }))
 }

@@ -188,6 +188,10 @@ fn limiter(evidence: &Evidence) -> Step {
 
 /// Examines a token bucket, which fills during a pause, so that the first requests pass faster than the rate.
 fn burst(evidence: &Evidence) -> Result<Option<String>, Box<Ask>> {
+    if evidence.setting.agents.is_some() {
+        // What agents report has seconds, not tenths.
+        return Ok(None);
+    }
     let steady = evidence.figures.rps();
     let rest = Duration::from_secs_f64((evidence.setting.budget_s / 40.0).min(2.0));
     let after = evidence.setting.user("the same after a pause", "whether more passes after a pause", 1.0);

@@ -127,7 +127,8 @@ fn gain_of(contrast: &Contrast, null: Option<f64>) -> Gain {
 /// Returns the server's peers that give the same responses as the server: those that a proxy forwards to, not services that it uses.
 /// Only safe requests are sent to them, and only on this machine, where addresses are known to be right.
 fn behind(evidence: &Evidence) -> Result<Vec<(PeerUse, SocketAddr)>, Box<Ask>> {
-    if !evidence.setting.same_machine || !evidence.setting.is_read_only {
+    let may_go_there = evidence.setting.same_machine && evidence.setting.agents.is_none();
+    if !may_go_there || !evidence.setting.is_read_only {
         return Ok(vec![]);
     }
     let peers = evidence.figures.peers().filter(|peer| peer.role == Role::Other && !peer.processes.is_empty());

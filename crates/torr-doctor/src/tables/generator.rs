@@ -35,6 +35,34 @@ pub fn rows() -> Vec<Row> {
             Likely,
         ),
         (
+            "full agents, and half of them bring half",
+            fast()
+                .load(|setting| (setting.agents, setting.has_null) = (Some(4), false))
+                .everywhere(busy())
+                .everywhere(idle())
+                .times("2 agents", 0.55),
+            Factor::Generator,
+            Certain,
+        ),
+        (
+            "full agents, and half of them bring as much",
+            fast()
+                .load(|setting| (setting.agents, setting.has_null) = (Some(4), false))
+                .everywhere(busy())
+                .everywhere(idle()),
+            Factor::Lock,
+            Likely,
+        ),
+        (
+            "the only agent is full",
+            fast()
+                .load(|setting| (setting.agents, setting.has_null) = (Some(1), false))
+                .everywhere(busy())
+                .everywhere(idle()),
+            Factor::Generator,
+            Likely,
+        ),
+        (
             "a full thread on all CPUs there are",
             fast()
                 .empty(200_000.0, 50_000.0)

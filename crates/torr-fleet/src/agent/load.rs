@@ -14,13 +14,13 @@ use torr_gauge::collector::{Measurement, RunFacts};
 use torr_gauge::sessions::SessionFacts;
 use torr_gauge::{Collector, Sample};
 use torr_net::{Clock, Nanos, clock};
-use torr_press::{Observed, Plan, observe};
+use torr_press::{Observed, Plan, RunError, observe};
 
 /// How often the signal to stop is looked for before the load begins.
 const STOP_POLL: Duration = Duration::from_millis(20);
 
 /// The time before the beginning within which all that a run needs is prepared, in nanoseconds.
-const PREPARATION: Nanos = 50_000_000;
+const PREPARATION: Nanos = 100_000_000;
 
 /// What the load reports.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ fn wait_until(time: &Clock, at: Nanos, stop: &AtomicBool) -> bool {
 /// The end of an agent without a run.
 fn failed(why: String) -> End {
     let (facts, own) = (Facts::default(), Own::default());
-    End { intervals: 0, stopped: false, failed: Some(why), facts, own }
+    End { intervals: 0, stopped: false, failed: Some(why), unreachable: false, facts, own }
 }
 
 struct Load {
@@ -89,11 +89,10 @@ impl Load {
     fn run(&mut self, plan: &Plan, (time, at): (&Clock, Nanos), stop: &AtomicBool, agent: &dyn Agent) -> End {
         let mut collector = Collector::new(plan.thread_count(), plan.interval);
         let mut sent = 0;
-        let ended = observe(plan, stop, |observed| match observed {
-            Observed::Began => {
-                wait_until(time, at, stop);
-                self.report(LoadEvent::Began(time.now()));
-            }
+        // One that is late begins now, and is as long.
+        let begins = at.max(time.now());
+        let ended = observe(plan, Some(time.with_epoch(begins)), stop, |observed| match observed {
+            Observed::Began(late) => self.report(LoadEvent::Began(begins + late)),
             Observed::Warmup(sample) => {
                 collector.warmup(sample);
                 self.warmup.get_or_insert_default().add(sample);
@@ -110,7 +109,10 @@ impl Load {
         });
         let ended = match ended {
             Ok(ended) => ended,
-            Err(error) => return failed(error.to_string()),
+            Err(error) => {
+                let unreachable = matches!(error, RunError::Unreachable { .. });
+                return End { unreachable, ..failed(error.to_string()) };
+            }
         };
         let rest = std::mem::replace(&mut self.intervals, ThreadIntervals::new(0)).finish();
         let last = rest.len() - 1;
@@ -122,8 +124,9 @@ impl Load {
         if let Some(sessions) = &ended.facts.sessions {
             self.send_entries(sessions);
         }
-        let own = own(&ended.measured_by(collector), agent);
-        End { intervals: sent, stopped: stop.load(Ordering::Relaxed), failed: None, facts, own }
+        let error = plan.users.as_ref().and_then(|users| users.error());
+        let own = Own { error, ..own(&ended.measured_by(collector), agent) };
+        End { intervals: sent, stopped: stop.load(Ordering::Relaxed), failed: None, unreachable: false, facts, own }
     }
 
     fn send(&self, number: u64, mut sample: Sample, last: bool) {
@@ -135,9 +138,10 @@ impl Load {
 
     /// Sends the counts of each entry in a message of its own: those of all could be more than NATS takes as one.
     fn send_entries(&self, sessions: &SessionFacts) {
-        for (number, counts) in (0..).zip(&sessions.counts.entries) {
+        let named = sessions.counts.entries.iter().zip(&sessions.entries);
+        for (number, (counts, name)) in (0..).zip(named) {
             let origins = counts.servers().filter_map(|server| sessions.origins.get(server).cloned()).collect();
-            let message = EntryMessage { number, counts: counts.clone(), origins };
+            let message = EntryMessage { number, name: name.clone(), counts: counts.clone(), origins };
             self.report(LoadEvent::Entry(Message::Entry(Box::new(message)).encode()));
         }
     }
@@ -176,5 +180,6 @@ fn own(measured: &Measurement, agent: &dyn Agent) -> Own {
         saturated: result.generator.saturated,
         verdict: agent.judge(result).map(|verdict| format!("{}: {}", verdict.factor, verdict.summary)),
         findings: findings.filter(|finding| !finding.ok).cloned().collect(),
+        error: None,
     }
 }

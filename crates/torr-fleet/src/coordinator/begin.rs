@@ -5,7 +5,7 @@ use crate::clock::{Exchange, Offset};
 use crate::error::FleetError;
 use crate::fleet::gather;
 use crate::load::{self, AgentLoad};
-use crate::message::{Hello, Message, MessageError, PlanMessage, Refusal, VERSION};
+use crate::message::{Message, MessageError, PlanMessage, Refusal};
 use crate::shares::shares;
 use async_nats::{Client, Subscriber};
 use futures_util::future::join_all;
@@ -19,8 +19,10 @@ use torr_press::{Plan, Share};
 
 /// The number of exchanges by which a clock's offset is estimated.
 const EXCHANGES: usize = 20;
-/// The least time between the last agent's readiness and the beginning, within which each agent hears of it.
-const LEAD: Duration = Duration::from_millis(500);
+/// The least time between the last agent's readiness and the beginning, within which each agent hears of it; and what each agent
+/// adds, up to the most.
+const LEAD: (Duration, Duration, Duration) =
+    (Duration::from_millis(200), Duration::from_millis(1), Duration::from_millis(500));
 /// The time-out of a plan: an agent resolves names and connects to the target.
 const PLAN_TIMEOUT: Duration = Duration::from_secs(15);
 
@@ -58,10 +60,10 @@ impl Begun {
         let from_agents = client.subscribe(settings.fleet.of_agent(&run, "*")).await;
         let from_agents = from_agents.map_err(|error| lost(error.to_string()))?;
         let stops = client.subscribe(settings.fleet.stop()).await.map_err(|error| lost(error.to_string()))?;
-        let wanted = settings.agents.unwrap_or(usize::MAX);
-        let found = gather((client, &settings.nats), &settings.fleet, wanted, settings.wait, stop).await?;
+        let RunSettings { nats, fleet, members, wait, .. } = settings;
+        let found = gather((client, nats), fleet, members, *wait, stop).await?;
         not_stopped(stop)?;
-        let hellos = chosen(found, settings)?;
+        let hellos = members.chosen(found, fleet, *wait)?;
         let ceilings: Vec<f64> = hellos.iter().map(|hello| hello.ceiling).collect();
         let shares = shares(&ceilings, plan.connections, plan.requests)?;
         let each = hellos.iter().zip(shares).map(|(hello, share)| async move {
@@ -81,6 +83,7 @@ impl Begun {
                 connections: member.share.connections,
                 requests: member.share.requests,
                 phase: member.share.phase,
+                users_before: member.share.users_before,
                 if_lost: settings.if_lost,
             };
             let agent = Asking { settings, client, time, name: &member.name };
@@ -89,7 +92,9 @@ impl Begun {
         all(join_all(plans).await)?;
         not_stopped(stop)?;
         let farthest = agents.iter().map(|member| member.offset.error).max().unwrap_or(0);
-        let at = time.now() + clock::nanos(LEAD) + 4 * farthest;
+        let (least, each, most) = LEAD;
+        let lead = (least + each * agents.len() as u32).min(most);
+        let at = time.now() + clock::nanos(lead) + 4 * farthest;
         let goes = agents.iter().map(|member| async {
             let go = Message::Go { run: run.clone(), at_ns: member.offset.to_remote(at) };
             let agent = Asking { settings, client, time, name: &member.name };
@@ -97,7 +102,7 @@ impl Begun {
         });
         all(join_all(goes).await)?;
         let names: Vec<_> = agents.iter().map(|member| member.name.as_str()).collect();
-        watch.note(&format!("run {run} of the fleet {}: {}", settings.fleet, names.join(", ")));
+        watch.begins(&format!("run {run} of the fleet {}: {}", settings.fleet, names.join(", ")));
         Ok(Self { run, agents, at, from_agents, stops })
     }
 }
@@ -114,35 +119,6 @@ fn all(outcomes: Vec<Result<(), FleetError>>) -> Result<(), FleetError> {
     let mut errors: Vec<_> = outcomes.into_iter().filter_map(Result::err).collect();
     errors.sort_by_key(|error| matches!(error, FleetError::Unreachable(_)));
     errors.into_iter().next().map_or(Ok(()), Err)
-}
-
-/// Returns the agents that take part.
-fn chosen(found: Vec<Hello>, settings: &RunSettings) -> Result<Vec<Hello>, FleetError> {
-    if let Some(other) = found.iter().find(|hello| hello.torr != VERSION) {
-        let (agent, torr) = (redact::printable(&other.agent), redact::printable(&other.torr));
-        return Err(FleetError::Agents(format!(
-            "the agent {agent} is torr {torr} and this is torr {VERSION}: only one version can merge its counts, so \
-             bring all to the same"
-        )));
-    }
-    let (free, busy): (Vec<_>, Vec<_>) = found.into_iter().partition(|hello| hello.run.is_none());
-    let wait = humantime::format_duration(settings.wait);
-    let fleet = &settings.fleet;
-    let taken = match busy.len() {
-        0 => String::new(),
-        n => format!(" ({n} in another run)"),
-    };
-    match settings.agents {
-        Some(wanted) if free.len() < wanted => Err(FleetError::Agents(format!(
-            "{} of {wanted} agents of the fleet {fleet} responded within {wait}{taken}: start 'torr fleet agent' on more \
-             machines, or give a smaller --agents",
-            free.len()
-        ))),
-        None if free.is_empty() => Err(FleetError::Agents(format!(
-            "no agent of the fleet {fleet} responded within {wait}{taken}: start 'torr fleet agent' on each machine"
-        ))),
-        wanted => Ok(free.into_iter().take(wanted.unwrap_or(usize::MAX)).collect()),
-    }
 }
 
 /// Requests to one agent.

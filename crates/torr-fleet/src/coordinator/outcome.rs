@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use torr_gauge::collector::{Measurement, RunFacts, ThreadTotals};
 use torr_gauge::fleet::{AgentState, Fleet, FleetAgent, FleetCut};
 use torr_gauge::generator::{ThreadCost, TimestampSource};
-use torr_gauge::sessions::{SessionCounts, SessionFacts};
+use torr_gauge::sessions::{AssertCounts, EntryCounts, EntryName, SessionCounts, SessionFacts};
 use torr_gauge::validity::{Criterion, Finding};
 use torr_net::Nanos;
 use torr_press::{Pace, Plan, RunEnd};
@@ -48,7 +48,7 @@ impl Outcome<'_> {
         let has_sessions = self.plan.users.as_ref().is_some_and(|users| users.has_sessions());
         let cut = merge.fleet_cut().map(|cut| FleetCut { has_sessions, ..cut });
         if cut.is_some_and(|cut| cut.at_s == 0.0) {
-            return Err(FleetError::NoResult(self.without_result(&members)));
+            return Err(self.without_result(&members));
         }
         let ended: Vec<&Facts> = members.iter().filter_map(|(_, _, end)| Some(&end.ended()?.facts)).collect();
         let facts = self.facts(&ended, cut);
@@ -69,14 +69,18 @@ impl Outcome<'_> {
     }
 
     /// Returns why there is no result, by the first agent that has a reason.
-    fn without_result(&self, members: &[(Member, Option<Nanos>, MemberEnd)]) -> String {
+    fn without_result(&self, members: &[(Member, Option<Nanos>, MemberEnd)]) -> FleetError {
         let reason = members.iter().find_map(|(member, _, end)| match end {
             MemberEnd::Ended(end) => Some(format!("the agent {} failed: {}", member.name, end.failed.as_ref()?)),
             MemberEnd::Lost(why) => Some(format!("the agent {} was lost: {why}", member.name)),
             MemberEnd::Running => None,
         });
         let reason = reason.unwrap_or_else(|| "no agent had a whole one".into());
-        format!("there is no result, not even of the first second: {reason}")
+        let is_unreachable = |end: &MemberEnd| matches!(end, MemberEnd::Ended(end) if end.unreachable);
+        match members.iter().all(|(_, _, end)| is_unreachable(end)) {
+            true => FleetError::Unreachable(reason),
+            false => FleetError::NoResult(format!("there is no result, not even of the first second: {reason}")),
+        }
     }
 
     fn facts(&self, ended: &[&Facts], cut: Option<FleetCut>) -> RunFacts {
@@ -124,11 +128,18 @@ impl Outcome<'_> {
         let mut counts = SessionCounts::new(&entries);
         ended.iter().filter_map(|facts| facts.sessions.as_ref()).for_each(|sessions| counts.merge(sessions));
         let mut origins = self.plan.origins();
+        let mut entries = entries;
+        let are_known = !entries.is_empty();
         for entry in &self.entries {
-            let Some(merged) = counts.entries.get_mut(usize::try_from(entry.number).unwrap_or(usize::MAX)) else {
-                continue;
+            let (at, of_agent) = match are_known {
+                true => (usize::try_from(entry.number).unwrap_or(usize::MAX), entry.counts.clone()),
+                false => by_name(&mut entries, entry),
             };
-            merged.merge(&entry.counts);
+            if !are_known {
+                counts.entries.resize_with(entries.len(), EntryCounts::default);
+            }
+            let Some(merged) = counts.entries.get_mut(at) else { continue };
+            merged.merge(&of_agent);
             for origin in &entry.origins {
                 let known = origins.iter().position(|known| known == origin);
                 merged.note_server(known.unwrap_or_else(|| {
@@ -150,7 +161,7 @@ impl Outcome<'_> {
     ) -> FleetAgent {
         let (ended, failed) = (end.ended(), end.failed());
         let state = match end {
-            MemberEnd::Ended(_) if failed.is_some() => AgentState::Failed,
+            MemberEnd::Ended(end) if end.failed.is_some() || end.own.error.is_some() => AgentState::Failed,
             MemberEnd::Ended(end) if end.stopped => AgentState::Stopped,
             MemberEnd::Ended(_) => AgentState::Ended,
             MemberEnd::Running | MemberEnd::Lost(_) => AgentState::Lost,
@@ -177,7 +188,7 @@ impl Outcome<'_> {
             verdict: own.and_then(|own| own.verdict.clone()),
             note: match end {
                 MemberEnd::Lost(why) => Some(why.clone()),
-                _ => failed.map(str::to_owned),
+                _ => failed.map(str::to_owned).or_else(|| own.and_then(|own| own.error.clone())),
             },
         }
     }
@@ -203,6 +214,31 @@ impl MemberEnd {
             _ => None,
         }
     }
+}
+
+/// Returns where an entry of a script stands among those that were met so far, and its counts with the asserts in the order of those.
+/// Each agent meets entries and asserts in an order of its own.
+fn by_name(entries: &mut Vec<EntryName>, entry: &EntryMessage) -> (usize, EntryCounts) {
+    let EntryName { name, file, line, asserts } = &entry.name;
+    let is_same = |known: &EntryName| (&known.name, &known.file, known.line) == (name, file, *line);
+    let at = entries.iter().position(is_same).unwrap_or_else(|| {
+        entries.push(EntryName { asserts: Vec::new(), ..entry.name.clone() });
+        entries.len() - 1
+    });
+    let known = &mut entries[at].asserts;
+    let mut counts = entry.counts.clone();
+    let of_agent = std::mem::take(&mut counts.asserts);
+    for (text, assert) in asserts.iter().zip(of_agent) {
+        let at = known.iter().position(|known| known == text).unwrap_or_else(|| {
+            known.push(text.clone());
+            known.len() - 1
+        });
+        if counts.asserts.len() <= at {
+            counts.asserts.resize_with(at + 1, AssertCounts::default);
+        }
+        counts.asserts[at] = assert;
+    }
+    (at, counts)
 }
 
 fn part_of(cost: &ThreadCost, part: f64) -> ThreadCost {

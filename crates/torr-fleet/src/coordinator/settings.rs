@@ -1,6 +1,7 @@
 //! What the program around a coordinator gives it.
 
 use crate::load::Load;
+use crate::members::Members;
 use crate::message::IfLost;
 use crate::nats::Nats;
 use crate::subject::FleetName;
@@ -14,8 +15,8 @@ pub struct RunSettings {
     pub nats: Nats,
     /// The fleet.
     pub fleet: FleetName,
-    /// The number of agents; `None` for all that respond.
-    pub agents: Option<usize>,
+    /// The agents that take part.
+    pub members: Members,
     /// How long agents are waited for.
     pub wait: Duration,
     /// What agents do if the coordinator is lost.
@@ -26,7 +27,10 @@ pub struct RunSettings {
 
 /// Where a run's user sees it.
 pub trait Watch {
-    /// Notes a line.
+    /// Notes, in a line, that the load is about to begin, and which agents make it.
+    fn begins(&mut self, line: &str);
+
+    /// Notes, in a line, what becomes of the run: an agent is lost, or a `torr fleet stop` ends it.
     fn note(&mut self, line: &str);
 
     /// Takes the progress of a complete interval of all agents.

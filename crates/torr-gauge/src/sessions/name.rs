@@ -1,7 +1,9 @@
 //! The names of an entry of a session in results.
 
+use serde::{Deserialize, Serialize};
+
 /// The names of an entry in results.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryName {
     /// The name, from the file or made of method and path. Several entries may have one name.
     pub name: String,

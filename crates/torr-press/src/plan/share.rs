@@ -14,6 +14,8 @@ pub struct Share {
     pub requests: Option<u64>,
     /// [`Plan::phase`].
     pub phase: f64,
+    /// [`Plan::users_before`].
+    pub users_before: usize,
 }
 
 impl Plan {
@@ -31,6 +33,7 @@ impl Plan {
             connections: share.connections,
             requests: share.requests,
             phase: share.phase,
+            users_before: share.users_before,
             watch_server: false,
             ..self
         }

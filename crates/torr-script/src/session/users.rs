@@ -53,11 +53,6 @@ impl SessionUsers {
         Self { script, target, names, progress, fault: Fault::default(), secrets, learnt }
     }
 
-    /// Returns the error that ended the run, if one did.
-    pub fn error(&self) -> Option<ScriptError> {
-        self.fault.get()
-    }
-
     fn masked(&self, text: &str) -> String {
         let secrets = self.secrets.iter().filter(|secret| !secret.is_empty());
         secrets.fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "***"))
@@ -75,7 +70,7 @@ impl Users for SessionUsers {
 
     fn thread(&self, part: ThreadPart) -> Box<dyn ThreadUsers + '_> {
         let number = part.thread % self.script.threads.len();
-        let users = part.users.map(User::new).collect();
+        let users = part.users.map(|user| User::new(part.before + user)).collect();
         let (state, progress) = (&self.script.threads[number], &self.progress[number]);
         Box::new(SessionThread {
             shared: self,
@@ -89,6 +84,10 @@ impl Users for SessionUsers {
 
     fn decisions(&self, thread: usize) -> u64 {
         self.progress.get(thread).map_or(0, Progress::count)
+    }
+
+    fn error(&self) -> Option<String> {
+        self.fault.get().map(|error| error.to_string())
     }
 
     fn given_up(&self, thread: usize) {

@@ -41,11 +41,6 @@ impl WrkUsers {
     pub fn chooses_addresses(&self) -> bool {
         (0..self.script.threads.len()).any(|thread| self.address(thread).is_some())
     }
-
-    /// Returns the error that ended the run, if one did.
-    pub fn error(&self) -> Option<ScriptError> {
-        self.fault.get()
-    }
 }
 
 impl Users for WrkUsers {
@@ -71,6 +66,10 @@ impl Users for WrkUsers {
 
     fn decisions(&self, thread: usize) -> u64 {
         self.progress.get(thread).map_or(0, Progress::count)
+    }
+
+    fn error(&self) -> Option<String> {
+        self.fault.get().map(|error| error.to_string())
     }
 
     fn given_up(&self, thread: usize) {

@@ -7,6 +7,7 @@ use crate::flags::script::ScriptArgs;
 use crate::flags::transport::TransportArgs;
 use crate::flags::values::{duration, per_second, positive};
 use crate::flags::variables::VariableArgs;
+use crate::fleet::ThroughFleet;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -65,6 +66,8 @@ pub struct DoctorArgs {
     pub script: ScriptArgs,
     #[command(flatten)]
     pub transport: TransportArgs,
+    #[command(flatten)]
+    pub through: ThroughFleet,
 }
 
 impl DoctorArgs {

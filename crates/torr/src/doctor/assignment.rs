@@ -50,7 +50,7 @@ pub fn base(args: &DoctorArgs, transport: &TransportArgs, url: &str, keep_alive:
 }
 
 /// Returns the user's command line, for the commands that are printed.
-fn again(args: &DoctorArgs) -> Invocation {
+fn again(args: &DoctorArgs, agents: Option<usize>) -> Invocation {
     let mut again = again::invocation(&args.given, args.url.as_deref());
     let flag = |name: &str, value: Option<String>| (name.to_owned(), value.map(|value| quoted(&value)));
     let load = [
@@ -67,6 +67,10 @@ fn again(args: &DoctorArgs) -> Invocation {
         args.watch.as_ref().map(|address| flag("--watch", Some(address.clone()))),
     ];
     again.doctor = own.into_iter().flatten().collect();
+    if let Some(agents) = agents {
+        args.through.press_again(agents, &mut again);
+        args.through.doctor_again(agents, &mut again);
+    }
     if args.watch_token.is_some() {
         // The variable is looked at where the flag is not given.
         again.variables.push(("TORR_WATCH_TOKEN".into(), "--watch-token".into()));
@@ -74,7 +78,13 @@ fn again(args: &DoctorArgs) -> Invocation {
     again
 }
 
-pub fn assignment(args: &DoctorArgs, plan: Plan, options: Options) -> Result<Assignment, CliError> {
+/// Returns what is examined, by the load of so many agents of a fleet or of this program.
+pub fn assignment(
+    args: &DoctorArgs,
+    plan: Plan,
+    options: Options,
+    agents: Option<usize>,
+) -> Result<Assignment, CliError> {
     if args.budget < LEAST_BUDGET {
         return Err(CliError::Usage(format!(
             "a budget of {:?} is too short to tell anything: give at least 5s",
@@ -85,7 +95,7 @@ pub fn assignment(args: &DoctorArgs, plan: Plan, options: Options) -> Result<Ass
         return Err(CliError::Usage("--max-connections is below -c: lower -c as well".into()));
     }
     Ok(Assignment {
-        again: Invocation { requests_each: session::requests_each(&plan), ..again(args) },
+        again: Invocation { requests_each: session::requests_each(&plan), ..again(args, agents) },
         plan,
         options,
         budget: args.budget,

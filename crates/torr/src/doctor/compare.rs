@@ -22,6 +22,9 @@ use torr_press::{Plan, Target};
 
 /// Compares and prints the result.
 pub fn run(args: &DoctorArgs) -> Result<ExitCode, CliError> {
+    if args.through.fleet()?.is_some() {
+        return Err(CliError::Usage("--fleet is for a diagnosis: a comparison loads from this machine".into()));
+    }
     let json = args.json.as_deref().map(Sink::open).transpose()?;
     let shown = Shown::new(args.budget, !args.quiet);
     let course = Course { stop: interrupt::flag()?, tell: &mut |step| shown.step(step) };
@@ -56,7 +59,7 @@ fn by_path(args: &DoctorArgs, course: Course<'_>) -> Found {
     let way = |(path, (plan, _)): (&String, &(Plan, _))| way(path, plan, &observer);
     let ways: Vec<_> = requested.iter().zip(&plans).map(way).collect();
     let (first, options) = plans[0].clone();
-    Ok(paths(&assignment(args, first, options)?, &ways, &course.stop, course.tell))
+    Ok(paths(&assignment(args, first, options, None)?, &ways, &course.stop, course.tell))
 }
 
 fn by_proxy(args: &DoctorArgs, proxy: &str, course: Course<'_>) -> Found {
@@ -67,7 +70,7 @@ fn by_proxy(args: &DoctorArgs, proxy: &str, course: Course<'_>) -> Found {
     let (through, _) = plan(args, &args.transport, &proxy.whole_as_user(path), !args.no_keepalive)?;
     let observers = [observer(args, &direct)?, observer(args, &through)?];
     let ways = [way("directly", &direct, &observers[0]), way("through the proxy", &through, &observers[1])];
-    Ok(via(&assignment(args, direct, options)?, &ways, &course.stop, course.tell))
+    Ok(via(&assignment(args, direct, options, None)?, &ways, &course.stop, course.tell))
 }
 
 fn by_tls(args: &DoctorArgs, secured: Option<&str>, course: Course<'_>) -> Found {
@@ -90,7 +93,7 @@ fn by_tls(args: &DoctorArgs, secured: Option<&str>, course: Course<'_>) -> Found
     };
     let ways: Vec<_> = transports.iter().zip(&plans).map(way).collect();
     let (first, options) = plans[0].clone();
-    Ok(tls(&assignment(args, first, options)?, &transports, &ways, &course.stop, course.tell))
+    Ok(tls(&assignment(args, first, options, None)?, &transports, &ways, &course.stop, course.tell))
 }
 
 /// The URL without TLS, if there is one, and the one with it.

@@ -17,6 +17,7 @@ pub fn halted(halt: Halt, what: &str) -> Result<ExitCode, CliError> {
         }
         Halt::Run(error) => Err(why_not(error)),
         Halt::Silent(line) => Err(CliError::Unreachable(line)),
+        Halt::Agents(line) => Err(CliError::Failed(line)),
         halt => Err(CliError::usage(halt)),
     }
 }

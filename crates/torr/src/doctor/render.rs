@@ -14,6 +14,12 @@ pub fn text(diagnosis: &Diagnosis) -> String {
         let _ = writeln!(out, "  {:<12} {} {remark}", "", paint(FAINT, "also"));
     }
     let experiments = diagnosis.trail.len();
-    let _ = writeln!(out, "\n  {}", paint(FAINT, format!("{experiments} experiments in {:.0} s", diagnosis.seconds)));
+    let by = match diagnosis.setting.agents {
+        None => String::new(),
+        Some(1) => ", by 1 agent of a fleet".into(),
+        Some(agents) => format!(", by {agents} agents of a fleet"),
+    };
+    let line = format!("{experiments} experiments in {:.0} s{by}", diagnosis.seconds);
+    let _ = writeln!(out, "\n  {}", paint(FAINT, line));
     out
 }

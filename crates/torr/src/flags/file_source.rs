@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
+use torr_script::FileReader;
 
 /// Files by the paths that the load has for them; `-` is standard input.
 pub type FilesByPath = BTreeMap<String, Arc<[u8]>>;
@@ -47,6 +48,13 @@ impl FileSource {
     /// Returns whether the load is one of several machines.
     pub fn is_of_fleet(&self) -> bool {
         !matches!(self, Self::Here)
+    }
+}
+
+impl From<&FileSource> for FileReader {
+    fn from(source: &FileSource) -> Self {
+        let source = source.clone();
+        Self::new(move |path| source.read(path))
     }
 }
 

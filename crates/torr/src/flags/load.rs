@@ -45,6 +45,10 @@ pub struct LoadArgs {
     /// loops over TCP
     #[arg(long, value_enum, default_value_t = TimestampsArg::Auto, value_name = "CLOCK")]
     pub timestamps: TimestampsArg,
+    /// Acknowledge at once what arrives (TCP_QUICKACK): a server that waits for acknowledgements between its writes is
+    /// faster then
+    #[arg(long)]
+    pub quick_ack: bool,
     /// After how long without a whole response a request has failed
     #[arg(long, default_value = "10s", value_parser = duration, value_name = "DURATION")]
     pub timeout: Duration,

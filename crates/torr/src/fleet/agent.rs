@@ -36,7 +36,12 @@ pub fn run(args: &AgentArgs, read: Reader) -> Result<ExitCode, CliError> {
     };
     settings.check().map_err(failed)?;
     let ceiling = args.ceiling.map_or_else(|| calibrated(&stop), Ok)?;
-    torr_fleet::agent::run(AgentSettings { ceiling, ..settings }, Arc::new(Carrier { read }), &stop).map_err(failed)?;
+    torr_fleet::agent::run(
+        AgentSettings { ceiling, ..settings },
+        Arc::new(Carrier { read, scripts: args.scripts }),
+        &stop,
+    )
+    .map_err(failed)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -66,12 +71,13 @@ fn calibrated(stop: &AtomicBool) -> Result<f64, CliError> {
 /// Carries out plans by this program's own command line.
 struct Carrier {
     read: Reader,
+    scripts: bool,
 }
 
 impl Agent for Carrier {
     fn plan(&self, load: Load) -> Result<Plan, String> {
         let words = load.words.clone();
-        let load = (self.read)(&words, WordSource::Message(Box::new(load)));
+        let load = (self.read)(&words, WordSource::Message { load: Box::new(load), scripts: self.scripts });
         load.map(|load| load.plan).map_err(|stop| redact::line(&stop.into_line()))
     }
 

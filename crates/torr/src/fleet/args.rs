@@ -5,12 +5,15 @@ use crate::flags::values::{duration, per_second, positive};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
+use torr_doctor::{Invocation, quoted};
 use torr_fleet::allow::Rule;
 use torr_fleet::message::IfLost;
 use torr_fleet::{FleetError, FleetName, Nats};
 
 /// The variable that has the URL, for those with a password in it.
 const VARIABLE: &str = "TORR_NATS";
+/// The name of a fleet without one.
+const DEFAULT_FLEET: &str = "default";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -88,6 +91,29 @@ impl ThroughFleet {
             Some(name) => Ok(Some(FleetOf { name: name.clone(), agents: self.agents, nats: &self.nats })),
         }
     }
+
+    /// Lets commands that are printed load from so many agents of the fleet again, if there is one.
+    pub fn press_again(&self, agents: usize, again: &mut Invocation) {
+        let Some(name) = &self.fleet else { return };
+        let mut words = vec!["torr fleet run".to_owned()];
+        if name.as_str() != DEFAULT_FLEET {
+            words.push(format!("--fleet {name}"));
+        }
+        words.extend(self.nats.again(again).into_iter().map(|(flag, path)| format!("{flag} {path}")));
+        words.push(format!("--agents {agents} --"));
+        again.through = Some(words.join(" "));
+    }
+
+    /// Lets a printed `torr doctor` load from so many agents of the fleet again, if there is one.
+    pub fn doctor_again(&self, agents: usize, again: &mut Invocation) {
+        let Some(name) = &self.fleet else { return };
+        let is_default = name.as_str() == DEFAULT_FLEET;
+        let fleet = if is_default { "--fleet".to_owned() } else { format!("--fleet={name}") };
+        again.doctor.push((fleet, None));
+        again.doctor.push(("--agents".into(), Some(agents.to_string())));
+        let nats = self.nats.again(&mut Invocation::default());
+        again.doctor.extend(nats.into_iter().map(|(flag, path)| (flag.to_owned(), Some(path))));
+    }
 }
 
 /// The connection to NATS.
@@ -124,6 +150,9 @@ pub struct AgentArgs {
     /// its own]
     #[arg(long, value_name = "RATE", value_parser = per_second)]
     pub ceiling: Option<f64>,
+    /// Carry out Lua scripts as well: they are programs, which may do on this machine what this program's user may
+    #[arg(long)]
+    pub scripts: bool,
     /// The longest plan that is carried out, its warm-up included
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "1day")]
     pub longest: Duration,
@@ -143,7 +172,7 @@ pub struct RunArgs {
     /// What agents do if they hear of this program no more: end at once, or with the plan
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = IfLostArg::Stop)]
     pub if_lost: IfLostArg,
-    /// What would stand after 'torr': a URL, hurl files or a plan, with flags
+    /// What would stand after 'torr': a URL, hurl files, a script or a plan, with flags
     #[arg(last = true, required = true, num_args = 1.., value_name = "TARGET AND FLAGS")]
     pub words: Vec<String>,
 }
@@ -185,6 +214,17 @@ impl From<IfLostArg> for IfLost {
 }
 
 impl NatsServer {
+    /// Returns the flags that a printed command repeats, with values as words of a shell. The URL may hold a password, and is read
+    /// from the environment then.
+    fn again(&self, again: &mut Invocation) -> Vec<(&'static str, String)> {
+        if self.nats.is_some() {
+            again.variables.push((VARIABLE.into(), "--nats".into()));
+        }
+        let files = [("--creds", &self.creds), ("--nkey", &self.nkey), ("--nats-ca", &self.nats_ca)];
+        let given = files.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)));
+        given.map(|(flag, path)| (flag, quoted(&path.to_string_lossy()))).collect()
+    }
+
     /// Returns the connection.
     pub fn connection(&self) -> Nats {
         let url = self.nats.clone().or_else(|| std::env::var(VARIABLE).ok()).filter(|url| !url.is_empty());

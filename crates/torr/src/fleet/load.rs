@@ -4,14 +4,18 @@ use super::words::{check_sent, travelling};
 use crate::exit::CliError;
 use crate::flags::file_source::FileSource;
 use crate::flags::given::GivenFlag;
-use crate::flags::session::{check_sessions, check_url};
-use crate::press::{self, PressArgs};
+use crate::flags::input::Input;
+use crate::flags::session::{check_script, check_sessions, check_url};
+use crate::press::{self, PressArgs, ScriptWords};
+use crate::script::{self, Script};
 use crate::session::{Given, Prepared, SessionRun, SessionSource};
 use crate::target::{RunFile, TargetKind};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, PoisonError};
 use torr_fleet::Load;
 use torr_press::Plan;
+use torr_script::Printing;
 use torr_session::Value;
 
 /// Where words come from.
@@ -19,7 +23,11 @@ pub enum WordSource {
     /// From this program's command line.
     User,
     /// From a coordinator's message, with all that they name.
-    Message(Box<Load>),
+    Message {
+        load: Box<Load>,
+        /// Whether scripts are carried out.
+        scripts: bool,
+    },
 }
 
 /// Reads words.
@@ -33,6 +41,16 @@ pub struct FleetLoad {
     pub load: Load,
     /// What is run at the end, on this machine.
     pub teardown: Option<Prepared>,
+    /// The script, which has the last word.
+    pub script: Option<Script>,
+}
+
+/// A plan, with what its user's machine does before and after.
+struct Planned {
+    plan: Plan,
+    variables: Given,
+    teardown: Option<Prepared>,
+    script: Option<Script>,
 }
 
 impl FleetLoad {
@@ -40,59 +58,105 @@ impl FleetLoad {
     ///
     /// # Errors
     /// If it is none that several machines can carry out.
-    pub fn of(args: PressArgs, given: &[GivenFlag], source: WordSource) -> Result<Self, CliError> {
+    pub fn of(mut args: PressArgs, given: &[GivenFlag], source: WordSource) -> Result<Self, CliError> {
+        // Words after the URL are arguments of the script.
+        let has_arguments = args.script.script.is_some() && args.targets.len() > 1;
+        let arguments = if has_arguments { args.targets.split_off(1) } else { Vec::new() };
         match source {
-            WordSource::User => Self::of_user(args, given),
-            WordSource::Message(load) => Self::sent(args, given, *load),
+            WordSource::User => Self::of_user(args, &arguments, given),
+            WordSource::Message { scripts: false, .. } if args.script.script.is_some() => {
+                let line = "it carries out no scripts (--scripts of 'torr fleet agent')";
+                Err(CliError::Usage(line.into()))
+            }
+            WordSource::Message { load, .. } => Self::sent(args, &arguments, given, *load),
         }
     }
 
     /// Returns the load of this program's command line. Files are read, and a setup is run.
-    fn of_user(mut args: PressArgs, given: &[GivenFlag]) -> Result<Self, CliError> {
+    fn of_user(mut args: PressArgs, arguments: &[String], given: &[GivenFlag]) -> Result<Self, CliError> {
         let kept = Arc::default();
         take_files_from(&mut args, &FileSource::Kept(Arc::clone(&kept)));
         let mut words = travelling(given)?;
-        let (plan, variables, teardown) = match TargetKind::of(&args.targets)? {
-            TargetKind::Url(url) => {
+        let planned = match (TargetKind::of(&args.targets)?, args.script.script.clone()) {
+            (TargetKind::Url(url), None) => {
                 check_url(given)?;
                 let url = url.map(|url| with_scheme(&url));
                 words.extend(url.clone());
-                (press::plan(&args, url.as_deref())?, Given::default(), None)
+                let plan = press::plan(&args, url.as_deref())?;
+                Planned { plan, variables: Given::default(), teardown: None, script: None }
             }
-            TargetKind::Sessions(files) => {
+            (TargetKind::Url(url), Some(path)) => {
+                check_script(given)?;
+                let url = with_scheme(&url.unwrap_or_default());
+                words.extend([url.clone(), "--".into()]);
+                words.extend_from_slice(arguments);
+                planned_by_script(&args, &url, &path, arguments)?
+            }
+            (TargetKind::Script(path), Some(_)) => return Err(script::stands_alone(&path)),
+            (TargetKind::Script(path), None) => {
+                check_script(given)?;
+                let url = script::target(&path, &args.request.files, press::printing(&args))?;
+                words.extend([format!("--script={}", path.display()), url.clone()]);
+                planned_by_script(&args, &url, &path, &[])?
+            }
+            (TargetKind::Sessions(files), _) => {
                 check_sessions(given)?;
                 words.push("--".into());
                 words.extend(files.iter().map(RunFile::word));
                 let source = SessionSource::of(&args, &files, Given::of(&args.session.variables)?);
                 let SessionRun { plan, given, teardown } = source.run()?;
-                (press::with_load(&args, plan)?, given, teardown)
+                Planned { plan: press::with_load(&args, plan)?, variables: given, teardown, script: None }
             }
-            TargetKind::Script(_) | TargetKind::Plan(_) => return Err(no_load()),
+            (TargetKind::Plan(_), _) => return Err(no_load()),
         };
+        let Planned { plan, variables, teardown, script } = planned;
         let files = kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let records = args.request.feeder.as_ref().map(|path| path.to_string_lossy().into_owned());
         let load = Load { words, files, records, variables: to_json(&variables.values)?, secrets: variables.secrets };
-        Ok(Self { args, plan, load, teardown })
+        Ok(Self { args, plan, load, teardown, script })
     }
 
     /// Returns the load of a message. No file and no variable of this machine becomes part of it.
-    fn sent(mut args: PressArgs, given: &[GivenFlag], load: Load) -> Result<Self, CliError> {
+    fn sent(mut args: PressArgs, arguments: &[String], given: &[GivenFlag], load: Load) -> Result<Self, CliError> {
         check_sent(given)?;
         let files = FileSource::Sent(Arc::new(load.files.clone()));
         take_files_from(&mut args, &files);
-        let plan = match &args.targets[..] {
-            [] => press::plan(&args, None)?,
-            [url] if url.contains("://") => press::plan(&args, Some(url))?,
-            targets => {
+        let plan = match (&args.targets[..], &args.script.script) {
+            ([], None) => press::plan(&args, None)?,
+            ([url], None) if url.contains("://") => press::plan(&args, Some(url))?,
+            ([url], Some(path)) if url.contains("://") => {
+                let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let words = ScriptWords {
+                    path,
+                    arguments,
+                    variables: load.variables.iter().map(|(name, value)| (name.clone(), text(value))).collect(),
+                    secrets: load.secrets.clone(),
+                    printing: Printing::Stderr,
+                };
+                press::scripted(&args, press::plan(&args, Some(url))?, words)?.1
+            }
+            (targets, None) => {
                 let files = targets.iter().map(|word| RunFile::of_word(word)).collect::<Option<Vec<_>>>();
                 let files = files.ok_or_else(no_load)?;
                 let values = load.variables.iter().map(|(name, value)| (name.clone(), Value::from_json(value)));
                 let variables = Given { values: values.collect(), secrets: load.secrets.clone() };
                 press::with_load(&args, SessionSource::of(&args, &files, variables).run()?.plan)?
             }
+            _ => return Err(no_load()),
         };
-        Ok(Self { args, plan, load, teardown: None })
+        Ok(Self { args, plan, load, teardown: None, script: None })
     }
+}
+
+/// Returns the plan of a script. This machine's states of it take no part in the load.
+fn planned_by_script(args: &PressArgs, url: &str, path: &Path, arguments: &[String]) -> Result<Planned, CliError> {
+    let texts = args.session.variables.values(&mut Input::default())?;
+    let secrets: Vec<_> = args.session.variables.secrets().collect();
+    let variables = texts.clone().into_iter().collect();
+    let printing = press::printing(args);
+    let words = ScriptWords { path, arguments, variables, secrets: secrets.clone(), printing };
+    let (script, plan) = press::scripted(args, press::plan(args, Some(url))?, words)?;
+    Ok(Planned { plan, variables: Given::of_texts(texts, secrets), teardown: None, script: Some(script) })
 }
 
 /// Returns a URL with its scheme.
@@ -122,5 +186,5 @@ pub(super) fn to_json(values: &BTreeMap<String, Value>) -> Result<BTreeMap<Strin
 }
 
 pub(super) fn no_load() -> CliError {
-    CliError::Usage("a fleet loads a URL, a list of URLs or hurl files: scripts do not go with it yet".into())
+    CliError::Usage("a fleet loads a URL, a list of URLs, hurl files or a script".into())
 }

@@ -7,12 +7,13 @@ use crate::interrupt;
 use crate::output;
 use crate::press::outputs::Outputs;
 use crate::press::{self, PressArgs};
+use crate::script::Script;
 use crate::session;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use torr_fleet::{FleetError, Load, RunSettings, Watch};
+use torr_fleet::{FleetError, Load, Members, RunSettings, Watch};
 use torr_gauge::Factor;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::fleet::Fleet;
@@ -27,8 +28,8 @@ const WAIT_FOR_ALL: Duration = Duration::from_secs(2);
 
 /// Loads a URL from the machines of a fleet, and prints the report.
 pub fn run(args: &RunArgs, read: Reader) -> Result<ExitCode, CliError> {
-    let FleetLoad { args: press, plan, load, teardown } = read(&args.words, WordSource::User)?;
-    let code = load_from_fleet(args, &press, &plan, load);
+    let FleetLoad { args: press, plan, load, teardown, script } = read(&args.words, WordSource::User)?;
+    let code = load_from_fleet(args, &press, &plan, load, script);
     // What the setup made is cleared away however the run ended.
     let cleared = session::tear_down(teardown, &press.transport);
     let code = code?;
@@ -36,12 +37,18 @@ pub fn run(args: &RunArgs, read: Reader) -> Result<ExitCode, CliError> {
     Ok(code)
 }
 
-fn load_from_fleet(args: &RunArgs, press: &PressArgs, plan: &Plan, load: Load) -> Result<ExitCode, CliError> {
+fn load_from_fleet(
+    args: &RunArgs,
+    press: &PressArgs,
+    plan: &Plan,
+    load: Load,
+    script: Option<Script>,
+) -> Result<ExitCode, CliError> {
     press.output.check(&press::entries(plan))?;
     let settings = RunSettings {
         nats: args.nats.server.connection(),
         fleet: args.nats.fleet.clone(),
-        agents: args.agents,
+        members: args.agents.map_or(Members::All, Members::Count),
         wait: args.wait.unwrap_or(if args.agents.is_some() { WAIT } else { WAIT_FOR_ALL }),
         if_lost: args.if_lost.into(),
         load,
@@ -57,7 +64,9 @@ fn load_from_fleet(args: &RunArgs, press: &PressArgs, plan: &Plan, load: Load) -
     match run {
         Ok(mut run) => {
             judge(&mut run);
-            Ok(outputs.finish(&mut run))
+            let outcome = Script::outcome(&run);
+            let code = outputs.finish(&mut run);
+            Ok(script.map(|script| script.finish(outcome)).transpose()?.flatten().unwrap_or(code))
         }
         Err(FleetError::NoResult(why)) if stop.load(Ordering::Relaxed) => {
             output::note(&redact::line(&why));
@@ -84,6 +93,10 @@ struct Screen<'a> {
 }
 
 impl Watch for Screen<'_> {
+    fn begins(&mut self, line: &str) {
+        self.note(line);
+    }
+
     fn note(&mut self, line: &str) {
         if !self.quiet {
             output::note(&redact::line(line));

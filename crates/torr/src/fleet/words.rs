@@ -16,6 +16,7 @@ const TRAVELLING: &[&str] = &[
     "arrivals",
     "coalesce",
     "timestamps",
+    "quick_ack",
     "timeout",
     "warmup",
     "think",
@@ -58,6 +59,7 @@ const TRAVELLING: &[&str] = &[
     "expect_header",
     "expect_body",
     "follow",
+    "script",
 ];
 
 /// Flags of the result, which the coordinator writes.
@@ -119,7 +121,6 @@ mod tests {
             "variables",
             "variables_file",
             "secrets",
-            "script",
             "cacert",
             "cert",
             "key",
@@ -132,7 +133,7 @@ mod tests {
         ] {
             assert!(check_sent(&[flag(id, Some("/etc/passwd"))]).is_err(), "{id}");
         }
-        for id in ["unix_socket", "cacert", "proxy", "bind", "script", "live"] {
+        for id in ["unix_socket", "cacert", "proxy", "bind", "live"] {
             assert!(travelling(&[flag(id, Some("x"))]).is_err(), "{id}");
         }
         assert!(check_sent(&[flag("data", Some("@a")), flag("feeder", Some("a.csv"))]).is_ok(), "the message has them");

@@ -1,6 +1,7 @@
 //! The run of a front end: its plan, and the output that all front ends have.
 
 use crate::exit::CliError;
+use crate::flags::file_source::FileSource;
 use crate::flags::transport;
 use crate::press::ports;
 use crate::script::{Script, ScriptSettings};
@@ -104,7 +105,8 @@ impl FrontLoad {
         let printing = Printing::Stdout;
         let one_server = "this command line has one server; 'torr URL --script FILE' takes several";
         let find = Box::new(move |_: &str| Err(one_server.to_owned()));
-        let settings = ScriptSettings { path: &path, arguments: &arguments, variables, secrets, printing, find };
+        let files = &FileSource::Here;
+        let settings = ScriptSettings { path: &path, files, arguments: &arguments, variables, secrets, printing, find };
         let script = Script::load(&plan, settings)?;
         Ok((script.plan(plan), Some(script)))
     }

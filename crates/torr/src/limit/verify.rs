@@ -2,8 +2,8 @@
 
 use super::args::LimitArgs;
 use crate::again;
+use torr_doctor::Invocation;
 use torr_doctor::limit::Outcome;
-use torr_doctor::{Invocation, quoted};
 
 /// Commands of `torr URL`, with the request and the way there as on this command line.
 pub struct Commands {
@@ -28,27 +28,12 @@ pub fn commands(args: &LimitArgs, agents: Option<usize>, requests_each: usize, o
 fn invocation(args: &LimitArgs, agents: Option<usize>) -> Invocation {
     let mut again = again::invocation(&args.given, args.url.as_deref());
     if let Some(agents) = agents {
-        through_fleet(args, agents, &mut again);
+        args.through.press_again(agents, &mut again);
     }
     let threads = args.threads.map(|threads| ("-t".to_owned(), Some(threads.to_string())));
     let closing = args.no_keepalive.then(|| ("--no-keepalive".to_owned(), None));
     again.load = threads.into_iter().chain(closing).collect();
     again
-}
-
-/// Lets the agents of a fleet load again. The URL of NATS may hold a password, and is read from the environment then.
-fn through_fleet(args: &LimitArgs, agents: usize, again: &mut Invocation) {
-    let (mut words, nats) = (vec!["torr fleet run".to_owned()], &args.through.nats);
-    let name = args.through.fleet.iter().map(ToString::to_string).filter(|name| name != "default");
-    words.extend(name.map(|name| format!("--fleet {name}")));
-    for (flag, path) in [("--creds", &nats.creds), ("--nkey", &nats.nkey), ("--nats-ca", &nats.nats_ca)] {
-        words.extend(path.iter().map(|path| format!("{flag} {}", quoted(&path.to_string_lossy()))));
-    }
-    if nats.nats.is_some() {
-        again.variables.push(("TORR_NATS".into(), "--nats".into()));
-    }
-    words.push(format!("--agents {agents} --"));
-    again.through = Some(words.join(" "));
 }
 
 fn verify(again: &Invocation, args: &LimitArgs, outcome: &Outcome) -> Option<String> {

@@ -37,6 +37,12 @@ impl Given {
         Ok(Self { values, secrets: variables.secrets().collect() })
     }
 
+    /// Returns variables that are texts.
+    pub fn of_texts(values: BTreeMap<String, String>, secrets: Vec<String>) -> Self {
+        let values = values.into_iter().map(|(name, text)| (name, Value::Text(text))).collect();
+        Self { values, secrets }
+    }
+
     /// Adds variables that were captured, and their secrets.
     pub fn extend(&mut self, captured: &Self) {
         self.values.extend(captured.values.clone());

@@ -34,7 +34,7 @@ pub fn sweep(args: &DoctorArgs, command: &str, course: Course<'_>) -> Found {
     let planned = |port: u16| plan(args, &args.transport, &url.replace(PORT, &port.to_string()), !args.no_keepalive);
     // Mistakes are reported before anything is started.
     let (first, options) = planned(free_port()?)?;
-    let assignment = assignment(args, first, options)?;
+    let assignment = assignment(args, first, options, None)?;
     let patience = args.budget / 2;
     let stop = course.stop.clone();
     let mut start = |count: usize| -> Result<Subject, Halt> {
