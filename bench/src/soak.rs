@@ -77,7 +77,7 @@ pub fn run(options: &SoakOptions) -> Result<(), Error> {
     let (start, others) = (SystemTime::now(), Others::begin());
     world.running = loads.iter().map(|load| load.start(torr, folder.path(), seconds)).collect::<Result<_, _>>()?;
     let (samples, windows) = world.soak(&loads, start, seconds as f64, torr)?;
-    let others_share = others.share();
+    let (own_share, others_share) = others.shares();
     let mut outcomes = Vec::new();
     for (load, program) in loads.iter().zip(std::mem::take(&mut world.running)) {
         let result = loads::result(load.name, program, seconds)?;
@@ -97,6 +97,7 @@ pub fn run(options: &SoakOptions) -> Result<(), Error> {
         machine,
         trends: samples.trends(seconds as f64, is_disturbed),
         reloads: report::Reloads::of(&[&world.plain, &world.tls])?,
+        own_share,
         others_share,
         left_out,
         loads: outcomes,

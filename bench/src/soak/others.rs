@@ -1,4 +1,4 @@
-//! What other programs and the hypervisor took of the machine meanwhile: time-outs of a soak may be theirs.
+//! What the soak took of the machine, and what others did meanwhile: time-outs of a soak may be theirs.
 
 use std::fs;
 use std::time::Instant;
@@ -22,12 +22,13 @@ impl Others {
         Self { begin: Instant::now(), busy: busy(), ours: ours() }
     }
 
-    /// Returns the share of the machine's CPU time that was not this program's, nor that of what it started, since the
-    /// beginning. CPU time of workers that a reload has replaced is their supervisor's.
-    pub fn share(&self) -> f64 {
+    /// Returns the shares of the machine's CPU time since the beginning: that of this program and of what it started, and that of
+    /// other programs and the hypervisor. CPU time of workers that a reload has replaced is their supervisor's.
+    pub fn shares(&self) -> (f64, f64) {
         let all =
             self.begin.elapsed().as_secs_f64() * std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64);
-        ((busy() - self.busy - (ours() - self.ours)) / all).clamp(0.0, 1.0)
+        let ours = ours() - self.ours;
+        (ours / all, ((busy() - self.busy - ours) / all).clamp(0.0, 1.0))
     }
 }
 

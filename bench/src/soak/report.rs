@@ -42,7 +42,9 @@ pub struct Report {
     pub trends: Vec<Trend>,
     pub reloads: Reloads,
     pub disturbances: Vec<Window>,
-    /// The share of the machine's CPU time that other programs and the hypervisor took, on average.
+    /// The share of the machine's CPU time that the soak took, on average: loads, servers, database.
+    pub own_share: f64,
+    /// The share that other programs and the hypervisor took.
     pub others_share: f64,
     /// Disturbances that this run had not, each with the reason.
     pub left_out: Vec<&'static str>,
@@ -76,7 +78,11 @@ impl Report {
             self.seconds, self.share_percent
         );
         text += &archive::on(&self.machine);
-        text += &format!("- other programs and the hypervisor took {:.0}% of the machine\n", self.others_share * 100.0);
+        let percent = [self.own_share, self.others_share].map(|share| share * 100.0);
+        text += &format!(
+            "- this took {:.0}% of the machine, other programs and the hypervisor {:.0}%\n",
+            percent[0], percent[1]
+        );
         text += &format!("- reloads done: {}, given up: {}\n", self.reloads.done, self.reloads.given_up);
         for kind in [Kind::Reload, Kind::DatabaseRestart, Kind::LinkCut, Kind::DiskFull] {
             let count = self.disturbances.iter().filter(|window| window.kind == kind).count();

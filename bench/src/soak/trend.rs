@@ -7,6 +7,8 @@ use serde::Serialize;
 
 /// The part of a run that is its warm-up: caches, pools and series fill.
 pub const WARM_UP: f64 = 0.25;
+/// The most samples of a process that are archived.
+const POINTS: usize = 120;
 /// Seconds until the series of a result have all their points: before, memory of loads grows by design, so that growth in
 /// a run with a shorter warm-up is no fault.
 const SERIES_FULL: f64 = 1024.0;
@@ -56,8 +58,10 @@ impl Samples {
     pub fn trends(&self, length: f64, is_disturbed: impl Fn(f64) -> bool) -> Vec<Trend> {
         let counts = |&&(t, _): &&(f64, f64)| t >= length * WARM_UP && !is_disturbed(t);
         let fitted = self.0.iter().filter_map(|((name, quantity), samples)| {
-            let samples: Vec<_> = samples.iter().filter(counts).copied().collect();
-            let mut trend = Trend::fit(name, *quantity, &samples)?;
+            let counted: Vec<_> = samples.iter().filter(counts).copied().collect();
+            let mut trend = Trend::fit(name, *quantity, &counted)?;
+            let every = samples.len().div_ceil(POINTS);
+            trend.points = samples.iter().step_by(every).map(|&(t, value)| (t as u64, value as u64)).collect();
             trend.grows &= can_judge(length);
             Some(trend)
         });
@@ -83,6 +87,8 @@ pub struct Trend {
     pub high: f64,
     /// Whether growth is certain and above what counts as flat.
     pub grows: bool,
+    /// Samples of the whole run, undisturbed or not: seconds and values.
+    pub points: Vec<(u64, u64)>,
 }
 
 impl Trend {
@@ -112,6 +118,7 @@ impl Trend {
             low: (slope - half) * 3600.0,
             high: (slope + half) * 3600.0,
             grows: slope - half > 0.0 && slope * length > quantity.flat(mean),
+            points: Vec::new(),
         })
     }
 }

@@ -17,9 +17,9 @@ impl Buckets {
     }
 
     /// Returns buckets of ten steps a decade, into which response times in microseconds with their counts are rounded down.
-    pub fn of_steps(counts: &[(u64, u64)]) -> Self {
+    pub fn of_steps(counts: impl Iterator<Item = (u64, u64)>) -> Self {
         let mut steps: Vec<(u64, u64)> = Vec::new();
-        for &(us, count) in counts {
+        for (us, count) in counts {
             let step = step_of(us);
             match steps.last_mut() {
                 Some(last) if last.0 == step => last.1 += count,
@@ -94,8 +94,7 @@ mod tests {
     fn steps_are_ten_a_decade_and_never_above_the_time() {
         assert_eq!([0, 1, 7, 9, 10, 12, 19, 124, 125, 99_999].map(step_of), [1, 1, 6, 8, 10, 12, 16, 100, 125, 80_000]);
         assert_eq!(step_of(u64::MAX), 16_000_000_000_000_000_000, "the largest number has a step");
-        let counts: Vec<_> = (1..=100_000).map(|us| (us, 1)).collect();
-        let Buckets(steps) = Buckets::of_steps(&counts);
+        let Buckets(steps) = Buckets::of_steps((1..=100_000).map(|us| (us, 1)));
         assert_eq!(steps.iter().map(|step| step.1).sum::<u64>(), 100_000);
         assert!(steps.len() <= 51 && steps.is_sorted(), "{steps:?}");
     }

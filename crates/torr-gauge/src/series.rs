@@ -62,8 +62,9 @@ struct Interval {
     requests: u64,
     errors: u64,
     sessions: SessionsEnded,
-    /// Response times in microseconds, rounded down by at most 1%, with their counts, in ascending order.
-    latencies: Vec<(u64, u64)>,
+    /// Response times in microseconds, rounded down by at most 1%, with their counts, in ascending order. They have 32 bits, since a
+    /// long run keeps half a million of them: more than 71 minutes, or 4 billion responses, are the most that fits.
+    latencies: Vec<(u32, u32)>,
     cpu: Option<CpuUse>,
 }
 
@@ -84,7 +85,7 @@ impl Series {
     /// Appends the interval that ended at `end_s` seconds.
     pub fn push(&mut self, end_s: f64, counts: IntervalCounts, latency: &Latency) {
         let IntervalCounts { requests, errors, sessions, cpu } = counts;
-        self.append(Interval { end_s, requests, errors, sessions, latencies: two_digits(latency), cpu });
+        self.append(Interval { end_s, requests, errors, sessions, latencies: in_steps(latency), cpu });
     }
 
     fn append(&mut self, interval: Interval) {
@@ -151,7 +152,7 @@ impl Interval {
         self.latencies.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
             if same {
-                kept.1 += next.1;
+                kept.1 = kept.1.saturating_add(next.1);
             }
             same
         });
@@ -159,17 +160,16 @@ impl Interval {
     }
 
     fn point(&self) -> Point {
-        let total: u64 = self.latencies.iter().map(|&(_, n)| n).sum();
+        let latencies = self.latencies.iter().map(|&(us, n)| (u64::from(us), u64::from(n)));
+        let total: u64 = latencies.clone().map(|(_, n)| n).sum();
         let quantile = |share: f64| {
             let rank = (total as f64 * share).ceil() as u64;
             let mut seen = 0;
-            self.latencies
-                .iter()
-                .find(|&&(_, n)| {
-                    seen += n;
-                    seen >= rank.max(1)
-                })
-                .map(|&(us, _)| us)
+            let mut latencies = latencies.clone();
+            latencies.find_map(|(us, n)| {
+                seen += n;
+                (seen >= rank.max(1)).then_some(us)
+            })
         };
         Point {
             t: self.end_s,
@@ -179,7 +179,7 @@ impl Interval {
             p99: quantile(0.99),
             sessions_finished: self.sessions.finished,
             sessions_failed: self.sessions.failed,
-            latency_histogram: Buckets::of_steps(&self.latencies),
+            latency_histogram: Buckets::of_steps(latencies),
             generator_cores: self.cpu.and_then(|cpu| cpu.generator_cores()),
             server_cores: self.cpu.and_then(|cpu| cpu.server_cores()),
             cpu_share: self.cpu.and_then(|cpu| cpu.cpu_share()),
@@ -187,23 +187,31 @@ impl Interval {
     }
 }
 
-fn two_digits(latency: &Latency) -> Vec<(u64, u64)> {
-    let mut rounded: Vec<(u64, u64)> = Vec::new();
+/// Returns the response times in 350 steps a decade, each at most 1% long. The ten steps a decade of results begin with one of these.
+fn in_steps(latency: &Latency) -> Vec<(u32, u32)> {
+    let mut steps: Vec<(u32, u32)> = Vec::new();
     for (us, n) in latency.counts() {
         let mut unit = 1;
         while us / unit >= 1000 {
             unit *= 10;
         }
-        // Two or three significant digits: at most 1% off.
-        let unit = if us / unit >= 100 { unit } else { unit / 10 }.max(1);
-        let value = us / unit * unit;
-        match rounded.last_mut() {
-            Some(last) if last.0 == value => last.1 += n,
-            _ => rounded.push((value, n)),
+        let step = match us / unit {
+            0..200 => unit,
+            200..500 => 2 * unit,
+            _ => 5 * unit,
+        };
+        let least = fitting(us / step * step);
+        match steps.last_mut() {
+            Some(last) if last.0 == least => last.1 = last.1.saturating_add(fitting(n)),
+            _ => steps.push((least, fitting(n))),
         }
     }
-    rounded.shrink_to_fit(); // kept to the end of the run
-    rounded
+    steps.shrink_to_fit(); // kept to the end of the run
+    steps
+}
+
+fn fitting(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -226,6 +234,25 @@ mod tests {
             let points = series.points();
             assert_eq!((points.len(), points[0].generator_cores), (1, expected), "{earlier:?} and {later:?}");
         }
+    }
+
+    #[test]
+    fn the_steps_of_an_interval_are_at_most_a_hundredth_of_the_time() {
+        let mut all = Latency::default();
+        for us in (1..5000).chain((5000..4_000_000).step_by(997)) {
+            let mut latency = Latency::default();
+            latency.record(us * 1000);
+            all.record(us * 1000);
+            let kept = latency.counts().next().map_or(0, |(us, _)| us);
+            let [(least, 1)] = in_steps(&latency)[..] else { panic!("one response has one step") };
+            let off = kept - u64::from(least);
+            assert!(off * 100 <= kept, "{us} us: {least}");
+        }
+        let steps = in_steps(&all);
+        assert!(steps.is_sorted() && steps.len() < 7 * 350, "{}", steps.len());
+        let mut endless = Latency::default();
+        endless.record_many(1, u64::from(u32::MAX) + 5);
+        assert_eq!(in_steps(&endless), [(1, u32::MAX)]);
     }
 
     #[test]
