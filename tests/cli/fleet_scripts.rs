@@ -62,8 +62,8 @@ fn sessions_of_a_script_merge_by_name_and_have_users_of_their_own() {
         serve.url("/")
     );
     let path = script(folder.path(), "shop.lua", &text);
-    let load = ["--agents", "2", "--", &path, "-c", "4", "-n", "40", "-d", "20s", "--json", "-", "--secret", "tail=x"];
-    let ended = Running::start(nats.run_of_fleet(&load)).wait();
+    let load = ["--agents", "2", "--", &path, "-c", "4", "-t", "1", "-n", "40", "-d", "20s", "--json", "-"];
+    let ended = Running::start(nats.run_of_fleet(&[&load[..], &["--secret", "tail=x"]].concat())).wait();
     // A check fails on purpose.
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let result = result(&ended);

@@ -187,7 +187,7 @@ fn sessions_of_one_machine_are_refused_in_a_line() {
         (&[&script, &url], "a.lua"),
         (&records, "2 agents"),
         (&["--urls", &list], "{{seq}}"),
-        (&[&url, "--script", &script], "--script does not go with a fleet"),
+        (&[&url, "--script", &script], "it carries out no scripts (--scripts"),
     ];
     for (args, named) in mistakes {
         let ended = Running::start(nats.run_of_fleet(&[&["--agents", "2", "--"], args, &["-d", "1s"]].concat())).wait();

@@ -238,10 +238,11 @@ fn press_by<S: Protocol>(
         clock::minimise_timer_slack();
     }
     let engine = Engine::new(plan, numbers, protocol, pacer, source, coordinator, *time)?;
-    if shared.waits_for_epoch() {
+    let has_waited = shared.waits_for_epoch();
+    shared.state.begins(time.now());
+    if has_waited {
         meter = ThreadMeter::start();
     }
-    shared.state.begins(time.now());
     let ended = engine.run()?;
     let used = meter.read(ended.idle);
     Ok((ended, used))

@@ -8,19 +8,12 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use torr_gauge::collector::{Measurement, RunFacts};
 use torr_gauge::sessions::SessionFacts;
 use torr_gauge::{Collector, Sample};
 use torr_net::{Clock, Nanos, clock};
 use torr_press::{Observed, Plan, RunError, observe};
-
-/// How often the signal to stop is looked for before the load begins.
-const STOP_POLL: Duration = Duration::from_millis(20);
-
-/// The time before the beginning within which all that a run needs is prepared, in nanoseconds.
-const PREPARATION: Nanos = 100_000_000;
 
 /// What the load reports.
 #[derive(Debug)]
@@ -48,28 +41,10 @@ pub(super) fn start(
 ) -> io::Result<()> {
     let run = move || {
         let mut load = Load { events, intervals: ThreadIntervals::new(plan.thread_count()), warmup: None };
-        let end = match wait_until(&time, at.saturating_sub(PREPARATION), &stop) {
-            true => load.run(&plan, (&time, at), &stop, agent.as_ref()),
-            false => End { stopped: true, ..failed("it was stopped before it began".into()) },
-        };
+        let end = load.run(&plan, (&time, at), &stop, agent.as_ref());
         load.report(LoadEvent::End(Message::End(Box::new(end)).encode()));
     };
     thread::Builder::new().name("fleet-load".into()).spawn(run).map(drop)
-}
-
-/// Waits for a time. Returns whether it came before the signal to stop.
-fn wait_until(time: &Clock, at: Nanos, stop: &AtomicBool) -> bool {
-    clock::minimise_timer_slack();
-    loop {
-        let now = time.now();
-        if stop.load(Ordering::Relaxed) {
-            return false;
-        }
-        if now >= at {
-            return true;
-        }
-        thread::sleep(Duration::from_nanos(at - now).min(STOP_POLL));
-    }
 }
 
 /// The end of an agent without a run.
@@ -91,7 +66,11 @@ impl Load {
         let mut sent = 0;
         // One that is late begins now, and is as long.
         let begins = at.max(time.now());
+        let is_early = || time.now() < begins;
+        // All that the load needs is prepared by then: hundreds of agents on one machine take their time for it.
         let ended = observe(plan, Some(time.with_epoch(begins)), stop, |observed| match observed {
+            // Its threads were stopped.
+            _ if is_early() => {}
             Observed::Began(late) => self.report(LoadEvent::Began(begins + late)),
             Observed::Warmup(sample) => {
                 collector.warmup(sample);
@@ -114,6 +93,9 @@ impl Load {
                 return End { unreachable, ..failed(error.to_string()) };
             }
         };
+        if is_early() {
+            return End { stopped: true, ..failed("it was stopped before it began".into()) };
+        }
         let rest = std::mem::replace(&mut self.intervals, ThreadIntervals::new(0)).finish();
         let last = rest.len() - 1;
         for (at, (number, sample)) in rest.into_iter().enumerate() {

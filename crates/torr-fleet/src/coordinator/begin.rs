@@ -19,10 +19,10 @@ use torr_press::{Plan, Share};
 
 /// The number of exchanges by which a clock's offset is estimated.
 const EXCHANGES: usize = 20;
-/// The least time between the last agent's readiness and the beginning, within which each agent hears of it; and what each agent
-/// adds, up to the most.
+/// The least time between the last agent's readiness and the beginning, within which each agent hears of it and prepares its load; and
+/// what each agent adds, up to the most: if all are on one machine of two CPUs, that is the time of their preparation.
 const LEAD: (Duration, Duration, Duration) =
-    (Duration::from_millis(200), Duration::from_millis(1), Duration::from_millis(500));
+    (Duration::from_millis(200), Duration::from_millis(2), Duration::from_millis(500));
 /// The time-out of a plan: an agent resolves names and connects to the target.
 const PLAN_TIMEOUT: Duration = Duration::from_secs(15);
 
