@@ -46,7 +46,7 @@ fn a_script_of_wrk_and_its_modules_travel_and_done_hears_of_all_agents() {
 fn sessions_of_a_script_merge_by_name_and_have_users_of_their_own() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let log = folder.path().join("access.log").display().to_string();
-    let (nats, serve) = (NatsServer::start(), Serve::start(&["--access-log", &log]));
+    let (nats, mut serve) = (NatsServer::start(), Serve::start(&["--access-log", &log]));
     let _agents = [nats.agent("one", &["--scripts"]), nats.agent("two", &["--scripts"])];
     let text = format!(
         "target = '{}'
@@ -78,6 +78,9 @@ fn sessions_of_a_script_merge_by_name_and_have_users_of_their_own() {
     };
     assert_eq!((entries.len(), count(of("json"), "/requests"), count(of("bytes/10"), "/requests")), (2, 40, 40));
     assert_eq!((failed(of("json"), "never true"), failed(of("json"), "it is there")), (40, 0), "{result:#}");
+    // The log is whole once the server has ended.
+    serve.terminate();
+    assert_eq!(serve.wait(), Some(0));
     let text = fs::read_to_string(&log).expect("the server writes it");
     let users = text.split("?user=").skip(1).filter_map(|rest| rest.split('x').next());
     assert_eq!(users.collect::<BTreeSet<_>>(), BTreeSet::from(["1", "2", "3", "4"]), "{text}");

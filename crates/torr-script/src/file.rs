@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 /// Reads the file of a script, and those of modules beside it.
 #[derive(Clone)]
-pub struct FileReader(Arc<dyn Fn(&str) -> io::Result<Vec<u8>> + Send + Sync>);
+pub struct FileReader(Arc<Read>);
+
+type Read = dyn Fn(&str) -> io::Result<Vec<u8>> + Send + Sync;
 
 impl FileReader {
     /// Creates a reader by a function of a path.
