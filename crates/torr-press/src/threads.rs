@@ -39,16 +39,16 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Waits for the epoch of the run's clock, or until the run is stopped. Returns whether it was still to come.
-    fn waits_for_epoch(&self) -> bool {
+    /// Waits for the epoch of the run's clock, or until the run is stopped.
+    fn wait_for_epoch(&self) {
         if self.time.until_epoch().is_zero() {
-            return false;
+            return;
         }
         clock::minimise_timer_slack();
         loop {
             let left = self.time.until_epoch();
             if left.is_zero() || self.state.is_stopped() {
-                return true;
+                return;
             }
             thread::sleep(left.min(STOP_POLL));
         }
@@ -215,7 +215,6 @@ fn press_by<S: Protocol>(
     protocol: impl FnMut(usize) -> S,
 ) -> io::Result<Ended> {
     let (Shared { plan, budget, time, .. }, number) = (shared, coordinator.number);
-    let mut meter = ThreadMeter::start();
     let threads = plan.thread_count();
     let numbers = share(plan.prepared_connections(), threads, number);
     let source = match &plan.users {
@@ -238,11 +237,10 @@ fn press_by<S: Protocol>(
         clock::minimise_timer_slack();
     }
     let engine = Engine::new(plan, numbers, protocol, pacer, source, coordinator, *time)?;
-    let has_waited = shared.waits_for_epoch();
+    let mut meter = ThreadMeter::start();
+    shared.wait_for_epoch();
     shared.state.begins(time.now());
-    if has_waited {
-        meter = ThreadMeter::start();
-    }
+    meter.begin_time();
     let ended = engine.run()?;
     let used = meter.read(ended.idle);
     Ok((ended, used))
