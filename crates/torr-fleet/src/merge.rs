@@ -158,6 +158,11 @@ impl IntervalMerge {
         })
     }
 
+    /// Returns what has taken the intervals that all agents have.
+    pub fn collector(&self) -> &Collector {
+        &self.collector
+    }
+
     /// Returns the measurement.
     pub fn finish(self, end: RunEnd) -> Measurement {
         end.measured_by(self.collector)

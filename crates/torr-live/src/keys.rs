@@ -23,11 +23,10 @@ pub fn meaning(key: KeyEvent, steerable: Steerable) -> Option<Key> {
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return (key.code == KeyCode::Char('l')).then_some(Key::Redraw);
     }
-    let changes = steerable != Steerable::Nothing;
     match key.code {
-        KeyCode::Char('p' | ' ') => Some(Key::Wish(Wish::Pause)),
-        KeyCode::Char('+' | '=') | KeyCode::Up if changes => Some(Key::Wish(Wish::Raise)),
-        KeyCode::Char('-') | KeyCode::Down if changes => Some(Key::Wish(Wish::Lower)),
+        KeyCode::Char('p' | ' ') if steerable.has_pauses() => Some(Key::Wish(Wish::Pause)),
+        KeyCode::Char('+' | '=') | KeyCode::Up if steerable.has_steps() => Some(Key::Wish(Wish::Raise)),
+        KeyCode::Char('-') | KeyCode::Down if steerable.has_steps() => Some(Key::Wish(Wish::Lower)),
         KeyCode::Char('m') => Some(Key::Wish(Wish::Mark)),
         KeyCode::Char('q') => Some(Key::Wish(Wish::End)),
         KeyCode::Char('?' | 'h') => Some(Key::Help),
@@ -40,10 +39,11 @@ pub fn legend(steerable: Steerable, paused: bool) -> Vec<(&'static str, &'static
     let change = match steerable {
         Steerable::Rate(_) => Some(("+ -", "rate")),
         Steerable::Connections { .. } => Some(("+ -", "connections")),
-        Steerable::Nothing => None,
+        Steerable::Nothing | Steerable::Remote => None,
     };
     let pause = ("p", if paused { "continue" } else { "pause" });
-    let keys = [Some(("q", "end")), Some(pause), change, Some(("m", "mark")), Some(("?", "help"))];
+    let pause = steerable.has_pauses().then_some(pause);
+    let keys = [Some(("q", "end")), pause, change, Some(("m", "mark")), Some(("?", "help"))];
     keys.into_iter().flatten().collect()
 }
 
@@ -53,9 +53,8 @@ mod tests {
 
     #[test]
     fn each_key_of_the_legend_does_something() {
-        for steerable in
-            [Steerable::Rate(None), Steerable::Connections { planned: 1, least: 1, most: 2 }, Steerable::Nothing]
-        {
+        let connections = Steerable::Connections { planned: 1, least: 1, most: 2 };
+        for steerable in [Steerable::Rate(None), connections, Steerable::Nothing, Steerable::Remote] {
             for (keys, _) in legend(steerable, false) {
                 for key in keys.split(' ').map(|key| KeyCode::Char(key.chars().next().expect("a key has a name"))) {
                     assert!(
@@ -71,6 +70,9 @@ mod tests {
     fn nothing_is_raised_where_nothing_can_be() {
         let plus = KeyEvent::new(KeyCode::Char('+'), KeyModifiers::NONE);
         assert_eq!(meaning(plus, Steerable::Nothing), None);
+        let [p, q] = ['p', 'q'].map(|key| KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE));
+        assert_eq!(meaning(p, Steerable::Remote), None, "agents do not pause");
+        assert_eq!(meaning(q, Steerable::Remote), Some(Key::Wish(Wish::End)));
         let ctrl_q = KeyEvent::new(KeyCode::Char('q'), KeyModifiers::CONTROL);
         assert_eq!(meaning(ctrl_q, Steerable::Rate(None)), None, "a terminal's own key ends nothing");
     }

@@ -28,6 +28,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 enum Message {
     /// What is complete.
     Update(Box<(Progress, Arc<RunResult>)>),
+    /// A run of other machines begins.
+    Begins,
+    /// What happened elsewhere, in a line.
+    Note(String),
     /// The program was stopped and goes on.
     Continued,
     /// The run has ended.
@@ -43,7 +47,8 @@ pub struct Live {
 }
 
 impl Live {
-    /// Shows the screen of a run that is about to begin. `stop` tells that the run was interrupted.
+    /// Shows the screen of a run that is about to begin, or of other machines' run, which begins with [`Live::begins`]. `stop` tells
+    /// that the run was interrupted.
     ///
     /// # Errors
     /// If there is no terminal, or the system refuses a thread.
@@ -58,17 +63,31 @@ impl Live {
         let terminal = Terminal::new(CrosstermBackend::new(Frames::default()))?;
         let keyboard = screen::keyboard()?;
         let view = View::new(load, steering.state());
-        let (began, theme) = (Instant::now(), Theme::of_environment());
+        let (began, theme) = (view.load.begins_at_once().then(Instant::now), Theme::of_environment());
         let drawing = Drawing { terminal, keyboard, view, steering, stop, began, theme };
         live.drawing = Some(thread::Builder::new().name("live".into()).spawn(move || drawing.run(&messages))?);
         Ok(live)
     }
 
+    /// Notes that a run of other machines begins now.
+    pub fn begins(&self) {
+        self.send(Message::Begins);
+    }
+
+    /// Shows in the log what happened elsewhere.
+    pub fn note(&self, line: &str) {
+        self.send(Message::Note(line.to_owned()));
+    }
+
     /// Hands over what is complete.
     pub fn update(&self, progress: &Progress, result: &Arc<RunResult>) {
+        self.send(Message::Update(Box::new((progress.clone(), Arc::clone(result)))));
+    }
+
+    fn send(&self, message: Message) {
         if let Some(messages) = &self.messages {
             // A thread that draws no more is no reason to end a run.
-            let _ = messages.send(Message::Update(Box::new((progress.clone(), Arc::clone(result)))));
+            let _ = messages.send(message);
         }
     }
 }
@@ -101,7 +120,8 @@ struct Drawing {
     view: View,
     steering: Arc<Steering>,
     stop: Arc<AtomicBool>,
-    began: Instant,
+    /// When the run began.
+    began: Option<Instant>,
     theme: Theme,
 }
 
@@ -115,12 +135,14 @@ impl Drawing {
                         let (progress, result) = *update;
                         self.view.update(progress, result);
                     }
+                    Ok(Message::Begins) => self.began = Some(Instant::now()),
+                    Ok(Message::Note(line)) => self.view.note(&line),
                     Ok(Message::Continued) => self.continued(),
                     Err(TryRecvError::Empty) => break,
                     Ok(Message::End) | Err(TryRecvError::Disconnected) => return,
                 }
             }
-            self.view.at(self.began.elapsed().as_secs_f64());
+            self.view.at(self.elapsed_s());
             self.view.state = self.steering.state();
             if self.stop.load(Ordering::Relaxed) {
                 self.view.ending("interrupted: once more ends at once");
@@ -162,9 +184,13 @@ impl Drawing {
         Ok(())
     }
 
+    fn elapsed_s(&self) -> f64 {
+        self.began.map_or(0.0, |began| began.elapsed().as_secs_f64())
+    }
+
     fn continued(&mut self) {
         let text = "the program was stopped and continued: so was the load";
-        self.view.log.add(self.began.elapsed().as_secs_f64() - self.view.load.warmup_s, text, Tone::Warn);
+        self.view.log.add(self.elapsed_s() - self.view.load.warmup_s, text, Tone::Warn);
         // If the terminal refuses, the next frame fails as well.
         let _ = self.redraw();
     }

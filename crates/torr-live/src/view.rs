@@ -53,15 +53,24 @@ impl Load {
             Pace::Open(schedule, _) => stages(schedule, &format!("{unit}/s")),
         };
         let warmup_s = plan.warmup.as_secs_f64();
+        let steerable = plan.steering.as_ref().map_or(Steerable::Nothing, |steering| steering.steerable());
         Self {
             target: printable(&redact::url(&plan.target.url)),
-            words: format!("{pace}, {}", plural(plan.thread_count(), "thread")),
+            words: match steerable {
+                Steerable::Remote => format!("{pace}, over a fleet"),
+                _ => format!("{pace}, {}", plural(plan.thread_count(), "thread")),
+            },
             length_s: plan.length().map(|length| length.as_secs_f64() - warmup_s),
             warmup_s,
             stages,
             unit,
-            steerable: plan.steering.as_ref().map_or(Steerable::Nothing, |steering| steering.steerable()),
+            steerable,
         }
+    }
+
+    /// Whether the run begins with its view: that of other machines is prepared first.
+    pub(crate) fn begins_at_once(&self) -> bool {
+        self.steerable != Steerable::Remote
     }
 
     /// Returns the planned rate, if it is constant.
@@ -189,6 +198,11 @@ impl View {
     /// Whether enough was measured for a verdict.
     pub fn can_judge(&self) -> bool {
         self.progress.as_ref().is_some_and(|progress| progress.elapsed_s >= TOO_EARLY_S)
+    }
+
+    /// Notes what happened to the run elsewhere.
+    pub fn note(&mut self, line: &str) {
+        self.log.add(self.measured_s(), line, Tone::Warn);
     }
 
     /// Notes that the run ends.

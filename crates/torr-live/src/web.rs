@@ -48,7 +48,7 @@ pub struct Dashboard {
 }
 
 impl Dashboard {
-    /// Serves the dashboard of a run that is about to begin.
+    /// Serves the dashboard of a run that is about to begin, or of other machines' run, which begins with [`Dashboard::begins`].
     ///
     /// # Errors
     /// If the address cannot be listened on, the files of TLS cannot be read, or the system refuses a thread.
@@ -76,6 +76,16 @@ impl Dashboard {
     /// Returns the URL of the page, with the token if there is one.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Notes that a run of other machines begins now.
+    pub fn begins(&self) {
+        self.feed.begins();
+    }
+
+    /// Shows in the log what happened elsewhere.
+    pub fn note(&self, line: &str) {
+        self.feed.note(line);
     }
 
     /// Hands over what is complete.

@@ -43,7 +43,7 @@ pub fn changed(view: &View) -> Option<String> {
         Steerable::Rate(None) => Some(format!("now {:.0}% of the stages", view.state.rate * 100.0)),
         Steerable::Connections { planned, .. } if planned == view.state.connections => None,
         Steerable::Connections { .. } => Some(format!("now {} connections", count(view.state.connections as u64))),
-        Steerable::Nothing => None,
+        Steerable::Nothing | Steerable::Remote => None,
     }
 }
 
@@ -70,8 +70,11 @@ pub fn connections(view: &View) -> String {
 pub fn generator(view: &View) -> String {
     let Some(progress) = &view.progress else { return NONE.to_owned() };
     let cores = progress.cpu.and_then(|cpu| cpu.generator_cores());
-    let cores = cores.map_or_else(|| NONE.to_owned(), |cores| format!("{cores:.2}"));
-    format!("{cores} CPUs, busiest {}", percent(progress.busy_share))
+    let cores = match view.load.steerable {
+        Steerable::Remote => String::new(),
+        _ => cores.map_or_else(|| format!("{NONE} CPUs, "), |cores| format!("{cores:.2} CPUs, ")),
+    };
+    format!("{cores}busiest {}", percent(progress.busy_share))
 }
 
 /// Returns what the server used in the last second.

@@ -130,7 +130,12 @@ pub struct SoFar<'r> {
     elapsed: Duration,
 }
 
-impl SoFar<'_> {
+impl<'r> SoFar<'r> {
+    /// Returns what is complete of a run whose samples another collector than that of [`run_watched`] has taken.
+    pub fn new(plan: &'r Plan, collector: &'r Collector, started_at: &'r str, elapsed: Duration) -> Self {
+        Self { plan, collector, signals: None, started_at, elapsed }
+    }
+
     /// Returns the result as if the run had ended with its last complete interval. What only the end of a run tells is left
     /// out: sessions by entry, phases of TLS, and requests in flight. It takes some milliseconds.
     pub fn result(&self) -> RunResult {

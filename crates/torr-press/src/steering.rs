@@ -37,6 +37,20 @@ pub enum Steerable {
     },
     /// Nothing.
     Nothing,
+    /// Nothing, and there are no pauses either: other machines make the load.
+    Remote,
+}
+
+impl Steerable {
+    /// Whether the run can be paused.
+    pub fn has_pauses(self) -> bool {
+        self != Self::Remote
+    }
+
+    /// Whether there is a rate, or there are connections, to be raised and lowered.
+    pub fn has_steps(self) -> bool {
+        !matches!(self, Self::Nothing | Self::Remote)
+    }
 }
 
 /// A change of the load, as threads take it over.
@@ -113,8 +127,9 @@ impl Steering {
     }
 
     /// Pauses the run, or continues it. Requests in flight and sessions that have begun go on; so does the run's time.
-    /// `None` before the run has begun.
+    /// `None` where that cannot be, or before the run has begun.
     pub fn toggle_pause(&self) -> Option<SteeringEvent> {
+        self.steerable.has_pauses().then_some(())?;
         self.change(|load| {
             load.paused = !load.paused;
             Some(match load.paused {
@@ -146,7 +161,7 @@ impl Steering {
     }
 
     /// Returns whether the run was ended by [`Steering::end`].
-    pub(crate) fn is_ended(&self) -> bool {
+    pub fn is_ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
     }
 
@@ -168,8 +183,8 @@ impl Steering {
         }
     }
 
-    /// Notes the clock of the run, which begins.
-    pub(crate) fn begin(&self, clock: Clock) {
+    /// Notes the clock of the run, which begins at its epoch.
+    pub fn begin(&self, clock: Clock) {
         // A second run with the same steering would keep the first one's clock; there is none.
         let _ = self.clock.set(clock);
     }
@@ -201,7 +216,7 @@ impl Steering {
                 let change = (ChangeKind::Connections(load.connections), SteeringKind::Connections, value);
                 (load.connections != before).then_some(change)
             }
-            Steerable::Nothing => None,
+            Steerable::Nothing | Steerable::Remote => None,
         })
     }
 

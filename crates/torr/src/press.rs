@@ -1,7 +1,7 @@
 //! `torr URL`: from the command line to a plan, and from the result to the screen.
 
 mod dashboard;
-mod live;
+pub mod live;
 pub mod outputs;
 pub mod permission;
 pub mod ports;

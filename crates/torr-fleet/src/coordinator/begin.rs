@@ -91,6 +91,7 @@ impl Begun {
         });
         all(join_all(plans).await)?;
         not_stopped(stop)?;
+        not_ended(plan)?;
         let farthest = agents.iter().map(|member| member.offset.error).max().unwrap_or(0);
         let (least, each, most) = LEAD;
         let lead = (least + each * agents.len() as u32).min(most);
@@ -104,6 +105,14 @@ impl Begun {
         let names: Vec<_> = agents.iter().map(|member| member.name.as_str()).collect();
         watch.begins(&format!("run {run} of the fleet {}: {}", settings.fleet, names.join(", ")));
         Ok(Self { run, agents, at, from_agents, stops })
+    }
+}
+
+/// Demands that the run's operator has not ended it while it was prepared.
+fn not_ended(plan: &Plan) -> Result<(), FleetError> {
+    match plan.steering.as_ref().is_some_and(|steering| steering.is_ended()) {
+        true => Err(FleetError::NoResult("ended before the run began".into())),
+        false => Ok(()),
     }
 }
 

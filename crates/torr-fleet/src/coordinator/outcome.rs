@@ -4,7 +4,7 @@ use super::begin::Member;
 use crate::error::FleetError;
 use crate::merge::IntervalMerge;
 use crate::message::{End, EntryMessage, Facts, Own};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use torr_gauge::collector::{Measurement, RunFacts, ThreadTotals};
 use torr_gauge::fleet::{AgentState, Fleet, FleetAgent, FleetCut};
 use torr_gauge::generator::{ThreadCost, TimestampSource};
@@ -26,8 +26,7 @@ pub(super) struct Outcome<'a> {
     pub plan: &'a Plan,
     /// The local time of the beginning.
     pub at: Nanos,
-    /// The local time now.
-    pub now: Nanos,
+    pub started_at: String,
     pub interrupted: bool,
     /// The counts of the entries of sessions, of all agents that ended.
     pub entries: Vec<EntryMessage>,
@@ -97,11 +96,11 @@ impl Outcome<'_> {
         let mut plan = self.plan.summary(&self.plan.origins());
         plan.threads = threads.len().max(1);
         let failed = ended.iter().filter_map(|facts| facts.failed_response.clone());
-        let began = SystemTime::now() - Duration::from_nanos(self.now.saturating_sub(self.at));
         RunFacts {
             target: self.plan.target.url.clone(),
             plan,
-            started_at: humantime::format_rfc3339_millis(began).to_string(),
+            started_at: self.started_at.clone(),
+            steering: self.plan.steering.as_ref().map(|steering| steering.events()).unwrap_or_default(),
             interrupted: self.interrupted,
             duration,
             started: sum(|facts| facts.started),

@@ -7,6 +7,7 @@ use crate::nats::Nats;
 use crate::subject::FleetName;
 use std::time::Duration;
 use torr_gauge::collector::Progress;
+use torr_press::SoFar;
 
 /// The settings of a run.
 #[derive(Clone)]
@@ -33,6 +34,6 @@ pub trait Watch {
     /// Notes, in a line, what becomes of the run: an agent is lost, or a `torr fleet stop` ends it.
     fn note(&mut self, line: &str);
 
-    /// Takes the progress of a complete interval of all agents.
-    fn progress(&mut self, progress: &Progress);
+    /// Takes the progress of a complete interval of all agents, and what is complete so far.
+    fn progress(&mut self, progress: &Progress, so_far: &SoFar<'_>);
 }

@@ -12,10 +12,10 @@ use async_nats::Client;
 use futures_util::{FutureExt, StreamExt};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use torr_gauge::collector::{Measurement, Progress};
 use torr_net::{Clock, Nanos, clock};
-use torr_press::Plan;
+use torr_press::{Plan, SoFar};
 
 /// How often the signal to stop is looked for.
 const STOP_POLL: Duration = Duration::from_millis(20);
@@ -41,7 +41,10 @@ pub(super) struct Watching<'a> {
     /// The number of each agent, by its name.
     numbers: HashMap<String, usize>,
     members: Vec<MemberState>,
+    started_at: String,
     interrupted: bool,
+    /// Whether agents were asked to end their load.
+    is_ending: bool,
 }
 
 /// What is known of an agent.
@@ -73,7 +76,13 @@ impl<'a> Watching<'a> {
         let merge = IntervalMerge::new(begun.agents.len());
         let names = begun.agents.iter().map(|member| member.name.clone());
         let numbers = names.zip(0..).collect();
-        Self { settings, plan, client, time, begun, merge, numbers, members, interrupted: false }
+        let ahead = Duration::from_nanos(begun.at.saturating_sub(time.now()));
+        let started_at = humantime::format_rfc3339_millis(SystemTime::now() + ahead).to_string();
+        if let Some(steering) = &plan.steering {
+            steering.begin(time.with_epoch(begun.at));
+        }
+        let (interrupted, is_ending) = (false, false);
+        Self { settings, plan, client, time, begun, merge, numbers, members, started_at, interrupted, is_ending }
     }
 
     /// Goes on until all agents have ended or are lost, and returns the result.
@@ -92,7 +101,8 @@ impl<'a> Watching<'a> {
                         && run.is_none_or(|run| run == self.begun.run)
                     {
                         watch.note("the run was stopped by 'torr fleet stop'");
-                        self.interrupt().await;
+                        self.interrupted = true;
+                        self.end_load().await;
                     }
                 }
                 _ = heartbeat.tick() => {
@@ -105,8 +115,10 @@ impl<'a> Watching<'a> {
                     }
                 }
                 _ = poll.tick() => {
-                    if stop.load(Ordering::Relaxed) && !self.interrupted {
-                        self.interrupt().await;
+                    self.interrupted |= stop.load(Ordering::Relaxed);
+                    let is_ended = self.plan.steering.as_ref().is_some_and(|steering| steering.is_ended());
+                    if (self.interrupted || is_ended) && !self.is_ending {
+                        self.end_load().await;
                     }
                 }
             }
@@ -149,7 +161,8 @@ impl<'a> Watching<'a> {
     fn receive(&mut self, message: &async_nats::Message, watch: &mut dyn Watch) {
         let name = message.subject.rsplit('.').next().unwrap_or_default();
         if let (Some(&number), Ok(message)) = (self.numbers.get(name), Message::decode(&message.payload)) {
-            self.take(number, message).iter().for_each(|progress| watch.progress(progress));
+            let complete = self.take(number, message);
+            self.show(&complete, watch);
         }
     }
 
@@ -216,7 +229,16 @@ impl<'a> Watching<'a> {
     fn lose(&mut self, number: usize, why: &str, watch: &mut dyn Watch) {
         watch.note(&format!("the agent {} is lost: {why}", self.begun.agents[number].name));
         self.members[number].end = MemberEnd::Lost(why.to_owned());
-        self.merge.lose(number).iter().for_each(|progress| watch.progress(progress));
+        let complete = self.merge.lose(number);
+        self.show(&complete, watch);
+    }
+
+    /// Shows intervals that are complete.
+    fn show(&self, complete: &[Progress], watch: &mut dyn Watch) {
+        for progress in complete {
+            let elapsed = Duration::from_secs_f64(progress.elapsed_s);
+            watch.progress(progress, &SoFar::new(self.plan, self.merge.collector(), &self.started_at, elapsed));
+        }
     }
 
     fn lose_all(&mut self, why: &str, watch: &mut dyn Watch) {
@@ -228,8 +250,8 @@ impl<'a> Watching<'a> {
     }
 
     /// Ends the load of all agents, each of which reports what it has measured.
-    async fn interrupt(&mut self) {
-        self.interrupted = true;
+    async fn end_load(&mut self) {
+        self.is_ending = true;
         self.send_to_all(&Message::Stop { run: Some(self.begun.run.clone()) }).await;
     }
 
@@ -246,7 +268,8 @@ impl<'a> Watching<'a> {
             }
             members.push((agent, state.began, state.end));
         }
-        let outcome = Outcome { plan: self.plan, at, now: self.time.now(), interrupted: self.interrupted, entries };
+        let (plan, started_at, interrupted) = (self.plan, self.started_at, self.interrupted);
+        let outcome = Outcome { plan, at, started_at, interrupted, entries };
         outcome.measure(self.settings.fleet.to_string(), run, members, self.merge)
     }
 }

@@ -14,16 +14,17 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, view: &View, theme: &Theme) {
     let change = match view.load.steerable {
         Steerable::Rate(_) => Some("the rate up or down by a tenth; the result says so"),
         Steerable::Connections { .. } => Some("connections up or down by a tenth; the result says so"),
-        Steerable::Nothing => None,
+        Steerable::Nothing | Steerable::Remote => None,
     };
+    let is_own = view.load.steerable.has_pauses();
     let keys = [
         Some(("q", "end the run: its result is printed, thresholds decide the exit code")),
-        Some(("p", "pause: no request begins, the run's time goes on; again to continue")),
+        is_own.then_some(("p", "pause: no request begins, the run's time goes on; again to continue")),
         change.map(|text| ("+ -", text)),
         Some(("m", "mark this moment in the log and in the result")),
         Some(("?", "show or hide this")),
         Some(("Ctrl-C", "interrupt: the result is printed, exit code 130")),
-        Some(("Ctrl-Z", "stop the program, and with it the load, until 'fg'")),
+        is_own.then_some(("Ctrl-Z", "stop the program, and with it the load, until 'fg'")),
         Some(("Ctrl-L", "draw the screen anew")),
     ];
     let line = |(key, text): (&'static str, &'static str)| {

@@ -31,7 +31,8 @@
   const showPanel = (html) => {
     replace(panel, html);
     const paused = panel.querySelector("[data-paused]")?.dataset.paused === "true";
-    controls.querySelector("[data-wish=pause]").textContent = paused ? "Continue" : "Pause";
+    const pause = controls.querySelector("[data-wish=pause]");
+    if (pause) pause.textContent = paused ? "Continue" : "Pause";
   };
 
   const source = new EventSource("events");

@@ -28,7 +28,8 @@ pub struct Feed {
 #[derive(Debug)]
 struct Run {
     view: View,
-    began: Instant,
+    /// When the run began.
+    began: Option<Instant>,
     /// The number of results so far.
     results: u64,
     has_ended: bool,
@@ -53,11 +54,16 @@ pub struct Parts {
 }
 
 impl Feed {
-    /// Returns the state of a run that begins now.
+    /// Returns the state of a run that begins now, or of other machines' run, which begins with [`Feed::begins`].
     pub fn new(view: View, steering: Arc<Steering>) -> Self {
         let now = Instant::now();
         Self {
-            run: Mutex::new(Run { view, began: now, results: 0, has_ended: false }),
+            run: Mutex::new(Run {
+                began: view.load.begins_at_once().then_some(now),
+                view,
+                results: 0,
+                has_ended: false,
+            }),
             report: Mutex::new(Report { number: 0, html: "".into(), not_before: now }),
             steering,
             changes: watch::Sender::new(0),
@@ -67,6 +73,18 @@ impl Feed {
     /// Returns a receiver that learns of each change from now on.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
+    }
+
+    /// Notes that a run of other machines begins now.
+    pub fn begins(&self) {
+        self.run().began = Some(Instant::now());
+        self.changed();
+    }
+
+    /// Notes what happened elsewhere.
+    pub fn note(&self, line: &str) {
+        self.run().view.note(line);
+        self.changed();
     }
 
     /// Takes over what is complete.
@@ -110,7 +128,7 @@ impl Feed {
     pub fn parts(&self, known: u64) -> Parts {
         let (panel, number, result, has_ended) = {
             let mut run = self.run();
-            let elapsed_s = run.began.elapsed().as_secs_f64();
+            let elapsed_s = run.began.map_or(0.0, |began| began.elapsed().as_secs_f64());
             run.view.at(elapsed_s);
             run.view.state = self.steering.state();
             // A verdict of the first seconds would be a guess.

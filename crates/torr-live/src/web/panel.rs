@@ -18,14 +18,14 @@ pub fn page(load: &Load) -> String {
     let change = match load.steerable {
         Steerable::Rate(_) => Some(("Lower rate", "Higher rate")),
         Steerable::Connections { .. } => Some(("Fewer connections", "More connections")),
-        Steerable::Nothing => None,
+        Steerable::Nothing | Steerable::Remote => None,
     };
     let main = html! {
         header #planned { h1 { (load.target) } p.sub { (load.words) } }
         noscript { p.caution { "This page follows a run by its script: allow scripts, or use the option --live in a terminal." } }
         p #connection role="status" {}
         div #controls role="group" aria-label="Steer the run" {
-            button type="button" data-wish="pause" { "Pause" }
+            @if load.steerable.has_pauses() { button type="button" data-wish="pause" { "Pause" } }
             @if let Some((lower, raise)) = change {
                 button type="button" data-wish="lower" { (lower) }
                 button type="button" data-wish="raise" { (raise) }

@@ -16,6 +16,12 @@ impl Plan {
         (Self { steering: Some(Arc::clone(&steering)), ..self }, steering)
     }
 
+    /// Returns the plan of a load that other machines make: its operator marks moments, and ends it.
+    pub fn watched(self) -> (Self, Arc<Steering>) {
+        let steering = Arc::new(Steering::new(Steerable::Remote, self.connections, self.warmup));
+        (Self { steering: Some(Arc::clone(&steering)), ..self }, steering)
+    }
+
     /// Returns what can be changed about the load beside pauses.
     fn steerable(&self) -> Steerable {
         match &self.pace {

@@ -5,10 +5,12 @@ use super::load::{FleetLoad, Reader, WordSource};
 use crate::exit::{self, CliError};
 use crate::interrupt;
 use crate::output;
+use crate::press::live::Views;
 use crate::press::outputs::Outputs;
 use crate::press::{self, PressArgs};
 use crate::script::Script;
 use crate::session;
+use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -18,7 +20,7 @@ use torr_gauge::Factor;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::fleet::Fleet;
 use torr_gauge::redact;
-use torr_press::Plan;
+use torr_press::{Plan, SoFar};
 use torr_report::live::LiveProgress;
 
 /// How long agents are waited for whose number is known.
@@ -57,15 +59,27 @@ fn load_from_fleet(
     let mut outputs = Outputs::open(&press.output)?;
     let stop = interrupt::flag()?;
     outputs.begin(&plan.target.url)?;
-    let live = LiveProgress::new(plan.duration, !quiet && std::io::stderr().is_terminal());
-    let mut screen = Screen { outputs: &mut outputs, live: &live, quiet };
-    let run = torr_fleet::coordinator::run(&settings, plan, &stop, &mut screen);
-    live.clear();
+    let (views, plan) = match Views::are_wanted(press.live, &press.dashboard) {
+        true => {
+            let plan = plan.clone().watched().0;
+            (Some(Views::of(press.live, &press.dashboard, &plan, &stop)?), Cow::Owned(plan))
+        }
+        false => (None, Cow::Borrowed(plan)),
+    };
+    let has_screen = views.as_ref().is_some_and(Views::has_screen);
+    let line = LiveProgress::new(plan.duration, !has_screen && !quiet && std::io::stderr().is_terminal());
+    let mut screen = Screen { outputs: &mut outputs, line: &line, views: views.as_ref(), quiet };
+    let run = torr_fleet::coordinator::run(&settings, &plan, &stop, &mut screen);
+    line.clear();
+    let dashboard = views.and_then(Views::close);
     match run {
         Ok(mut run) => {
             judge(&mut run);
             let outcome = Script::outcome(&run);
             let code = outputs.finish(&mut run);
+            if let Some(dashboard) = dashboard {
+                dashboard.finish(run.result);
+            }
             Ok(script.map(|script| script.finish(outcome)).transpose()?.flatten().unwrap_or(code))
         }
         Err(FleetError::NoResult(why)) if stop.load(Ordering::Relaxed) => {
@@ -88,23 +102,29 @@ fn judge(run: &mut Measurement) {
 /// What the user sees while a run goes on.
 struct Screen<'a> {
     outputs: &'a mut Outputs,
-    live: &'a LiveProgress,
+    line: &'a LiveProgress,
+    views: Option<&'a Views>,
     quiet: bool,
 }
 
 impl Watch for Screen<'_> {
     fn begins(&mut self, line: &str) {
         self.note(line);
+        self.views.inspect(|views| views.begins());
     }
 
     fn note(&mut self, line: &str) {
-        if !self.quiet {
-            output::note(&redact::line(line));
+        let line = redact::line(line);
+        self.views.inspect(|views| views.note(&line));
+        // Where there is a screen, a line would stand across it.
+        if !self.quiet && !self.views.is_some_and(Views::has_screen) {
+            output::note(&line);
         }
     }
 
-    fn progress(&mut self, progress: &Progress) {
-        self.live.progress(progress);
+    fn progress(&mut self, progress: &Progress, so_far: &SoFar<'_>) {
+        self.line.progress(progress);
         self.outputs.progress(progress);
+        self.views.inspect(|views| views.update(progress, so_far));
     }
 }

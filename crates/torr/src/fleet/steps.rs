@@ -18,7 +18,7 @@ use torr_fleet::message::IfLost;
 use torr_fleet::{FleetError, Load, Members, RunSettings, Watch};
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::redact;
-use torr_press::{Arrivals, Pace, Plan};
+use torr_press::{Arrivals, Pace, Plan, SoFar};
 
 /// How long agents are waited for whose number is not known.
 const WAIT: Duration = Duration::from_secs(2);
@@ -237,7 +237,7 @@ impl Watch for Screen<'_> {
         output::note(&redact::line(line));
     }
 
-    fn progress(&mut self, progress: &Progress) {
+    fn progress(&mut self, progress: &Progress, _: &SoFar<'_>) {
         (self.0)(progress);
     }
 }

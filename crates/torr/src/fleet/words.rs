@@ -63,8 +63,22 @@ const TRAVELLING: &[&str] = &[
 ];
 
 /// Flags of the result, which the coordinator writes.
-const STAYING: &[&str] =
-    &["json", "csv", "csv_entries", "hlog", "prometheus", "junit", "report", "otlp", "fail_if", "quiet"];
+const STAYING: &[&str] = &[
+    "json",
+    "csv",
+    "csv_entries",
+    "hlog",
+    "prometheus",
+    "junit",
+    "report",
+    "otlp",
+    "fail_if",
+    "quiet",
+    "live",
+    "dashboard",
+    "dashboard_cert",
+    "dashboard_key",
+];
 
 /// Flags that the coordinator's machine carries out by itself: its files and environment, and what is sent once.
 const RESOLVED: &[&str] = &["variables", "variables_file", "secrets", "setup", "teardown"];
@@ -133,7 +147,7 @@ mod tests {
         ] {
             assert!(check_sent(&[flag(id, Some("/etc/passwd"))]).is_err(), "{id}");
         }
-        for id in ["unix_socket", "cacert", "proxy", "bind", "live"] {
+        for id in ["unix_socket", "cacert", "proxy", "bind"] {
             assert!(travelling(&[flag(id, Some("x"))]).is_err(), "{id}");
         }
         assert!(check_sent(&[flag("data", Some("@a")), flag("feeder", Some("a.csv"))]).is_ok(), "the message has them");

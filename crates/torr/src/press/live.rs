@@ -7,13 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_live::{Dashboard, Live, Load};
-use torr_press::{Plan, RunError};
+use torr_press::{Plan, RunError, SoFar};
 
 /// A run with its views.
 pub struct WatchedRun {
     plan: Plan,
-    screen: Option<Live>,
-    dashboard: Option<Dashboard>,
+    views: Views,
 }
 
 impl WatchedRun {
@@ -27,21 +26,17 @@ impl WatchedRun {
         plan: &Plan,
         stop: &Arc<AtomicBool>,
     ) -> Result<Option<Self>, CliError> {
-        let has_screen = live && torr_live::is_possible();
-        if !has_screen && dashboard.dashboard.is_none() {
+        if !Views::are_wanted(live, dashboard) {
             return Ok(None);
         }
-        let (plan, steering) = plan.clone().steered();
-        let dashboard = dashboard.start(&plan)?;
-        let screen = has_screen.then(|| Live::start(Load::of(&plan), steering, Arc::clone(stop)));
-        let screen =
-            screen.and_then(|screen| screen.map_err(|error| output::note(&format!("no full screen: {error}"))).ok());
-        Ok(Some(Self { plan, screen, dashboard }))
+        let (plan, _) = plan.clone().steered();
+        let views = Views::of(live, dashboard, &plan, stop)?;
+        Ok(Some(Self { plan, views }))
     }
 
     /// Whether the terminal shows the run.
     pub fn has_screen(&self) -> bool {
-        self.screen.is_some()
+        self.views.has_screen()
     }
 
     /// Runs the plan, with the verdict on what is complete once a second. The terminal is as before at the end; the dashboard still
@@ -51,22 +46,72 @@ impl WatchedRun {
         stop: &AtomicBool,
         mut watch: impl FnMut(&Progress),
     ) -> Result<(Measurement, Option<Dashboard>), RunError> {
-        let Self { plan, screen, dashboard } = self;
+        let Self { plan, views } = self;
         let run = torr_press::run_watched(&plan, stop, |progress, so_far| {
-            let mut result = so_far.result();
-            result.verdict = Some(torr_doctor::passive(&result));
-            let result = Arc::new(result);
-            if let Some(screen) = &screen {
-                screen.update(&progress, &result);
-            }
-            if let Some(dashboard) = &dashboard {
-                dashboard.update(&progress, &result);
-            }
+            views.update(&progress, so_far);
             watch(&progress);
         });
-        drop(screen);
+        let dashboard = views.close();
         let mut run = run?;
         run.result.verdict = Some(torr_doctor::passive(&run.result));
         Ok((run, dashboard))
+    }
+}
+
+/// The views of a run: its screen, its dashboard.
+pub struct Views {
+    screen: Option<Live>,
+    dashboard: Option<Dashboard>,
+}
+
+impl Views {
+    /// Whether the user wants a view that there can be.
+    pub fn are_wanted(live: bool, dashboard: &DashboardArgs) -> bool {
+        dashboard.dashboard.is_some() || (live && torr_live::is_possible())
+    }
+
+    /// Opens the views of a plan, which has a steering.
+    ///
+    /// # Errors
+    /// If there is no dashboard.
+    pub fn of(live: bool, dashboard: &DashboardArgs, plan: &Plan, stop: &Arc<AtomicBool>) -> Result<Self, CliError> {
+        let dashboard = dashboard.start(plan)?;
+        let steering = plan.steering.clone().filter(|_| live && torr_live::is_possible());
+        let screen = steering.map(|steering| Live::start(Load::of(plan), steering, Arc::clone(stop)));
+        let screen =
+            screen.and_then(|screen| screen.map_err(|error| output::note(&format!("no full screen: {error}"))).ok());
+        Ok(Self { screen, dashboard })
+    }
+
+    /// Whether the terminal shows the run.
+    pub fn has_screen(&self) -> bool {
+        self.screen.is_some()
+    }
+
+    /// Notes that a run of other machines begins now.
+    pub fn begins(&self) {
+        self.screen.iter().for_each(Live::begins);
+        self.dashboard.iter().for_each(Dashboard::begins);
+    }
+
+    /// Shows in the log what happened elsewhere.
+    pub fn note(&self, line: &str) {
+        self.screen.iter().for_each(|screen| screen.note(line));
+        self.dashboard.iter().for_each(|dashboard| dashboard.note(line));
+    }
+
+    /// Shows what is complete, with the verdict on it.
+    pub fn update(&self, progress: &Progress, so_far: &SoFar<'_>) {
+        let mut result = so_far.result();
+        result.verdict = Some(torr_doctor::passive(&result));
+        let result = Arc::new(result);
+        self.screen.iter().for_each(|screen| screen.update(progress, &result));
+        self.dashboard.iter().for_each(|dashboard| dashboard.update(progress, &result));
+    }
+
+    /// Gives the terminal back, and returns the dashboard, which still has to get the judged result.
+    pub fn close(self) -> Option<Dashboard> {
+        drop(self.screen);
+        self.dashboard
     }
 }
