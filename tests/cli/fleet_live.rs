@@ -73,7 +73,7 @@ fn a_run_over_a_fleet_has_its_dashboard() {
         curl(&["-X", "POST", "-H", "torr-steering: 1", &format!("{page}steer/{wish}")]);
     }
     one.signal("KILL");
-    drop(one.wait());
+    one.wait();
     wait_until("the loss in the log", || curl(&[&events]).contains("the agent one is lost").then_some(()));
     curl(&["-X", "POST", "-H", "torr-steering: 1", &format!("{page}steer/end")]);
     assert_eq!(watched.wait().code(), Some(1), "the result is cut");
