@@ -257,3 +257,37 @@ fn the_limit_is_found_by_the_agents_of_a_fleet() {
         assert!(refused.stderr.contains(hint), "{words:?}: {refused:?}");
     }
 }
+
+#[test]
+fn an_authority_travels_and_is_read_on_no_agent() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let (certificate, key) = certificates::self_signed(folder.path());
+    let [certificate, key] = [certificate, key].map(|path| path.display().to_string());
+    let (nats, serve) = (NatsServer::start(), Serve::start(&["--tls-cert", &certificate, "--tls-key", &key]));
+    let _agents = [nats.agent("one", &[]), nats.agent("two", &[])];
+    let url = format!("https://{}/", serve.address);
+    fs::write(folder.path().join("shop.hurl"), format!("GET {url}\n[Options]\ncacert: server.pem\n"))
+        .expect("a file can be written");
+    // The path is relative to where the run is started: no agent could find the file.
+    for load in [&[&url, "--cacert", "server.pem"][..], &["shop.hurl"]] {
+        let end = ["-c", "2", "-n", "20", "-d", "20s", "--json", "-"];
+        let mut command = nats.run_of_fleet(&[&["--agents", "2", "--"], load, &end].concat());
+        command.current_dir(folder.path());
+        let ended = Running::start(command).wait();
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let result = result(&ended);
+        adds_up(&result);
+        assert_eq!(count(&result, "/status/200"), 20, "{result:#}");
+    }
+    let search = ["limit", &url, "--cacert", &certificate, "--fleet", "--nats", &nats.url(), "--budget", "6s"];
+    let end = ["--max-rate", "100", "--max-connections", "4", "--slo", "p99<2s", "-q", "--json", "-"];
+    let ended = torr(&[&search[..], &end].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    // What is wrong with it is said where the run is started.
+    for (file, words) in [("no.pem", "No such file"), ("shop.hurl", "no certificate")] {
+        let mut command = nats.run_of_fleet(&["--", &url, "-d", "1s", "--cacert", file]);
+        command.current_dir(folder.path());
+        let ended = Running::start(command).wait();
+        assert!(ended.code == Some(2) && ended.stderr.contains(words), "{ended:?}");
+    }
+}

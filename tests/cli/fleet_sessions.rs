@@ -172,8 +172,8 @@ fn sessions_of_one_machine_are_refused_in_a_line() {
     let _agents = [nats.agent("one", &[]), nats.agent("two", &[])];
     let [few, script] = [("few.csv", "user\na\n"), ("a.lua", "")].map(|(name, text)| visited.write(name, text));
     let environment = visited.write("env.hurl", &format!("GET {}{{{{getEnv \"HOME\"}}}}\n", visited.server.url()));
-    let options = [("ca.hurl", "cacert: ca.pem"), ("unix.hurl", "unix-socket: /run/x"), ("proxy.hurl", "proxy: p:1")];
-    let [ca, unix, proxy] = options
+    let options = [("cert.hurl", "cert: ca.pem"), ("unix.hurl", "unix-socket: /run/x"), ("proxy.hurl", "proxy: p:1")];
+    let [cert, unix, proxy] = options
         .map(|(name, option)| visited.write(name, &format!("GET {}\n[Options]\n{option}\n", visited.server.url())));
     visited.write("ca.pem", "");
     let (visit, host, url) = (visited.path("visit.hurl"), visited.host(), visited.server.url());
@@ -181,7 +181,7 @@ fn sessions_of_one_machine_are_refused_in_a_line() {
     let records = [&visit, "--variable", &host, "--variable", "token=t", "--variable", "key=k", "--feeder", &few];
     let mistakes: [(&[&str], &str); 8] = [
         (&[&environment], "getEnv"),
-        (&[&ca], "'cacert'"),
+        (&[&cert], "'cert'"),
         (&[&unix], "'unix-socket'"),
         (&[&proxy], "'proxy'"),
         (&[&script, &url], "a.lua"),

@@ -43,6 +43,7 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
     if args.through.fleet.is_some() {
         // What the load names is sent to the agents.
         args.request.files = FileSource::Kept(Arc::clone(&kept));
+        args.transport.tls.files = args.request.files.clone();
     }
     let args = &args;
     let fleet = args.through.fleet()?;

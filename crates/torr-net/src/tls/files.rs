@@ -2,18 +2,34 @@
 
 use super::TlsError;
 use rustls::RootCertStore;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::path::Path;
 
 /// Returns all certificates in a file, at least one.
 pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let unread = |error| TlsError::File(format!("cannot read certificates from {}: {error}", path.display()));
-    let all: Vec<_> = CertificateDer::pem_file_iter(path).map_err(unread)?.collect::<Result<_, _>>().map_err(unread)?;
+    let all = CertificateDer::pem_file_iter(path).map_err(|error| unread(path, &error))?;
+    at_least_one(path, all)
+}
+
+/// Returns all certificates in the content of a file, at least one.
+pub(super) fn certificates_in(content: &[u8], path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    at_least_one(path, CertificateDer::pem_slice_iter(content))
+}
+
+fn at_least_one(
+    path: &Path,
+    all: impl Iterator<Item = Result<CertificateDer<'static>, pem::Error>>,
+) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let all: Vec<_> = all.collect::<Result<_, _>>().map_err(|error| unread(path, &error))?;
     if all.is_empty() {
         return Err(TlsError::File(format!("there is no certificate in {}", path.display())));
     }
     Ok(all)
+}
+
+fn unread(path: &Path, error: &pem::Error) -> TlsError {
+    TlsError::File(format!("cannot read certificates from {}: {error}", path.display()))
 }
 
 /// Returns the first private key in a file.

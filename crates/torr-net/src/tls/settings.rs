@@ -1,6 +1,6 @@
 //! The client's settings of TLS, and their translation for `rustls`.
 
-use super::files::{certificates, private_key, roots_of};
+use super::files::{certificates, certificates_in, private_key, roots_of};
 use super::provider::provider;
 use super::tickets::Tickets;
 use super::trust::{PolicyVerifier, TrustPolicy};
@@ -40,6 +40,13 @@ pub enum Roots {
     System,
     /// The certificates in a PEM file.
     File(PathBuf),
+    /// The certificates in a PEM file that was read already.
+    Pem {
+        /// The file, for errors.
+        path: PathBuf,
+        /// What it contains.
+        content: Arc<[u8]>,
+    },
     /// Any signer: the certificate is not verified.
     AcceptAny,
 }
@@ -115,8 +122,11 @@ impl TlsSettings {
         let builder = match &self.roots {
             Roots::System => builder.with_root_certificates(system_roots()?),
             Roots::AcceptAny => builder.dangerous().with_custom_certificate_verifier(verifier(TrustPolicy::AcceptAny)),
-            Roots::File(path) => {
-                let given = certificates(path)?;
+            Roots::File(path) | Roots::Pem { path, .. } => {
+                let given = match &self.roots {
+                    Roots::Pem { content, .. } => certificates_in(content, path)?,
+                    _ => certificates(path)?,
+                };
                 let roots = Arc::new(roots_of(&given, path)?);
                 let signed = WebPkiServerVerifier::builder_with_provider(roots, provider)
                     .build()

@@ -45,6 +45,11 @@ impl FileSource {
         }
     }
 
+    /// Reads a file of a load of several machines; `None` if it cannot be read, and for the load of one machine.
+    pub fn read_for_fleet(&self, path: &str) -> Option<Arc<[u8]>> {
+        self.is_of_fleet().then(|| self.read(path).ok()).flatten().map(Arc::from)
+    }
+
     /// Returns whether the load is one of several machines.
     pub fn is_of_fleet(&self) -> bool {
         !matches!(self, Self::Here)

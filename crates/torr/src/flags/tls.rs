@@ -1,7 +1,8 @@
 //! The flags of TLS: how `https://` URLs are spoken to.
 
+use super::file_source::FileSource;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use torr_net::tls::{Resumption, Roots, TlsSettings, Versions};
 use torr_press::Target;
 
@@ -37,6 +38,9 @@ pub struct TlsArgs {
     /// new visitors do, with a full handshake each
     #[arg(long, value_enum, default_value_t = TlsResumption::On, value_name = "HOW")]
     pub tls_resumption: TlsResumption,
+    /// Where the file of `--cacert` comes from.
+    #[arg(skip)]
+    pub files: FileSource,
 }
 
 /// The use of TLS sessions.
@@ -48,11 +52,20 @@ pub enum TlsResumption {
 }
 
 impl TlsArgs {
+    fn given_roots(&self, file: &Path) -> Roots {
+        match (&self.files, self.files.read_for_fleet(&file.to_string_lossy())) {
+            (_, Some(content)) => Roots::Pem { path: file.into(), content },
+            // Nothing of an agent's machine is read.
+            (FileSource::Sent(_), None) => Roots::Pem { path: file.into(), content: [].into() },
+            (FileSource::Here | FileSource::Kept(_), None) => Roots::File(file.into()),
+        }
+    }
+
     /// Returns the settings for the host of a target.
     pub fn settings(&self, target: &Target) -> TlsSettings {
         TlsSettings {
             roots: match &self.cacert {
-                Some(file) => Roots::File(file.clone()),
+                Some(file) => self.given_roots(file),
                 None if self.insecure => Roots::AcceptAny,
                 None => Roots::System,
             },

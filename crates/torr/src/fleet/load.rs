@@ -167,6 +167,7 @@ pub(super) fn with_scheme(url: &str) -> String {
 fn take_files_from(args: &mut PressArgs, source: &FileSource) {
     args.request.files = source.clone();
     args.checks.files = source.clone();
+    args.transport.tls.files = source.clone();
 }
 
 /// Returns variables as they travel.

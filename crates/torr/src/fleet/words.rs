@@ -50,6 +50,7 @@ const TRAVELLING: &[&str] = &[
     "http2_prior_knowledge",
     "streams",
     "insecure",
+    "cacert",
     "sni",
     "tlsv1_2",
     "tlsv1_3",
@@ -135,7 +136,6 @@ mod tests {
             "variables",
             "variables_file",
             "secrets",
-            "cacert",
             "cert",
             "key",
             "unix_socket",
@@ -147,7 +147,7 @@ mod tests {
         ] {
             assert!(check_sent(&[flag(id, Some("/etc/passwd"))]).is_err(), "{id}");
         }
-        for id in ["unix_socket", "cacert", "proxy", "bind"] {
+        for id in ["unix_socket", "cert", "proxy", "bind"] {
             assert!(travelling(&[flag(id, Some("x"))]).is_err(), "{id}");
         }
         assert!(check_sent(&[flag("data", Some("@a")), flag("feeder", Some("a.csv"))]).is_ok(), "the message has them");

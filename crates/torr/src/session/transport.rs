@@ -52,7 +52,6 @@ pub fn with_options_of(
 pub fn check_for_fleet(transport: &TransportArgs) -> Result<(), CliError> {
     let TransportArgs { unix_socket, proxy, bind, tls, .. } = transport;
     let options = [
-        ("cacert", tls.cacert.is_some()),
         ("cert", tls.cert.is_some()),
         ("key", tls.key.is_some()),
         ("unix-socket", unix_socket.is_some()),
