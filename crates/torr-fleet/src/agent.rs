@@ -277,9 +277,11 @@ impl Serving {
                 Ok(to_all) => {
                     let target = plan.target.host_and_port();
                     let part = 100.0 * message.part;
-                    let connections = message.connections;
-                    self.agent
-                        .note(&format!("run {run}: {part:.1}% of a load on {target}, with {connections} connections"));
+                    let connections = match message.connections {
+                        1 => "1 connection".to_owned(),
+                        many => format!("{many} connections"),
+                    };
+                    self.agent.note(&format!("run {run}: {part:.1}% of a load on {target}, with {connections}"));
                     self.active = Some(Active::new(run.clone(), plan, message.if_lost, to_all));
                     Message::Ready { run }
                 }
