@@ -1,5 +1,6 @@
 //! The sections of the page, in the order in which a reader needs them.
 
+pub mod agents;
 pub mod cautions;
 pub mod demo;
 pub mod distribution;

@@ -95,6 +95,7 @@ pub fn article(document: &Document) -> Markup {
                     (section::distribution::distribution(value))
                     (section::phases::phases(value))
                     (section::entries::entries(value))
+                    (section::agents::agents(value))
                     (section::errors::errors(value))
                 }
                 Kind::Doctor => {

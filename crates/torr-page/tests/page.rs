@@ -29,7 +29,11 @@ fn run() -> Value {
         "series": (1..=10).map(point).collect::<Vec<_>>(),
         "steering": [{"t": 2.5, "what": "mark"}, {"t": 3.0, "what": "rate", "value": 1.1}, {"t": 9, "what": "end"}],
         "entries": [{"name": "login", "requests": 5, "failed": 1, "latency_us": {"p50": 5, "p99": 9}}],
-        "fleet": {"agents": [{"name": "one", "state": "ended", "rps": 5.0, "requests": 5, "errors": 0, "busy_share": 0.5}]},
+        "fleet": {"agents": [
+            {"name": "one", "state": "ended", "rps": 5.0, "requests": 5, "errors": 0, "busy_share": 0.5, "began_us": 90},
+            {"name": "two", "state": "lost", "share": 0.45, "rps": 5.0, "errors": 3, "busy_share": 0.97, "was_limit": true,
+                "send_lag_p99_us": 9200.0, "began_us": -120},
+        ]},
         "checks": [{"name": "status is 200", "passed": 5, "failed": 1}],
         "thresholds": [{"rule": "p99>50ms", "measured": "20 ms", "failed": false}],
         "validity": {"ok": false, "findings": [{"what": "steal", "ok": false, "note": "stolen", "advice": "again"}]},
@@ -186,6 +190,9 @@ fn figures_are_those_of_the_json() {
         assert!(text.contains(figure), "{figure} is not in {text}");
     }
     assert!(text.contains("until 10 s") && text.contains("480"), "the map has its table: {text}");
+    for figure in ["45%", "9.20 ms", "+90 us", "-120 us", "lost, was itself the limit"] {
+        assert!(text.contains(figure), "{figure} is not in {text}");
+    }
     let text = read(vec![versions()]).text();
     let change = "CPU time per response of B, compared with A: +8.0% to +12.0%";
     for figure in [change, "the same within 2", "cannot tell: +8.0%", "10 us", "it is more", "a note", "--seed 7"] {

@@ -1,0 +1,64 @@
+//! The agents of a run over a fleet.
+
+use crate::fields::{list, number, text};
+use crate::plot::bar::bar;
+use maud::{Markup, html};
+use serde_json::Value;
+use torr_report::human::{count, micros, percent, rate};
+
+/// What stands for a figure that is not known.
+const NONE: &str = "–";
+
+/// Returns the table of agents.
+pub fn agents(value: &Value) -> Markup {
+    let agents = list(value, "fleet.agents");
+    html! {
+        @if !agents.is_empty() {
+            section {
+                h2 { "Agents" }
+                div.wide tabindex="0" role="group" aria-label="Agents" {
+                    table {
+                        thead {
+                            tr {
+                                th { "agent" } th { "share" } th { "connections" } th { "requests/s" } th { "errors" }
+                                th { "p99 send lag" } th { "began" } th { "busy" } td {} td {}
+                            }
+                        }
+                        tbody { @for agent in agents { (row(agent)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn row(agent: &Value) -> Markup {
+    let known = |path: &str, words: fn(f64) -> String| number(agent, path).map_or(NONE.into(), words);
+    let busy = number(agent, "busy_share").unwrap_or(0.0);
+    html! {
+        tr {
+            td.words { (text(agent, "name").unwrap_or_default()) }
+            td { (known("share", percent)) }
+            td { (known("connections", |n| count(n as u64))) }
+            td { (known("rps", rate)) }
+            td { (known("errors", |n| count(n as u64))) }
+            td { (known("send_lag_p99_us", micros)) }
+            td { (known("began_us", after)) }
+            td { (known("busy_share", percent)) }
+            td.drawn { (bar(busy, "a")) }
+            td.words { (became(agent)) }
+        }
+    }
+}
+
+/// Returns a time after the set one.
+fn after(us: f64) -> String {
+    format!("{}{}", if us < 0.0 { "-" } else { "+" }, micros(us.abs()))
+}
+
+/// Returns what is to be said of an agent, nothing of most.
+fn became(agent: &Value) -> String {
+    let state = text(agent, "state").filter(|&state| state != "ended");
+    let limit = (agent["was_limit"] == true).then_some("was itself the limit");
+    [state, limit].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
