@@ -43,7 +43,7 @@ pub(super) struct Watching<'a> {
     members: Vec<MemberState>,
     started_at: String,
     interrupted: bool,
-    /// Whether agents were asked to end their load.
+    /// Whether agents were sent the end of their load.
     is_ending: bool,
 }
 
