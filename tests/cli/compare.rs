@@ -42,6 +42,19 @@ fn single_results_have_no_interval_and_groups_do() {
 }
 
 #[test]
+fn results_that_are_all_invalid_cannot_tell() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let files = archive(folder.path(), &[1.0, 1.0]);
+    let mut run: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&files[1]).expect("it was written")).expect("it is JSON");
+    run["interrupted"] = true.into();
+    fs::write(&files[1], run.to_string()).expect("a file can be written");
+    let compared = torr(&["compare", &files[0], &files[1]]);
+    assert_eq!(compared.code, Some(4), "{}{}", compared.stdout, compared.stderr);
+    assert!(compared.stderr.contains(&format!("{} has no valid result (interrupted)", files[1])), "{}", compared.stderr);
+}
+
+#[test]
 fn history_names_the_run_that_changed() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let files = archive(folder.path(), &[[1.0; 10], [0.8; 10]].concat());

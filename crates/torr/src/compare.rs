@@ -13,9 +13,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use torr_lab::report::{Conclusion, Report};
 
-/// The exit code of a comparison that cannot tell.
-const CANNOT_TELL: u8 = 4;
-
 /// Compares and prints the report.
 pub fn run(args: &CompareArgs) -> Result<ExitCode, CliError> {
     if args.versions.len() == 1 {
@@ -49,6 +46,6 @@ fn code(report: &Report) -> ExitCode {
     match report.conclusion() {
         Conclusion::Shown => ExitCode::SUCCESS,
         Conclusion::Failed => ExitCode::FAILURE,
-        Conclusion::CannotTell => ExitCode::from(CANNOT_TELL),
+        Conclusion::CannotTell => ExitCode::from(exit::CANNOT_TELL),
     }
 }

@@ -15,7 +15,12 @@ pub enum CliError {
     Unreachable(String),
     /// Something else failed, such as writing a file: exit code 1.
     Failed(String),
+    /// What was measured does not allow an answer: exit code 4.
+    CannotTell(String),
 }
+
+/// The exit code of a comparison that cannot tell.
+pub const CANNOT_TELL: u8 = 4;
 
 impl CliError {
     /// Returns the error of a command line with this mistake.
@@ -26,7 +31,7 @@ impl CliError {
     /// Returns the line.
     pub fn into_line(self) -> String {
         match self {
-            Self::Usage(line) | Self::Unreachable(line) | Self::Failed(line) => line,
+            Self::Usage(line) | Self::Unreachable(line) | Self::Failed(line) | Self::CannotTell(line) => line,
         }
     }
 
@@ -36,6 +41,7 @@ impl CliError {
             Self::Failed(line) => (1, line),
             Self::Usage(line) => (2, line),
             Self::Unreachable(line) => (3, line),
+            Self::CannotTell(line) => (CANNOT_TELL, line),
         };
         output::note(&redact::line(&line));
         ExitCode::from(code)

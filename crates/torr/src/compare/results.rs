@@ -16,7 +16,8 @@ pub fn compare(args: &CompareArgs) -> Result<Report, CliError> {
     let (read_a, read_b) = (read(a)?, read(b)?);
     let rules = args.rules();
     let names = [name(a), name(b)];
-    groups::compare([&read_a, &read_b], names, &rules, args.difference, args.seed.unwrap_or(1)).map_err(CliError::Usage)
+    let seed = args.seed.unwrap_or(1);
+    groups::compare([&read_a, &read_b], names, &rules, args.difference, seed).map_err(CliError::CannotTell)
 }
 
 fn read(words: &[String]) -> Result<Vec<Archived>, CliError> {
