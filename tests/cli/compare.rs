@@ -51,7 +51,11 @@ fn results_that_are_all_invalid_cannot_tell() {
     fs::write(&files[1], run.to_string()).expect("a file can be written");
     let compared = torr(&["compare", &files[0], &files[1]]);
     assert_eq!(compared.code, Some(4), "{}{}", compared.stdout, compared.stderr);
-    assert!(compared.stderr.contains(&format!("{} has no valid result (interrupted)", files[1])), "{}", compared.stderr);
+    assert!(
+        compared.stderr.contains(&format!("{} has no valid result (interrupted)", files[1])),
+        "{}",
+        compared.stderr
+    );
 }
 
 #[test]
