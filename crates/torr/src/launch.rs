@@ -112,8 +112,7 @@ pub fn free_port() -> Result<u16, CliError> {
 
 /// Returns the error of a URL that was valid with one port but not with another.
 pub fn no_start(stop: CliError) -> Halt {
-    let (CliError::Usage(line) | CliError::Unreachable(line) | CliError::Failed(line)) = stop;
-    Halt::Command(line)
+    Halt::Command(stop.into_line())
 }
 
 /// Returns whether the address has a listener.
