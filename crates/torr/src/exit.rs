@@ -15,7 +15,7 @@ pub enum CliError {
     Unreachable(String),
     /// Something else failed, such as writing a file: exit code 1.
     Failed(String),
-    /// What was measured does not allow an answer: exit code 4.
+    /// What was measured is not enough to tell: exit code 4.
     CannotTell(String),
 }
 
