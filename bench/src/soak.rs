@@ -74,10 +74,10 @@ pub fn run(options: &SoakOptions) -> Result<(), Error> {
     let mut loads = loads::all(&ports);
     loads::find_rates(&mut loads, torr, folder.path(), if seconds < 1200 { 5 } else { 15 }, options.share)?;
 
-    let (start, others) = (SystemTime::now(), Others::begin());
+    let (start, mut others) = (SystemTime::now(), Others::begin());
     world.running = loads.iter().map(|load| load.start(torr, folder.path(), seconds)).collect::<Result<_, _>>()?;
-    let (samples, windows) = world.soak(&loads, start, seconds as f64, torr)?;
-    let (own_share, others_share) = others.shares();
+    let (samples, windows) = world.soak(&loads, start, seconds as f64, torr, &mut others)?;
+    let shares = others.shares();
     let mut outcomes = Vec::new();
     for (load, program) in loads.iter().zip(std::mem::take(&mut world.running)) {
         let result = loads::result(load.name, program, seconds)?;
@@ -97,8 +97,7 @@ pub fn run(options: &SoakOptions) -> Result<(), Error> {
         machine,
         trends: samples.trends(seconds as f64, is_disturbed),
         reloads: report::Reloads::of(&[&world.plain, &world.tls])?,
-        own_share,
-        others_share,
+        shares,
         left_out,
         loads: outcomes,
         disturbances: windows,
@@ -142,6 +141,7 @@ impl World {
         start: SystemTime,
         length: f64,
         torr: &str,
+        others: &mut Others,
     ) -> Result<(Samples, Vec<Window>), Error> {
         let (mut samples, mut windows) = (Samples::default(), Vec::new());
         let (mut sample_at, mut reload_at, mut disturb_at) = (SAMPLE.1, RELOAD.1, DISTURB.1);
@@ -159,7 +159,7 @@ impl World {
                 reload_at += RELOAD.0;
             } else if now >= disturb_at && may_disturb {
                 let kind = turns.find(|&kind| kind != Kind::DiskFull || self.disk.is_some()).expect("it goes round");
-                self.disturb(kind, torr)?;
+                self.disturb(kind, torr, others)?;
                 windows.push(Window { kind, begin: now, end: seconds_since(start) });
                 disturb_at += DISTURB.0;
             }
@@ -188,10 +188,11 @@ impl World {
         if warm_up { self.tls.signal(Signal::HUP) } else { Ok(()) }
     }
 
-    fn disturb(&mut self, kind: Kind, torr: &str) -> Result<(), Error> {
+    fn disturb(&mut self, kind: Kind, torr: &str, others: &mut Others) -> Result<(), Error> {
         match kind {
             Kind::Reload => self.plain.signal(Signal::HUP)?,
             Kind::DatabaseRestart => {
+                others.before_killing(self.database.pid());
                 self.database.kill();
                 self.database.start_again();
             }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::account::{Kind, Outcome, Window};
+use super::others::Shares;
 use super::trend::{Quantity, Trend, can_judge};
 use crate::archive;
 use crate::child::Server;
@@ -42,10 +43,8 @@ pub struct Report {
     pub trends: Vec<Trend>,
     pub reloads: Reloads,
     pub disturbances: Vec<Window>,
-    /// The share of the machine's CPU time that the soak took, on average: loads, servers, database.
-    pub own_share: f64,
-    /// The share that other programs and the hypervisor took.
-    pub others_share: f64,
+    /// Who took the machine's CPU time, on average.
+    pub shares: Shares,
     /// Disturbances that this run had not, each with the reason.
     pub left_out: Vec<&'static str>,
 }
@@ -78,10 +77,10 @@ impl Report {
             self.seconds, self.share_percent
         );
         text += &archive::on(&self.machine);
-        let percent = [self.own_share, self.others_share].map(|share| share * 100.0);
+        let Shares { own, interrupts, hypervisor, others } = self.shares;
+        let [own, interrupts, hypervisor, others] = [own, interrupts, hypervisor, others].map(|share| share * 100.0);
         text += &format!(
-            "- this took {:.0}% of the machine, other programs and the hypervisor {:.0}%\n",
-            percent[0], percent[1]
+            "- this took {own:.0}% of the machine's CPU time, interrupts {interrupts:.0}%, the hypervisor {hypervisor:.0}%, other programs {others:.0}%\n"
         );
         text += &format!("- reloads done: {}, given up: {}\n", self.reloads.done, self.reloads.given_up);
         for kind in [Kind::Reload, Kind::DatabaseRestart, Kind::LinkCut, Kind::DiskFull] {

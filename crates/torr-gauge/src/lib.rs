@@ -29,6 +29,7 @@ pub mod sockets;
 pub mod statuses;
 pub mod steal;
 pub mod steering;
+mod step_counts;
 pub mod threshold;
 pub mod validity;
 pub mod verdict;

@@ -2,8 +2,10 @@
 
 use crate::buckets::Buckets;
 use crate::sessions::SessionsEnded;
+use crate::step_counts::StepCounts;
 use crate::{CpuUse, Latency};
 use serde::{Deserialize, Serialize};
+use std::mem;
 
 /// The limit of points, above which neighbours merge and the interval doubles.
 const MAX_POINTS: usize = 1024;
@@ -50,22 +52,21 @@ fn is_zero(count: &u64) -> bool {
 #[derive(Debug, Default)]
 pub struct Series {
     intervals: Vec<Interval>,
+    /// The encoded response times of all intervals, one after the other. A vector for each interval would take several times as
+    /// much, and what merging frees would not be used again.
+    encoded: Vec<u8>,
     /// The number of the caller's intervals in each interval of the series; 0 stands for 1.
     merged: usize,
     /// The number of the caller's intervals in the last one.
     in_last: usize,
 }
 
-#[derive(Debug, Default, Clone)]
+#[derive(Debug)]
 struct Interval {
     end_s: f64,
-    requests: u64,
-    errors: u64,
-    sessions: SessionsEnded,
-    /// Response times in microseconds, rounded down by at most 1%, with their counts, in ascending order. They have 32 bits, since a
-    /// long run keeps half a million of them: more than 71 minutes, or 4 billion responses, are the most that fits.
-    latencies: Vec<(u32, u32)>,
-    cpu: Option<CpuUse>,
+    counts: IntervalCounts,
+    /// The number of bytes of its encoded response times.
+    encoded: usize,
 }
 
 /// The counts of an interval.
@@ -84,37 +85,51 @@ pub struct IntervalCounts {
 impl Series {
     /// Appends the interval that ended at `end_s` seconds.
     pub fn push(&mut self, end_s: f64, counts: IntervalCounts, latency: &Latency) {
-        let IntervalCounts { requests, errors, sessions, cpu } = counts;
-        self.append(Interval { end_s, requests, errors, sessions, latencies: in_steps(latency), cpu });
-    }
-
-    fn append(&mut self, interval: Interval) {
-        let merged = self.merged.max(1);
-        match self.intervals.last_mut() {
-            Some(last) if self.in_last < merged => {
-                last.merge(interval);
-                self.in_last += 1;
-            }
-            _ => {
-                if self.intervals.len() == MAX_POINTS {
-                    self.halve();
-                    return self.append(interval);
-                }
-                self.intervals.push(interval);
-                self.in_last = 1;
-            }
+        if self.intervals.len() == MAX_POINTS && self.in_last == self.merged.max(1) {
+            self.halve();
+        }
+        let before = self.encoded.len();
+        StepCounts::of(latency).encode(&mut self.encoded);
+        self.intervals.push(Interval { end_s, counts, encoded: self.encoded.len() - before });
+        if self.in_last < self.merged {
+            self.merge_last();
+            self.in_last += 1;
+        } else {
+            self.in_last = 1;
         }
     }
 
+    /// Merges intervals in pairs.
     fn halve(&mut self) {
-        let pairs = self.intervals.chunks(2).map(|pair| {
-            let mut both = pair[0].clone();
-            pair[1..].iter().cloned().for_each(|second| both.merge(second));
-            both
-        });
-        self.intervals = pairs.collect();
-        self.in_last = 2 * self.merged.max(1);
+        let (intervals, encoded) = (mem::take(&mut self.intervals), self.encoded.clone());
+        self.encoded.clear();
+        let mut encoded = &encoded[..];
+        for (index, interval) in intervals.into_iter().enumerate() {
+            let (own, later) = encoded.split_at(interval.encoded);
+            encoded = later;
+            self.encoded.extend_from_slice(own);
+            self.intervals.push(interval);
+            if index % 2 == 1 {
+                self.merge_last();
+            }
+        }
         self.merged = 2 * self.merged.max(1);
+        self.in_last = self.merged;
+    }
+
+    /// Merges the last interval into the one before, if there are two.
+    fn merge_last(&mut self) {
+        let [.., both, last] = &mut self.intervals[..] else { return };
+        let last_at = self.encoded.len() - last.encoded;
+        let both_at = last_at - both.encoded;
+        let mut steps = StepCounts::decode(&self.encoded[both_at..last_at]);
+        steps.add(&StepCounts::decode(&self.encoded[last_at..]));
+        self.encoded.truncate(both_at);
+        steps.encode(&mut self.encoded);
+        both.encoded = self.encoded.len() - both_at;
+        both.end_s = last.end_s;
+        both.counts.add(&last.counts);
+        self.intervals.pop();
     }
 
     /// Merges the last interval into the one before if it is shorter than `shortest_s` seconds.
@@ -122,20 +137,24 @@ impl Series {
         if let [.., before, last] = &self.intervals[..]
             && last.end_s - before.end_s < shortest_s
         {
-            let last = self.intervals.pop().expect("the pattern has seen two");
-            self.intervals.last_mut().expect("the pattern has seen two").merge(last);
+            self.merge_last();
         }
     }
 
     /// Returns the points for the result.
     pub fn points(&self) -> Vec<Point> {
-        self.intervals.iter().map(Interval::point).collect()
+        let mut encoded = &self.encoded[..];
+        let point = |interval: &Interval| {
+            let (own, later) = encoded.split_at(interval.encoded);
+            encoded = later;
+            interval.point(&StepCounts::decode(own))
+        };
+        self.intervals.iter().map(point).collect()
     }
 }
 
-impl Interval {
-    fn merge(&mut self, later: Self) {
-        self.end_s = later.end_s;
+impl IntervalCounts {
+    fn add(&mut self, later: &Self) {
         self.requests += later.requests;
         self.errors += later.errors;
         self.sessions.add(later.sessions);
@@ -147,71 +166,26 @@ impl Interval {
             // What is known of a part stands for the whole.
             (known, None) | (None, known) => known,
         };
-        self.latencies.extend(later.latencies);
-        self.latencies.sort_unstable();
-        self.latencies.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 = kept.1.saturating_add(next.1);
-            }
-            same
-        });
-        self.latencies.shrink_to_fit();
     }
+}
 
-    fn point(&self) -> Point {
-        let latencies = self.latencies.iter().map(|&(us, n)| (u64::from(us), u64::from(n)));
-        let total: u64 = latencies.clone().map(|(_, n)| n).sum();
-        let quantile = |share: f64| {
-            let rank = (total as f64 * share).ceil() as u64;
-            let mut seen = 0;
-            let mut latencies = latencies.clone();
-            latencies.find_map(|(us, n)| {
-                seen += n;
-                (seen >= rank.max(1)).then_some(us)
-            })
-        };
+impl Interval {
+    fn point(&self, steps: &StepCounts) -> Point {
+        let IntervalCounts { requests, errors, sessions, cpu } = self.counts;
         Point {
             t: self.end_s,
-            requests: self.requests,
-            errors: self.errors,
-            p50: quantile(0.5),
-            p99: quantile(0.99),
-            sessions_finished: self.sessions.finished,
-            sessions_failed: self.sessions.failed,
-            latency_histogram: Buckets::of_steps(latencies),
-            generator_cores: self.cpu.and_then(|cpu| cpu.generator_cores()),
-            server_cores: self.cpu.and_then(|cpu| cpu.server_cores()),
-            cpu_share: self.cpu.and_then(|cpu| cpu.cpu_share()),
+            requests,
+            errors,
+            p50: steps.quantile(0.5),
+            p99: steps.quantile(0.99),
+            sessions_finished: sessions.finished,
+            sessions_failed: sessions.failed,
+            latency_histogram: Buckets::of_steps(steps.iter()),
+            generator_cores: cpu.and_then(|cpu| cpu.generator_cores()),
+            server_cores: cpu.and_then(|cpu| cpu.server_cores()),
+            cpu_share: cpu.and_then(|cpu| cpu.cpu_share()),
         }
     }
-}
-
-/// Returns the response times in 350 steps a decade, each at most 1% long. The ten steps a decade of results begin with one of these.
-fn in_steps(latency: &Latency) -> Vec<(u32, u32)> {
-    let mut steps: Vec<(u32, u32)> = Vec::new();
-    for (us, n) in latency.counts() {
-        let mut unit = 1;
-        while us / unit >= 1000 {
-            unit *= 10;
-        }
-        let step = match us / unit {
-            0..200 => unit,
-            200..500 => 2 * unit,
-            _ => 5 * unit,
-        };
-        let least = fitting(us / step * step);
-        match steps.last_mut() {
-            Some(last) if last.0 == least => last.1 = last.1.saturating_add(fitting(n)),
-            _ => steps.push((least, fitting(n))),
-        }
-    }
-    steps.shrink_to_fit(); // kept to the end of the run
-    steps
-}
-
-fn fitting(number: u64) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -237,22 +211,27 @@ mod tests {
     }
 
     #[test]
-    fn the_steps_of_an_interval_are_at_most_a_hundredth_of_the_time() {
-        let mut all = Latency::default();
-        for us in (1..5000).chain((5000..4_000_000).step_by(997)) {
+    fn a_run_of_six_hours_needs_hardly_more_memory_than_one_of_half_an_hour() {
+        let mut series = Series::default();
+        let random = &mut fastrand::Rng::with_seed(1);
+        let mut after_half_an_hour = 0;
+        for second in 1..=21_600u32 {
             let mut latency = Latency::default();
-            latency.record(us * 1000);
-            all.record(us * 1000);
-            let kept = latency.counts().next().map_or(0, |(us, _)| us);
-            let [(least, 1)] = in_steps(&latency)[..] else { panic!("one response has one step") };
-            let off = kept - u64::from(least);
-            assert!(off * 100 <= kept, "{us} us: {least}");
+            // Times from 100 us on, one of a hundred above 1 ms: a point has the more steps, the more of them it has.
+            (0..400).for_each(|_| latency.record((100_000.0 * random.f64().max(1e-6).powf(-0.5)) as u64));
+            series.push(second.into(), IntervalCounts::default(), &latency);
+            if second == 1800 {
+                after_half_an_hour = series.encoded.capacity();
+            }
         }
-        let steps = in_steps(&all);
-        assert!(steps.is_sorted() && steps.len() < 7 * 350, "{}", steps.len());
-        let mut endless = Latency::default();
-        endless.record_many(1, u64::from(u32::MAX) + 5);
-        assert_eq!(in_steps(&endless), [(1, u32::MAX)]);
+        let six_hours = series.encoded.capacity();
+        assert!(
+            six_hours <= 2 * after_half_an_hour && six_hours <= 2 << 20,
+            "{six_hours} bytes after {after_half_an_hour}"
+        );
+        let [points @ .., _] = &series.points()[..] else { panic!("there are points") };
+        // The median is 141 us; each point has some thousand responses.
+        assert!(points.iter().all(|point| point.p50.is_some_and(|us| (135..148).contains(&us))), "{points:?}");
     }
 
     #[test]
