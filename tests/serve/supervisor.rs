@@ -14,8 +14,10 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use torr_test_support::client::{Client, get};
+use torr_test_support::client::{Client, get, post};
+use torr_test_support::control_group::ControlGroup;
 use torr_test_support::program::{Running, signal, torr_command, torr_path};
+use torr_test_support::required::cannot_run;
 use torr_test_support::servers::{Serve, free_port};
 use torr_test_support::supervised::{Supervised, lives, sockets, switches};
 use torr_test_support::{PATIENCE, wait_until};
@@ -24,6 +26,12 @@ const TWO: &[&str] = &["--processes", "2", "--workers", "1"];
 
 fn two(args: &[&str]) -> Supervised {
     Supervised::start(&[TWO, args].concat())
+}
+
+/// Whether the connection gets another response.
+fn goes_on(client: &mut Client) -> bool {
+    client.send_what_goes(get("/").as_bytes());
+    client.responds()
 }
 
 fn fifo(path: &Path) {
@@ -49,16 +57,45 @@ fn a_worker_that_is_killed_is_started_anew_while_the_other_serves_on() {
     signal(victim, "KILL");
     let line = server.says("SIGKILL");
     assert!(line.contains(&format!("(process {victim}) was ended by SIGKILL: it is started anew in 10 ms")), "{line}");
-    let goes_on = |client: &mut Client| {
-        client.send_what_goes(get("/").as_bytes());
-        client.responds()
-    };
     let alive = clients.iter_mut().map(goes_on).filter(|alive| *alive).count();
     assert!(alive > 0 && alive < 32, "{alive} of 32 connections go on, of {shares:?} sockets");
     // Some of these wait for the new worker, on the listener that its predecessor had.
     (0..32).for_each(|_| assert_eq!(server.client().get("/").status, 200));
     let after = wait_until("two workers", || Some(server.workers()).filter(|workers| workers.len() == 2));
     assert_eq!(after.intersection(&workers).count(), 1, "{workers:?} became {after:?}");
+    server.leaves();
+}
+
+#[test]
+fn a_worker_that_runs_out_of_memory_is_started_anew_while_the_other_serves_on() {
+    const LIMIT: u64 = 16 << 20;
+    let server = two(&["--max-body", &(8 * LIMIT).to_string()]);
+    let workers = server.new_workers(2, &BTreeSet::new());
+    let victim = *workers.first().expect("there are two");
+    let group = match ControlGroup::with_memory(LIMIT) {
+        Ok(group) => group,
+        Err(error) => return cannot_run("a_worker_that_runs_out_of_memory", &error.to_string()),
+    };
+    group.admit(victim).expect("a process that runs can be moved");
+    let mut bystanders: Vec<_> = (0..32).map(|_| server.client()).collect();
+    bystanders.iter_mut().for_each(|client| assert_eq!(client.get("/").status, 200));
+    // A body that takes four times as much as the victim may have, echoed: which worker has it is the kernel's choice.
+    let body = "x".repeat(4 * LIMIT as usize);
+    let request = post("/echo", &body);
+    let echoes = || {
+        let mut client = server.client();
+        client.send_what_goes(request.as_bytes());
+        client.responds()
+    };
+    let served = (0..32).take_while(|_| echoes()).count();
+    assert!(served < 32, "no connection came to the victim");
+    let line = server.says("SIGKILL");
+    assert!(line.contains(&format!("(process {victim}) was ended by SIGKILL: it is started anew")), "{line}");
+    let alive = bystanders.iter_mut().map(goes_on).filter(|alive| *alive).count();
+    assert!(alive > 0 && alive < 32, "{alive} of 32 connections go on");
+    // Its successor is not in the group of the victim, and has room.
+    wait_until("two workers", || (server.workers().len() == 2 && !server.workers().contains(&victim)).then_some(()));
+    (0..16).for_each(|_| assert!(echoes(), "a worker does not respond"));
     server.leaves();
 }
 

@@ -1,7 +1,7 @@
 //! Databases that belong to one subject.
 
 use super::Environment;
-use super::quota::ControlGroup;
+use torr_test_support::control_group::ControlGroup;
 pub use torr_test_support::databases::Make;
 use torr_test_support::databases::Server;
 use torr_test_support::error::Error;
@@ -29,7 +29,7 @@ impl Environment {
     /// # Errors
     /// If the quota cannot be set.
     pub fn starved_database(&mut self, make: Make, percent: u32) -> Result<Database, Error> {
-        let group = ControlGroup::new(percent)?;
+        let group = ControlGroup::with_quota(percent)?;
         let server = Server::start(make);
         // The processes that the database starts for its clients inherit the group.
         group.admit(server.pid())?;

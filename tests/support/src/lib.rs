@@ -1,7 +1,8 @@
 //! What Torr's tests, and the programs that measure Torr, have in common. Whatever goes wrong is a panic: the test has failed then.
 //!
 //! - Always: waiting ([`wait_until`]), measuring alone ([`alone`], [`beside`]), when a measurement may be made again ([`disturbance`]), tests that
-//!   cannot run everywhere ([`required`]), and how a program fails or is interrupted ([`error`], [`interrupt`]).
+//!   cannot run everywhere ([`required`]), limits of CPU time and memory ([`control_group`]), and how a program fails or is
+//!   interrupted ([`error`], [`interrupt`]).
 //! - Feature `program`: the program `torr` run from outside, and clients and servers for it.
 //! - Feature `links`: links of packets with a delay and losses; with `program`, hosts at their ends.
 //! - Feature `databases`: private servers of databases and caches.
@@ -9,6 +10,7 @@
 #![allow(missing_docs, reason = "a comment that repeats the name says nothing, and no other repository uses the crate")]
 
 mod alone;
+pub mod control_group;
 pub mod disturbance;
 pub mod error;
 pub mod interrupt;
