@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd};
 /// Defers connections of a listener until their first bytes arrive, for about a second at most.
 ///
 /// # Errors
-/// As `setsockopt(2)`.
+/// Returns the errors of `setsockopt(2)`.
 #[allow(unsafe_code)]
 pub(crate) fn defer_accept(listener: impl AsFd) -> io::Result<()> {
     let seconds: libc::c_int = 1;

@@ -13,8 +13,8 @@ pub enum Interest {
     /// Readable, level-triggered: an event at each wait while the descriptor is readable. For listeners, so that one accept
     /// per event is enough, and for wake-ups and tickers.
     Level,
-    /// As [`Interest::Level`], for a listener that several pollers share: an event wakes one of those that wait, or a few
-    /// (EPOLLEXCLUSIVE). The interest cannot be changed.
+    /// Readable, level-triggered, for a listener that several pollers share: an event wakes one of the pollers that wait, or a
+    /// few (EPOLLEXCLUSIVE). The interest cannot be changed.
     Shared,
     /// Readable, edge-triggered: one event when bytes arrive or the peer ends its side. For connections.
     Read,
@@ -42,7 +42,7 @@ impl Poller {
     /// Creates an epoll instance without descriptors.
     ///
     /// # Errors
-    /// As `epoll_create1(2)`.
+    /// Returns the errors of `epoll_create1(2)`.
     pub fn new() -> io::Result<Self> {
         Ok(Self(epoll::create(epoll::CreateFlags::CLOEXEC)?))
     }
@@ -50,7 +50,7 @@ impl Poller {
     /// Registers a descriptor, until it is removed or closed.
     ///
     /// # Errors
-    /// As `epoll_ctl(2)`.
+    /// Returns the errors of `epoll_ctl(2)`.
     pub fn add(&self, fd: impl AsFd, token: Token, interest: Interest) -> io::Result<()> {
         Ok(epoll::add(&self.0, fd, epoll::EventData::new_u64(token.bits()), interest.flags())?)
     }
@@ -58,7 +58,7 @@ impl Poller {
     /// Changes the interest in a descriptor. Readiness that exists already causes an event again.
     ///
     /// # Errors
-    /// As `epoll_ctl(2)`.
+    /// Returns the errors of `epoll_ctl(2)`.
     pub fn modify(&self, fd: impl AsFd, token: Token, interest: Interest) -> io::Result<()> {
         Ok(epoll::modify(&self.0, fd, epoll::EventData::new_u64(token.bits()), interest.flags())?)
     }
@@ -66,7 +66,7 @@ impl Poller {
     /// Unregisters a descriptor.
     ///
     /// # Errors
-    /// As `epoll_ctl(2)`.
+    /// Returns the errors of `epoll_ctl(2)`.
     pub fn remove(&self, fd: impl AsFd) -> io::Result<()> {
         Ok(epoll::delete(&self.0, fd)?)
     }
@@ -75,7 +75,7 @@ impl Poller {
     /// ends the wait without events.
     ///
     /// # Errors
-    /// As `epoll_wait(2)`.
+    /// Returns the errors of `epoll_wait(2)`, except `EINTR`.
     #[inline]
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         let timeout = timeout.map(|t| Timespec { tv_sec: t.as_secs() as i64, tv_nsec: t.subsec_nanos().into() });

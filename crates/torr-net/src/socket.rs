@@ -30,8 +30,8 @@ fn stream(family: AddressFamily) -> io::Result<OwnedFd> {
 /// call is saved.
 ///
 /// # Errors
-/// As `socket(2)`, `bind(2)` and `connect(2)`. [`io::ErrorKind::AddrNotAvailable`] means that no port is free,
-/// [`io::ErrorKind::WouldBlock`] that a Unix socket's backlog is full.
+/// Returns the errors of `socket(2)`, `setsockopt(2)`, `bind(2)` and `connect(2)`. [`io::ErrorKind::AddrNotAvailable`] means
+/// that no port is free, [`io::ErrorKind::WouldBlock`] that a Unix socket's backlog is full.
 pub fn connect(address: &Address, source: Option<IpAddr>, sends_once: bool) -> io::Result<OwnedFd> {
     match address {
         Address::Tcp(address) => connect_tcp(*address, source, sends_once),
@@ -63,7 +63,7 @@ fn connect_tcp(addr: SocketAddr, source: Option<IpAddr>, sends_once: bool) -> io
 /// SO_REUSEPORT.
 ///
 /// # Errors
-/// As `socket(2)` and `bind(2)`.
+/// Returns the errors of `socket(2)`, `setsockopt(2)` and `bind(2)`.
 pub fn reserve(addr: SocketAddr) -> io::Result<OwnedFd> {
     let socket = tcp(addr)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
@@ -78,7 +78,7 @@ pub fn reserve(addr: SocketAddr) -> io::Result<OwnedFd> {
 /// (TCP_DEFER_ACCEPT): the server is woken once for connection and request.
 ///
 /// # Errors
-/// As `socket(2)`, `bind(2)` and `listen(2)`.
+/// Returns the errors of `socket(2)`, `setsockopt(2)`, `bind(2)` and `listen(2)`.
 pub fn listen(addr: SocketAddr, backlog: i32, share_port: bool, deferred: bool) -> io::Result<OwnedFd> {
     let socket = tcp(addr)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
@@ -119,7 +119,7 @@ pub fn adopt(listener: OwnedFd, deferred: bool) -> io::Result<OwnedFd> {
 /// aborted in the queue.
 ///
 /// # Errors
-/// As `accept4(2)`, notably `EMFILE`.
+/// Returns the errors of `accept4(2)`, notably `EMFILE`, except `EAGAIN`, `ECONNABORTED` and `EINTR`.
 #[inline]
 pub fn accept(listener: impl AsFd) -> io::Result<Option<(OwnedFd, Option<SocketAddr>)>> {
     match net::acceptfrom_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
@@ -132,7 +132,7 @@ pub fn accept(listener: impl AsFd) -> io::Result<Option<(OwnedFd, Option<SocketA
 /// Returns the address that a socket is bound to.
 ///
 /// # Errors
-/// As `getsockname(2)`.
+/// Returns the errors of `getsockname(2)`, and an error for a socket that is not of an IP family.
 pub fn local_addr(socket: impl AsFd) -> io::Result<SocketAddr> {
     net::getsockname(socket)?.try_into().map_err(|_| io::Error::other("not an internet socket"))
 }
@@ -141,7 +141,7 @@ pub fn local_addr(socket: impl AsFd) -> io::Result<SocketAddr> {
 /// an empty path.
 ///
 /// # Errors
-/// As `getsockname(2)`, and for sockets of other kinds.
+/// Returns the errors of `getsockname(2)`, and an error for a socket that is neither TCP nor Unix.
 pub fn local_address(socket: impl AsFd) -> io::Result<Address> {
     let address = net::getsockname(socket)?;
     if let Ok(address) = SocketAddr::try_from(address.clone()) {
@@ -158,16 +158,16 @@ pub fn local_address(socket: impl AsFd) -> io::Result<Address> {
 pub struct Credentials {
     /// The process; `None` if it is in a PID namespace that this process does not see.
     pub pid: Option<u32>,
-    /// Its effective user.
+    /// The effective user of the process.
     pub uid: u32,
-    /// Its effective group.
+    /// The effective group of the process.
     pub gid: u32,
 }
 
 /// Returns the credentials of a Unix socket's peer.
 ///
 /// # Errors
-/// As `getsockopt(2)`, such as for a socket of another family.
+/// Returns the errors of `getsockopt(2)`, such as for a socket of another family.
 pub fn peer_credentials(socket: impl AsFd) -> io::Result<Credentials> {
     let peer = getsockopt(&socket, PeerCredentials)?;
     let pid = u32::try_from(peer.pid()).ok().filter(|pid| *pid > 0);
@@ -198,7 +198,7 @@ pub fn acknowledge(socket: impl AsFd) {
 /// Receives available bytes. `Some(0)` is the end of the stream, `None` that no bytes are available.
 ///
 /// # Errors
-/// As `recv(2)`.
+/// Returns the errors of `recv(2)`, except `EAGAIN` and `EINTR`.
 #[inline]
 pub fn recv(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Option<usize>> {
     match net::recv(socket, buffer, RecvFlags::empty()) {
@@ -211,7 +211,7 @@ pub fn recv(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Option<usize>> {
 /// Sends as much as the send buffer takes, and returns the number of bytes; 0 if the buffer is full.
 ///
 /// # Errors
-/// As `send(2)`.
+/// Returns the errors of `send(2)`, except `EAGAIN` and `EINTR`.
 #[inline]
 pub fn send(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     match net::send(socket, bytes, SendFlags::NOSIGNAL) {

@@ -23,7 +23,7 @@ impl StopSignal {
     /// Creates a signal without an order.
     ///
     /// # Errors
-    /// As `eventfd(2)`.
+    /// Returns the errors of `eventfd(2)`.
     pub fn new() -> io::Result<Self> {
         Ok(Self { wake_up: WakeUp::new()?, state: AtomicU64::new(0) })
     }

@@ -17,7 +17,7 @@ impl Ticker {
     /// Creates and arms the timer.
     ///
     /// # Errors
-    /// As `timerfd_create(2)`.
+    /// Returns the errors of `timerfd_create(2)` and `timerfd_settime(2)`.
     pub fn new(interval: Duration) -> io::Result<Self> {
         let ticker = Self(timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?);
         ticker.set(interval)?;
@@ -27,7 +27,7 @@ impl Ticker {
     /// Changes the interval; 0 disarms the timer.
     ///
     /// # Errors
-    /// As `timerfd_settime(2)`.
+    /// Returns the errors of `timerfd_settime(2)`.
     pub fn set(&self, interval: Duration) -> io::Result<()> {
         let time = Timespec { tv_sec: interval.as_secs() as i64, tv_nsec: interval.subsec_nanos().into() };
         let every = Itimerspec { it_interval: time, it_value: time };

@@ -25,7 +25,7 @@ type UnixNanos = u64;
 /// socket on the machine has enabled them, so that early bytes may have none.
 ///
 /// # Errors
-/// As `setsockopt(2)`.
+/// Returns the errors of `setsockopt(2)`.
 pub fn enable(socket: impl AsFd) -> io::Result<()> {
     let software = TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE | TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE;
     Ok(setsockopt(&socket, sockopt::Timestamping, &software)?)
@@ -37,7 +37,7 @@ pub struct Timestamps {
     clock: Clock,
     /// The wall clock's time at the monotonic clock's epoch. `None` while the wall clock is being stepped.
     epoch: Option<UnixNanos>,
-    /// That of the last reading.
+    /// The wall clock's time at the monotonic clock's epoch, by the last reading.
     last: UnixNanos,
     /// The number of receives with a stamp that could be used, and of all.
     stamped: u64,
@@ -69,7 +69,7 @@ impl Timestamps {
     /// that no bytes are available. Without a stamp the time is the present one.
     ///
     /// # Errors
-    /// As `recvmsg(2)`.
+    /// Returns the errors of `recvmsg(2)`, except `EAGAIN` and `EINTR`.
     #[inline]
     pub fn recv(&mut self, socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Option<(usize, Nanos)>> {
         let (mut control, mut buffers) = ([0; CONTROL], [IoSliceMut::new(buffer)]);

@@ -12,7 +12,7 @@ impl WakeUp {
     /// Creates an eventfd that is not readable yet.
     ///
     /// # Errors
-    /// As `eventfd(2)`.
+    /// Returns the errors of `eventfd(2)`.
     pub fn new() -> io::Result<Self> {
         Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
     }

@@ -105,7 +105,7 @@ impl TlsAcceptor {
     /// Creates the state of a new connection.
     ///
     /// # Errors
-    /// As the TLS library.
+    /// Returns the errors of `rustls`, such as for a configuration that it rejects.
     pub fn accept(&self) -> Result<TlsServer, TlsError> {
         TlsServer::new(self.current())
     }
@@ -116,7 +116,7 @@ impl TlsAcceptor {
     /// its certificate again.
     ///
     /// # Errors
-    /// As [`ServerTlsSettings::load`]. The configuration before stays in use.
+    /// Returns the errors of [`ServerTlsSettings::load`]. The configuration in use stays in use after an error.
     pub fn reload(&self) -> Result<(), TlsError> {
         let mut known = self.state.authorities.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut config, authorities) = self.state.settings.config()?;

@@ -56,7 +56,7 @@ impl TlsClient {
     /// Starts the handshake of a new connection, and appends the ClientHello to `out`.
     ///
     /// # Errors
-    /// As the TLS library.
+    /// Returns the errors of `rustls`, such as for a configuration that it rejects.
     pub fn open(&mut self, out: &mut Vec<u8>) -> Result<(), TlsError> {
         let connection = UnbufferedClientConnection::new(Arc::clone(&self.config), self.name.clone())?;
         self.records.insert(Records::new(connection)).process(&mut [], out, &mut Vec::new())?;

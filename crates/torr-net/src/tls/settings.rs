@@ -44,7 +44,7 @@ pub enum Roots {
     Pem {
         /// The file, for errors.
         path: PathBuf,
-        /// What it contains.
+        /// The content of the file.
         content: Arc<[u8]>,
     },
     /// Any signer: the certificate is not verified.
@@ -112,7 +112,7 @@ impl TlsSettings {
     /// look for a provider of the process, and panic without one. The name and the resumption are that client's affair.
     ///
     /// # Errors
-    /// As [`TlsSettings::load`], but for the name.
+    /// Returns the errors of [`TlsSettings::load`], except [`TlsError::Name`].
     pub fn client_config(&self) -> Result<ClientConfig, TlsError> {
         let provider = provider()?;
         let algorithms = provider.signature_verification_algorithms;
