@@ -150,7 +150,7 @@ impl ResponseReader {
     /// observer allows.
     ///
     /// # Errors
-    /// As [`ResponseReader::read`].
+    /// Returns the errors of [`ResponseReader::read`].
     #[inline]
     pub fn observe(
         &mut self,
