@@ -40,7 +40,7 @@ pub struct Collector {
 struct OpenInterval {
     /// The number of threads that have reported the whole interval.
     reported: usize,
-    /// Their merged samples, and those of threads that ended within the interval.
+    /// The merged samples of the threads that have reported the interval, and of threads that ended within it.
     merged: Sample,
     /// The shortest time in nanoseconds in which a thread waited for events.
     least_idle: Option<u64>,
@@ -171,7 +171,7 @@ pub struct RunFacts {
     pub peak: u64,
     /// The maximum number of source addresses of a thread.
     pub sources: u64,
-    /// Where the times of responses come from.
+    /// The source of the times of responses.
     pub timestamps: TimestampSource,
     /// The resource use of each thread.
     pub threads: Vec<ThreadCost>,
@@ -185,7 +185,7 @@ pub struct RunFacts {
     pub failed_response: Option<FailedResponse>,
     /// The names of the checks of each response.
     pub checks: Vec<String>,
-    /// What the operator did to the run while it went on.
+    /// The operator's interventions during the run, in the order of time.
     pub steering: Vec<SteeringEvent>,
     /// The sessions of virtual users, in a run with sessions.
     pub sessions: Option<SessionFacts>,

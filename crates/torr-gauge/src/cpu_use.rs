@@ -10,7 +10,7 @@ pub struct CpuUse {
     pub seconds: f64,
     /// The CPU time of the generator's process in seconds.
     pub generator_s: f64,
-    /// What was seen of the server's machine, where its processes are visible.
+    /// The CPU time of the server's machine; `None` where the server's processes are not visible.
     pub server: Option<ServerCpu>,
 }
 

@@ -18,7 +18,7 @@ pub struct Fleet {
     pub cut: Option<FleetCut>,
 }
 
-/// Where a result was cut because agents were lost.
+/// The end of a result that was cut because agents were lost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct FleetCut {
     /// The end of the last interval that all agents had, in seconds since the measurement began.
@@ -38,7 +38,7 @@ pub struct FleetCut {
 pub struct FleetAgent {
     /// The agent's name.
     pub name: String,
-    /// What became of the agent.
+    /// The outcome of the agent's part of the run.
     pub state: AgentState,
     /// The agent's part of the load, 0 to 1.
     pub share: f64,
@@ -59,7 +59,8 @@ pub struct FleetAgent {
     /// The 99th percentile of its send lag in microseconds, in an open loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_lag_p99_us: Option<u64>,
-    /// By how much it began after the time that the coordinator set, in microseconds; `None` if it did not report it.
+    /// The time in microseconds by which the agent began after the time that the coordinator set, negative if before; `None` if
+    /// the agent did not report its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_us: Option<i64>,
     /// The limit of the error of its clock's offset in microseconds: half of the shortest round trip.
@@ -70,23 +71,23 @@ pub struct FleetAgent {
     /// The agent's own verdict in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
-    /// Why it ended early, if it did.
+    /// The reason for which the agent ended early; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// What became of an agent.
+/// The outcome of an agent's part of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentState {
-    /// It came to the end of its part.
+    /// The agent came to the end of its part.
     #[default]
     Ended,
-    /// It was stopped before the end.
+    /// The agent was stopped before the end.
     Stopped,
-    /// It could not run its part.
+    /// The agent could not run its part, or its run ended with an error.
     Failed,
-    /// It was not heard of for three heartbeats.
+    /// The coordinator lost the agent: no heartbeat for the time of three, counts that did not arrive, or no end with the plan.
     Lost,
 }
 

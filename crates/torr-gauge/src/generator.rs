@@ -89,12 +89,12 @@ pub struct Generator {
     pub send_lag_p99_us: Option<u64>,
     /// Whether a thread of the generator was saturated.
     pub saturated: bool,
-    /// Where the times of responses come from.
+    /// The source of the times of responses.
     #[serde(default)]
     pub timestamps: TimestampSource,
 }
 
-/// Where the times of responses come from.
+/// The source of the times of responses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TimestampSource {

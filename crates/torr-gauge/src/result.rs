@@ -32,7 +32,7 @@ pub struct RunResult {
     pub target: String,
     /// The plan of the run.
     pub plan: PlanSummary,
-    /// When the run began (RFC 3339, UTC).
+    /// The time at which the run began (RFC 3339, UTC).
     pub started_at: String,
     /// Whether the run was interrupted.
     #[serde(default)]
@@ -44,7 +44,7 @@ pub struct RunResult {
     pub requests: u64,
     /// [`RunResult::completed`] per second of `duration_s`: the throughput.
     pub rps: f64,
-    /// From the first connect to the end, in seconds.
+    /// The measured time in seconds: from the start of the run, or the end of its warm-up, to the end of the run.
     pub duration_s: f64,
     /// The number of responses by status code.
     pub status: BTreeMap<u16, u64>,
@@ -84,7 +84,7 @@ pub struct RunResult {
     pub warmup: Option<Warmup>,
     /// The run over time.
     pub series: Vec<Point>,
-    /// What the operator did to the run while it went on, in the order of time.
+    /// The operator's interventions during the run, in the order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steering: Vec<SteeringEvent>,
     /// The resource use of the load generator.
@@ -151,12 +151,12 @@ impl RunResult {
 pub struct PlanSummary {
     /// The number of concurrent connections.
     pub connections: usize,
-    /// Threads.
+    /// The number of threads.
     pub threads: usize,
-    /// How long, in seconds.
+    /// The planned duration in seconds; `None` if the plan has none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub duration_s: Option<f64>,
-    /// How many requests.
+    /// The planned number of requests; `None` if the plan has none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub requests: Option<u64>,
     /// Requests per second, in open loop.
@@ -231,7 +231,7 @@ pub struct Warmup {
     /// Of `carried`, responses with a status of 400 or more.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried_errors: u64,
-    /// Bytes that were received for them after the warm-up had ended.
+    /// The number of bytes received after the warm-up for requests that began in the warm-up.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried_received: u64,
 }
@@ -347,7 +347,7 @@ pub struct Cause {
     pub kind: FailureKind,
     /// The side of the cause.
     pub side: FailureSide,
-    /// What happened.
+    /// A description of the failure.
     pub what: String,
     /// The number of failures.
     pub count: u64,

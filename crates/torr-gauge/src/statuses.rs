@@ -46,7 +46,7 @@ impl Statuses {
 }
 
 impl Serialize for Statuses {
-    /// As pairs of a code and its count.
+    /// Serialises the counts as pairs of a code and its count.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter())
     }

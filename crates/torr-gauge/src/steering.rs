@@ -1,4 +1,4 @@
-//! What the operator did to a run while it went on.
+//! The interventions of the operator in a running load.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct SteeringEvent {
     /// Seconds since the measurement began.
     pub t: f64,
-    /// What was done.
+    /// The kind of the intervention.
     pub what: SteeringKind,
     /// The new share of the planned rate, or the new number of connections; absent with any other kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]

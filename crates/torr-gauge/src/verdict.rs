@@ -1,4 +1,4 @@
-//! What limits a service, in the vocabulary of results.
+//! The factors that limit a service, in the vocabulary of results.
 
 use crate::gain::Gain;
 use serde::{Deserialize, Serialize};
@@ -109,7 +109,7 @@ pub struct Verdict {
     pub factor: Factor,
     /// The confidence.
     pub confidence: Confidence,
-    /// In one sentence.
+    /// The verdict in one sentence.
     pub summary: String,
     /// The evidence, in words with numbers.
     pub because: Vec<String>,
@@ -130,14 +130,14 @@ impl Verdict {
         Self { factor, confidence, summary: summary.into(), because, advice, gain, verify }
     }
 
-    /// With a piece of evidence more.
+    /// Adds a piece of evidence.
     #[must_use]
     pub fn because(mut self, reason: impl Into<String>) -> Self {
         self.because.push(reason.into());
         self
     }
 
-    /// With a piece of evidence more, if there is one.
+    /// Adds a piece of evidence if there is one.
     #[must_use]
     pub fn because_if(self, reason: Option<String>) -> Self {
         match reason {
@@ -153,7 +153,7 @@ impl Verdict {
         if count > 0 { self.because(tell(count)) } else { self }
     }
 
-    /// With something more to do.
+    /// Adds a recommended change.
     #[must_use]
     pub fn advice(mut self, advice: impl Into<String>) -> Self {
         self.advice.push(advice.into());
@@ -167,7 +167,7 @@ impl Verdict {
         self
     }
 
-    /// With a command that would show it.
+    /// Sets the command that would show the limiting factor.
     #[must_use]
     pub fn verify(mut self, command: impl Into<String>) -> Self {
         self.verify = Some(command.into());

@@ -16,8 +16,8 @@ const PROGRAMS: usize = 8;
 const LEAST_CORES: f64 = 0.01;
 
 impl Signals {
-    /// What happened between two readings of one watcher, the earlier one first. Nothing is known between those of two
-    /// watchers.
+    /// Returns the signals between two readings of one watcher, the earlier one first. Nothing is known between the readings of
+    /// two watchers.
     pub fn between(earlier: &Reading, later: &Reading) -> Self {
         if earlier.watcher != later.watcher {
             return Self::default();
@@ -47,7 +47,7 @@ impl Signals {
 }
 
 impl QuotaUse {
-    /// What became of a quota between two readings of it, so many seconds apart. `None` if it is not the same cgroup's.
+    /// Returns the use of a quota between two readings that are `seconds` apart. `None` if they are not of the same cgroup.
     pub fn between(earlier: &QuotaCounts, later: &QuotaCounts, seconds: f64) -> Option<Self> {
         let used = later.used_us.zip(earlier.used_us).map(|(now, then)| now.saturating_sub(then) as f64 / 1e6);
         (earlier.cgroup == later.cgroup).then(|| Self {

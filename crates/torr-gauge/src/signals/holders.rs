@@ -48,8 +48,8 @@ impl Holders {
         self.by_inode.get(&inode).map_or(&[], Vec::as_slice)
     }
 
-    /// These processes and those that they started. What init or an ancestor of `observer` has started is not counted as
-    /// theirs, nor is the observer and what it started: such a process merely handed a socket on.
+    /// Returns these processes and the ones that they started. What init or an ancestor of `observer` has started is not
+    /// counted as theirs, nor is the observer and what it started: such a process merely handed a socket on.
     pub fn families(&self, heads: &BTreeSet<i32>, observer: i32) -> BTreeSet<i32> {
         let above: HashSet<i32> = self.line(observer).collect();
         let roots: BTreeSet<i32> = heads.iter().copied().filter(|pid| !is_init(*pid) && !above.contains(pid)).collect();

@@ -70,7 +70,7 @@ struct Message<'a> {
     kind: u16,
     sequence: u32,
     body: &'a [u8],
-    /// Its length, with what fills it up.
+    /// The length of the message in bytes, padding included.
     whole: usize,
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How many programs a reading tells of, those that used most CPU time.
+/// The number of programs in a reading, those that used most CPU time.
 const PROGRAMS: usize = 32;
 /// The least time between two looks at all processes, which cost some 10 us for each: experiments that follow each other share one.
 const REST: Duration = Duration::from_millis(100);
@@ -16,12 +16,13 @@ const REST: Duration = Duration::from_millis(100);
 /// All processes of this machine, as of the last look.
 #[derive(Debug)]
 pub(super) struct Others {
-    /// When this began, in the kernel's ticks since the machine started.
+    /// The time at which the count began, in the kernel's ticks since the machine started.
     began: u64,
     known: BTreeMap<i32, Known>,
-    /// When all processes were read last.
+    /// The time at which all processes were read last.
     looked: Option<Instant>,
-    /// What processes that have ended used, by their names, in microseconds.
+    /// The CPU time in microseconds of programs whose processes have ended, by the name of the process. Processes of the run are
+    /// not counted.
     ended: BTreeMap<String, u64>,
 }
 
@@ -62,7 +63,8 @@ impl Others {
         }
     }
 
-    /// What all but `mine` have used since this began, by their names.
+    /// Returns the CPU time by program, of all processes but `mine` since the count began: of the programs that used the most,
+    /// in this order.
     pub fn counts(&self, mine: &BTreeSet<i32>) -> Vec<ProgramCounts> {
         let mut programs = self.ended.clone();
         for (_, known) in self.known.iter().filter(|(pid, _)| !mine.contains(pid)) {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 /// services.
 pub(super) const PEERS: usize = 256;
 
-/// What has been counted, by the other side's address.
+/// The counts of peers, by the other side's address. At most [`PEERS`] are counted.
 #[derive(Debug, Default)]
 pub(super) struct Peers(BTreeMap<String, Peer>);
 

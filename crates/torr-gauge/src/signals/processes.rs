@@ -17,7 +17,7 @@ const ENDED: usize = 64;
 #[derive(Debug)]
 pub(super) struct Processes {
     followed: BTreeMap<i32, Followed>,
-    /// When this began, as the kernel tells the start of processes.
+    /// The time at which the watch began, in the kernel's ticks since the machine started.
     began: u64,
 }
 
@@ -36,7 +36,7 @@ struct Thread {
     before: Before,
 }
 
-/// What a thread had used before it was followed.
+/// The counts of a thread before it was followed.
 #[derive(Debug, Default)]
 struct Before {
     cpu_ns: u64,
@@ -118,7 +118,7 @@ impl Processes {
         pids.iter().filter_map(counts).collect()
     }
 
-    /// Those that live, and some that have ended.
+    /// Returns the ids of the followed processes: all that live, and some that have ended.
     pub fn pids(&self) -> BTreeSet<i32> {
         self.followed.keys().copied().collect()
     }

@@ -114,9 +114,9 @@ pub struct ClientCounts {
     pub unread_sum: u64,
     /// The number of connections with unacknowledged bytes.
     pub unsent_sum: u64,
-    /// Smoothed round trip times in microseconds.
+    /// The smoothed round-trip times in microseconds, summed over connections and samples.
     pub rtt_us_sum: u64,
-    /// How many of those there were.
+    /// The number of round-trip times in `rtt_us_sum`.
     pub rtt_count: u64,
     /// The minimum round-trip time of each sample in microseconds.
     pub min_rtt_us: Levels,
@@ -130,11 +130,11 @@ pub struct ClientCounts {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProcessCounts {
-    /// Its number.
+    /// The process id.
     pub pid: i32,
     /// The start time in the kernel's ticks, which distinguishes processes with equal ids.
     pub started: u64,
-    /// Its name.
+    /// The name of the process.
     pub name: String,
     /// The time from which the process is counted, as in [`Reading::at_us`]; 0 if counted since the start of the process or of
     /// the watcher.
@@ -159,9 +159,9 @@ pub struct ProcessCounts {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ThreadCounts {
-    /// Its number.
+    /// The thread id.
     pub tid: i32,
-    /// Its name.
+    /// The name of the thread.
     pub name: String,
     /// CPU time in nanoseconds.
     pub cpu_ns: u64,
@@ -213,12 +213,12 @@ pub struct PeerCounts {
     pub waiting_sum: Option<u64>,
     /// The number of data segments sent.
     pub sends: Option<u64>,
-    /// Bytes received.
+    /// The number of bytes received.
     pub bytes: Option<u64>,
-    /// Smoothed round trip times in microseconds.
+    /// The smoothed round-trip times in microseconds, summed over connections and samples.
     pub rtt_us_sum: u64,
-    /// How many of those there were.
+    /// The number of round-trip times in `rtt_us_sum`.
     pub rtt_count: u64,
-    /// Its processes.
+    /// The processes of the peer, if they are on this machine.
     pub processes: Vec<ProcessCounts>,
 }

@@ -16,7 +16,7 @@ const REST_AFTER_SAMPLE: u32 = 100;
 const REST_AFTER_DEAR_SAMPLE: u32 = 25;
 /// The factor of the interval after a scan for processes: a three-hundredth of a CPU.
 const REST_AFTER_LOOK: u32 = 300;
-/// How much longer all rests are of a watcher that watches gently.
+/// The factor by which a gentle watcher lengthens the time between samples and between scans.
 const GENTLY: u32 = 5;
 
 /// The schedule of samples.
@@ -24,7 +24,7 @@ const GENTLY: u32 = 5;
 pub(super) struct Rounds {
     sample_at: Instant,
     look_at: Instant,
-    /// How many looks there may be that are not due yet.
+    /// The number of scans that may still be made before they are due.
     extra_looks: u32,
     count: u32,
     /// Whether to cost less and to see less.
@@ -37,7 +37,7 @@ impl Rounds {
         Self { sample_at: now + SAMPLE_EVERY, look_at: now + LOOK_EVERY, extra_looks: 16, count: 0, gentle: false }
     }
 
-    /// How long it is until the next sample.
+    /// Returns the time until the next sample; 0 if the sample is due.
     pub fn rest(&self) -> Duration {
         self.sample_at.saturating_duration_since(Instant::now())
     }

@@ -35,7 +35,7 @@ impl Target {
     }
 }
 
-/// Who holds what, as of the last look.
+/// The sockets' holders as of the last scan: the processes of the server, of its peers and of other clients.
 #[derive(Debug)]
 pub(super) struct Scope {
     pub target: Target,

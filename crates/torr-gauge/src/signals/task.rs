@@ -1,4 +1,4 @@
-//! What `/proc` tells of one process or thread at a moment.
+//! The properties of one process or thread that `/proc` shows at a moment.
 
 use crate::redact;
 use rustix::process::Pid;

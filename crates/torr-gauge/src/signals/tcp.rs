@@ -51,8 +51,8 @@ pub(super) struct TcpInfo {
     pub limits: Option<Limits>,
 }
 
-/// How long a connection had something to send, and for how much of that the other side's window or its own send buffer
-/// held it back.
+/// The times in microseconds in which a connection had something to send, and of these the times in which the other side's
+/// window or its own send buffer limited it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Limits {
     pub busy: u64,

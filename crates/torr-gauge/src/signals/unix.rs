@@ -25,7 +25,8 @@ pub(super) struct UnixSocket {
     pub listens: bool,
     /// 0 as long as no process has it.
     pub inode: u64,
-    /// Where it is bound, or its listener was; an abstract name begins with `@`.
+    /// The path to which the socket, or the listener that it was accepted from, is bound; an abstract name begins with `@`.
+    /// `None` for a socket without a name.
     pub path: Option<String>,
     /// The other end, by inode.
     pub peer: u64,

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why a text is no rule.
+/// The reason for which a text is no rule.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ThresholdRuleError {
     /// There is no comparison in it.
@@ -54,7 +54,7 @@ pub enum ThresholdRuleError {
     NoRate(String),
 }
 
-/// Why a rule does not fit a run.
+/// The reason for which a rule does not fit a run.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MisplacedRuleError {
     /// No entry has the name.

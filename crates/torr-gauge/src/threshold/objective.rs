@@ -11,17 +11,18 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use thiserror::Error;
 
-/// How many samples beyond a percentile make it a steady figure, where [`Latency::quantile`] tells it from fewer on.
+/// The number of samples beyond a percentile that make the percentile a steady figure. [`Latency::quantile`] returns one for
+/// fewer.
 const BEYOND: f64 = 10.0;
 
 /// A rule that is to hold, of a figure that is better the smaller it is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Objective(ThresholdRule);
 
-/// Why a text is no objective.
+/// The reason for which a text is no objective.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ObjectiveError {
-    /// It is not a rule either.
+    /// The text is no rule of a threshold either.
     #[error(transparent)]
     ThresholdRule(#[from] ThresholdRuleError),
     /// The objective has a lower bound of a figure that should be small.
@@ -37,9 +38,9 @@ pub enum ObjectiveError {
 pub struct ObjectiveResult {
     /// The objective as the user wrote it, such as `p99<50ms`.
     pub objective: String,
-    /// What was measured, in the unit of the objective; `None` if there is too little to tell it as a figure.
+    /// The measured value with its unit, as in the objective; `None` if there are too few samples for the figure.
     pub measured: Option<String>,
-    /// Whether it was kept to.
+    /// Whether the run kept to the objective.
     pub kept: bool,
     /// The measured value as a multiple of the limit.
     pub times_limit: Option<f64>,
@@ -62,7 +63,7 @@ impl Objective {
     /// Checks that the objective fits runs with these entries, none for runs without sessions.
     ///
     /// # Errors
-    /// As [`ThresholdRule::check`].
+    /// Returns the errors of [`ThresholdRule::check`].
     pub fn check(&self, entries: &[EntryName]) -> Result<(), MisplacedRuleError> {
         self.0.check(entries)
     }
@@ -72,12 +73,12 @@ impl Objective {
         self.0.opposite()
     }
 
-    /// Whether it is about response times.
+    /// Returns whether the objective is about response times.
     pub fn is_of_time(&self) -> bool {
         matches!(self.0.unit, Unit::Time { .. })
     }
 
-    /// Its limit in microseconds, if it is about response times.
+    /// Returns the limit of the objective in microseconds; `None` if it is not about response times.
     pub fn limit_us(&self) -> Option<f64> {
         match self.0.unit {
             Unit::Time { us, .. } => Some(self.0.limit * us),
@@ -113,8 +114,9 @@ impl Objective {
         }
     }
 
-    /// How many times its limit has been measured by a part of a run: its response times, and how many of `done`
-    /// requests failed. `None` for entries and sessions, which a part of a run does not tell apart.
+    /// Returns the figure of a part of a run as a multiple of the limit, from the response times or the errors among `done` requests.
+    /// `None` for other figures, a limit of 0, or too few samples, and for entries and sessions, which a part of a run does not
+    /// tell apart.
     pub fn times_limit_so_far(&self, latency: &Latency, done: u64, errors: u64) -> Option<f64> {
         if self.0.scope != Scope::Run {
             return None;

@@ -16,7 +16,7 @@ pub const LEAST_POINTS: usize = 6;
 const MOST_BLOCKS: usize = 32;
 /// The least number of points in which a step is looked for, and on each side of it.
 const STEP_POINTS: (usize, usize) = (9, 2);
-/// How many times as far apart as either wavers two levels must lie.
+/// The factor by which the gap between two levels has to exceed the range of the values within either level.
 const APART: f64 = 3.0;
 /// A correlation beyond this many standard errors is real.
 const REAL: f64 = 1.96;
@@ -132,7 +132,8 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     values.iter().map(rank).collect()
 }
 
-/// How likely S of `n` values in random order is at least so far from 0. Exact without ties, and too large with them.
+/// Returns the probability that S of `n` values in random order is at least `s` away from 0. The probability is exact without
+/// ties, and too large with them.
 fn chance(n: usize, s: usize) -> f64 {
     // The number of pairs that fall, value by value: each new one falls behind 0 to all of those before it.
     let mut falling = vec![1.0];
