@@ -44,9 +44,9 @@ pub enum CheckError {
     /// Not a regular expression.
     #[error("'{text}' is not a regular expression: {why}")]
     Regex {
-        /// As given.
+        /// The expression as given.
         text: String,
-        /// What is wrong.
+        /// The defect of the expression.
         why: String,
     },
 }

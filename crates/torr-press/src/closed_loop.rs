@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use torr_net::Nanos;
 
-/// How often a ramp of connections is looked at.
+/// The time in nanoseconds between two checks of a ramp's connections.
 const RAMP_STEP: Nanos = 5_000_000;
 
 /// The requests that may be begun, shared by all threads.

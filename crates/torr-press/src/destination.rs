@@ -7,7 +7,7 @@ use torr_net::tls::TlsConfig;
 /// A server of a run beside the plan's own, and the way to it.
 #[derive(Debug, Clone)]
 pub struct Destination {
-    /// Its URL, parsed.
+    /// The parsed URL of the server.
     pub target: Target,
     /// The addresses behind its name, or the proxy's; connections take them in turn. At least one.
     pub addresses: Vec<Address>,

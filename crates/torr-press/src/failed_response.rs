@@ -9,7 +9,7 @@ use torr_wire::response::{HeadCache, Observer, ResponseReader};
 const MOST: usize = 16 * 1024;
 /// The largest size of decoded content, in bytes.
 const MOST_DECODED: usize = 256 * 1024;
-/// Where the status code's first digit stands: behind `HTTP/1.1 `.
+/// The position of the status code's first digit in a status line, behind `HTTP/1.1 `.
 const STATUS: usize = 9;
 
 /// The beginning of a response that may be, or is, a failed one.

@@ -18,7 +18,7 @@ pub(crate) struct HostMeter {
     interval: Option<u64>,
 }
 
-/// What was read at a moment.
+/// The readings of both sides at one moment.
 struct Mark {
     at: Instant,
     own: Duration,

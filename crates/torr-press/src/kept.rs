@@ -19,7 +19,7 @@ pub struct KeptResponse {
     pub version: &'static str,
     /// Whether content beyond the limit of 16 MiB was left out.
     pub is_cut: bool,
-    /// How much of it is kept.
+    /// The part of the response that is kept.
     pub(crate) keep: Keep,
     bytes: Vec<u8>,
     fields: Vec<(Range<u32>, Range<u32>)>,

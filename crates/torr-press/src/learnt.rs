@@ -38,12 +38,12 @@ pub fn pause(times: u32) -> Duration {
     Duration::from_millis(1 << times.min(8))
 }
 
-/// What is known of an origin.
+/// The state of an origin's lookup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup {
     /// The number of its server.
     Server(usize),
-    /// Its name is being resolved.
+    /// The origin is being looked up.
     Pending,
     /// No request can go there, for this reason.
     Refused(String),

@@ -52,7 +52,7 @@ mod tests {
 
     const MS: Nanos = 1_000_000;
 
-    /// How many of a thread's requests begin at a time.
+    /// Returns the number of requests that a thread begins at a time.
     fn begun(pacer: &mut Limited<ClosedLoop<'_>>, now: Nanos) -> usize {
         (0..1000).take_while(|_| pacer.next(now) == Due::Immediately).count()
     }

@@ -7,13 +7,13 @@ use std::time::Duration;
 use torr_net::Nanos;
 use torr_net::clock::nanos;
 
-/// How the times between requests vary.
+/// The distribution of the times between requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Arrivals {
-    /// Not at all: as regular as the schedule.
+    /// The times are those of the schedule.
     #[default]
     Constant,
-    /// As those of many independent users do: exponentially.
+    /// The times are exponentially distributed, like those of many independent users.
     Poisson,
 }
 
@@ -30,7 +30,8 @@ pub struct OpenLoop {
     threads: u64,
     /// The number of this thread's next request, of all threads'.
     number: u64,
-    /// How many requests of all threads are due before it. Differs from its number if arrivals vary.
+    /// The number of requests of all threads that are due before this thread's next one. Differs from `number` if arrivals
+    /// vary.
     before: f64,
     /// By how much requests are due later, as a part of the time between two of all threads' requests.
     phase: f64,

@@ -10,11 +10,11 @@ pub struct RequestInfo {
     pub is_head: bool,
     /// The number of its URL, from 0.
     pub url: u32,
-    /// How much of the response is kept for the user that sends the request.
+    /// The part of the response that is kept for the user that sends the request.
     pub keep: Keep,
 }
 
-/// How much of a response is kept.
+/// The part of a response that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Keep {
     /// The status code.

@@ -17,12 +17,12 @@ pub trait Pacer {
     fn request_ended(&mut self, now: Nanos);
 }
 
-/// When the next request is due.
+/// The time at which the next request is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
-    /// As soon as it can be sent, which is when its clock starts: a closed loop.
+    /// The request is due once it can be sent, which is when its clock starts: a closed loop.
     Immediately,
-    /// At its scheduled time, past or future, which is when its clock starts: an open loop.
+    /// The request is due at its scheduled time, past or future, which is when its clock starts: an open loop.
     At(Nanos),
     /// Not before this time, at which the pacer is called again. Connections without a request may be closed until then.
     NotBefore(Nanos),

@@ -59,22 +59,22 @@ pub struct Plan {
     pub depth: u16,
     /// Threads; more than connections are of no use and are not started.
     pub threads: usize,
-    /// When to stop, counted from the first connect or the end of the warm-up.
+    /// The length of the run, counted from its start or the end of the warm-up; `None` without limit.
     pub duration: Option<Duration>,
-    /// How many requests to send. With `duration` as well, whichever is reached first ends the run; with neither, only
-    /// an interruption does.
+    /// The number of requests to send; the warm-up's do not count. With `duration` as well, whichever is reached first ends the
+    /// run; `None` is without limit, so that with neither of both only an interruption ends the run.
     pub requests: Option<u64>,
-    /// How long to press before anything counts.
+    /// The time of load before anything counts.
     pub warmup: Duration,
     /// The think time of each slot in a closed loop.
     pub think: Option<ThinkTime>,
     /// Whether connections are used again.
     pub keep_alive: bool,
-    /// How many requests a connection carries before it is closed.
+    /// The number of requests that a connection carries before it is closed; `None` is without limit.
     pub requests_per_connection: Option<u64>,
     /// The time after which a request without a complete response has failed.
     pub timeout: Duration,
-    /// How often the run is sampled.
+    /// The time between two samples of the run.
     pub interval: Duration,
     /// Whether received bytes are acknowledged at once, at the cost of a system call each time. A server that writes a
     /// response in pieces with Nagle's algorithm waits for the acknowledgement, which the kernel delays by some 40 ms.
@@ -111,8 +111,8 @@ pub enum Pace {
 /// The clock of a response's arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Timestamps {
-    /// That of the kernel in an open loop over TCP, which then need not be awake when responses arrive; otherwise the
-    /// user's, which costs less.
+    /// The kernel's clock in an open loop over TCP, which then need not be awake when responses arrive; otherwise the user's,
+    /// which costs less.
     #[default]
     Auto,
     /// The kernel notes when packets arrive, however late they are read (SO_TIMESTAMPING). Not for Unix sockets.

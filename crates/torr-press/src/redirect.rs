@@ -1,4 +1,4 @@
-//! Where a redirect leads, and the request that goes there.
+//! The target of a redirect, and the request that is sent there.
 
 use crate::target::Target;
 

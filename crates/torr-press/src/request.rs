@@ -84,7 +84,7 @@ impl Requests {
     /// Returns a plain GET of one URL.
     ///
     /// # Errors
-    /// As [`Requests::new`].
+    /// Returns the errors of [`Requests::new`].
     pub fn get(target: &Target, keep_alive: bool) -> Result<Self, RequestError> {
         Self::new(&[target.clone().into()], &Options { keep_alive, ..Options::default() })
     }

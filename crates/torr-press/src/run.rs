@@ -28,15 +28,15 @@ pub enum RunError {
     Unreachable {
         /// Host and port.
         target: String,
-        /// Why the last attempt failed.
+        /// The failure of the last attempt.
         failure: Failure,
     },
     /// More connections than the limit of open files allows.
     #[error("{wanted} connections need more open files than the limit allows ({fit} fit): raise it with 'ulimit -n'")]
     Files {
-        /// As planned.
+        /// The number of planned connections.
         wanted: usize,
-        /// As possible.
+        /// The number of connections and of threads' pollers that the limit allows.
         fit: u64,
     },
     /// The system refused a thread or a poller.
@@ -44,10 +44,10 @@ pub enum RunError {
     System(#[from] io::Error),
 }
 
-/// What a run reports while it goes on, for those that merge the samples of several runs.
+/// An observation of a running load, for a caller that merges the samples of several runs.
 #[derive(Debug)]
 pub enum Observed<'s> {
-    /// The load has begun, in the last thread at this time of the run's clock. It comes before all samples.
+    /// The load has begun in all threads, in the last one at this time of the run's clock. Reported before all samples.
     Began(Nanos),
     /// A thread's sample of the requests that were begun during the warm-up.
     Warmup(&'s Sample),
@@ -73,7 +73,7 @@ pub enum Observed<'s> {
     },
 }
 
-/// What a run leaves beside its samples.
+/// The outcome of a run beside its samples.
 #[derive(Debug)]
 pub struct RunEnd {
     /// The facts that the samples do not contain.
@@ -184,7 +184,7 @@ impl RunEnd {
 /// now if there is none. `stop` ends the run early.
 ///
 /// # Errors
-/// As [`run`].
+/// Returns the errors of [`run`].
 pub fn observe(
     plan: &Plan,
     time: Option<Clock>,

@@ -165,7 +165,7 @@ impl Schedule {
         Self { stages }
     }
 
-    /// How long it lasts; `None` is for ever.
+    /// Returns the length of the schedule; `None` if it has no end.
     pub fn length(&self) -> Option<Duration> {
         let last = self.stages.last()?;
         Duration::try_from_secs_f64(last.begin_s + last.length_s).ok()

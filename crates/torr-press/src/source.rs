@@ -1,4 +1,4 @@
-//! Where a thread's requests come from.
+//! The source of a thread's requests.
 
 use crate::outgoing::{RequestInfo, RequestParts};
 use crate::request::Cursor;

@@ -1,4 +1,4 @@
-//! Where connections come from: the system's choice, given addresses, or as many loopback addresses as it takes.
+//! The source addresses of connections: the system's choice, given addresses, or as many loopback addresses as are needed.
 
 use std::net::{IpAddr, Ipv4Addr};
 use torr_net::Address;
@@ -30,12 +30,12 @@ impl Sources {
         Self { list, in_turn, at: 0, used: 0 }
     }
 
-    /// How many there are.
+    /// Returns the number of source addresses, the system's choice included.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// How many have been used.
+    /// Returns the number of source addresses that have been used.
     pub fn used(&self) -> usize {
         self.used
     }

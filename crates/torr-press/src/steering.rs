@@ -8,9 +8,9 @@ use std::time::Duration;
 use torr_gauge::steering::{SteeringEvent, SteeringKind};
 use torr_net::{Clock, Nanos, clock};
 
-/// How often a thread looks for what is new.
+/// The time in nanoseconds between two looks of a thread for changes.
 pub(crate) const LOOK: Nanos = 10_000_000;
-/// How long after its announcement a change has effect, so that all threads know of it by then.
+/// The time in nanoseconds from the announcement of a change to its effect, so that all threads know of the change by then.
 const NOTICE: Nanos = 3 * LOOK;
 /// The factor of one step of a rate, or of connections.
 const STEP: f64 = 1.1;
@@ -21,18 +21,18 @@ const MOST_EVENTS: usize = 10_000;
 /// The limit of changes of the load, for the same reason.
 const MOST_CHANGES: usize = 10_000;
 
-/// What can be changed about the load of a run beside pauses.
+/// The property of a run's load that an operator can change besides pausing the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Steerable {
-    /// The rate: of an open loop with stages by a factor, otherwise the planned one is known, in requests per second.
+    /// The rate, which is changed by a factor. The planned rate in requests per second; `None` if the open loop has stages.
     Rate(Option<f64>),
     /// The connections of a closed loop, within these limits.
     Connections {
-        /// As many as planned.
+        /// The planned number of connections.
         planned: usize,
-        /// As few as there are threads.
+        /// The least number of connections: one for each thread.
         least: usize,
-        /// As many as slots are prepared for.
+        /// The greatest number of connections, for which slots are prepared.
         most: usize,
     },
     /// Nothing.
@@ -71,11 +71,11 @@ pub(crate) enum ChangeKind {
     Connections(usize),
 }
 
-/// What the operator of a run may do to it. Shared with the threads of the run.
+/// The changes that an operator makes to the load of a run. Shared with the threads of the run.
 #[derive(Debug)]
 pub struct Steering {
     steerable: Steerable,
-    /// When the warm-up ends, before which nothing changes.
+    /// The end of the warm-up by the run's clock, in nanoseconds; no change has effect before it.
     warm_until: Nanos,
     clock: OnceLock<Clock>,
     /// The number of `changes`.
@@ -139,12 +139,14 @@ impl Steering {
         })
     }
 
-    /// Raises the rate or the connections by a tenth. `None` where that cannot be, or before the run has begun.
+    /// Multiplies the rate by 1.1, or the number of connections, rounded up. `None` where neither can be changed, at the upper
+    /// limit, after too many changes, or before the run has begun.
     pub fn raise(&self) -> Option<SteeringEvent> {
         self.step(STEP)
     }
 
-    /// Lowers the rate or the connections by a tenth. `None` where that cannot be, or before the run has begun.
+    /// Divides the rate by 1.1, or the number of connections, rounded down. `None` where neither can be changed, at the lower
+    /// limit, after too many changes, or before the run has begun.
     pub fn lower(&self) -> Option<SteeringEvent> {
         self.step(1.0 / STEP)
     }

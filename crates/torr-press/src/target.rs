@@ -11,9 +11,9 @@ pub enum TargetError {
     /// Not a URL.
     #[error("'{url}' is not a URL: {why}")]
     Url {
-        /// As given, without user and password.
+        /// The URL as given, without user and password.
         url: String,
-        /// What is wrong.
+        /// The defect of the URL.
         why: String,
     },
     /// A URL of another scheme, without user and password.

@@ -25,12 +25,13 @@ use torr_gauge::generator::{ThreadCost, ThreadMeter};
 use torr_net::tls::{TlsClient, TlsConfig};
 use torr_net::{Clock, clock};
 
-/// How often the signal to stop is looked for.
+/// The longest time between two checks of the signal to stop.
 const STOP_POLL: Duration = Duration::from_millis(20);
-/// How long after the end of a run users may take to decide: a script that takes longer is taken to be in an endless loop.
+/// The time that one decision of a user may take after the end of a run. A longer one is taken to be a script in an endless
+/// loop.
 const LONGEST_DECISION: Duration = Duration::from_secs(2);
 
-/// What all threads of a run share.
+/// The state that all threads of a run share.
 pub(crate) struct Shared {
     pub plan: Plan,
     pub budget: Budget,
@@ -55,7 +56,7 @@ impl Shared {
     }
 }
 
-/// What a thread leaves.
+/// The result of a thread, and the resources that it used.
 pub(crate) type Ended = (ThreadResult, ThreadCost);
 
 /// The threads of a run.
@@ -69,7 +70,7 @@ impl LoadThreads {
     /// Starts the threads of a plan.
     ///
     /// # Errors
-    /// If the system refuses one.
+    /// Returns an error if the system refuses a thread.
     pub fn start(shared: &Arc<Shared>) -> io::Result<Self> {
         let (sender, reports) = mpsc::channel();
         let spawn = |number: usize| {
@@ -88,7 +89,7 @@ impl LoadThreads {
     /// up, which leaves nothing and runs on until the program ends. `is_stopped` ends the run early.
     ///
     /// # Errors
-    /// Where the system refused something to a thread.
+    /// Returns the error of a thread to which the system refused something.
     pub fn wait(self, is_stopped: impl Fn() -> bool, mut report: impl FnMut(Report)) -> io::Result<(Vec<Ended>, bool)> {
         let mut watchdog = Watchdog::default();
         let given_up = loop {

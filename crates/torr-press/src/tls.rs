@@ -23,7 +23,7 @@ pub struct OverTls<S> {
 pub struct TlsBuffers<T> {
     /// Plaintext of the connection that is being worked on.
     received: Vec<u8>,
-    /// How much of that has been read.
+    /// The number of bytes of `received` that have been read.
     read: usize,
     to_send: Vec<u8>,
     inner: T,

@@ -15,7 +15,7 @@ use torr_gauge::Failure;
 use torr_gauge::sessions::EntryName;
 use torr_net::Nanos;
 
-/// What virtual users do, shared by all threads of a run.
+/// The behaviour of a run's virtual users, shared by all threads.
 pub trait Users: Debug + Send + Sync {
     /// Returns the names of all entries, in the order of their numbers.
     fn entries(&self) -> Vec<EntryName>;
@@ -115,7 +115,7 @@ pub trait ThreadUsers {
     }
 }
 
-/// What a user does next.
+/// The next step of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Sends a request of the entry with this number.
@@ -147,24 +147,24 @@ pub struct ReceivedBy<'r> {
     pub certificate: Option<&'r [u8]>,
 }
 
-/// What a response is, to its user.
+/// The judgement of a response by the user that requested it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Judged {
-    /// Whether it was as the entry expects; without an expected status, a status of 400 or more is not.
+    /// Whether the response was as the entry expects; without an expected status, a status of 400 or more is not.
     pub passed: bool,
-    /// The expectations that it did not meet.
+    /// The expectations that the response did not meet.
     pub unmet: Vec<Unmet>,
-    /// Whether the user sends the request again for that reason.
+    /// Whether the user sends the request again because of the unmet expectations.
     pub retries: bool,
 }
 
 /// An expectation that a response did not meet. The texts are fit to be shown: no secret is in them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unmet {
-    /// Its number among those of its entry.
+    /// The number of the expectation among those of its entry, from 0.
     pub assert: usize,
-    /// What was demanded.
+    /// The demanded value or property, as text.
     pub expected: String,
-    /// What was there.
+    /// The value or property that the response had, as text.
     pub actual: String,
 }

@@ -37,7 +37,7 @@ pub(super) struct Send {
 /// The buffers of a thread, reused for all batches.
 pub(super) struct Batch {
     arena: Box<[u8]>,
-    /// How much of the arena is filled.
+    /// The number of bytes of the arena that are filled.
     used: usize,
     arrivals: Vec<Arrival>,
     pub out: Vec<u8>,

@@ -22,12 +22,12 @@ pub(super) struct Connection<P> {
     pub has_unsent: bool,
     /// Failures since the last response, as far as they can be counted.
     pub failures: u8,
-    /// How many of the youngest requests have not been written yet, because the connection is not ready for them.
+    /// The number of the youngest requests that have not been written yet, because the connection is not ready for them.
     pub unwritten: u16,
     pub cold: Box<Cold>,
 }
 
-/// How far a connection has come.
+/// The progress of a connection towards sending requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConnectionState {
     /// There is no socket.
@@ -63,7 +63,7 @@ pub(super) struct Cold {
     pub parked_slots: u16,
     /// Bytes that did not fit the socket's buffer.
     pub unsent: Vec<u8>,
-    /// How many of them have been sent since.
+    /// The number of bytes of `unsent` that have been sent since.
     pub sent: usize,
     /// The latest statistics of the socket.
     pub snapshot: Option<Box<SocketSnapshot>>,

@@ -1,4 +1,4 @@
-//! What a thread records: the sample of the current interval, that of the warm-up, and the facts of the whole run.
+//! The records of a thread: the sample of the current interval, the sample of the warm-up, and the facts of the whole run.
 
 use super::in_flight::InFlightRequest;
 use crate::coordinator::Coordinator;
@@ -20,7 +20,7 @@ use torr_net::{Nanos, clock};
 pub(crate) struct ThreadResult {
     /// When the thread ended, counted from the end of the warm-up.
     pub at: Nanos,
-    /// How long it waited for events.
+    /// The time in which the thread waited for events.
     pub idle: Duration,
     /// Requests begun after the warm-up.
     pub begun: u64,

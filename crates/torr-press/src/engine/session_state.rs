@@ -1,4 +1,4 @@
-//! Where the virtual users of a thread are, and what has been counted of their sessions.
+//! The state of a thread's virtual users, and the counts of their sessions.
 
 use crate::users::Users;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use torr_net::Nanos;
 pub(super) struct Sessions {
     /// The counts of sessions and entries; `None` where results tell of requests only.
     pub counts: Option<SessionCounts>,
-    /// Where each user is, by the number of the connection.
+    /// The state of each user, by the number of the connection.
     pub users: Vec<UserState>,
     /// The number of sessions that have begun and not ended.
     pub running: usize,
@@ -17,10 +17,10 @@ pub(super) struct Sessions {
     certificate: Option<Arc<[u8]>>,
 }
 
-/// Where a user is.
+/// The state of a user in a session.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct UserState {
-    /// When the session should have begun.
+    /// The time at which the session should have begun.
     pub due: Nanos,
     /// The number of the entry whose request is next or in flight.
     pub entry: u32,

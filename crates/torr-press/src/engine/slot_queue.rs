@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 pub(super) enum SlotQueue {
     /// In the order in which they became free: a plain closed loop keeps all connections busy alike.
     InTurn(VecDeque<u32>),
-    /// Those of open connections before any other.
+    /// Slots of open connections before those of any other.
     OpenFirst(OpenFirst),
 }
 
@@ -22,7 +22,7 @@ pub(super) struct OpenFirst {
     /// The last one used on top: the fewest connections that do, whose memory is still near.
     open: Vec<u32>,
     closed: VecDeque<u32>,
-    /// How many free slots each connection has. Those with none stand in no list.
+    /// The number of free slots of each connection. A connection without any stands in no list.
     available: Vec<u16>,
 }
 

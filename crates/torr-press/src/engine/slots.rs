@@ -33,7 +33,7 @@ pub(super) struct DeferredSlot {
     pub then: AfterWait,
 }
 
-/// What happens when the time of a deferred slot has come.
+/// The next use of a deferred slot once its time has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum AfterWait {
     /// The slot is available.

@@ -1,4 +1,4 @@
-//! How a thread waits: for events and what is due, or, in an open loop, only for the next request that is due.
+//! The waiting of a thread: for events and what is due, or, in an open loop, only for the next request that is due.
 //!
 //! A wake-up costs more CPU than a request. With time stamps of the kernel a response's time does not depend on when it is
 //! read, so that the thread can sleep through the arrival of responses until it has to send anyway.

@@ -1,4 +1,4 @@
-//! What goes wrong with a connection or a stream, and its codes (RFC 9113, section 7).
+//! The errors of a connection or a stream, and their codes (RFC 9113, section 7).
 
 use super::hpack::HpackError;
 use torr_gauge::{Failure, FailureKind, FailureSide};
@@ -79,7 +79,7 @@ impl From<HpackError> for Broken {
     }
 }
 
-/// What came is not HTTP/2.
+/// Returns the failure of bytes that are not valid HTTP/2.
 pub fn malformed(what: &'static str) -> Failure {
     Failure::new(FailureKind::Protocol, FailureSide::Server, what)
 }

@@ -72,7 +72,7 @@ impl Head {
     }
 }
 
-/// What stands between the padding, if there is any. `None` if there is more padding than payload.
+/// Returns the payload without its padding. `None` if the padding does not fit the payload.
 #[inline]
 pub fn unpadded(head: Head, payload: &[u8]) -> Option<&[u8]> {
     if !head.has(flag::PADDED) {

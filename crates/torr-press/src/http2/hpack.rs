@@ -13,13 +13,13 @@ pub use encode::{Encoder, Seeding};
 pub const TABLE: usize = 4096;
 /// The most that one head may have, counted as its fields count in a table.
 pub const MOST: usize = 64 * 1024;
-/// What a field counts beside its bytes.
+/// The size in bytes of a field in the dynamic table beside its name and value (RFC 7541, section 4.1).
 const OVERHEAD: usize = 32;
 
-/// What is wrong with a packed head.
+/// The defect of a compressed header section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HpackError {
-    /// It ends within a field.
+    /// The header section ends within a field.
     Truncated,
     /// A number is too large to mean anything.
     Number,

@@ -5,7 +5,7 @@
 pub struct Message {
     pub status: Option<u16>,
     pub length: Option<u64>,
-    /// What is wrong with it; the first such thing.
+    /// The first defect of the header section; `None` if there is none.
     pub wrong: Option<&'static str>,
     /// A field has come that is not `:status`.
     has_fields: bool,

@@ -5,7 +5,7 @@ use crate::outgoing::{RequestInfo, RequestParts};
 use crate::source::Source;
 use bytes::Bytes;
 
-/// What one thread's sessions have in common.
+/// The state that all connections of one thread share to compress header sections.
 #[derive(Debug, Default)]
 pub struct Packed {
     constant: Option<Constant>,
@@ -22,7 +22,7 @@ struct Constant {
     info: RequestInfo,
 }
 
-/// What follows its packed head.
+/// The body and the properties of a request whose header section has been written.
 pub(super) struct Begun {
     pub body: Bytes,
     pub info: RequestInfo,

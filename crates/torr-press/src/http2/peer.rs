@@ -1,4 +1,4 @@
-//! What the server has said of itself in its settings.
+//! The server's settings (RFC 9113, section 6.5).
 
 use super::error::Broken;
 use super::frame::{self, setting};
@@ -6,15 +6,15 @@ use super::frame::{self, setting};
 /// The server's settings, as far as they bind this side.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer {
-    /// Whether it has said anything yet.
+    /// Whether settings have arrived.
     pub is_known: bool,
     /// The maximum number of open streams (SETTINGS_MAX_CONCURRENT_STREAMS).
     pub streams: u32,
-    /// What it takes on a stream from its start.
+    /// The initial flow-control window of a stream in bytes (SETTINGS_INITIAL_WINDOW_SIZE).
     pub window: i64,
-    /// The largest payload it takes.
+    /// The largest payload of a frame in bytes that the server receives (SETTINGS_MAX_FRAME_SIZE).
     pub frame: usize,
-    /// How large its table for packed heads may be.
+    /// The largest size in bytes of the server's dynamic table (SETTINGS_HEADER_TABLE_SIZE).
     pub table: u32,
 }
 

@@ -12,7 +12,7 @@ use torr_net::Nanos;
 use torr_wire::Header;
 use torr_wire::response::{Observer, Response};
 
-/// How much of a body makes up for one reply that the server asks for.
+/// The number of bytes of content that make up for one reply that the server demands.
 const CONTENT_FOR_A_REPLY: u32 = 1024;
 
 /// The defect of a malformed response, which leaves its connection usable.

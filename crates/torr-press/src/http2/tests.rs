@@ -94,7 +94,7 @@ impl Talk {
         }
     }
 
-    /// What has been said since the last time.
+    /// Returns the frames that were sent since the call before.
     fn said(&mut self) -> Vec<(Head, Vec<u8>)> {
         let (mut frames, mut at) = (Vec::new(), 0);
         while let Some(head) = Head::read(&self.said[at..]) {

@@ -5,7 +5,7 @@ use crate::steering::{Steerable, Steering};
 use std::sync::Arc;
 use torr_net::file_limit;
 
-/// How many times the planned connections a run may be raised to.
+/// The multiple of the planned connections to which a run may be raised.
 const MORE_CONNECTIONS: usize = 4;
 
 impl Plan {

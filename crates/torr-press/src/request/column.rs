@@ -7,7 +7,7 @@ use super::escape::Escape;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Column {
     bytes: Vec<u8>,
-    /// Where each record's value ends.
+    /// The end of each record's value in `bytes`.
     ends: Vec<usize>,
     longest: usize,
 }

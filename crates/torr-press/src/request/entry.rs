@@ -50,7 +50,7 @@ pub(super) struct Content {
 /// The part of a request that depends on its content.
 #[derive(Debug)]
 enum Tail {
-    /// It is all in the head.
+    /// The head is the whole request.
     Nothing,
     /// Content whose length the header section has.
     Fixed(Bytes),

@@ -14,7 +14,7 @@ pub enum RequestError {
     Path {
         /// The whole URL.
         url: String,
-        /// What is wrong.
+        /// The defect of the path or query.
         why: String,
     },
     /// A line that is no header, by its number among all that are given, from 1. It may hold a secret, so it is not shown.
@@ -34,15 +34,15 @@ pub enum RequestError {
     Template {
         /// The placeholder as it stands.
         text: String,
-        /// What is wrong, and what there is instead.
+        /// The defect of the placeholder, and what is available instead.
         why: String,
     },
     /// A line of a list of URLs.
     #[error("line {line} of the list of URLs: {why}")]
     UrlList {
-        /// Counted from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The defect of the line.
         why: String,
     },
     /// Nothing to press.
@@ -59,9 +59,9 @@ pub enum RequestError {
     /// A feeder that cannot be read.
     #[error("cannot take records from {file}: {why}")]
     Feeder {
-        /// Its name.
+        /// The name of the file.
         file: String,
-        /// What is wrong.
+        /// The defect of the file.
         why: String,
     },
     /// A field of a feeder whose value is not valid where its placeholder stands.
@@ -71,15 +71,15 @@ pub enum RequestError {
         name: String,
         /// The record, counted from 1.
         record: usize,
-        /// What is wrong.
+        /// The defect of the value.
         why: String,
     },
     /// A part of a form that cannot be sent.
     #[error("form part '{part}': {why}")]
     Form {
-        /// Its name.
+        /// The name of the part.
         part: String,
-        /// What is wrong.
+        /// The defect of the part.
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! How a value is written where it stands: in a path, a query, a header, JSON, or as it is.
+//! The escaping of a value for its position: a path, a query, a header, JSON, or none.
 
 use http::HeaderValue;
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_encode};
@@ -24,7 +24,7 @@ const PATH: &AsciiSet = &COMPONENT
     .remove(b';')
     .remove(b'=');
 
-/// Where a value stands.
+/// The position of a value in a request, which decides how the value is escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escape {
     /// Anywhere that takes all bytes.

@@ -12,7 +12,7 @@ use std::path::Path;
 pub struct Feeder {
     records: usize,
     fields: Vec<Field>,
-    /// Where each field stands by its name.
+    /// The position of each field in `fields`, by its name.
     index: HashMap<String, usize>,
 }
 
@@ -39,7 +39,7 @@ impl Feeder {
     /// Reads the content of a file, of the kind that its name's extension says.
     ///
     /// # Errors
-    /// As [`Feeder::read`].
+    /// Returns the errors of [`Feeder::read`].
     pub fn parse(name: &Path, content: &[u8]) -> Result<Self, RequestError> {
         Self::of_kind(Kind::of(name)?, name, content)
     }
@@ -121,7 +121,7 @@ impl Feeder {
         (self.fields.len() - 1, false)
     }
 
-    /// How many records there are: at least one.
+    /// Returns the number of records, at least one.
     pub fn records(&self) -> usize {
         self.records
     }
@@ -177,7 +177,7 @@ impl Kind {
 /// `machine` when divided by `machines`. The header line of CSV stays.
 ///
 /// # Errors
-/// As [`Feeder::read`], and if no record is left.
+/// Returns the errors of [`Feeder::read`], and an error if no record is left.
 pub fn part_of_records(name: &Path, content: &[u8], machine: usize, machines: usize) -> Result<Vec<u8>, RequestError> {
     let is_its_own = |record: usize| record % machines == machine;
     let (part, records) = match Kind::of(name)? {

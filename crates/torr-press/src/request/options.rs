@@ -32,11 +32,11 @@ pub struct Options {
     /// Whether several machines send these requests together: placeholders by which each would send something of its own,
     /// `{{env NAME}}` and `{{seq}}`, are mistakes then.
     pub of_several_machines: bool,
-    /// Where placeholders may take fields from.
+    /// The records from which placeholders take fields.
     pub feeder: Option<Feeder>,
-    /// How records are chosen.
+    /// The order in which records are chosen.
     pub feeder_order: Order,
-    /// How URLs are chosen.
+    /// The order in which URLs are chosen.
     pub url_order: Order,
 }
 
@@ -85,7 +85,7 @@ pub enum Body {
 /// A piece of a form, or of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Data {
-    /// As it stands.
+    /// Bytes that are sent as they stand, placeholders in them replaced.
     Plain(Vec<u8>),
     /// A text to be percent-encoded, behind a name that is not, if there is one.
     Encoded {
@@ -101,11 +101,11 @@ pub enum Data {
 pub struct Part {
     /// The field's name.
     pub name: String,
-    /// Its value.
+    /// The value of the field.
     pub content: Content,
-    /// Its file name: with one it is a file.
+    /// The file name of the field, which makes it a file.
     pub file_name: Option<String>,
-    /// Its media type, where it has one.
+    /// The media type of the field; `None` sends none.
     pub media_type: Option<String>,
 }
 

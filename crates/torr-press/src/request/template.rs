@@ -218,7 +218,7 @@ pub(super) struct Parser<'f> {
 }
 
 impl<'f> Parser<'f> {
-    /// Where it is not enabled, everything stays as it stands.
+    /// Creates a parser whose placeholders may take fields from `feeder`. Unless `enabled`, texts are taken as they stand.
     pub fn new(feeder: Option<&'f Feeder>, enabled: bool) -> Self {
         Self { feeder, enabled, of_one_machine: true, columns: vec![], keys: vec![] }
     }

@@ -11,9 +11,9 @@ pub struct Url {
     pub target: Target,
     /// The share of requests, relative to the weights of the others; at least 1.
     pub weight: u32,
-    /// Its own method.
+    /// The method of this URL; `None` is the method of the options.
     pub method: Option<String>,
-    /// Its own body.
+    /// The body of this URL. `None` is the body of the options, or no body if `method` is given.
     pub body: Option<String>,
 }
 

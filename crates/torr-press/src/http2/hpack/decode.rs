@@ -10,7 +10,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// As it is at the start of a connection.
+    /// Returns to the state of a new connection.
     pub fn reset(&mut self) {
         self.table.reset();
     }

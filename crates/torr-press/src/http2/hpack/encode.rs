@@ -18,22 +18,22 @@ pub struct Encoder {
 /// Name and value.
 type Field = (Box<[u8]>, Box<[u8]>);
 
-/// What a connection's heads may do to the server's table.
+/// The use of the server's dynamic table by the header sections of a connection.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum Seeding {
-    /// It is empty, and the next head fills it.
+    /// The dynamic table is empty, and the next header section fills it.
     #[default]
     Ahead,
-    /// It has been filled.
+    /// The dynamic table has been filled.
     Done,
-    /// Whether the server wants a smaller table, and the update to size 0 is still to be sent.
+    /// The server allows a table smaller than the default size, and the update to size 0 is still to be sent.
     Refused,
-    /// None is used.
+    /// The dynamic table is not used.
     Without,
 }
 
 impl Seeding {
-    /// What comes after a head.
+    /// Returns the use of the dynamic table after another header section.
     pub fn next(self) -> Self {
         match self {
             Self::Ahead | Self::Done => Self::Done,
@@ -115,7 +115,7 @@ fn belongs(name: &HeaderName, value: &[u8]) -> bool {
     }
 }
 
-/// As it is: to decode it costs the server least.
+/// Appends a string without Huffman code: decoding costs the server least so.
 fn string(bytes: &[u8], out: &mut Vec<u8>) {
     number(out, 7, 0, bytes.len());
     out.extend_from_slice(bytes);

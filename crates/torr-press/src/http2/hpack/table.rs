@@ -9,7 +9,7 @@ use std::ops::Range;
 #[derive(Debug)]
 pub struct Table {
     pub bytes: Vec<u8>,
-    /// How many bytes have been removed from the front of `bytes`.
+    /// The number of bytes removed from the front of `bytes`.
     removed: usize,
     /// The oldest first.
     entries: VecDeque<Entry>,
@@ -17,7 +17,7 @@ pub struct Table {
     most: usize,
 }
 
-/// Where a field lies, counted from the first byte that ever was.
+/// The position of a field, counted from the first byte that was ever appended.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     start: usize,
@@ -38,7 +38,7 @@ impl Default for Table {
 }
 
 impl Table {
-    /// As it is at the start of a connection.
+    /// Empties the table, and restores its size to that of a new connection.
     pub fn reset(&mut self) {
         self.clear();
         self.most = TABLE;
