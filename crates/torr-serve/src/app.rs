@@ -94,7 +94,7 @@ impl App {
     /// Routes POST of a path to a simple controller.
     ///
     /// # Panics
-    /// As [`App::get`].
+    /// Panics where [`App::get`] does.
     pub fn post(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
         self.route(Method::POST, path, handler)
     }
@@ -102,7 +102,7 @@ impl App {
     /// Routes PUT of a path to a simple controller.
     ///
     /// # Panics
-    /// As [`App::get`].
+    /// Panics where [`App::get`] does.
     pub fn put(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
         self.route(Method::PUT, path, handler)
     }
@@ -110,7 +110,7 @@ impl App {
     /// Routes DELETE of a path to a simple controller.
     ///
     /// # Panics
-    /// As [`App::get`].
+    /// Panics where [`App::get`] does.
     pub fn delete(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
         self.route(Method::DELETE, path, handler)
     }
@@ -118,7 +118,7 @@ impl App {
     /// Routes PATCH of a path to a simple controller.
     ///
     /// # Panics
-    /// As [`App::get`].
+    /// Panics where [`App::get`] does.
     pub fn patch(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
         self.route(Method::PATCH, path, handler)
     }
@@ -126,7 +126,7 @@ impl App {
     /// Routes one method of a path to a simple controller.
     ///
     /// # Panics
-    /// As [`App::get`].
+    /// Panics where [`App::get`] does.
     pub fn route(
         self,
         method: Method,
@@ -140,7 +140,7 @@ impl App {
     /// future, which runs on the worker that received the request.
     ///
     /// # Panics
-    /// As [`App::get`].
+    /// Panics where [`App::get`] does.
     pub fn get_async<F>(self, path: &str, handler: impl Fn(&Request<'_>) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Response> + 'static,
@@ -151,7 +151,7 @@ impl App {
     /// Routes POST of a path to an async handler, as [`App::get_async`] does.
     ///
     /// # Panics
-    /// As [`App::get`].
+    /// Panics where [`App::get`] does.
     pub fn post_async<F>(self, path: &str, handler: impl Fn(&Request<'_>) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Response> + 'static,
@@ -162,7 +162,7 @@ impl App {
     /// Routes one method of a path to an async handler, as [`App::get_async`] does.
     ///
     /// # Panics
-    /// As [`App::get`].
+    /// Panics where [`App::get`] does.
     pub fn route_async<F>(
         self,
         method: Method,
@@ -181,7 +181,7 @@ impl App {
     /// [`Settings`]: crate::Settings::blocking_threads
     ///
     /// # Panics
-    /// As [`App::get`].
+    /// Panics where [`App::get`] does.
     pub fn get_blocking(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
         self.route_blocking(Method::GET, path, handler)
     }
@@ -189,7 +189,7 @@ impl App {
     /// Routes POST of a path to a blocking handler, as [`App::get_blocking`] does.
     ///
     /// # Panics
-    /// As [`App::get`].
+    /// Panics where [`App::get`] does.
     pub fn post_blocking(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
         self.route_blocking(Method::POST, path, handler)
     }
@@ -197,7 +197,7 @@ impl App {
     /// Routes one method of a path to a blocking handler, as [`App::get_blocking`] does.
     ///
     /// # Panics
-    /// As [`App::get`].
+    /// Panics where [`App::get`] does.
     pub fn route_blocking(
         self,
         method: Method,
@@ -211,7 +211,7 @@ impl App {
     /// worker's use of time.
     ///
     /// # Panics
-    /// As [`App::get`].
+    /// Panics where [`App::get`] does.
     pub fn metrics(self, path: &str) -> Self {
         self.add(Method::GET, path, Handler::Metrics)
     }
@@ -247,8 +247,9 @@ impl App {
     /// Routes all requests without a handler to a tower service of http types, such as an `axum::Router`, which also responds to
     /// unknown paths.
     ///
-    /// Each worker has a clone of the service. A request's body is streamed as it arrives, and a response's body is polled as the
-    /// client receives it, both with backpressure. Over HTTP/1.1 trailers are dropped.
+    /// Each worker has a clone of the service. A request's body is streamed as it arrives, and a response's body is polled as
+    /// the client receives it, both with backpressure. Over HTTP/1.1 trailers are sent if the request has `TE: trailers` and
+    /// the response names them in `Trailer`; otherwise they are dropped.
     ///
     /// # Panics
     /// If the application has a router already.

@@ -26,7 +26,7 @@ const ALERT: Nanos = 60 * 1_000_000_000;
 /// The kernel's account of the calling thread: time on a CPU, time that it waited for one, both in nanoseconds, and time slices.
 const SCHEDULER: &str = "/proc/thread-self/schedstat";
 
-/// What the workers of a process know of handlers that compute.
+/// The state of handlers that compute, shared by the workers of a process.
 #[derive(Debug)]
 pub(crate) struct Computing {
     /// The time from which on a call counts as long.

@@ -36,7 +36,7 @@ pub enum ServeError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
     /// The access log cannot be opened.
@@ -44,7 +44,7 @@ pub enum ServeError {
     Log {
         /// The destination of the log.
         target: String,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
     /// A certificate or key cannot be used.

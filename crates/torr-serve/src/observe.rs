@@ -1,4 +1,4 @@
-//! What a server reports of its requests: the access log and the metrics.
+//! The reports of a server on its requests: the access log and the metrics.
 
 pub(crate) mod access_log;
 pub(crate) mod metric;

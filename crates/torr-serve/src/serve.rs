@@ -44,7 +44,7 @@ pub fn serve<L: Listener, A: IntoApp<Kind>, Kind>(listener: L, app: A) -> Serve<
     Serve { listener, app, settings, runtime, signal: pending() }
 }
 
-/// What [`serve`] returns: a server that starts when it is awaited.
+/// A server that [`serve`] returns and that starts when it is awaited.
 ///
 /// The server stops when the future is dropped, as [`Running`](crate::Running) does.
 #[must_use = "a server starts only when it is awaited"]
@@ -58,7 +58,7 @@ pub struct Serve<L, F = Pending<()>> {
 
 /// The runtime in whose context handlers run.
 enum Runtime {
-    /// The one that awaits.
+    /// The runtime that awaits the server.
     Caller,
     Given(Handle),
     /// Each worker's own.
@@ -98,7 +98,7 @@ impl<L: Listener, F> Serve<L, F> {
     /// Returns the address that the listener is bound to.
     ///
     /// # Errors
-    /// As `getsockname(2)`.
+    /// Returns the errors of `getsockname(2)`.
     pub fn local_addr(&self) -> io::Result<L::Addr> {
         self.listener.local_addr()
     }

@@ -151,10 +151,11 @@ fn end_threads(threads: BlockingThreads, shutdown: &Shutdown) {
 }
 
 impl App {
-    /// Serves on an address, with default settings, until SIGTERM or SIGINT. Blocks the calling thread.
+    /// Serves on an address, with default settings, until SIGTERM, SIGINT or SIGQUIT. Blocks the calling thread.
     ///
     /// # Errors
-    /// If the address cannot be listened on; [`ServeError::InAsync`] in an async function.
+    /// Returns the errors of [`Server::bind`] and [`Bound::run_until_signal`], notably [`ServeError::InAsync`] in an async
+    /// function.
     pub fn serve(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
         in_async::refuse()?;
         Server::new(self).bind(address)?.run_until_signal()
@@ -204,11 +205,13 @@ impl Server {
         self.listen(|settings| listeners::adopt(listener.into_descriptor()?, settings))
     }
 
-    /// Listens on the first of these addresses, with one listener per worker. Port 0 selects a free port.
+    /// Listens on the first of these addresses, with one listener per worker. Port 0 selects a free port. In the first call,
+    /// sockets that systemd has passed (socket activation) replace the address.
     ///
     /// # Errors
     /// [`ServeError::Settings`]; [`ServeError::Address`] and [`ServeError::Listen`]; [`ServeError::Tls`], [`ServeError::Log`] and
-    /// [`ServeError::PidFile`] for files of the settings; [`ServeError::HandedOver`] and [`ServeError::System`].
+    /// [`ServeError::PidFile`] for files of the settings; [`ServeError::HandedOver`] and [`ServeError::System`], also for a
+    /// second server with worker processes.
     pub fn bind(self, address: impl ToSocketAddrs) -> Result<Bound, ServeError> {
         self.listen(|settings| listeners::take(address, settings))
     }
@@ -327,7 +330,7 @@ impl Bound {
     /// once. On SIGHUP and SIGUSR2 a supervisor replaces its worker processes; see also [`Bound::on_reload`].
     ///
     /// # Errors
-    /// As [`Bound::run`].
+    /// Returns the errors of [`Bound::run`], and [`ServeError::System`] if signals cannot be watched.
     pub fn run_until_signal(mut self) -> Result<(), ServeError> {
         in_async::refuse()?;
         let signals = self.signals.take().map_or_else(Signals::watch, Ok)?;

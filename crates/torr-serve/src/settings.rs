@@ -12,64 +12,69 @@ use torr_wire::request;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Worker processes, which a supervisor keeps running. Default: 0, no supervisor, with the worker threads in this process.
+    /// The number of worker processes, which a supervisor keeps running, at most 1,024. Default: 0, no supervisor, with the
+    /// worker threads in this process.
     pub processes: usize,
-    /// Worker threads of each process, each with its own listener and event loop. Default: one per CPU.
+    /// The number of worker threads of each process, each with its own listener and event loop, at most 4,096; 0 counts as 1.
+    /// Default: one per CPU.
     pub workers: usize,
-    /// Most bytes of a request's header section, and of its request line. Default: 16 KiB each.
+    /// The maximum size in bytes of a request's header section, and of its request line, at least 1. Default: 16 KiB each.
     pub max_head: usize,
-    /// Most header fields of a request, at most 256. Default: 100.
+    /// The maximum number of header fields of a request, from 1 to 256. Default: 100.
     pub max_headers: usize,
-    /// Most bytes of a request's body for a handler, which is gathered in memory. Default: 1 MiB.
+    /// The maximum size in bytes of a request's body for a handler, which is gathered in memory. Default: 1 MiB.
     pub max_body: u64,
-    /// Most bytes of a request's body that is streamed to a router. Default: 0, no limit, since a stream takes little memory
-    /// and axum's extractors have a limit of their own, 2 MB.
+    /// The maximum size in bytes of a request's body that is streamed to a router. Default: 0, no limit, since a stream takes
+    /// little memory and axum's extractors have a limit of their own, 2 MB.
     pub max_streamed_body: u64,
-    /// Most open connections of all workers, of which each worker process has an equal share. Further ones are sent a 503 and
-    /// closed. The limit of open files is raised accordingly; if that is not permitted, fewer connections are accepted, so that
-    /// handlers can still open files. Default: 100,000.
+    /// The maximum number of open connections of all workers, at least 1, of which each worker process has an equal share.
+    /// Further ones are sent a 503, unless they use TLS, and closed. The limit of open files is raised accordingly; if that is
+    /// not permitted, fewer connections are accepted, so that handlers can still open files. Default: 100,000.
     pub max_connections: usize,
-    /// Most open connections of one address, or of one /64 network of IPv6, in each process. Trusted proxies are not limited.
-    /// Default: 0, no limit.
+    /// The maximum number of open connections of one address, or of one /64 network of IPv6, in each process. Trusted proxies
+    /// are not limited. Default: 0, no limit.
     pub max_connections_per_address: usize,
-    /// Most requests of a connection, which is then closed. Default: 0, no limit.
+    /// The maximum number of requests of a connection, which is then closed. Default: 0, no limit.
     pub requests_per_connection: u64,
-    /// Most time that a connection is kept alive without a request. Default: 75 s.
+    /// The time for which a connection is kept alive without a request. Default: 75 s.
     pub idle_timeout: Duration,
-    /// Most time for a request's header section, from its first byte. Default: 10 s.
+    /// The time limit of a request's header section, from its first byte. Default: 10 s.
     pub head_timeout: Duration,
-    /// Most time for a request's body, or between two parts of a body that is streamed to a router. Default: 60 s.
+    /// The time limit of a request's body, or of the time between two parts of a body that is streamed to a router.
+    /// Default: 60 s.
     pub body_timeout: Duration,
-    /// Most time for which a client may receive nothing of a pending response. Default: 60 s.
+    /// The time for which a client may receive nothing of a pending response. Default: 60 s.
     pub write_timeout: Duration,
-    /// Most time of a graceful stop, for requests in flight and all else. Default: 30 s.
+    /// The time limit of a graceful stop, for requests in flight and all else. Default: 30 s.
     pub stop_timeout: Duration,
-    /// Most time that responses of unknown length (server-sent events) and upgraded connections (WebSockets) have in a graceful
+    /// The time limit of responses of unknown length (server-sent events) and upgraded connections (WebSockets) in a graceful
     /// stop, at most `stop_timeout`. In a reload they have `stop_timeout`. Default: 5 s.
     pub stream_stop_timeout: Duration,
-    /// Most time that tasks of handlers (`tokio::spawn`, `spawn_blocking`) have after the last connection of their worker has
-    /// ended, at most `stop_timeout`; then they are dropped. Use 0 if there are tasks that never end, such as those of
-    /// connections in a pool outside of the application. Default: 30 s.
+    /// The time for which tasks of handlers (`tokio::spawn`, `spawn_blocking`) may continue after the last connection of their
+    /// worker has ended, at most `stop_timeout`; then they are dropped. Use 0 if there are tasks that never end, such as those
+    /// of connections in a pool outside of the application. Default: 30 s.
     pub task_stop_timeout: Duration,
-    /// Most time until a worker process of a restart or reload serves. Default: 60 s.
+    /// The time limit of the start of a worker process in a restart or reload. Default: 60 s.
     pub start_timeout: Duration,
     /// A file with the number of the process that handles signals, which exists as long as the server runs. Default: none.
     pub pid_file: Option<PathBuf>,
-    /// Length of each worker's accept queue, which the kernel bounds by `somaxconn`. Default: 4,096.
+    /// The length of each worker's accept queue in connections, which the kernel bounds by `somaxconn`. Default: 4,096.
     pub backlog: i32,
     /// Whether a connection is accepted only when its first bytes have arrived, or after about a second (TCP_DEFER_ACCEPT), which
     /// saves a wake-up for each connection. Default: yes.
     pub defer_accept: bool,
-    /// Most threads for blocking handlers in each process, which are started on demand. Default: eight per CPU.
+    /// The maximum number of threads for blocking handlers in each process, which are started on demand; 0 counts as 1.
+    /// Default: eight per CPU.
     pub blocking_threads: usize,
-    /// Most requests that wait for one of these threads in each process. Further ones are sent a 503. Default: 1,024.
+    /// The maximum number of requests that wait for one of these threads in each process. Further ones are sent a 503.
+    /// Default: 1,024.
     pub blocking_queue: usize,
-    /// The time for which a handler may compute or block without waiting before its route counts as one that holds up its worker.
-    /// Later requests of such a route of the router run on other threads, as many as [`Settings::blocking_threads`] but apart from
-    /// these, as long as there is room. Each such request has a thread to itself, on which its future is polled in the context of the same runtime as before; tasks of `spawn_local` cannot
-    /// be started there. A route whose calls are short again returns to the workers. Handlers of the [`App`](crate::App) stay where
-    /// their kind says, and are named in the log. 0 switches it off, but for [`App::computes`](crate::App::computes).
-    /// Default: 10 ms.
+    /// The time for which a handler may compute or block without waiting before its route counts as one that holds up its
+    /// worker. Later requests of such a route of the router run on other threads, as many as [`Settings::blocking_threads`] but
+    /// apart from these, as long as there is room. Each such request has a thread to itself, on which its future is polled in
+    /// the context of the same runtime as before; tasks of `spawn_local` cannot be started there. A route whose calls are short
+    /// again returns to the workers. Handlers of the [`App`](crate::App) stay where their kind says, and are named in the log.
+    /// 0 switches it off, but for [`App::computes`](crate::App::computes). Default: 10 ms.
     pub compute_after: Duration,
     /// TLS and its certificates. The server sets the protocols of ALPN. Default: no TLS.
     pub tls: Option<TlsSettings>,
@@ -82,7 +87,7 @@ pub struct Settings {
     pub trusted_proxies: Trusted,
     /// The field in which trusted proxies send the client's address. Default: `X-Forwarded-For`.
     pub forwarded_field: ForwardedField,
-    /// Whether connections begin with a header of the PROXY protocol. Default: off.
+    /// Whether connections begin with a header of the PROXY protocol, which requires `trusted_proxies`. Default: off.
     pub proxy_protocol: ProxyProtocol,
     /// Whether each request has an id, a [`RequestId`](crate::RequestId) among its extensions. Default: no.
     pub request_ids: bool,

@@ -211,7 +211,7 @@ pub(crate) fn request(head: &RequestHead<'_, '_>, body: RequestBody) -> Option<R
     Some(request)
 }
 
-/// What a request demands of its response.
+/// The demands of a request on its response.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Demand {
     /// The response to a HEAD has no content.

@@ -1,4 +1,4 @@
-//! What the kernel knows of the two ends of a connection.
+//! The two ends of a connection, from the kernel.
 
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
@@ -20,11 +20,11 @@ pub struct ConnectionInfo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnixPeer {
-    /// Its number; `None` if it is in a PID namespace that the server does not see.
+    /// The process id; `None` if the process is in a PID namespace that the server does not see.
     pub pid: Option<u32>,
-    /// Its effective user.
+    /// The effective user of the process.
     pub uid: u32,
-    /// Its effective group.
+    /// The effective group of the process.
     pub gid: u32,
 }
 

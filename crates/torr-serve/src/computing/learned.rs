@@ -13,7 +13,7 @@ const ALIKE: usize = 3;
 const PATIENCE: u32 = 64;
 const PATIENCE_GROWS: u32 = 4;
 
-/// What a long call has taught.
+/// The result of a long call for its route.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Lesson {
     Known,

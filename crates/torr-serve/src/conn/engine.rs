@@ -50,7 +50,7 @@ const STOP_SIGNAL: Token = Token::new(u32::MAX, u32::MAX - 1);
 const TICKER: Token = Token::new(u32::MAX, u32::MAX - 2);
 const WAKEUPS: Token = Token::new(u32::MAX, u32::MAX - 3);
 
-/// What a receive brought: no bytes where a connection continues with its input.
+/// The result of a receive. There are no bytes if a connection continues with its own input.
 struct Arrival {
     token: Token,
     bytes: Range<usize>,

@@ -51,12 +51,12 @@ const LEAST_WAIT: Duration = Duration::from_millis(10);
 /// The longest time between two looks at a connection whose streams have to end.
 const CUT_OFF_WAIT: Duration = Duration::from_millis(50);
 
-/// What the engine and hyper pass to each other of a connection.
+/// The parts of a connection that the engine and hyper pass to each other.
 pub(crate) struct ConnectionParts {
     pub socket: OwnedFd,
     pub admission: Admission,
     pub tls: Option<Box<TlsServer>>,
-    /// What has arrived on the connection and is not handled.
+    /// The bytes that have arrived on the connection and are not handled.
     pub input: Vec<u8>,
     pub client: Client,
     /// The number of requests so far.
@@ -76,7 +76,7 @@ pub(crate) struct Returned {
     pub is_kept_alive: bool,
 }
 
-/// What a worker signals to the connections that hyper serves. It counts the receivers of `cutoff`.
+/// The signals from a worker to the connections that hyper serves. The worker counts the receivers of `cutoff`.
 pub(crate) struct WorkerSignals {
     /// Turns true when the server shuts down.
     pub leaving: watch::Receiver<bool>,

@@ -27,7 +27,7 @@ use write::{status_of, write};
 /// The number of bytes of pipelined responses that are made before they are sent.
 const ENOUGH_OUTPUT: usize = 64 * 1024;
 
-/// How much has arrived of a request that is not complete.
+/// The part that is awaited of a request; `Nothing` if none of its bytes has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Nothing,

@@ -1,4 +1,4 @@
-//! What stands between a connection's socket and its HTTP, composed by type: [`Plain`], [`Tls`], [`Proxied`] around either.
+//! The layers between a connection's socket and its HTTP, composed by type: [`Plain`], [`Tls`], [`Proxied`] around either.
 
 mod proxied;
 mod tls;
@@ -57,13 +57,13 @@ pub(crate) trait Transport: Sized + 'static {
     fn has_ended(&self) -> bool;
 }
 
-/// What a transport learns about the client.
+/// The properties of the client that a transport may change.
 pub(crate) struct Peer<'c> {
     pub client: &'c mut Client,
     pub admission: &'c mut Admission,
 }
 
-/// What a transport has decoded.
+/// The bytes that a transport has decoded.
 pub(crate) struct Received<'b> {
     pub bytes: &'b [u8],
     /// The client and the server have agreed on HTTP/2 (ALPN).

@@ -222,7 +222,7 @@ impl Response {
     /// Returns an error with this status, explained in one line of plain text.
     ///
     /// # Panics
-    /// As [`Response::new`].
+    /// Panics where [`Response::new`] does.
     pub fn error(status: u16, why: impl Into<Body>) -> Self {
         Self { content_type: "text/plain", body: why.into(), ..Self::new(status) }
     }
@@ -250,7 +250,7 @@ impl Response {
     /// Replaces the status: `Response::json(body).status(201)`.
     ///
     /// # Panics
-    /// As [`Response::new`].
+    /// Panics where [`Response::new`] does.
     pub fn status(self, status: u16) -> Self {
         assert!((200..1000).contains(&status), "{status} is no final status");
         Self { status, ..self }

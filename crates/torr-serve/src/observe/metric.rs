@@ -37,7 +37,8 @@ impl Metric {
     /// Creates a counter. By convention its name ends in `_total`.
     ///
     /// # Panics
-    /// If Prometheus does not allow the name, or the help has more than one line.
+    /// If the name is empty, begins with a digit, or has a character other than ASCII letters, digits, `_` and `:`; or if the
+    /// help has a line end or a backslash.
     pub fn counter(name: &str, help: &str) -> Self {
         Self::new(name, help, MetricKind::Counter)
     }
@@ -45,7 +46,7 @@ impl Metric {
     /// Creates a counter of time. By convention its name ends in `_seconds_total`.
     ///
     /// # Panics
-    /// As [`Metric::counter`].
+    /// Panics where [`Metric::counter`] does.
     pub fn seconds(name: &str, help: &str) -> Self {
         Self::new(name, help, MetricKind::Seconds)
     }
@@ -53,7 +54,7 @@ impl Metric {
     /// Creates a gauge, which goes up and down.
     ///
     /// # Panics
-    /// As [`Metric::counter`].
+    /// Panics where [`Metric::counter`] does.
     pub fn gauge(name: &str, help: &str) -> Self {
         Self::new(name, help, MetricKind::Gauge)
     }

@@ -14,11 +14,11 @@ pub trait Listener: Sealed + Send + 'static {
     /// Returns the address that the listener is bound to.
     ///
     /// # Errors
-    /// As `getsockname(2)`.
+    /// Returns the errors of `getsockname(2)`.
     fn local_addr(&self) -> io::Result<Self::Addr>;
 }
 
-/// What only this crate uses of a listener.
+/// The operations on a listener that only this crate uses.
 pub trait Sealed {
     /// Returns the descriptor. A listener of tokio leaves its runtime.
     fn into_descriptor(self) -> io::Result<OwnedFd>;

@@ -30,13 +30,13 @@ pub(crate) struct Shutdown {
     began: OnceLock<Instant>,
     /// The time at which an urgent shutdown began: a stop, not the drain of a reload.
     urgent: OnceLock<Instant>,
-    /// What each worker thread waits for. The last entry is the background runtime's.
+    /// The work that each worker thread waits for. The last entry is the background runtime's.
     remaining: Mutex<Vec<Remaining>>,
     /// The number of tasks that did not end in time.
     dropped: Mutex<usize>,
 }
 
-/// What a worker thread waits for in a shutdown.
+/// The work that a worker thread waits for in a shutdown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Remaining {
     /// Requests that are being received or handled, or whose response of known length is being sent.

@@ -1,4 +1,4 @@
-//! What `serve` takes as an application.
+//! The types that `serve` accepts as an application.
 
 use crate::app::App;
 use crate::message::request_body::RequestBody;
@@ -11,8 +11,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tower_service::Service;
 
-/// What [`serve`](crate::serve()) takes as an application: an `axum::Router` or another service of requests, a service that makes one
-/// for a client's address (`into_make_service`, `into_make_service_with_connect_info::<SocketAddr>`), or an [`App`].
+/// An application for [`serve`](crate::serve()): an `axum::Router` or another service of requests, a service that makes one for
+/// a client's address (`into_make_service`, `into_make_service_with_connect_info::<SocketAddr>`), or an [`App`].
 ///
 /// `Kind` tells these apart, and is inferred.
 pub trait IntoApp<Kind> {

@@ -1,4 +1,4 @@
-//! Who the client is: cases, and that no client can be another.
+//! Tests of the client's address: cases, and that no client can take another's.
 
 use super::ForwardedField::{Forwarded as Rfc, XForwardedFor as Xff, XRealIp};
 use super::*;
@@ -132,7 +132,7 @@ fn kinds_have_names() {
     assert_eq!("X-Forwarded-For".parse::<ForwardedField>(), Err(()));
 }
 
-/// What a client may send: anything that can stand in a field, but with a liking for what means something here.
+/// Returns a value that a client may send: anything that can stand in a field, with a preference for what has a meaning here.
 fn anything() -> impl Strategy<Value = String> {
     const PIECES: &[&str] =
         &["for=", "\"", "\\", ",", ";", " ", "10.0.0.9", "6.6.6.6", "[::1]", "_x", "unknown", "proto=https", "host=e"];

@@ -146,7 +146,7 @@ fn settings_have_names() {
     assert_eq!("optional".parse::<ProxyProtocol>(), Err(()));
 }
 
-/// How something may begin.
+/// The beginnings of input, most of them of a header.
 const STARTS: &[&[u8]] = &[b"", V1, V2, b"PROXY TCP4 "];
 
 proptest! {

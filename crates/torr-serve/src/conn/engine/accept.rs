@@ -23,7 +23,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 const TOO_MANY: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n";
 
-/// What an accept brought.
+/// The outcome of an accept.
 enum Accepted {
     Open(Token),
     TurnedAway,

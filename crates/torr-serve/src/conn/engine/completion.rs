@@ -1,4 +1,4 @@
-//! What tasks and other threads have done for connections: responses, parts of bodies, room for content.
+//! The results of tasks and other threads for connections: responses, parts of bodies, room for content.
 
 use super::connection::State;
 use super::task::AbortOnDrop;

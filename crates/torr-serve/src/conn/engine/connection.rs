@@ -49,19 +49,19 @@ pub(super) enum State {
     Lingering { discarded: usize },
 }
 
-/// What a connection does with a socket that may be readable.
+/// The action of a connection on a socket that may be readable.
 pub(super) enum Readable {
-    /// Receives.
+    /// The connection receives.
     Receive,
-    /// Handles requests that it has already.
+    /// The connection handles requests that it has already.
     Handle,
-    /// Receives later: something else comes first.
+    /// The connection receives later, since something else comes first.
     Later,
-    /// Ends: its client is gone, and takes no response.
+    /// The connection ends, since its client is gone and takes no response.
     End,
 }
 
-/// What follows from bytes that have arrived.
+/// The consequence of bytes that have arrived.
 pub(super) enum Outcome {
     /// Output is to be sent, and this follows.
     Next(Next),
@@ -76,11 +76,11 @@ pub(super) enum Outcome {
 /// Memory that connections share while they are worked on.
 #[derive(Default)]
 pub(super) struct Buffers {
-    /// What is to be sent.
+    /// The bytes to send.
     pub out: Vec<u8>,
-    /// What has been decrypted.
+    /// The bytes that have been decrypted.
     pub received: Vec<u8>,
-    /// What is to be encrypted.
+    /// The bytes to encrypt.
     pub plain: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! What an engine does in one turn, before it is added to the worker's counts.
+//! The counts of an engine in one turn, before they are added to the worker's counts.
 
 use crate::observe::metrics_table::{Count, Gauge};
 use crate::observe::telemetry::Meter;

@@ -1,4 +1,4 @@
-//! What the engine leaves to tasks of its worker's runtime.
+//! The work that the engine leaves to tasks of its worker's runtime.
 
 use crate::app::Pending;
 use crate::conn::handover::HandedOver;
@@ -12,7 +12,7 @@ pub(crate) struct Task {
     pub work: Work,
 }
 
-/// What a task does.
+/// The work of a task.
 pub(crate) enum Work {
     /// Waits for a handler's response.
     Response(Pending),

@@ -226,7 +226,7 @@ fn bodies(mut responses: &[u8]) -> Vec<&[u8]> {
     bodies
 }
 
-/// What the kernel had no room for is sent as soon as it has, be it before or after the next response is made.
+/// Bytes for which the kernel had no room are sent as soon as there is room, be it before or after the next response is made.
 #[test]
 fn responses_keep_their_order_where_the_client_reads_late() {
     for early in [true, false] {
@@ -280,7 +280,8 @@ fn responses_that_fill_the_socket_are_sent_on_once_the_client_reads() {
     assert!(bodies(&received) == expected, "{} responses are {} bytes", expected.len(), received.len());
 }
 
-/// As where the kernel has no memory for it: what makes accepting pause can make its end fail.
+/// A listener may not be watchable, such as where the kernel has no memory for it: what makes accepting pause can make the end
+/// of the pause fail.
 #[test]
 fn a_listener_that_cannot_be_watched_again_is_tried_again() {
     let mut rig = Rig::new();

@@ -9,9 +9,9 @@ use std::io;
 use std::time::Duration;
 use torr_net::{Nanos, Token, clock};
 
-/// How long a client may still send after its connection's last response.
+/// The time for which a client may still send after its connection's last response.
 const LINGER_TIME: Duration = Duration::from_secs(2);
-/// How long an idle connection is kept during a shutdown: its next request may be on its way.
+/// The time for which an idle connection is kept during a shutdown, since its next request may be on its way.
 pub(super) const SHUTDOWN_IDLE: Duration = Duration::from_millis(300);
 
 impl<T: Transport> Engine<T> {

@@ -56,7 +56,7 @@ struct Inner {
     served: Cell<u64>,
     /// Notified when the connection is to bring no further request here.
     enough: Notify,
-    /// What the response to the one request over HTTP/1.1 makes of the connection, once there is a response.
+    /// The effect of the response to the one request over HTTP/1.1 on the connection; `None` until there is a response.
     ending: Cell<Option<Ending>>,
     /// The upgrade by the one request of a connection over HTTP/1.1.
     upgrade: Arc<Upgrade>,
@@ -66,7 +66,7 @@ struct Inner {
     held: Cell<usize>,
     /// The time at which hyper last polled such a body.
     flowed: Cell<Instant>,
-    /// What handlers of the `App` may use.
+    /// The limits of the connection for handlers of the `App`.
     budget: Budget,
     /// A request has made a tunnel of its stream, whose end hyper does not report.
     has_tunnel: Cell<bool>,
@@ -74,7 +74,7 @@ struct Inner {
     since: Cell<Instant>,
 }
 
-/// What a response over HTTP/1.1 makes of its connection.
+/// The effect of a response over HTTP/1.1 on its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     /// Another request may follow.

@@ -28,7 +28,7 @@ pub(super) struct SocketStream {
     socket: TcpStream,
     tls: Option<Box<TlsServer>>,
     admission: Arc<Admission>,
-    /// What has arrived and is decrypted.
+    /// The decrypted bytes that have arrived.
     arrived: Vec<u8>,
     /// The number of bytes of `arrived` that have been read.
     read: usize,

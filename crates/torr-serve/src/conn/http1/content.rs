@@ -38,7 +38,7 @@ pub(super) struct Upload {
     pub expects_continue: bool,
 }
 
-/// How much of a request's content has not arrived at the time of the response.
+/// The part of a request's content that has not arrived at the time of the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Remainder {
     Nothing,

@@ -18,7 +18,7 @@ pub(crate) enum Next {
     Send(Option<LongBody>, Then),
 }
 
-/// What follows once everything is sent.
+/// The next step of a connection once everything is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
     /// Requests: those in the input first.
@@ -56,7 +56,7 @@ pub(crate) struct PendingResponse {
     pub is_droppable: bool,
 }
 
-/// What a request demands of the framing of its response.
+/// The rules that a request sets for the framing of its response.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ResponseRules {
     /// The response to a HEAD has no content.

@@ -6,7 +6,7 @@ use http::header::{CONNECTION, CONTENT_LENGTH, TRAILER, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue};
 use torr_wire::encode;
 
-/// What becomes of the connection behind a response.
+/// The persistence of a connection after a response.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Persistence {
     pub keep_alive: bool,

@@ -120,7 +120,7 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![4 => plain.prop_map(Vec::from), 1 => old.prop_map(Vec::from), 2 => sized, 2 => chunked, 1 => blank]
 }
 
-/// What ends a connection, with nothing behind it that would be looked at.
+/// Returns the end of a connection's bytes, after which nothing would be read.
 fn end() -> impl Strategy<Value = Vec<u8>> {
     let too_long = MAX_BODY + 1;
     let ends = [

@@ -1,4 +1,4 @@
-//! What lines look like, and that no client can forge one.
+//! Tests of the format of lines, and that no client can forge one.
 
 mod writing;
 

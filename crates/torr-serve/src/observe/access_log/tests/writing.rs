@@ -1,4 +1,4 @@
-//! What becomes of lines: whole ones in files, pipes and sockets, also when those are full, slow or gone.
+//! Tests that lines are written whole to files, pipes and sockets, also to those that are full, slow or gone.
 
 use super::*;
 use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, mknodat};
