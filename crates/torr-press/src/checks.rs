@@ -32,16 +32,16 @@ enum Text {
     Matches(Regex),
 }
 
-/// Why an expectation is none.
+/// The reason for which a text is no check.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CheckError {
-    /// Not status codes.
+    /// The text is no list of status codes.
     #[error("'{0}' is not a list of status codes such as 200, 2xx or 200-204")]
     Status(String),
-    /// Not a header.
+    /// The text is no expectation of a header field.
     #[error("'{0}' is not a header to expect: 'Name', 'Name: value' or 'Name: ~regex'")]
     Header(String),
-    /// Not a regular expression.
+    /// The text is no regular expression.
     #[error("'{text}' is not a regular expression: {why}")]
     Regex {
         /// The expression as given.
@@ -52,7 +52,7 @@ pub enum CheckError {
 }
 
 impl Check {
-    /// One of these status codes: `200`, `2xx`, `200-204`, with commas between them.
+    /// Returns the check that a response has one of these status codes: `200`, `2xx`, `200-204`, with commas between them.
     ///
     /// # Errors
     /// [`CheckError::Status`].
@@ -72,7 +72,7 @@ impl Check {
         Ok(Self { name: format!("status {text}"), expects: Expects::Status(ranges) })
     }
 
-    /// A header: `Name` that it is there, `Name: value` what it is, `Name: ~regex` what it matches.
+    /// Returns the check of a header field: `Name` for a field that exists, `Name: value` for a value, `Name: ~regex` for a match.
     ///
     /// # Errors
     /// [`CheckError::Header`], [`CheckError::Regex`].
@@ -91,7 +91,7 @@ impl Check {
         Ok(Self { name: format!("header {text}"), expects: Expects::Header(name.to_owned(), value) })
     }
 
-    /// A text somewhere in the body, or behind a `~` a regular expression.
+    /// Returns the check that the body contains a text, or, behind a `~`, matches a regular expression.
     ///
     /// # Errors
     /// [`CheckError::Regex`].
@@ -103,7 +103,7 @@ impl Check {
         Ok(Self { name: format!("body {text}"), expects: Expects::Body(expected) })
     }
 
-    /// The body, to the byte; `name` says where it is from.
+    /// Returns the check that the body equals `body` to the byte. The text `name` names the source of `body` in reports.
     pub fn whole_body(name: &str, body: Vec<u8>) -> Self {
         Self { name: format!("body {name}"), expects: Expects::Body(Text::Is(body)) }
     }

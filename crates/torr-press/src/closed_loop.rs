@@ -12,7 +12,7 @@ const RAMP_STEP: Nanos = 5_000_000;
 /// The requests that may be begun, shared by all threads.
 #[derive(Debug)]
 pub struct Budget {
-    /// Without limit: as many as can be counted.
+    /// The number of requests of the run; `u64::MAX` without limit.
     requests: u64,
     /// The number that no thread has taken.
     left: AtomicU64,
@@ -20,7 +20,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// One request is set aside for each slot, as far as there are enough, so that each is used.
+    /// Returns a budget in which one request is set aside for each slot, as far as there are enough, so that each is used.
     pub(crate) fn new(requests: Option<u64>, slots: usize, threads: usize) -> Self {
         let requests = requests.unwrap_or(u64::MAX);
         let left = AtomicU64::new(requests.saturating_sub(slots as u64));

@@ -13,6 +13,6 @@ pub struct Destination {
     pub addresses: Vec<Address>,
     /// The request by which a proxy opens a tunnel, if there is a proxy.
     pub tunnel: Option<Vec<u8>>,
-    /// TLS, and how.
+    /// The settings of TLS; `None` without TLS.
     pub tls: Option<TlsConfig>,
 }

@@ -23,7 +23,7 @@ pub struct OpenLoop {
     schedule: Schedule,
     /// Requests of the whole run, but for its warm-up.
     requests: u64,
-    /// Of those, the number of this thread's next one.
+    /// The number of this thread's next request after the warm-up, among those of all threads.
     measured: u64,
     warm_until: Nanos,
     deadline: Nanos,
@@ -33,7 +33,7 @@ pub struct OpenLoop {
     /// The number of requests of all threads that are due before this thread's next one. Differs from `number` if arrivals
     /// vary.
     before: f64,
-    /// By how much requests are due later, as a part of the time between two of all threads' requests.
+    /// The delay of the due times, as a part of the time between two of all threads' requests.
     phase: f64,
     random: Option<Rng>,
     groups: Groups,
@@ -44,9 +44,9 @@ pub struct OpenLoop {
 struct Groups {
     /// The length of a window. 0 for requests that leave one by one.
     window: Nanos,
-    /// By how much the thread's windows begin before those of the first thread, so that threads take turns.
+    /// The time by which the thread's windows begin before those of the first thread, so that threads take turns.
     phase: Nanos,
-    /// When the latest request was due by the schedule.
+    /// The time at which the latest request was due by the schedule.
     last: Option<Nanos>,
 }
 

@@ -24,10 +24,11 @@ pub enum Due {
     Immediately,
     /// The request is due at its scheduled time, past or future, which is when its clock starts: an open loop.
     At(Nanos),
-    /// Not before this time, at which the pacer is called again. Connections without a request may be closed until then.
+    /// The request is not due before this time, at which the pacer is called again. Connections without a request may be closed
+    /// until then.
     NotBefore(Nanos),
-    /// Not before this time, at which the pacer is called again. Connections stay open.
+    /// The request is not due before this time, at which the pacer is called again. Connections stay open.
     Later(Nanos),
-    /// Never: all requests have been begun.
+    /// No request is due any more: all have been begun.
     Never,
 }

@@ -23,7 +23,7 @@ use torr_gauge::signals::Watcher;
 use torr_net::tls::TlsConfig;
 use torr_net::{Address, Nanos, clock};
 
-/// One run.
+/// The plan of one run.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The parsed URL.
@@ -48,7 +48,7 @@ pub struct Plan {
     pub protocol: ProtocolConfig,
     /// The request by which a proxy opens a tunnel, if there is a proxy.
     pub tunnel: Option<Vec<u8>>,
-    /// When requests are due.
+    /// The times at which requests are due.
     pub pace: Pace,
     /// The most requests that a closed loop begins per second, while warming up as well, evenly spaced and in equal parts
     /// for all threads. More than 0. Means nothing for an open loop.
@@ -88,8 +88,8 @@ pub struct Plan {
     pub watch_server: bool,
     /// Whether to record the times from the connection on, which only some reports show.
     pub detailed: bool,
-    /// By how much each request of an open loop with constant arrivals is due later, as a part of the time between two of
-    /// them, 0 to 1: generators that begin at one time take turns by it.
+    /// The delay of each request of an open loop with constant arrivals, as a part of the time between two of them, 0 to 1:
+    /// generators that begin at one time take turns by it.
     pub phase: f64,
     /// The number of users that other generators have before those of this one, where several share a plan.
     pub users_before: usize,
@@ -97,7 +97,7 @@ pub struct Plan {
     pub steering: Option<Arc<Steering>>,
 }
 
-/// When requests are due.
+/// The times at which requests are due.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Pace {
     /// A closed loop: each slot sends its next request as soon as the one before has ended.
@@ -126,7 +126,7 @@ pub enum Timestamps {
 pub struct ProtocolConfig {
     /// HTTP/2 instead of HTTP/1.1.
     pub http2: bool,
-    /// TLS, and how.
+    /// The settings of TLS; `None` without TLS.
     pub tls: Option<TlsConfig>,
 }
 
@@ -199,7 +199,8 @@ impl Plan {
         Sources::new(&self.sources, self.all_addresses()).len()
     }
 
-    /// When the run ends, if nothing else ends it, counted from the first connect.
+    /// Returns the time in nanoseconds after the run's start at which the run ends, if nothing else ends it before; the maximum
+    /// if it has no end.
     pub fn deadline(&self) -> Nanos {
         let schedule = match &self.pace {
             Pace::Closed => None,

@@ -50,7 +50,7 @@ pub trait Protocol {
     /// Writes the buffered requests to `out`.
     ///
     /// # Errors
-    /// If they cannot be encoded. The connection has to be closed then.
+    /// Returns an error if the requests cannot be encoded. The connection has to be closed then.
     #[inline]
     fn flush(&mut self, _thread: &mut Self::ThreadState, _out: &mut Vec<u8>) -> Result<(), Failure> {
         Ok(())
@@ -60,7 +60,7 @@ pub trait Protocol {
     /// sent in return go to `out`.
     ///
     /// # Errors
-    /// If the bytes violate the protocol. The connection has to be closed then.
+    /// Returns an error if the bytes violate the protocol. The connection has to be closed then.
     fn receive(
         &mut self,
         thread: &mut Self::ThreadState,
@@ -73,7 +73,7 @@ pub trait Protocol {
     /// Handles the end of the server's side, and returns the event that it completes.
     ///
     /// # Errors
-    /// If it cuts a response short.
+    /// Returns an error if the end cuts a response short.
     fn server_closed(&mut self) -> Result<Option<ProtocolEvent>, Failure>;
 
     /// Discards the state of requests in flight, which have failed.

@@ -46,7 +46,7 @@ impl Requests {
     /// Composes the requests of these URLs, of which there is at least one.
     ///
     /// # Errors
-    /// Each [`RequestError`] that requests can have.
+    /// Returns each [`RequestError`] that requests can have.
     pub fn new(urls: &[Url], options: &Options) -> Result<Self, RequestError> {
         let first = urls.first().ok_or(RequestError::NoUrls)?;
         let mut composer = Composer::new(options)?;

@@ -23,7 +23,7 @@ use torr_net::{Clock, Nanos, clock, file_limit};
 /// The reason for which a run has no result.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// Not one connection came about. The side is the failure's.
+    /// No connection was established. The failure has the side that is the cause.
     #[error("{target} cannot be reached: {}", .failure.what)]
     Unreachable {
         /// Host and port.

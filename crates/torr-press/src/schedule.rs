@@ -10,7 +10,7 @@ pub struct Schedule {
     stages: Vec<Stage>,
 }
 
-/// One stretch of time, in seconds and requests since the start.
+/// A stretch of time, in seconds and requests since the start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Stage {
     begin_s: f64,
@@ -34,10 +34,10 @@ pub struct Stretch {
     pub to: f64,
 }
 
-/// Why stages make no schedule.
+/// The reason for which stages make no schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ScheduleError {
-    /// Not a rate.
+    /// A number is no rate.
     #[error("a rate must be a number of requests per second, more than 0 and at most a billion")]
     Rate,
     /// No stage has a rate above 0.
@@ -57,8 +57,8 @@ impl Schedule {
         Ok(Self { stages: vec![Stage { begin_s: 0.0, length_s: f64::INFINITY, from: rate, to: rate, before: 0.0 }] })
     }
 
-    /// From one rate to the next: each stage goes in a straight line, in its time, from the rate before it (0 before the
-    /// first) to its own. With a length of 0 it jumps there.
+    /// Returns the schedule of stages, each a length and a rate in requests per second. The rate goes in a straight line from
+    /// the rate before (0 before the first stage) to the stage's own. With a length of 0 it jumps there.
     ///
     /// # Errors
     /// [`ScheduleError`].
@@ -83,7 +83,8 @@ impl Schedule {
         Ok(Self { stages: lines })
     }
 
-    /// When the request is due before which `n` others are. `None` if there are not so many.
+    /// Returns the time in nanoseconds at which the request is due before which `n` others are. `None` if there are not so
+    /// many.
     pub fn due(&self, n: f64) -> Option<Nanos> {
         // Sums that are not exact must not let a request fall between two stages.
         let begins = |stage: &Stage| stage.before <= n + 1e-6 + 1e-12 * n;
@@ -98,19 +99,19 @@ impl Schedule {
         self.stages.iter().all(|stage| stage.from == first && stage.to == first).then_some(first)
     }
 
-    /// The rate at a time; after its end 0.
+    /// Returns the rate at a time; 0 after the end of the schedule.
     pub fn rate_at(&self, at: Nanos) -> f64 {
         let at_s = at as f64 / 1e9;
         let stage = self.stages.iter().find(|stage| at_s < stage.begin_s + stage.length_s);
         stage.map_or(0.0, |stage| stage.rate_after(at_s - stage.begin_s))
     }
 
-    /// Returns its stretches in the order of time.
+    /// Returns the stretches of the schedule in the order of time.
     pub fn stretches(&self) -> impl Iterator<Item = Stretch> {
         self.stages.iter().map(|&Stage { begin_s, length_s, from, to, .. }| Stretch { begin_s, length_s, from, to })
     }
 
-    /// The highest rate.
+    /// Returns the highest rate.
     pub fn peak(&self) -> f64 {
         self.stages.iter().map(|stage| stage.from.max(stage.to)).fold(0.0, f64::max)
     }

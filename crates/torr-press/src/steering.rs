@@ -56,7 +56,7 @@ impl Steerable {
 /// A change of the load, as threads take it over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Change {
-    /// When the change has effect, on the clock of the run.
+    /// The time in nanoseconds at which the change has effect, by the run's clock.
     pub at: Nanos,
     pub kind: ChangeKind,
 }

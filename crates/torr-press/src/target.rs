@@ -5,10 +5,10 @@ use http::Uri;
 use thiserror::Error;
 use torr_gauge::redact;
 
-/// Why a plan cannot be made; each is the user's to mend.
+/// The reason for which a text is no URL of a target.
 #[derive(Debug, Error)]
 pub enum TargetError {
-    /// Not a URL.
+    /// The text is no URL.
     #[error("'{url}' is not a URL: {why}")]
     Url {
         /// The URL as given, without user and password.
@@ -32,7 +32,7 @@ pub struct Target {
     pub host: String,
     /// The port, given or the scheme's.
     pub port: u16,
-    /// In lower case.
+    /// The scheme in lower case.
     pub(crate) scheme: String,
     /// User and password, as they stand in the URL.
     pub(crate) userinfo: Option<String>,
@@ -43,18 +43,18 @@ pub struct Target {
 }
 
 impl Target {
-    /// Host and port as they stand in the URL.
+    /// Returns host and port as they stand in the URL.
     pub fn authority(&self) -> &str {
         &self.authority
     }
 
-    /// Host and port, the host in brackets where it is an IPv6 address.
+    /// Returns host and port, the host in brackets where it is an IPv6 address.
     pub fn host_and_port(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         format!("{host}:{}", self.port)
     }
 
-    /// Path and query.
+    /// Returns path and query.
     pub fn path(&self) -> &str {
         &self.path
     }

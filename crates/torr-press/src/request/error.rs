@@ -45,7 +45,7 @@ pub enum RequestError {
         /// The defect of the line.
         why: String,
     },
-    /// Nothing to press.
+    /// The list of URLs is empty.
     #[error("the list of URLs is empty")]
     NoUrls,
     /// A URL of another scheme, host or port than the first.
