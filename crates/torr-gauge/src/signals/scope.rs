@@ -35,7 +35,7 @@ impl Target {
     }
 }
 
-/// The sockets' holders as of the last scan: the processes of the server, of its peers and of other clients.
+/// The holders of sockets as of the last scan: the server's processes, those of its peers, and the addresses of other clients.
 #[derive(Debug)]
 pub(super) struct Scope {
     pub target: Target,

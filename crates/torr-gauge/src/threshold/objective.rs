@@ -114,9 +114,9 @@ impl Objective {
         }
     }
 
-    /// Returns the figure of a part of a run as a multiple of the limit, from the response times or the errors among `done` requests.
-    /// `None` for other figures, a limit of 0, or too few samples, and for entries and sessions, which a part of a run does not
-    /// tell apart.
+    /// Returns the figure of a part of a run as a multiple of the limit, from the response times or the errors among `done`
+    /// requests. `None` for other figures, a limit of 0, or too few samples, and for entries and sessions, which a part of a
+    /// run does not tell apart.
     pub fn times_limit_so_far(&self, latency: &Latency, done: u64, errors: u64) -> Option<f64> {
         if self.0.scope != Scope::Run {
             return None;

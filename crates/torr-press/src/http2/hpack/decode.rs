@@ -10,7 +10,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// Returns to the state of a new connection.
+    /// Restores the state of a new connection.
     pub fn reset(&mut self) {
         self.table.reset();
     }
