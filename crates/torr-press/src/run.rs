@@ -34,7 +34,7 @@ pub enum RunError {
     /// More connections than the limit of open files allows.
     #[error("{wanted} connections need more open files than the limit allows ({fit} fit): raise it with 'ulimit -n'")]
     Files {
-        /// The number of planned connections.
+        /// The number of connections that may be open at a time, by the plan.
         wanted: usize,
         /// The number of connections and of threads' pollers that the limit allows.
         fit: u64,
