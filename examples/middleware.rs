@@ -1,5 +1,5 @@
 //! Middleware of our own and of tower: request ids, traces, limits, time-outs, panics caught.
-//! `cargo run --example middleware -p torr-serve`, then `curl -i http://127.0.0.1:8080/nap?ms=50` and
+//! `cargo run --example middleware -p torr-serve`, then `curl -i 'http://127.0.0.1:8080/nap?ms=50'` and
 //! `curl -i http://127.0.0.1:8080/panic`.
 
 use axum::error_handling::HandleErrorLayer;
