@@ -97,6 +97,32 @@ fn a_run_of_a_given_time_takes_that_time() {
 }
 
 #[test]
+fn an_open_loop_goes_on_after_its_last_request_until_its_time_is_up() {
+    let server = Script::start(answering(OK));
+    for (rate, requests) in [("0.1", 1), ("2", 3)] {
+        let result = torr_json(&["-d", "1400ms", "-r", rate, &server.url()]);
+        adds_up(&result);
+        let took = result["duration_s"].as_f64().unwrap();
+        assert!((1.4..1.9).contains(&took) && result["requests"] == requests, "{result}");
+        let rps = result["rps"].as_f64().unwrap();
+        assert!((rps - f64::from(requests) / took).abs() < 0.01, "{result}");
+    }
+}
+
+#[test]
+fn no_request_begins_once_the_time_is_up() {
+    let server = Script::start(answering(OK));
+    let result = torr_json(&["-d", "400ms", "-c", "50", "-t", "1", &server.url()]);
+    adds_up(&result);
+    let counts = result["latency_histogram"].as_str().expect("there were responses").split(' ');
+    let counts =
+        counts.filter_map(|word| word.split_once(':')).map(|(us, n)| (us.parse().unwrap(), n.parse().unwrap()));
+    let at_no_age: u64 = counts.filter(|(us, _): &(u64, u64)| *us <= 2).map(|(_, n)| n).sum();
+    // Fifty requests are in flight at the end, each at some moment of the milliseconds that its response takes.
+    assert!(at_no_age <= 3, "{result}");
+}
+
+#[test]
 fn time_and_number_together_end_with_whichever_comes_first() {
     let server = Script::start(answering(OK));
     let few = torr_json(&["-d", "60s", "-n", "50", "-c", "2", &server.url()]);

@@ -22,7 +22,13 @@ impl Latency {
     /// Records a duration in nanoseconds, rounded to the nearest microsecond, but at least 1.
     #[inline]
     pub fn record(&mut self, nanos: u64) {
-        self.0.saturating_record(((nanos + 500) / 1000).max(1));
+        self.0.saturating_record(Self::rounded(nanos));
+    }
+
+    /// Returns a duration in nanoseconds as it is recorded: to the nearest microsecond, but at least 1.
+    #[inline]
+    pub fn rounded(nanos: u64) -> u64 {
+        ((nanos + 500) / 1000).max(1)
     }
 
     /// Records a duration in microseconds, at least 1, several times.

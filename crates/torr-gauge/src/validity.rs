@@ -8,6 +8,7 @@ mod exponential;
 mod finding;
 mod format;
 mod schedule;
+mod silence;
 mod trend;
 mod unfinished;
 
@@ -43,6 +44,7 @@ pub fn judge(run: &RunResult, facts: &UnreportedFacts<'_>) -> Validity {
     let mut findings = Vec::new();
     findings.extend(drift::throughput(run));
     findings.extend(drift::latency(run));
+    findings.extend(silence::silence(run));
     let lag = schedule::lag(run);
     let behind = run.generator.saturated || lag.as_ref().is_some_and(|lag| !lag.ok);
     findings.extend(lag);

@@ -240,6 +240,10 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
     /// Step 3 of a batch: available slots begin the requests that are due, and all are sent.
     #[inline]
     fn begin_requests(&mut self, now: Nanos) {
+        // Requests that begin once the time is up would be unfinished at no age.
+        if now >= self.deadline {
+            return;
+        }
         let mut openings = 0;
         // The connection whose due requests are to be written together.
         let mut filling = None;

@@ -121,7 +121,11 @@ impl Pacer for OpenLoop {
     fn next(&mut self, now: Nanos) -> Due {
         let counts = |due: Nanos| due >= self.warm_until;
         let is_left = |due: &Nanos| *due < self.deadline && !(counts(*due) && self.measured >= self.requests);
-        let Some(scheduled) = self.schedule.due(self.before + self.phase).filter(is_left) else { return Due::Never };
+        let due = self.schedule.due(self.before + self.phase);
+        let Some(scheduled) = due.filter(is_left) else {
+            let is_spent = due.is_some_and(|due| due < self.deadline);
+            return if is_spent || self.deadline == Nanos::MAX { Due::Never } else { Due::Later(self.deadline) };
+        };
         let next = || self.schedule.due((self.number + self.threads) as f64 + self.phase);
         let leaving = self.groups.leaving(scheduled, if self.groups.window > 0 { next() } else { None });
         // What is due before the end of the run is sent before it.
@@ -170,6 +174,26 @@ mod tests {
         let late = all.iter().zip(0..).find(|&(&due, n)| due != n * 1_000_000);
         assert_eq!(late, None, "a request is not due at its time");
         assert_eq!(times(&schedule, Arrivals::Constant, Some(100), 2 * SECOND).len(), 100);
+    }
+
+    #[test]
+    fn a_run_goes_on_after_its_last_request_until_its_time_is_up_unless_a_number_ends_it() {
+        let after_the_last = |rate, requests, deadline| {
+            let schedule = Schedule::constant(rate).unwrap();
+            let mut pacer = OpenLoop::new(schedule, (Arrivals::Constant, WINDOW), requests, (0, deadline), (0, 1), 7);
+            while matches!(pacer.next(Nanos::MAX), Due::At(_)) {}
+            pacer.next(SECOND)
+        };
+        assert_eq!(after_the_last(0.1, None, 2 * SECOND), Due::Later(2 * SECOND));
+        assert_eq!(after_the_last(1.0, None, 4 * SECOND), Due::Later(4 * SECOND));
+        assert_eq!(after_the_last(1.0, Some(3), 4 * SECOND), Due::Never);
+        assert_eq!(after_the_last(1.0, Some(4), Nanos::MAX), Due::Never);
+        let stages =
+            Schedule::stages(&[(Duration::from_secs(1), 10.0), (Duration::ZERO, 0.0), (Duration::from_secs(3), 0.0)]);
+        let (schedule, arrivals) = (stages.unwrap(), (Arrivals::Constant, WINDOW));
+        let mut pacer = OpenLoop::new(schedule, arrivals, None, (0, 4 * SECOND), (0, 1), 7);
+        while matches!(pacer.next(Nanos::MAX), Due::At(_)) {}
+        assert_eq!(pacer.next(SECOND), Due::Later(4 * SECOND), "a stage of silence is part of the run");
     }
 
     #[test]

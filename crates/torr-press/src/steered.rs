@@ -121,6 +121,7 @@ impl Pacer for SteeredOpen<'_> {
             Due::At(due) if due <= until => Due::At(due),
             Due::At(due) if self.paused_from.is_none_or(|from| due < from) => Due::Later(due.min(self.next_look)),
             Due::At(_) => Due::Later(self.next_look),
+            Due::Later(end) => Due::Later(end.min(self.next_look)),
             other => other,
         }
     }

@@ -1,6 +1,7 @@
 //! The counts of one entry of a session: responses, failures, and asserts with examples.
 
 use crate::Latency;
+use crate::latency::Summary;
 use crate::statuses::Statuses;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,6 +23,8 @@ const OTHER: &str = "other causes";
 pub struct EntryCounts {
     /// The response times of complete responses, and the ages of requests that timed out or are unfinished.
     pub response_times: Latency,
+    /// The shortest response time of a complete response in microseconds: the age of an unfinished request may be near 0.
+    shortest: Option<u64>,
     /// The number of complete responses by status code.
     pub status: Statuses,
     /// The number of complete responses that failed: an assert failed, or the entry expects no status and it is 400 or more.
@@ -71,8 +74,19 @@ impl EntryCounts {
     /// without an expected status, a status of 400 or more is not.
     pub fn record_response(&mut self, nanos: u64, status: u16, passed: bool) {
         self.response_times.record(nanos);
+        self.shorten(Latency::rounded(nanos));
         self.status.count(status);
         self.responses_failed += u64::from(!passed);
+    }
+
+    fn shorten(&mut self, us: u64) {
+        self.shortest = Some(self.shortest.unwrap_or(us).min(us));
+    }
+
+    /// Returns the summary of the response times, `None` without any. Its minimum is that of complete responses, if there are
+    /// any.
+    pub fn summary(&self) -> Option<Summary> {
+        self.response_times.summary().map(|all| Summary { min: self.shortest.unwrap_or(all.min), ..all })
     }
 
     /// Counts a request that failed without a complete response. A request that timed out is in the response times too, with
@@ -150,6 +164,7 @@ impl EntryCounts {
     /// Adds the counts of the same entry by other users.
     pub fn merge(&mut self, other: &Self) {
         self.response_times.add(&other.response_times);
+        other.shortest.into_iter().for_each(|us| self.shorten(us));
         self.status.add(&other.status);
         self.responses_failed += other.responses_failed;
         self.request_failures += other.request_failures;

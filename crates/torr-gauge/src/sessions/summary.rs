@@ -145,7 +145,7 @@ impl SessionFacts {
             retries: counts.retries,
             sessions_failed: counts.sessions_failed,
             causes: counts.causes().into_iter().map(cause).collect(),
-            latency_us: counts.response_times.summary(),
+            latency_us: counts.summary(),
             asserts_failed: counts.asserts_failed(),
             asserts: name.asserts.iter().enumerate().map(assert).collect(),
         }

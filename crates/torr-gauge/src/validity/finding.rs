@@ -54,6 +54,8 @@ pub enum Criterion {
     Queued,
     /// The stolen share of this machine's CPU time.
     Steal,
+    /// The longest time in seconds without a response after the first one.
+    Silence,
     /// The number of samples for percentiles.
     Samples,
     /// The share of the requests without a response when a closed loop ended.

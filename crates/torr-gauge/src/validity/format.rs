@@ -17,6 +17,11 @@ pub(super) fn micros(us: f64) -> String {
     }
 }
 
+/// Formats a time given in seconds.
+pub(super) fn seconds(seconds: f64) -> String {
+    format!("{} s", (seconds * 10.0).round() / 10.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -25,5 +30,6 @@ mod tests {
     fn numbers_are_short() {
         assert_eq!([0.0, 0.0005, -0.031, 0.31, 2.0].map(percent), ["0%", "0.05%", "3.1%", "31%", "200%"]);
         assert_eq!([12.0, 1500.0, 25_000.0, 2.5e6].map(micros), ["12 us", "1.5 ms", "25 ms", "2.5 s"]);
+        assert_eq!([4.0, 1.25, 0.0].map(seconds), ["4 s", "1.3 s", "0 s"]);
     }
 }

@@ -130,7 +130,7 @@ fn a_run_that_drifts_is_reported_with_its_share() {
     assert!((throughput.value + 0.3684).abs() < 0.001, "{throughput:?}");
     // A server that hangs from the middle on.
     let hung = run(plan(), at_ease(), |second| (if second < 5 { 1000 + second } else { 0 }, 1000), |_| ());
-    assert_eq!(bad(&hung), [Criterion::Throughput]);
+    assert_eq!(bad(&hung), [Criterion::Throughput, Criterion::Silence]);
     // A clear trend of no importance.
     let hardly = run(plan(), at_ease(), |second| (1000 - 5 * second, 100 + 4 * second), |_| ());
     assert_eq!(bad(&hardly), []);
@@ -138,6 +138,23 @@ fn a_run_that_drifts_is_reported_with_its_share() {
     let stages = PlanSummary { arrivals: Some(Arrivals::Constant), staged: true, ..plan() };
     let ramp = run(stages, at_ease(), |second| (100 * second, 1000 + 100 * second), |_| ());
     assert_eq!((of(&ramp, Criterion::Throughput), of(&ramp, Criterion::Latency)), (None, None));
+}
+
+#[test]
+fn a_time_without_responses_is_reported_and_slow_responses_are_none() {
+    let silent = |seconds: &dyn Fn(u64) -> (u64, u64)| {
+        let run = run(plan(), at_ease(), seconds, |_| ());
+        of(&run, Criterion::Silence).map(|silence| (silence.ok, silence.note.clone()))
+    };
+    let crashed = silent(&|second| (if second < 8 { 1000 } else { 0 }, 500));
+    assert_eq!(crashed, Some((false, "no response from 8 s to 10 s of the run".into())));
+    let restarted = silent(&|second| (if second == 4 { 0 } else { 1000 }, 500));
+    assert_eq!(restarted, Some((false, "no response from 4 s to 5 s of the run".into())));
+    let late = silent(&|second| (if second < 3 { 0 } else { 1000 }, 500));
+    assert!(late.is_some_and(|(ok, _)| ok), "what was not there at the start has not fallen silent");
+    let in_step = silent(&|second| (if second % 3 == 2 { 1000 } else { 0 }, 3_000_000));
+    assert!(in_step.is_some_and(|(ok, _)| ok), "responses of three seconds come every three seconds");
+    assert_eq!(silent(&|second| (second % 2 * 10, 500)), None, "few responses leave gaps");
 }
 
 #[test]

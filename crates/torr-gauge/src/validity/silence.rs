@@ -1,0 +1,42 @@
+//! A time without any response between or after busy ones: the service hung, crashed or was restarted.
+
+use super::finding::{Criterion, Finding};
+use super::format::seconds;
+use crate::result::RunResult;
+
+/// The limit of a silence in seconds. Shorter ones show in the slowest responses.
+const SILENCE_S: f64 = 0.9;
+/// The number of responses in a usual interval from which on an interval without any is no chance: one in e^20.
+const USUAL: u64 = 20;
+/// The multiple of the 99th percentile of the response time up to which a silence is one of slow responses.
+const SLOW: f64 = 3.0;
+
+/// Judges the longest time without a response after the first one. `None` if the plan or its operator changes the load, or
+/// responses are too few.
+pub(super) fn silence(run: &RunResult) -> Option<Finding> {
+    if !run.plan.is_steady() || !run.steering.is_empty() {
+        return None;
+    }
+    let mut counts: Vec<_> = run.series.iter().map(|point| point.requests).filter(|count| *count > 0).collect();
+    counts.sort_unstable();
+    let usual = *counts.get(counts.len() / 2)?;
+    let slow_s = run.latency_us.as_ref()?.p99? as f64 / 1e6;
+    if usual < USUAL {
+        return None;
+    }
+    let (mut longest, mut spoke_at) = ((0.0, 0.0), None);
+    for point in &run.series {
+        if point.requests > 0 {
+            spoke_at = Some(point.t);
+        } else if let Some(from) = spoke_at.filter(|from| point.t - from > longest.1 - longest.0) {
+            longest = (from, point.t);
+        }
+    }
+    let (from, to) = longest;
+    let note = match to - from > 0.0 {
+        true => format!("no response from {} to {} of the run", seconds(from), seconds(to)),
+        false => "responses in every interval from the first one on".to_owned(),
+    };
+    let finding = Finding::at_most(Criterion::Silence, to - from, SILENCE_S.max(SLOW * slow_s), note);
+    Some(finding.or("the service hung, crashed or was restarted: see its log; throughput is that of the whole time"))
+}
