@@ -171,5 +171,7 @@ fn an_unusable_cache_is_reported_in_one_line() {
         let line = ended.stderr.strip_suffix('\n').unwrap_or_default();
         assert_eq!((ended.code, line.contains('\n')), (Some(code), false), "{url}: {ended:?}");
         assert!(line.starts_with("torr: cannot use the cache: ") && !line.contains("secret"), "{line}");
+        // The template of a URL has no password that would have to be hidden.
+        assert!(!line.contains("***"), "{line}");
     }
 }

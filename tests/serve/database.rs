@@ -227,7 +227,7 @@ fn invalid_databases_are_reported_in_one_line_before_serving() {
         (&*mariadb.url_with("secret", "mysql"), 2, "denied"),
         (&*postgres.url("nothing"), 2, "nothing"),
         (&*mariadb.url("nothing"), 2, "nothing"),
-        (&*nowhere, 3, "refused"),
+        (&*nowhere, 3, "MySQL at 127.0.0.1:"),
         (&*foreign, 1, "has a table world that Torr has not made: name another database, or rename that table"),
         ("sqlite:/nowhere/at all.db", 3, "unable to open"),
     ] {

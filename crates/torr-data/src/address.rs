@@ -37,6 +37,15 @@ impl fmt::Display for DatabaseKind {
     }
 }
 
+/// Returns a server's name for messages, with its address, unless a password that was not percent-encoded may have been taken for
+/// a part of the address.
+#[cfg(feature = "sockets")]
+pub(crate) fn server(name: &str, url: &str, address: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let path = rest.find(['/', '?', '#']).map_or("", |at| &rest[at..]);
+    if path.contains('@') { name.to_owned() } else { format!("{name} at {address}") }
+}
+
 /// A parsed URL.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Address<'u> {

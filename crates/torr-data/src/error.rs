@@ -72,6 +72,22 @@ impl DataError {
         Self { side: Side::Server, ..Self::new(ErrorKind::Exhausted, message) }
     }
 
+    /// Returns the error of a server, named with its address, to which no connection could be opened.
+    #[cfg(feature = "sockets")]
+    pub(crate) fn refused(server: &str, error: &std::io::Error) -> Self {
+        let hint = match error.kind() {
+            std::io::ErrorKind::ConnectionRefused => "; is it running, and are host and port right?",
+            _ => "",
+        };
+        Self::new(ErrorKind::Refused, format_args!("cannot connect to {server}: {error}{hint}"))
+    }
+
+    /// Returns the error of a server, named with its address, to which no connection was open in time.
+    #[cfg(feature = "sockets")]
+    pub(crate) fn not_connected(server: &str, limit: std::time::Duration) -> Self {
+        Self::new(ErrorKind::TimedOut, format_args!("no connection to {server} within {limit:?}"))
+    }
+
     pub(crate) fn missing_row(id: i32) -> Self {
         Self { connection_usable: true, ..Self::new(ErrorKind::MissingRow, format_args!("no row has the id {id}")) }
     }

@@ -13,7 +13,7 @@ pub(super) enum Address<'u> {
 
 /// Returns the error of a URL that cannot be used. It does not quote the URL, which may hold a password.
 pub(super) fn bad(what: &str) -> DataError {
-    let text = format_args!("{what}: a cache is memory or redis://[:PASSWORD@]HOST[:PORT][/DATABASE]");
+    let text = format_args!("{what}: a cache is memory, redis://HOST/NUMBER or redis://:PASSWORD@HOST:PORT/NUMBER");
     DataError::new(ErrorKind::BadUrl, text)
 }
 

@@ -2,6 +2,7 @@
 
 use super::error::{classify, classify_connect};
 use super::tables::MySqlTables;
+use crate::address;
 use crate::error::{DataError, ErrorKind};
 use crate::fill::{self, Progress};
 use crate::network::TimeLimited;
@@ -16,6 +17,8 @@ const MAX_STATEMENTS: usize = 64;
 
 /// The settings of connections to one database.
 pub(crate) struct MySqlConfig {
+    /// The server's name with its address, for messages.
+    server: String,
     opts: Opts,
     statement_timeout: Duration,
 }
@@ -39,17 +42,19 @@ impl MySqlConfig {
             return Err(bad("names no database"));
         }
         let named_socket = opts.socket().is_some();
+        let host = || format!("{}:{}", opts.ip_or_hostname(), opts.tcp_port());
+        let server = address::server("MySQL", &url, &opts.socket().map_or_else(host, str::to_owned));
         let opts = OptsBuilder::from_opts(opts)
             .stmt_cache_size(MAX_STATEMENTS)
             .client_found_rows(true)
             // By default the driver asks a local server for its Unix socket and connects again.
             .prefer_socket(named_socket)
             .into();
-        Ok(Self { opts, statement_timeout })
+        Ok(Self { server, opts, statement_timeout })
     }
 
     pub(super) async fn connect(&self) -> Result<Conn, DataError> {
-        let mut conn = Conn::new(self.opts.clone()).await.map_err(classify_connect)?;
+        let mut conn = Conn::new(self.opts.clone()).await.map_err(|error| classify_connect(&self.server, error))?;
         let version: Option<String> = conn.query_first("SELECT VERSION()").await.map_err(classify)?;
         let limit = self.statement_timeout;
         // MariaDB's limit applies to all statements, in seconds; MySQL's only to SELECT, in milliseconds.
@@ -67,7 +72,8 @@ impl MySqlConfig {
     pub(crate) async fn prepare(&self, options: &Options, progress: &mut dyn FnMut(Progress)) -> Result<(), DataError> {
         let limit = options.connect_timeout;
         let connected = tokio::time::timeout(limit, self.connect()).await;
-        let mut tables = TimeLimited(MySqlTables::new(connected.unwrap_or_else(|_| Err(DataError::timed_out(limit)))?));
+        let connected = connected.unwrap_or_else(|_| Err(DataError::not_connected(&self.server, limit)))?;
+        let mut tables = TimeLimited(MySqlTables::new(connected));
         fill::prepare(&mut tables, options.rows, progress).await?;
         tables.0.close().await
     }

@@ -3,7 +3,7 @@
 use crate::error::{DataError, ErrorKind};
 use diesel::ConnectionError;
 use diesel::result::Error as DieselError;
-use mysql_async::{Error, ServerError};
+use mysql_async::{Error, IoError, ServerError};
 
 /// Classifies the error of a statement.
 pub(super) fn classify(error: Error) -> DataError {
@@ -14,13 +14,14 @@ pub(super) fn classify(error: Error) -> DataError {
     }
 }
 
-/// Classifies the error of a connection that could not be opened.
-pub(super) fn classify_connect(error: Error) -> DataError {
+/// Classifies the error of a connection to `server` that could not be opened.
+pub(super) fn classify_connect(server: &str, error: Error) -> DataError {
     match error {
         Error::Server(error) => by_code(&error),
         // The driver's message may quote the password.
         Error::Url(_) => DataError::new(ErrorKind::BadUrl, "the database's URL cannot be used"),
-        _ => DataError::new(ErrorKind::Refused, format_args!("MySQL: {error}")),
+        Error::Io(IoError::Io(error)) => DataError::refused(server, &error),
+        _ => DataError::new(ErrorKind::Refused, format_args!("{server}: {error}")),
     }
 }
 

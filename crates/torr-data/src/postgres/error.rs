@@ -15,18 +15,20 @@ pub(super) fn classify(error: &Error) -> DataError {
     }
 }
 
-/// Classifies the error of a connection that could not be opened.
-pub(super) fn classify_connect(error: &Error) -> DataError {
+/// Classifies the error of a connection to `server` that could not be opened.
+pub(super) fn classify_connect(server: &str, error: &Error) -> DataError {
+    if let Some(error) = io(error) {
+        return DataError::refused(server, error);
+    }
     let text = error.to_string();
     let kind = match error.as_db_error() {
         Some(error) => return by_code(error),
-        None if io(error).is_some() => ErrorKind::Refused,
         None if error.is_closed() => ErrorKind::Refused,
         None if text.contains("authentication") || text.contains("password") => ErrorKind::Denied,
         None if text.contains("configuration") || text.contains("TLS") => ErrorKind::BadUrl,
         None => ErrorKind::Other,
     };
-    DataError::new(kind, format_args!("PostgreSQL: {}", with_cause(error)))
+    DataError::new(kind, format_args!("{server}: {}", with_cause(error)))
 }
 
 /// Classifies an error of Diesel by its text: Diesel does not keep PostgreSQL's error code.

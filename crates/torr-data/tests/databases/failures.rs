@@ -2,6 +2,7 @@
 
 use crate::fixture::Fixture;
 use futures_util::future::{join, join_all, try_join_all};
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -43,6 +44,25 @@ fn a_file_that_another_program_writes() {
         outside.unlock();
         database.blocking().update(access, &[row]).expect("it is free");
     }
+}
+
+#[test]
+fn no_server_listens() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    let port = listener.local_addr().expect("it has one").port();
+    drop(listener);
+    for (scheme, name) in [("mysql", "MySQL"), ("mariadb", "MySQL"), ("postgres", "PostgreSQL")] {
+        let url = format!("{scheme}://torr:secret@127.0.0.1:{port}/bench");
+        let error = Database::open(&url, &Options::default(), |_| {}).expect_err("nothing listens");
+        assert_eq!((error.kind(), error.side()), (ErrorKind::Refused, Side::Network), "{error}");
+        let expected =
+            format!("cannot connect to {name} at 127.0.0.1:{port}: Connection refused (os error 111); is it");
+        assert!(error.to_string().starts_with(&expected), "{error}");
+    }
+    // A '/' that should have been percent-encoded ends what the URL's grammar takes for the address.
+    let unencoded = format!("mysql://127.0.0.1:{port}/secret@127.0.0.1/bench");
+    let text = Database::open(&unencoded, &Options::default(), |_| {}).expect_err("nothing listens").to_string();
+    assert!(text.contains("MySQL") && !text.contains("127.0.0.1") && !text.contains("secret"), "{text}");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! The settings of connections to Redis.
 
 use super::connection::RedisConnection;
-use super::error::{classify_handshake, refused};
+use super::error::classify_handshake;
+use crate::address;
 use crate::cache::CacheOptions;
 use crate::cache::address::bad;
-use crate::error::{DataError, ErrorKind};
+use crate::error::DataError;
 use redis::{Cmd, ConnectionAddr, ConnectionInfo, IntoConnectionInfo};
 use std::fmt;
 use std::time::Duration;
@@ -14,6 +15,8 @@ use tokio::net::TcpStream;
 pub(crate) struct RedisConfig {
     host: String,
     port: u16,
+    /// The server's name with its address, for messages.
+    server: String,
     /// The commands to send first.
     handshake: Vec<Cmd>,
     connect_timeout: Duration,
@@ -22,19 +25,24 @@ pub(crate) struct RedisConfig {
 
 impl RedisConfig {
     pub(crate) fn new(url: &str, options: &CacheOptions) -> Result<Self, DataError> {
+        let given = url;
         let url = redis::parse_redis_url(url).ok_or_else(|| bad("the cache's URL cannot be read"))?;
         if url.query().is_some() || url.fragment().is_some() {
             return Err(bad("the cache's URL has something after its database"));
         }
+        let database = url.path().trim_matches('/');
+        if !database.is_empty() && database.parse::<i64>().is_err() {
+            return Err(bad("the cache's URL names a database that is not a number"));
+        }
         // The library's message may not be about the URL.
-        let info =
-            url.into_connection_info().map_err(|_| bad("the cache's URL has no host, or a database of no number"))?;
+        let info = url.into_connection_info().map_err(|_| bad("the cache's URL names no host"))?;
         let ConnectionAddr::Tcp(host, port) = info.addr() else {
             return Err(bad("the cache's URL names no host"));
         };
         Ok(Self {
             host: host.clone(),
             port: *port,
+            server: address::server("Redis", given, &format!("{host}:{port}")),
             handshake: handshake(&info),
             connect_timeout: options.connect_timeout,
             response_timeout: options.response_timeout,
@@ -53,15 +61,14 @@ impl RedisConfig {
     /// Opens a connection and completes the handshake.
     pub(super) async fn connect(&self) -> Result<RedisConnection, DataError> {
         let limit = self.connect_timeout;
-        tokio::time::timeout(limit, self.connect_unlimited()).await.unwrap_or_else(|_| {
-            Err(DataError::new(ErrorKind::TimedOut, format_args!("no connection to Redis within {limit:?}")))
-        })
+        let connected = tokio::time::timeout(limit, self.connect_unlimited()).await;
+        connected.unwrap_or_else(|_| Err(DataError::not_connected(&self.server, limit)))
     }
 
     async fn connect_unlimited(&self) -> Result<RedisConnection, DataError> {
         let stream = TcpStream::connect((&*self.host, self.port)).await;
         let stream = stream.and_then(|stream| stream.set_nodelay(true).map(|()| stream));
-        let stream = stream.map_err(|error| refused(&error))?;
+        let stream = stream.map_err(|error| DataError::refused(&self.server, &error))?;
         let connection = RedisConnection::new(stream, self.response_timeout).await.map_err(classify_handshake)?;
         for command in &self.handshake {
             connection.send(command).await.map_err(classify_handshake)?;

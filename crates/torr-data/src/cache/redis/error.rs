@@ -20,11 +20,6 @@ pub(super) fn classify(error: RedisError) -> DataError {
     }
 }
 
-/// Returns the error of a connection that could not be opened.
-pub(super) fn refused(error: &std::io::Error) -> DataError {
-    DataError::new(ErrorKind::Refused, format_args!("Redis cannot be connected to: {error}"))
-}
-
 /// Classifies the error of the handshake.
 pub(super) fn classify_handshake(error: RedisError) -> DataError {
     if error.is_io_error() {
