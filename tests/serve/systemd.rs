@@ -237,7 +237,7 @@ fn the_pid_file_is_there_as_long_as_the_server() {
 
         let second = Running::start(torr_command(&[&["serve", "--listen", "127.0.0.1:0"], &*with].concat())).wait();
         let (pid, shown) = (server.pid(), file.display());
-        let lives = format!("process {pid} lives, which the pid file {shown} names: is the server running?");
+        let lives = format!("the server seems to run already, as process {pid} in the pid file {shown}: stop that");
         one_line(&second, &lives);
         assert_eq!(fs::read_to_string(&file).expect("it is there"), expected);
         server.leaves();
@@ -252,7 +252,7 @@ fn a_number_that_was_given_to_a_younger_process_is_stale() {
     fs::write(&file, id().to_string()).expect("a file can be written");
     let start = || ["serve", "--listen", "127.0.0.1:0", "--pid-file", file.to_str().expect("it is UTF-8")];
     let refused = Running::start(torr_command(&start())).wait();
-    assert_eq!(refused.code, Some(1), "this process lives: {refused:?}");
+    assert_eq!(refused.code, Some(2), "this process lives: {refused:?}");
     // Written long before this process began.
     let yesterday = std::time::SystemTime::now() - Duration::from_secs(24 * 3600);
     fs::File::options().write(true).open(&file).and_then(|f| f.set_modified(yesterday)).expect("a file has a time");
@@ -275,5 +275,5 @@ fn a_file_that_is_no_pid_file_is_left_alone() {
     let nowhere = folder.path().join("no/where");
     let path = nowhere.to_str().expect("it is UTF-8");
     let ended = Running::start(torr_command(&["serve", "--listen", "127.0.0.1:0", "--pid-file", path])).wait();
-    one_line(&ended, &format!("cannot write the pid file {path}: entity not found"));
+    one_line(&ended, &format!("cannot write the pid file {path}: no such file or directory"));
 }

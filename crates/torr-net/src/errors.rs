@@ -2,10 +2,14 @@
 
 use std::io;
 
-/// Returns the text of the error's kind, or the system's text where the standard library has no kind for the error.
+/// Returns the text of the error's kind, or the system's text where the standard library has no kind for the error. The kind of a
+/// missing file has the words that people know instead of "entity not found".
 pub fn describe(error: &io::Error) -> String {
-    let kind = error.kind().to_string();
-    if kind == "uncategorized error" { error.to_string() } else { kind }
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file or directory".into(),
+        kind if kind.to_string() == "uncategorized error" => error.to_string(),
+        kind => kind.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -16,6 +20,7 @@ mod tests {
     #[test]
     fn every_error_has_a_text_of_its_own() {
         assert_eq!(describe(&Errno::CONNREFUSED.into()), "connection refused");
+        assert_eq!(describe(&Errno::NOENT.into()), "no such file or directory");
         for (error, words) in
             [(Errno::MFILE, "open files"), (Errno::AFNOSUPPORT, "Address family"), (Errno::NXIO, "No such")]
         {

@@ -4,7 +4,11 @@ use super::TlsError;
 use rustls::RootCertStore;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::fs;
 use std::path::Path;
+
+/// The mark of an encrypted key: in the line that begins it, or in the field `Proc-Type`.
+const ENCRYPTED: &[u8] = b"ENCRYPTED";
 
 /// Returns all certificates in a file, at least one.
 pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
@@ -34,8 +38,21 @@ fn unread(path: &Path, error: &pem::Error) -> TlsError {
 
 /// Returns the first private key in a file.
 pub(super) fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
-    PrivateKeyDer::from_pem_file(path)
-        .map_err(|error| TlsError::File(format!("cannot read a private key from {}: {error}", path.display())))
+    let shown = path.display();
+    let content = fs::read(path).map_err(|error| format!("cannot read a private key from {shown}: {error}"));
+    let content = content.map_err(TlsError::File)?;
+    PrivateKeyDer::from_pem_slice(&content).map_err(|error| {
+        // Of an encrypted key the reader finds either no key or content that is not base64.
+        let is_encrypted = content.windows(ENCRYPTED.len()).any(|part| part == ENCRYPTED);
+        TlsError::File(match error {
+            _ if is_encrypted => format!(
+                "the private key in {shown} is encrypted, which is not supported: decrypt it by \
+                 'openssl pkey -in {shown} -out FILE'"
+            ),
+            pem::Error::NoItemsFound => format!("there is no private key in {shown}"),
+            error => format!("cannot read a private key from {shown}: {error}"),
+        })
+    })
 }
 
 /// Returns a store of trusted roots with the certificates of the file `path`.
@@ -45,4 +62,32 @@ pub(super) fn roots_of(certificates: &[CertificateDer<'static>], path: &Path) ->
         roots.add(certificate.clone()).map_err(|error| TlsError::File(format!("{}: {error}", path.display())))?;
     }
     Ok(roots)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::private_key;
+    use std::fs;
+
+    #[test]
+    fn a_file_without_a_usable_key_is_described() {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let file = folder.path().join("key.pem");
+        let by_pkcs8 = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIB\n-----END ENCRYPTED PRIVATE KEY-----\n";
+        let by_field = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123\n\nMIIB\n\
+                        -----END RSA PRIVATE KEY-----\n";
+        for (content, words) in [
+            (by_pkcs8, "is encrypted, which is not supported: decrypt it by 'openssl pkey -in "),
+            (by_field, "is encrypted, which is not supported: decrypt it by 'openssl pkey -in "),
+            ("", "there is no private key in "),
+            ("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n", "there is no private key in "),
+        ] {
+            fs::write(&file, content).expect("it is written");
+            let error = private_key(&file).expect_err(content).to_string();
+            assert!(error.contains(words) && error.contains("key.pem") && !error.contains('\n'), "{error}");
+        }
+        fs::remove_file(&file).expect("it is there");
+        let error = private_key(&file).expect_err("it is gone").to_string();
+        assert!(error.contains("key.pem: No such file"), "{error}");
+    }
 }

@@ -33,13 +33,17 @@ impl PidFile {
             Ok(text) => match text.trim().parse().ok().filter(|pid| *pid > 0) {
                 Some(pid) if is_held(path, pid) => {
                     return Err(format!(
-                        "process {pid} lives, which the pid file {shown} names: is the server running?"
+                        "the server seems to run already, as process {pid} in the pid file {shown}: stop that process, \
+                         choose another pid file, or delete this one if the process is none of yours"
                     ));
                 }
                 Some(_) => {}
                 None => return Err(format!("{shown} is no pid file: it holds something other than a number")),
             },
             Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::IsADirectory => {
+                return Err(format!("{shown} is no pid file: it is a directory"));
+            }
             Err(error) if error.kind() == ErrorKind::InvalidData => {
                 return Err(format!("{shown} is no pid file: it holds something other than a number"));
             }
@@ -84,8 +88,10 @@ fn read(path: &Path) -> io::Result<String> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).expect("flags of open are an int");
     let file = File::options().read(true).custom_flags(flags).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(ErrorKind::InvalidData.into());
+    match file.metadata()?.file_type() {
+        kind if kind.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+        kind if !kind.is_file() => return Err(ErrorKind::InvalidData.into()),
+        _ => {}
     }
     let mut text = String::new();
     file.take(MOST).read_to_string(&mut text)?;
@@ -196,7 +202,7 @@ mod tests {
         let error = PidFile::create(&pipe).expect_err("it is a pipe");
         assert!(error.contains("no pid file"), "{error}");
         let error = PidFile::create(folder.path()).expect_err("it is a folder");
-        assert!(error.contains("no pid file"), "{error}");
+        assert!(error.contains("no pid file: it is a directory"), "{error}");
         let large = folder.path().join("large");
         fs::write(&large, "1".repeat(1_000_000)).expect("it is written");
         assert!(PidFile::create(&large).is_err());
