@@ -76,6 +76,21 @@ impl fmt::Debug for App {
     }
 }
 
+/// Panics for a path that no handler can have, or that has a parameter as older versions of axum write it, which would be literal
+/// text here.
+#[track_caller]
+fn check(path: &str) {
+    assert!(path.starts_with('/'), "cannot route {path}: it does not begin with a slash");
+    for segment in path.split('/') {
+        if let Some(name) = segment.strip_prefix(':') {
+            panic!("cannot route {path}: a parameter is written {{{name}}}, not :{name}");
+        }
+        if let Some(name) = segment.strip_prefix('*') {
+            panic!("cannot route {path}: a parameter for the rest of a path is written {{*{name}}}, not *{name}");
+        }
+    }
+}
+
 impl App {
     /// Returns an application that responds 404 to every request.
     pub fn new() -> Self {
@@ -86,7 +101,9 @@ impl App {
     /// without router and async handlers, whose workers wait without tokio, on a background thread.
     ///
     /// # Panics
-    /// If the path is malformed, conflicts with an earlier one, or has a handler of this method already.
+    /// If the path is malformed, conflicts with an earlier one, has a handler of this method already, or has a segment that begins
+    /// with `:` or `*`, as parameters did in older versions of axum.
+    #[track_caller]
     pub fn get(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
         self.route(Method::GET, path, handler)
     }
@@ -95,6 +112,7 @@ impl App {
     ///
     /// # Panics
     /// Panics where [`App::get`] does.
+    #[track_caller]
     pub fn post(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
         self.route(Method::POST, path, handler)
     }
@@ -103,6 +121,7 @@ impl App {
     ///
     /// # Panics
     /// Panics where [`App::get`] does.
+    #[track_caller]
     pub fn put(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
         self.route(Method::PUT, path, handler)
     }
@@ -111,6 +130,7 @@ impl App {
     ///
     /// # Panics
     /// Panics where [`App::get`] does.
+    #[track_caller]
     pub fn delete(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
         self.route(Method::DELETE, path, handler)
     }
@@ -119,6 +139,7 @@ impl App {
     ///
     /// # Panics
     /// Panics where [`App::get`] does.
+    #[track_caller]
     pub fn patch(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
         self.route(Method::PATCH, path, handler)
     }
@@ -127,6 +148,7 @@ impl App {
     ///
     /// # Panics
     /// Panics where [`App::get`] does.
+    #[track_caller]
     pub fn route(
         self,
         method: Method,
@@ -141,6 +163,7 @@ impl App {
     ///
     /// # Panics
     /// Panics where [`App::get`] does.
+    #[track_caller]
     pub fn get_async<F>(self, path: &str, handler: impl Fn(&Request<'_>) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Response> + 'static,
@@ -152,6 +175,7 @@ impl App {
     ///
     /// # Panics
     /// Panics where [`App::get`] does.
+    #[track_caller]
     pub fn post_async<F>(self, path: &str, handler: impl Fn(&Request<'_>) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Response> + 'static,
@@ -163,6 +187,7 @@ impl App {
     ///
     /// # Panics
     /// Panics where [`App::get`] does.
+    #[track_caller]
     pub fn route_async<F>(
         self,
         method: Method,
@@ -182,6 +207,7 @@ impl App {
     ///
     /// # Panics
     /// Panics where [`App::get`] does.
+    #[track_caller]
     pub fn get_blocking(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
         self.route_blocking(Method::GET, path, handler)
     }
@@ -190,6 +216,7 @@ impl App {
     ///
     /// # Panics
     /// Panics where [`App::get`] does.
+    #[track_caller]
     pub fn post_blocking(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
         self.route_blocking(Method::POST, path, handler)
     }
@@ -198,6 +225,7 @@ impl App {
     ///
     /// # Panics
     /// Panics where [`App::get`] does.
+    #[track_caller]
     pub fn route_blocking(
         self,
         method: Method,
@@ -212,6 +240,7 @@ impl App {
     ///
     /// # Panics
     /// Panics where [`App::get`] does.
+    #[track_caller]
     pub fn metrics(self, path: &str) -> Self {
         self.add(Method::GET, path, Handler::Metrics)
     }
@@ -220,6 +249,7 @@ impl App {
     ///
     /// # Panics
     /// If the application has a metric of this name already.
+    #[track_caller]
     pub fn metric(mut self, metric: &Metric) -> Self {
         let name = metric.name();
         let taken = self.metrics.iter().any(|known| known.name() == name);
@@ -253,6 +283,7 @@ impl App {
     ///
     /// # Panics
     /// If the application has a router already.
+    #[track_caller]
     pub fn router<S, B>(mut self, service: S) -> Self
     where
         S: Service<http::Request<RequestBody>, Response = http::Response<B>, Error = Infallible>
@@ -327,8 +358,9 @@ impl App {
     ///
     /// # Panics
     /// If the path is malformed, or conflicts with an earlier one.
+    #[track_caller]
     pub fn computes(mut self, path: &str) -> Self {
-        assert!(path.starts_with('/'), "{path} does not begin with a slash");
+        check(path);
         if let Err(error) = self.computing.insert(path, 0) {
             panic!("{path} cannot be a path that computes: {error}");
         }
@@ -341,8 +373,9 @@ impl App {
         self.has_computing
     }
 
+    #[track_caller]
     fn add(mut self, method: Method, path: &str, handler: Handler) -> Self {
-        assert!(path.starts_with('/'), "cannot route {path}: it does not begin with a slash");
+        check(path);
         let known = self.routes.iter_mut().find(|route| route.path == path);
         if let Some(route) = known {
             let taken = route.handlers.iter().any(|(known, _)| *known == method);

@@ -2,6 +2,8 @@
 
 use crate::support::Running;
 use http::Method;
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
 use std::pin::Pin;
 use torr_serve::{App, Request, Response};
 use torr_test_support::client::{Client, get};
@@ -205,4 +207,49 @@ fn paths_must_not_contradict_each_other() {
 #[should_panic(expected = "cannot route /a: it has a handler of GET already")]
 fn a_method_of_a_path_has_one_handler() {
     let _ = App::new().get("/a", says("first")).post("/a", says("another")).get_async("/a", |_| async { "b".into() });
+}
+
+#[test]
+#[should_panic(expected = "cannot route /users/:id/posts: a parameter is written {id}, not :id")]
+fn a_parameter_of_an_older_axum_is_refused() {
+    let _ = App::new().get("/users/:id/posts", says("nobody"));
+}
+
+#[test]
+#[should_panic(
+    expected = "cannot route /files/*rest: a parameter for the rest of a path is written {*rest}, not *rest"
+)]
+fn a_rest_of_an_older_axum_is_refused() {
+    let _ = App::new().get_async("/files/*rest", |_| async { "nobody".into() });
+}
+
+#[test]
+fn a_colon_or_star_inside_of_a_segment_is_text() {
+    let server = Running::start(App::new().get("/a:b/c*", says("both")));
+    assert_eq!(server.client().get("/a:b/c*").text(), "both: GET /a:b/c*");
+}
+
+#[test]
+fn a_panic_about_a_route_points_to_the_line_of_the_program() {
+    thread_local! {
+        static AT: Cell<Option<(String, u32)>> = const { Cell::new(None) };
+    }
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        AT.set(panic.location().map(|at| (at.file().to_owned(), at.line())));
+        before(panic);
+    }));
+    type Wrong = fn(App) -> App;
+    let wrong: [(u32, Wrong); 5] = [
+        (line!(), |app| app.get("none", says("nobody"))),
+        (line!(), |app| app.route(Method::PUT, "/a/{", says("nobody"))),
+        (line!(), |app| app.get_blocking("/taken", says("nobody"))),
+        (line!(), |app| app.metrics("/taken")),
+        (line!(), |app| app.computes("/:x")),
+    ];
+    for (line, wrong) in wrong {
+        let app = App::new().get("/taken", says("somebody"));
+        assert!(panic::catch_unwind(AssertUnwindSafe(|| wrong(app))).is_err(), "line {line}");
+        assert_eq!(AT.take(), Some((file!().to_owned(), line)));
+    }
 }
