@@ -11,6 +11,7 @@ mod path_shape;
 pub(crate) use observed::Observed;
 
 use crate::observe::metrics_table::Count;
+use crate::observe::notice;
 use crate::observe::telemetry::Counts;
 use learned::{Learned, Lesson};
 use std::cell::Cell;
@@ -118,14 +119,14 @@ impl Watch {
         let (Route { method, path, is_movable }, ms) = (route, time / 1_000_000);
         match self.shared.learned.learn(method, path, *is_movable) {
             Lesson::Known => {}
-            Lesson::Moved(shape) => tracing::warn!(
+            Lesson::Moved(shape) => notice::warn(&format!(
                 "{method} {shape} held up its worker for {ms} ms: from now on its requests run on other threads \
                  (see compute_after)"
-            ),
-            Lesson::Named(shape) => tracing::warn!(
+            )),
+            Lesson::Named(shape) => notice::warn(&format!(
                 "{method} {shape} held up its worker for {ms} ms, and all other connections of this worker: use a blocking \
                  handler, or spawn_blocking"
-            ),
+            )),
         }
         self.is_calm.set(false);
     }

@@ -1,7 +1,8 @@
-//! The reports of a server on its requests: the access log and the metrics.
+//! The reports of a server: the access log, the metrics, and lines for its operator.
 
 pub(crate) mod access_log;
 pub(crate) mod metric;
 pub(crate) mod metrics_table;
+pub(crate) mod notice;
 pub(crate) mod telemetry;
 pub(crate) mod visit;

@@ -6,7 +6,6 @@ pub(crate) mod in_async;
 pub(crate) mod inherited;
 pub(crate) mod listeners;
 pub(crate) mod member;
-pub(crate) mod notice;
 pub(crate) mod open_files;
 pub(crate) mod open_listener;
 pub(crate) mod pid_file;

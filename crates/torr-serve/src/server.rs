@@ -13,12 +13,12 @@ use crate::error::ServeError;
 use crate::observe::access_log::{AccessLog, LogTarget};
 use crate::observe::metric;
 use crate::observe::metrics_table::{self, MetricsTable};
+use crate::observe::notice;
 use crate::process::adopted::Listener;
 use crate::process::background::Background;
 use crate::process::in_async;
 use crate::process::listeners::{self, Listeners, Part};
 use crate::process::member;
-use crate::process::notice;
 use crate::process::open_files::make_room;
 use crate::process::open_listener::Listener as OpenListener;
 use crate::process::pid_file::PidFile;
@@ -83,12 +83,21 @@ impl Hooks {
     /// Returns the callbacks of every server: a reload reads the certificates and opens the log again.
     fn new(tls: Option<TlsAcceptor>, log: Option<AccessLog>) -> Self {
         let reload = move || {
-            if let Some(Err(error)) = tls.as_ref().map(TlsAcceptor::reload) {
-                notice::warn(&format!("the old certificates stay in use: {error}"));
+            let (tls, log) = (tls.as_ref().map(TlsAcceptor::reload), log.as_ref().map(AccessLog::reopen));
+            let done = match (&tls, &log) {
+                (Some(_), Some(_)) => "the certificates are read and the access log is opened again",
+                (Some(_), None) => "the certificates are read again",
+                (None, Some(_)) => "the access log is opened again",
+                (None, None) => "the server has neither certificates nor an access log to open again",
+            };
+            let failures = [
+                tls.and_then(Result::err).map(|error| format!("the old certificates stay in use: {error}")),
+                log.and_then(Result::err).map(|error| format!("the access log stays where it is: {error}")),
+            ];
+            if failures.iter().all(Option::is_none) {
+                notice::inform(&format!("reloaded: {done}; changes of settings take a restart"));
             }
-            if let Some(Err(error)) = log.as_ref().map(AccessLog::reopen) {
-                notice::warn(&format!("the access log stays where it is: {error}"));
-            }
+            failures.iter().flatten().for_each(|failure| notice::warn(failure));
         };
         Self { ready: Vec::new(), reload: vec![Box::new(reload)] }
     }
@@ -156,7 +165,7 @@ impl App {
     /// # Errors
     /// Returns the errors of [`Server::bind`] and [`Bound::run_until_signal`], notably [`ServeError::InAsync`] in an async
     /// function.
-    pub fn serve(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
+    pub fn serve(self, address: impl ToSocketAddrs + fmt::Debug) -> Result<(), ServeError> {
         in_async::refuse()?;
         Server::new(self).bind(address)?.run_until_signal()
     }
@@ -212,7 +221,7 @@ impl Server {
     /// [`ServeError::Settings`]; [`ServeError::Address`] and [`ServeError::Listen`]; [`ServeError::Tls`], [`ServeError::Log`] and
     /// [`ServeError::PidFile`] for files of the settings; [`ServeError::HandedOver`] and [`ServeError::System`], also for a
     /// second server with worker processes.
-    pub fn bind(self, address: impl ToSocketAddrs) -> Result<Bound, ServeError> {
+    pub fn bind(self, address: impl ToSocketAddrs + fmt::Debug) -> Result<Bound, ServeError> {
         self.listen(|settings| listeners::take(address, settings))
     }
 

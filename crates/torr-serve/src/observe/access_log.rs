@@ -1,8 +1,8 @@
 //! The access log: a line for each request.
 //!
 //! Each worker has a [`Writer`] with a buffer of lines, which is written when it is large, and a few times a second. No failure
-//! of the file stops the server: lines that cannot be written are kept up to a limit, then dropped, counted, and reported on
-//! standard error once a minute.
+//! of the file stops the server: lines that cannot be written are kept up to a limit, then dropped, counted, and reported once
+//! a minute.
 
 mod dates;
 mod format;
@@ -15,10 +15,11 @@ mod tests;
 pub(crate) use format::{Entry, RequestLine};
 pub use settings::{LogFormat, LogTarget};
 
+use crate::observe::notice;
 use dates::Dates;
 use losses::Losses;
 use output::Output;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -86,9 +87,14 @@ impl AccessLog {
         let report = state.losses.report(Instant::now());
         drop(state);
         if let Some(report) = report {
-            // Standard error may be closed as well.
-            let _ = writeln!(io::stderr(), "torr: access log '{}': {report}", self.0.target);
+            self.0.warn(&report);
         }
+    }
+}
+
+impl OpenLog {
+    fn warn(&self, report: &str) {
+        notice::warn(&format!("access log '{}': {report}", self.target));
     }
 }
 
@@ -99,7 +105,7 @@ impl Drop for OpenLog {
             state.losses.add(1, &error);
         }
         if let Some(report) = state.losses.last_report() {
-            let _ = writeln!(io::stderr(), "torr: access log '{}': {report}", self.target);
+            self.warn(&report);
         }
     }
 }

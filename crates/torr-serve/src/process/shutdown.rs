@@ -1,7 +1,7 @@
 //! The shutdown of a server: its time limits, and reports of what it waits for.
 
+use crate::observe::notice;
 use crate::process::inherited::worker_number;
-use crate::process::notice;
 use crate::settings::Settings;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Mutex, OnceLock, PoisonError};

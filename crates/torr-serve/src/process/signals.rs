@@ -1,7 +1,7 @@
 //! The signals that a server handles, and the thread that handles them in a process with worker threads.
 
 use crate::callbacks;
-use crate::process::notice;
+use crate::observe::notice;
 use crate::process::systemd;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR2};
 use signal_hook::iterator::Handle;

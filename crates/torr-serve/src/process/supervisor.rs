@@ -8,9 +8,9 @@ mod reload;
 
 use crate::error::ServeError;
 use crate::observe::metrics_table::{self, MetricsTable};
+use crate::observe::notice;
 use crate::process::inherited::STOP;
 use crate::process::member::GRACE;
-use crate::process::notice;
 use crate::process::signals::{SignalAction, Signals, is_urgent};
 use crate::process::systemd;
 use crate::settings::Settings;

@@ -9,15 +9,19 @@ use crate::conn::common_headers::CommonHeaders;
 use crate::conn::http1::Http1;
 use crate::conn::transport::Transport;
 use crate::observe::metrics_table::{Count, Gauge};
+use crate::observe::notice;
 use crate::process::open_listener;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use torr_net::{Event, Token, clock, socket};
+use torr_net::{Event, Nanos, Token, clock, socket};
 
 /// The pause of accepting when the process has no descriptor left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// The time for which the process does not repeat the warning of that, which each worker would give at each pause.
+const WARN_PAUSE: Duration = Duration::from_secs(60);
 
 /// The response to a connection beyond the limit, but for the fields that end every header section.
 const TOO_MANY: &[u8] =
@@ -64,7 +68,7 @@ impl<T: Transport> Engine<T> {
             Err(error) => {
                 // The listener stays ready: without a pause the loop would spin.
                 if socket::is_out_of_files(&error) {
-                    tracing::warn!(%error, "nothing is accepted for a while");
+                    warn_of_pause(&error, self.now);
                     let _ = self.poller.remove(listener);
                     self.accept_again = Some(self.now + clock::nanos(ACCEPT_PAUSE));
                 }
@@ -108,11 +112,24 @@ impl<T: Transport> Engine<T> {
         match added {
             // What made the pause necessary may make this fail as well, until the next pause is over.
             Some(Err(error)) if error.kind() != io::ErrorKind::AlreadyExists => {
-                tracing::warn!(%error, "nothing is accepted for another while");
+                warn_of_pause(&error, self.now);
                 self.accept_again = Some(self.now + clock::nanos(ACCEPT_PAUSE));
             }
             _ => self.accept_again = None,
         }
+    }
+}
+
+/// Warns that connections wait for a file descriptor, once a minute at most.
+#[cold]
+fn warn_of_pause(error: &io::Error, now: Nanos) {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let renew = |next| (now >= next).then(|| now + clock::nanos(WARN_PAUSE));
+    if NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, renew).is_ok() {
+        notice::warn(&format!(
+            "new connections have to wait, since the system gives this process no socket ({error}): raise the limit of open \
+             files (ulimit -n, LimitNOFILE=) or lower max_connections"
+        ));
     }
 }
 

@@ -5,8 +5,8 @@
 
 use super::{Duty, Supervisor, release};
 use crate::error::ServeError;
+use crate::observe::notice;
 use crate::process::inherited::DRAIN;
-use crate::process::notice;
 use crate::process::systemd;
 use std::collections::BTreeSet;
 use std::io;
@@ -51,7 +51,10 @@ impl Supervisor {
         }
         match self.when_ready.take() {
             Some(when_ready) => when_ready(),
-            None => notice::inform("reloaded: the new workers serve, the old ones finish their requests"),
+            None => notice::inform(
+                "reloaded: the new workers serve, the old ones finish their requests; changes of listen, processes and \
+                 workers take a restart",
+            ),
         }
         systemd::ready(&self.status);
         self.reload_again();
