@@ -1,5 +1,7 @@
 //! The error of a server that cannot start or serve.
 
+use rustix::io::Errno;
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::process::ExitStatus;
@@ -22,17 +24,26 @@ impl From<ServeError> for io::Error {
     }
 }
 
+/// Returns what the operator can do about an error of the system, if that is known.
+fn remedy(error: &io::Error) -> &'static str {
+    if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) {
+        "; raise the limit of open files (ulimit -n, LimitNOFILE=)"
+    } else {
+        ""
+    }
+}
+
 /// An error of a server that cannot start or serve.
-#[derive(Debug, Error)]
+#[derive(Error)]
 pub enum ServeError {
     /// The settings are not valid.
     #[error("{0}")]
     Settings(String),
-    /// The address is not valid, or its name does not resolve.
-    #[error("no address to listen on: {0}")]
+    /// The address is not valid, or its name does not resolve; the text has the address.
+    #[error("cannot listen on {0}")]
     Address(String),
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {}", describe(.error))]
+    #[error("cannot listen on {address}: {}{}", describe(.error), remedy(.error))]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -65,7 +76,7 @@ pub enum ServeError {
         status: ExitStatus,
     },
     /// The system refused a thread, a poller or a signal.
-    #[error("the system refused: {0}")]
+    #[error("the system refused: {}{}", .0, remedy(.0))]
     System(#[from] io::Error),
     /// The calling thread runs async code of tokio, which the server would block.
     #[error(
@@ -77,4 +88,43 @@ pub enum ServeError {
     /// A worker panicked, which is a defect of this library.
     #[error("a worker panicked")]
     Panicked,
+}
+
+/// Writes the text of `Display`. A `main` that returns this error prints it by `Debug`, and its user needs the sentence, not the
+/// names of variants.
+impl fmt::Debug for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Errno, ServeError, TlsError, io};
+
+    #[test]
+    fn a_main_function_that_returns_an_error_prints_a_sentence() {
+        let in_use = || io::Error::from(io::ErrorKind::AddrInUse);
+        for (error, words) in [
+            (ServeError::Settings("workers must be at most 4096, not 5000".into()), "workers must be at most"),
+            (ServeError::Address("'foo': invalid socket address".into()), "cannot listen on 'foo': invalid"),
+            (
+                ServeError::Listen { address: ([127, 0, 0, 1], 80).into(), error: in_use() },
+                "cannot listen on 127.0.0.1:80: address in use",
+            ),
+            (ServeError::Tls(TlsError::NoProvider), "there is no cryptography for TLS in this program"),
+            (
+                ServeError::System(Errno::MFILE.into()),
+                "the system refused: Too many open files (os error 24); raise the limit of open files (ulimit -n",
+            ),
+            (ServeError::InAsync, "cannot serve here: this thread runs async code"),
+        ] {
+            let shown = format!("{error:?}");
+            assert!(shown.starts_with(words), "{shown}");
+            assert_eq!(shown, error.to_string());
+            let is_system = matches!(error, ServeError::System(_));
+            let by_io = format!("{:?}", io::Error::from(error));
+            assert!(is_system || by_io.contains(&format!("error: {shown} }}")), "{by_io}");
+        }
+    }
 }

@@ -18,7 +18,7 @@ pub struct Settings {
     /// The number of worker threads of each process, each with its own listener and event loop, at most 4,096; 0 counts as 1.
     /// Default: one per CPU.
     pub workers: usize,
-    /// The maximum size in bytes of a request's header section, and of its request line, at least 1. Default: 16 KiB each.
+    /// The maximum size in bytes of a request's header section, and of its request line, at least 256. Default: 16 KiB each.
     pub max_head: usize,
     /// The maximum number of header fields of a request, from 1 to 256. Default: 100.
     pub max_headers: usize,
@@ -138,6 +138,9 @@ impl Default for Settings {
     }
 }
 
+/// The least `max_head` in bytes, below which the header sections of common clients are refused.
+const LEAST_HEAD: usize = 256;
+
 /// A time limit longer than any process runs, which every clock can add.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
@@ -155,8 +158,11 @@ impl Settings {
         if !(1..=request::MAX_HEADERS).contains(&self.max_headers) {
             return Err(format!("max_headers must be from 1 to {}, not {}", request::MAX_HEADERS, self.max_headers));
         }
-        if self.max_head == 0 || self.max_connections == 0 {
-            return Err("max_head and max_connections must be 1 or more".into());
+        if self.max_head < LEAST_HEAD {
+            return Err(format!("max_head must be {LEAST_HEAD} or more, not {}", self.max_head));
+        }
+        if self.max_connections == 0 {
+            return Err("max_connections must be 1 or more".into());
         }
         for (name, number, most) in [("processes", self.processes, 1024), ("workers", self.workers, 4096)] {
             if number > most {

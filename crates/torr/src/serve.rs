@@ -57,14 +57,18 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     // The only tasks that the demo application spawns serve connections to databases, and have nothing to finish.
     settings.task_stop_timeout = Duration::ZERO;
     let (processes, workers) = (settings.processes, settings.workers);
+    if let Some(number) = worker_number().filter(|_| processes == 0) {
+        return Err(CliError::Usage(format!(
+            "worker process {number} has read processes = 0, unlike its supervisor: a change of processes takes a restart, and \
+             each worker reads the configuration again, so --config has to name a file and not a pipe"
+        )));
+    }
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
     let failed = |error: ServeError| match error {
-        ServeError::Address(_) => {
-            CliError::Usage(format!("'{listen}' ({origin}) is not an address to listen on, such as 127.0.0.1:8080"))
-        }
+        ServeError::Address(_) => CliError::Usage(format!("{error} ({origin})")),
         ServeError::Settings(what) => CliError::Usage(what),
         ServeError::Tls(error) => CliError::Usage(error.to_string()),
-        ServeError::Log { .. } => CliError::Usage(error.to_string()),
+        ServeError::Log { .. } | ServeError::PidFile(_) => CliError::Usage(error.to_string()),
         error => CliError::Failed(error.to_string()),
     };
     let server = Server::new(service::app(&source, &cache, config.chosen.router))

@@ -94,13 +94,19 @@ pub fn worker_number() -> Option<usize> {
     ours().map(|note| note.number)
 }
 
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Returns this worker process's number as long as no server has taken the inherited descriptors.
+pub(crate) fn number_of_idle_worker() -> Option<usize> {
+    worker_number().filter(|_| !TAKEN.load(Ordering::Relaxed))
+}
+
 /// Takes the inherited descriptors, once. `None` if this process is not a worker.
 ///
 /// # Errors
 /// If they were taken before, or do not match the variable.
 #[allow(unsafe_code)]
 pub(crate) fn take() -> io::Result<Option<Inheritance>> {
-    static TAKEN: AtomicBool = AtomicBool::new(false);
     let Some(note) = ours() else { return Ok(None) };
     if TAKEN.swap(true, Ordering::Relaxed) {
         return Err(io::Error::other("a worker process has one server"));

@@ -5,6 +5,7 @@ use crate::error::ServeError;
 use crate::process::inherited::{self, Inheritance, Member};
 use crate::process::systemd;
 use crate::settings::Settings;
+use std::fmt::Debug;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::OwnedFd;
@@ -31,7 +32,7 @@ pub(crate) struct Listeners {
 }
 
 /// Takes the listeners that this process has inherited, or else opens them.
-pub(crate) fn take(address: impl ToSocketAddrs, settings: &Settings) -> Result<Listeners, ServeError> {
+pub(crate) fn take(address: impl ToSocketAddrs + Debug, settings: &Settings) -> Result<Listeners, ServeError> {
     let handed_over = |error: io::Error| ServeError::HandedOver(error.to_string());
     if settings.processes > 0 {
         only_one()?;
@@ -93,14 +94,26 @@ fn only_one() -> Result<(), ServeError> {
 }
 
 fn open(
-    address: impl ToSocketAddrs,
+    address: impl ToSocketAddrs + Debug,
     settings: &Settings,
     count: usize,
 ) -> Result<(Vec<OwnedFd>, SocketAddr), ServeError> {
-    let mut addresses = address.to_socket_addrs().map_err(|error| ServeError::Address(error.to_string()))?;
-    let address = addresses.next().ok_or_else(|| ServeError::Address("the name has none".into()))?;
+    let invalid = |why: String| {
+        let shown = format!("{address:?}");
+        ServeError::Address(format!("'{}': {why}", shown.trim_matches('"')))
+    };
+    let mut addresses = address.to_socket_addrs().map_err(|error| invalid(unresolved(&error)))?;
+    let address = addresses.next().ok_or_else(|| invalid("the name has no address".into()))?;
     let (backlog, deferred) = (settings.backlog, settings.defer_accept);
-    let failed = |error| ServeError::Listen { address, error };
+    let failed = |error: io::Error| match inherited::number_of_idle_worker() {
+        Some(number) if error.kind() == io::ErrorKind::AddrInUse && settings.processes == 0 => {
+            ServeError::Settings(format!(
+                "worker process {number} has processes = 0, unlike its supervisor, which listens on {address}: a change of \
+                 processes takes a restart, and each worker reads the settings again, so they cannot come from a pipe"
+            ))
+        }
+        _ => ServeError::Listen { address, error },
+    };
     // Workers share the port with SO_REUSEPORT, with which a second server could share it unnoticed: so the port is first
     // checked to be free.
     let probe = socket::reserve(address).map_err(failed)?;
@@ -108,4 +121,13 @@ fn open(
     drop(probe);
     let listen = |_| socket::listen(address, backlog, true, deferred).map_err(failed);
     Ok(((0..count).map(listen).collect::<Result<_, _>>()?, address))
+}
+
+/// Returns why an address is none.
+fn unresolved(error: &io::Error) -> String {
+    match error.kind() {
+        // The text was not even a name and a port.
+        io::ErrorKind::InvalidInput => format!("{error}; an address is a host and a port, such as 127.0.0.1:8080"),
+        _ => format!("the name does not resolve ({error})"),
+    }
 }

@@ -18,7 +18,7 @@ fn invalid_settings_are_reported_before_listening() {
         (|settings| settings.server_name = "töpfer", "server_name"),
         (|settings| settings.proxy_protocol = ProxyProtocol::Required, "trusted_proxies"),
         (|settings| settings.max_headers = 257, "max_headers"),
-        (|settings| settings.max_head = 0, "max_head"),
+        (|settings| settings.max_head = 255, "max_head must be 256 or more, not 255"),
         (|settings| settings.max_connections = 0, "max_connections"),
         (|settings| settings.processes = usize::MAX, "processes"),
         (|settings| settings.workers = usize::MAX, "workers"),
@@ -35,8 +35,16 @@ fn invalid_settings_are_reported_before_listening() {
 
 #[test]
 fn an_invalid_address_is_reported_in_words() {
-    let error = Server::new(app()).bind("nowhere").expect_err("there is no port").to_string();
-    assert!(error.starts_with("no address to listen on: ") && !error.contains('\''), "{error}");
+    for (address, words) in [
+        ("nowhere", "cannot listen on 'nowhere': invalid socket address"),
+        ("127.0.0.1:80000", "cannot listen on '127.0.0.1:80000': invalid port value"),
+        ("no-such-host.invalid:80", "cannot listen on 'no-such-host.invalid:80': the name does not resolve"),
+    ] {
+        let error = Server::new(app()).bind(address).expect_err(address).to_string();
+        assert!(error.starts_with(words) && !error.contains('\n'), "{error}");
+    }
+    let error = Server::new(app()).bind(("no-such-host.invalid", 80)).expect_err("there is none").to_string();
+    assert!(error.contains("no-such-host.invalid"), "{error}");
 }
 
 #[test]
