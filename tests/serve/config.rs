@@ -50,11 +50,11 @@ fn users_and_passwords_are_left_out_with_a_note() {
 
 #[test]
 fn flags_are_stronger_than_variables_and_those_than_the_file() {
-    let scene = Scene::new("max_head = 1\n\nmax_headers = 1\n# not this\nmax_body = 1\n");
+    let scene = Scene::new("max_head = 256\n\nmax_headers = 1\n# not this\nmax_body = 1\n");
     let scene = scene.variable("TORR_SERVE_MAX_HEADERS", "2").variable("TORR_SERVE_MAX_BODY", "2");
     let lines = scene.printed(&["--config", "torr.toml", "--max-body", "3"]);
     for (key, value, source) in [
-        ("max_head", "1", "file torr.toml, line 1"),
+        ("max_head", "256", "file torr.toml, line 1"),
         ("max_headers", "2", "environment, TORR_SERVE_MAX_HEADERS"),
         ("max_body", "3", "flag --max-body"),
         ("max_connections", "100000", "default"),

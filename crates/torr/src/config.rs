@@ -16,7 +16,7 @@ pub use flags::Flags;
 
 use crate::exit::CliError;
 pub use serve_config::ServeConfig;
-use settings::{FILE_VARIABLE, Kind, PREFIX, SETTINGS};
+use settings::{FILE_VARIABLE, Kind, PREFIX, SETTINGS, Setting};
 use std::collections::HashMap;
 use std::env;
 use std::ffi::OsString;
@@ -67,16 +67,12 @@ impl Config {
             let variable = setting.variable();
             let Some(value) = env::var_os(&variable) else { continue };
             let value = value.to_string_lossy();
-            (setting.take)(&mut chosen, &value).ok_or_else(|| {
-                let found = || format!(", not '{}'", value.escape_debug());
-                let not = if setting.kind == Kind::Secret { String::new() } else { found() };
-                CliError::Usage(format!("{variable} must be {}{not}", setting.must_be))
-            })?;
+            (setting.take)(&mut chosen, &value).ok_or_else(|| wrong(&variable, setting, &value))?;
             sources.insert(setting.key, Source::Variable(variable));
         }
         for (setting, value) in flags.given() {
             (setting.take)(&mut chosen, value)
-                .ok_or_else(|| CliError::Usage(format!("--{} must be {}", setting.flag(), setting.must_be)))?;
+                .ok_or_else(|| wrong(&format!("--{}", setting.flag()), setting, value))?;
             sources.insert(setting.key, Source::Flag(setting.flag()));
         }
         chosen.complete().map_err(CliError::Usage)?;
@@ -87,6 +83,13 @@ impl Config {
     pub fn origin_of_listen(&self) -> String {
         self.sources.get("listen").map_or_else(|| "default".into(), Source::to_string)
     }
+}
+
+/// Returns the mistake of a value from a variable or a flag. The value is shown unless it may hold a password.
+fn wrong(name: &str, setting: &Setting, value: &str) -> CliError {
+    let found = || format!(", not '{}'", value.escape_debug());
+    let not = if setting.kind == Kind::Secret { String::new() } else { found() };
+    CliError::Usage(format!("{name} must be {}{not}", setting.must_be))
 }
 
 /// Finds variables that were mistyped. Others that begin like ours may belong to other programs: Kubernetes sets some for a

@@ -25,11 +25,15 @@ fn mistakes_in_a_file_get_one_line_with_their_position() {
         ("workers = [4]", "not an array"),
         ("workers.n = 4", "not a table"),
         ("[workers]\nn = 4", "workers must be a whole number from 1 to 4096, not a table"),
+        ("max_head = 10", "max_head must be a whole number from 256 up, not 10"),
         ("max_headers = 257", "max_headers must be a whole number from 1 to 256, not 257"),
         ("max_body = 9223372036854775808", "max_body must be a whole number from 0 up"),
         ("backlog = 2147483648", "backlog must be"),
-        ("idle_timeout = \"1 parsec\"", "idle_timeout must be a duration such as 10s, 500ms or 2m, not \"1 parsec\""),
-        ("idle_timeout = 0", "not 0"),
+        (
+            "idle_timeout = \"1 parsec\"",
+            "idle_timeout must be a duration above 0, such as 10s, 500ms or 2m, not \"1 parsec\"",
+        ),
+        ("idle_timeout = 0", "idle_timeout must be a duration above 0, such as 10s, 500ms or 2m, not 0"),
         ("idle_timeout = nan", "not nan"),
         ("idle_timeout = 10s # short", "not 10s # short (did you mean idle_timeout = \"10s\"?)"),
         ("listen = 127.0.0.1:80", "not 127.0.0.1:80 (did you mean listen = \"127.0.0.1:80\"?)"),
@@ -53,7 +57,8 @@ fn mistakes_in_a_file_get_one_line_with_their_position() {
         ("request_ids = 1", "request_ids must be true or false, not 1"),
         ("access_log = \"a\\nb\"", "access_log must be the name of a file, - for standard output, or nothing"),
         ("access_log_format = \"apache\"", "access_log_format must be common, combined or json, not \"apache\""),
-        ("\n\nworkers =", "torr.toml:3: "),
+        ("\n\nworkers =", "torr.toml:3: workers has no value: it must be a whole number from 1 to 4096"),
+        ("idle_timeout = # later", "torr.toml:1: idle_timeout has no value"),
         ("workers", "torr.toml:1: "),
         ("[", "torr.toml:1: "),
         ("server_name = \"\"\"a", "torr.toml:1: "),
@@ -92,6 +97,24 @@ fn mistakes_in_the_environment_get_one_line() {
         let ended = Scene::new("").variable(name, value).run(flags);
         one_line(&ended, name);
         assert!(ended.stderr.contains(words), "{name}={value}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn mistakes_in_flags_get_one_line_with_the_reason() {
+    for (args, words) in [
+        (["--workers", "0"], "--workers must be a whole number from 1 to 4096, not '0'"),
+        (["--idle-timeout", "0"], "--idle-timeout must be a duration above 0, such as 10s, 500ms or 2m, not '0'"),
+        (["--server-name", "a\nb"], "--server-name must be 1 to 100 printable ASCII characters"),
+        (["--listen", "no-such-host.invalid:80"], "the name does not resolve"),
+        (["--access-log", "/no/such/folder/a.log"], "cannot open the access log '/no/such/folder/a.log': no such file"),
+        (["--pid-file", "/no/such/folder/a.pid"], "cannot write the pid file /no/such/folder/a.pid: no such file"),
+        (["--pid-file", "/tmp"], "/tmp is no pid file: it is a directory"),
+        (["--cache", "redis://:secret@h/\u{7}0"], "--cache must be memory, or the URL of Redis"),
+    ] {
+        let ended = Scene::new("").run(&args);
+        one_line(&ended, words);
+        assert!(ended.stderr.contains(words) && !ended.stderr.contains("secret"), "{args:?}: {}", ended.stderr);
     }
 }
 

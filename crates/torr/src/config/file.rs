@@ -46,8 +46,11 @@ fn malformed(message: &str, source: &str) -> String {
         Some((setting, _)) if setting.kind == Kind::Secret => {
             format!("{} must be {}, in quotes", setting.key, setting.must_be)
         }
+        Some((setting, value)) if value.is_empty() || value.starts_with('#') => {
+            format!("{} has no value: it must be {}", setting.key, setting.must_be)
+        }
         // Most often a value without its quotes; a line that is sound by itself has some other fault.
-        Some((setting, value)) if !value.is_empty() && DeTable::parse(source).is_err() => {
+        Some((setting, value)) if DeTable::parse(source).is_err() => {
             let bare = value.split(" #").next().unwrap_or_default().trim();
             format!("{} must be {}, not {}{}", setting.key, setting.must_be, excerpt(&value), mended(setting, bare))
         }

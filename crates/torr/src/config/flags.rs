@@ -1,4 +1,4 @@
-//! A flag for every setting, made from the list of settings.
+//! A flag for every setting, made from the list of settings. Values are checked with those of all other sources.
 
 use super::serve_config::ServeConfig;
 use super::settings::{SETTINGS, Setting};
@@ -40,14 +40,8 @@ impl FromArgMatches for Flags {
 
 fn flag(setting: &'static Setting, defaults: &ServeConfig) -> Arg {
     let default = setting.default.map_or_else(|| (setting.text)(defaults), str::to_owned);
-    // Checked here, so that a mistake is reported as those of all other flags.
-    let check = |text: &str| match (setting.take)(&mut ServeConfig::default(), text) {
-        Some(()) => Ok(text.to_owned()),
-        None => Err(format!("not {}", setting.must_be)),
-    };
     Arg::new(setting.key)
         .long(setting.flag())
         .value_name(setting.value)
         .help(format!("{} [default: {default}]", setting.meaning))
-        .value_parser(check)
 }

@@ -68,8 +68,8 @@ pub const FILE_VARIABLE: &str = "TORR_SERVE_CONFIG";
 
 const LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
 const FILES: &str = "one or more files, with commas between them";
-const DURATION: &str = "a duration such as 10s, 500ms or 2m";
-const UP_TO_A_DAY: &str = "a duration of a day at most, such as 10s, 500ms or 2m";
+const DURATION: &str = "a duration above 0, such as 10s, 500ms or 2m";
+const UP_TO_A_DAY: &str = "a duration above 0 of a day at most, such as 10s, 500ms or 2m";
 const FROM_0: &str = "a whole number from 0 up";
 const FROM_1: &str = "a whole number from 1 up";
 /// The largest whole number that every reader of TOML understands.
@@ -111,10 +111,10 @@ pub const SETTINGS: &[Setting] = &[
         key: "max_head",
         value: "BYTES",
         meaning: "Most bytes of a request's header section, and of its request line",
-        must_be: FROM_1,
+        must_be: "a whole number from 256 up",
         default: None,
         kind: Kind::Number,
-        take: |to, text| within(text, 1..=MOST as usize).map(|n| to.settings.max_head = n),
+        take: |to, text| within(text, 256..=MOST as usize).map(|n| to.settings.max_head = n),
         text: |from| from.settings.max_head.to_string(),
     },
     Setting {
@@ -190,7 +190,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "head_timeout",
         value: "TIME",
-        meaning: "How long a request's head may take from its first byte",
+        meaning: "How long a request's header section may take from its first byte",
         must_be: DURATION,
         default: None,
         kind: Kind::Duration,
@@ -300,7 +300,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "http2",
         value: "true|false",
-        meaning: "Speak HTTP/2 too",
+        meaning: "Support HTTP/2 beside HTTP/1.1",
         must_be: "true or false",
         default: None,
         kind: Kind::Boolean,
@@ -310,7 +310,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "tls_cert",
         value: "FILES",
-        meaning: "Speak TLS, with this certificate chain (PEM); several with commas between them, chosen by the name that a client asks for",
+        meaning: "Serve TLS with this certificate chain (PEM); several with commas between them, chosen by the name that a client asks for",
         must_be: FILES,
         default: Some("none"),
         kind: Kind::Text,
@@ -360,7 +360,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "trusted_proxies",
         value: "LIST",
-        meaning: "Proxies that are believed when they tell who the client is",
+        meaning: "Proxies whose forwarded fields are trusted",
         must_be: "addresses and networks with commas between them, such as 10.0.0.0/8, 192.0.2.7; or loopback, private, unix",
         default: Some("nobody"),
         kind: Kind::Text,
@@ -370,7 +370,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "forwarded_field",
         value: "FIELD",
-        meaning: "The field in which trusted proxies tell it",
+        meaning: "The field in which trusted proxies send the client's address",
         must_be: "x-forwarded-for, forwarded or x-real-ip",
         default: None,
         kind: Kind::Text,
@@ -400,7 +400,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "access_log",
         value: "FILE",
-        meaning: "Note each request in this file; - for standard output",
+        meaning: "File of the access log, with a line for each request; - for standard output",
         must_be: "the name of a file, - for standard output, or nothing",
         default: Some("none"),
         kind: Kind::Text,
@@ -410,7 +410,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "access_log_format",
         value: "FORMAT",
-        meaning: "What the notes look like",
+        meaning: "Format of the access log",
         must_be: "common, combined or json",
         default: None,
         kind: Kind::Text,
@@ -440,7 +440,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "db_mode",
         value: "async|blocking",
-        meaning: "Whether a worker serves others while a database beyond a socket answers",
+        meaning: "Whether a worker serves others while it waits for a database server",
         must_be: "async or blocking",
         default: None,
         kind: Kind::Text,
@@ -530,7 +530,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "cache_timeout",
         value: "TIME",
-        meaning: "How long Redis may take to answer",
+        meaning: "How long a response of Redis may take",
         must_be: UP_TO_A_DAY,
         default: None,
         kind: Kind::Duration,
