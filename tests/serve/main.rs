@@ -13,6 +13,7 @@ mod http;
 mod limits;
 mod metrics;
 mod proxy;
+mod reload;
 mod supervisor;
 mod systemd;
 mod techempower;

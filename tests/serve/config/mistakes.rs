@@ -112,7 +112,7 @@ fn mistakes_in_flags_get_one_line_with_the_reason() {
         (["--pid-file", "/tmp"], "/tmp is no pid file: it is a directory"),
         (["--cache", "redis://:secret@h/\u{7}0"], "--cache must be memory, or the URL of Redis"),
     ] {
-        let ended = Scene::new("").run(&args);
+        let ended = Scene::new("").variable("TORR_SERVE_LISTEN", "127.0.0.1:0").run(&args);
         one_line(&ended, words);
         assert!(ended.stderr.contains(words) && !ended.stderr.contains("secret"), "{args:?}: {}", ended.stderr);
     }
