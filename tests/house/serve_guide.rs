@@ -1,5 +1,6 @@
 //! Checks the files in the server's documentation with the programs that read them: torr, nginx and systemd.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
@@ -70,6 +71,45 @@ fn the_project_uses_what_the_examples_are_built_with() {
             }
         }
     }
+}
+
+/// What an example may name, and the dependency with the feature that it needs then.
+const NEEDS: [(&str, &str, &str); 7] = [
+    ("TlsSettings", "torr-serve", "tls-ring"),
+    ("tokio::time", "tokio", "time"),
+    ("tokio::task", "tokio", "rt"),
+    ("tokio::spawn", "tokio", "rt"),
+    ("Serialize)]", "serde", "derive"),
+    ("Deserialize)]", "serde", "derive"),
+    ("CompressionLayer", "tower-http", "compression-gzip"),
+];
+
+/// The examples are built with the features of this repository's tests, and the reader's project with those of the guide alone.
+#[test]
+fn the_project_has_what_the_examples_name() {
+    let guide = blocks(include_str!("../../docs/serve.md"));
+    let is_manifest = |block: &&Block<'_>| block.kind == "toml" && block.text.starts_with("# Cargo.toml");
+    let manifest = table(&guide.iter().find(is_manifest).expect("there is a Cargo.toml").text);
+    let dependencies = manifest["dependencies"].as_table().expect("it is a table");
+    let has = |name: &str, feature: &str| {
+        let features = dependencies.get(name).and_then(|wanted| wanted.get("features")?.as_array());
+        features.is_some_and(|features| features.iter().any(|known| known.as_str() == Some(feature)))
+    };
+    let examples: BTreeSet<_> = guide.iter().filter(|block| block.kind == "rust").filter_map(|it| it.example).collect();
+    let mut met = BTreeSet::new();
+    for example in examples {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example).with_extension("rs");
+        let code = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let names = code.lines().filter_map(|line| line.strip_prefix("use ")?.split([':', ';']).next());
+        for name in names.filter(|name| *name != "std") {
+            assert!(dependencies.contains_key(&name.replace('_', "-")), "{example} uses {name}");
+        }
+        for (word, name, feature) in NEEDS.iter().filter(|(word, ..)| code.contains(word)) {
+            assert!(has(name, feature), "{example} has {word}, which needs {name} with {feature}");
+            met.insert(*word);
+        }
+    }
+    assert!(met.contains("TlsSettings") && met.len() >= 5, "{met:?}");
 }
 
 #[test]
