@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use torr_test_support::program::{Running, torr_command, torr_json, torr_path};
+use torr_test_support::program::{Running, torr, torr_command, torr_json, torr_path};
 use torr_test_support::result::{adds_up, count};
 use torr_test_support::script::{Client, OK, Script};
 use torr_test_support::servers::free_port;
@@ -109,6 +109,35 @@ fn a_server_that_accepts_and_says_nothing_is_timed_out() {
     let result = press(|client| while client.request().is_some() {}, &["-n", "6", "-c", "3", "--timeout", "200ms"]);
     assert_eq!(count(&result, "/errors/timeout"), 6, "{result}");
     assert!(count(&result, "/latency_us/min") >= 200_000, "each is in the histogram at its age: {result}");
+}
+
+#[test]
+fn a_run_without_a_response_is_a_failure() {
+    let silent = Script::start(|client| while client.request().is_some() {});
+    let ended = torr(&["-d", "300ms", "-c", "3", "-t", "1", "-q", &silent.url()]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert_eq!(ended.stderr, "torr: no request was answered: 3 unfinished when the run ended\n");
+    assert!(
+        ended.stdout.contains("all 3 requests without a response, unfinished when the run ended"),
+        "{}",
+        ended.stdout
+    );
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("there is room");
+        path.to_str().expect("it is text").to_owned()
+    };
+    let hurl = path("a.hurl", &format!("GET {}\nHTTP 200\n", silent.url()));
+    let lua = path("a.lua", &format!("target = \"{}\"\nfunction session(user) http.get(\"/\") end\n", silent.url()));
+    // No handshake of TLS comes to an end.
+    let secured = silent.url().replace("http:", "https:");
+    for target in [hurl, lua, secured] {
+        let ended = torr(&["-d", "300ms", "-c", "2", "-t", "1", "-q", &target]);
+        assert_eq!(ended.code, Some(1), "{target}: {ended:?}");
+        assert!(ended.stderr.contains("torr: no request was answered: 2 unfinished"), "{target}: {ended:?}");
+        assert!(ended.stdout.contains("without a response"), "{target}: {ended:?}");
+    }
 }
 
 #[test]

@@ -103,8 +103,16 @@ impl ThresholdRule {
         }
     }
 
+    /// Formats a figure with three digits, as reports do, a number from 100 on as a whole one; in full where it would seem to be on the
+    /// other side of the limit.
     fn show(&self, value: f64) -> String {
-        let value = (value * 1e6).round() / 1e6;
+        let short = match self.unit {
+            Unit::Number if value >= 100.0 => value.round(),
+            // A float is written with the fewest digits that tell it from all others.
+            _ => format!("{value:.2e}").parse().unwrap_or(value),
+        };
+        let is_same = self.comparison.holds(short, self.limit) == self.comparison.holds(value, self.limit);
+        let value = if is_same { short } else { (value * 1e6).round() / 1e6 };
         match self.unit {
             Unit::Time { name, .. } => format!("{value}{name}"),
             Unit::Share => format!("{value}%"),

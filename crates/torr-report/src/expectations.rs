@@ -31,14 +31,26 @@ pub fn section(run: &RunResult) -> String {
 /// The limit of lines on entries that failed.
 const MOST_ENTRIES: usize = 10;
 
-/// Returns a line for each check, each entry and each threshold that failed.
+/// Returns a line for a run without a response, for each check, each entry and each threshold that failed.
 pub fn failures(run: &RunResult) -> Vec<String> {
     let checks = run.checks.iter().filter(|check| check.failed > 0);
     let checks = checks.map(|check| format!("check failed: {}: {}", check.name, check_failure(check)));
     let thresholds = run.thresholds.iter().filter(|threshold| threshold.failed);
     let thresholds =
         thresholds.map(|threshold| format!("threshold failed: {}: {}", threshold.rule, threshold_failure(threshold)));
-    checks.chain(entry_failures(run)).chain(thresholds).collect()
+    unanswered(run).into_iter().chain(checks).chain(entry_failures(run)).chain(thresholds).collect()
+}
+
+/// Returns a line on a run that began requests and received no response, with what became of them. A run that was interrupted has
+/// none: its user did not wait for the responses.
+pub fn unanswered(run: &RunResult) -> Option<String> {
+    if run.interrupted || run.started == 0 || run.completed() > 0 || run.redirects_followed > 0 {
+        return None;
+    }
+    let worst = run.causes.first().map(|cause| format!("{} x {}: {}", count(cause.count), cause.kind, cause.what));
+    let unfinished = (run.unfinished > 0).then(|| format!("{} unfinished when the run ended", count(run.unfinished)));
+    let ends: Vec<_> = worst.into_iter().chain(unfinished).collect();
+    Some(format!("no request was answered: {}", ends.join(", ")))
 }
 
 /// Returns a line for each entry of a session that failed, up to a limit.
@@ -71,7 +83,9 @@ const TOO_FEW_SAMPLES: &str = "too few samples to tell";
 
 /// Returns why a check failed.
 pub fn check_failure(check: &Check) -> String {
-    format!("failed in {} of {} responses", count(check.failed), count(check.passed + check.failed))
+    let all = check.passed + check.failed;
+    let responses = if all == 1 { "response" } else { "responses" };
+    format!("failed in {} of {} {responses}", count(check.failed), count(all))
 }
 
 /// Returns why a threshold failed.

@@ -7,7 +7,7 @@ use torr_gauge::{RunResult, ThresholdRule};
 
 use crate::{entries, expectations};
 
-/// The name of the test case that passes if the target was reached.
+/// The name of the test case that passes if the target was reached and has answered.
 const REACHED: &str = "reached";
 
 /// Returns a test case for the run itself, one for each check, one for each entry and one for each threshold.
@@ -20,7 +20,7 @@ pub fn run(run: &RunResult) -> Result<String, SerializeError> {
     suite.set_time(time);
     // The timestamp is optional in JUnit.
     suite.timestamp = run.started_at.parse().ok();
-    let mut reached = case(REACHED, TestCaseStatus::success());
+    let mut reached = case(REACHED, status("unanswered", expectations::unanswered(run)));
     reached.set_time(time);
     suite.add_test_case(reached);
     suite.add_test_cases(run.checks.iter().map(|check| {

@@ -68,7 +68,11 @@ pub fn report_within(run: &RunResult, width: usize) -> String {
 
 fn heading(run: &RunResult) -> String {
     let plan = &run.plan;
-    let keep_alive = if plan.keep_alive { "keep-alive" } else { "a connection per request" };
+    let keep_alive = match (plan.keep_alive, plan.requests_per_connection) {
+        (false, _) => "a connection per request".to_owned(),
+        (true, Some(most)) => format!("keep-alive for {}", plural(most, "request")),
+        (true, None) => "keep-alive".to_owned(),
+    };
     let what = match &run.sessions {
         Some(_) => sessions::title(run),
         None => format!("{} {}", plan.method, run.target),
@@ -76,6 +80,10 @@ fn heading(run: &RunResult) -> String {
     let unit = if run.sessions.is_some() { "sessions" } else { "requests" };
     let pace = match (plan.rate, plan.max_rate) {
         (Some(offered), _) => format!("{} {unit}/s asked for, ", rate(offered)),
+        (None, _) if plan.staged && is_steered(run) => "steered, ".to_owned(),
+        (None, _) if plan.staged && plan.is_scheduled() => "rates in stages, ".to_owned(),
+        (None, Some(most)) if plan.staged => format!("connections in stages, at most {} {unit}/s, ", rate(most)),
+        (None, None) if plan.staged => "connections in stages, ".to_owned(),
         (None, Some(most)) => format!("at most {} {unit}/s, ", rate(most)),
         (None, None) => String::new(),
     };
@@ -88,8 +96,13 @@ fn heading(run: &RunResult) -> String {
         Some(sessions) => plural(sessions.users, "user"),
         None => plural(plan.connections as u64, "connection"),
     };
+    let think = match plan.think_s.map(|range| range.map(|seconds| micros(seconds * 1e6))) {
+        None => String::new(),
+        Some([least, most]) if least == most => format!(", {least} of think time"),
+        Some([least, most]) => format!(", {least} to {most} of think time"),
+    };
     let how = format!(
-        "{pace}{load}{deep}, {}, {keep_alive}, {:.2} s{}",
+        "{pace}{load}{deep}, {}, {keep_alive}{think}, {:.2} s{}",
         plural(plan.threads as u64, "thread"),
         run.duration_s,
         if run.interrupted { ", interrupted" } else { "" }
@@ -97,10 +110,15 @@ fn heading(run: &RunResult) -> String {
     format!("{}  {}\n", paint(STRONG, what), paint(FAINT, how))
 }
 
+/// Returns whether an operator has changed the load.
+fn is_steered(run: &RunResult) -> bool {
+    run.steering.iter().any(|event| event.what.changes_load())
+}
+
 fn throughput(run: &RunResult) -> String {
     let whole = format!("{} requests/s", rate(run.rps));
     let received = bytes(run.received_per_s());
-    format!("{}   {} responses, {received}/s received", paint(STRONG, whole), count(run.completed()))
+    format!("{}   {}, {received}/s received", paint(STRONG, whole), plural(run.completed(), "response"))
 }
 
 fn status(run: &RunResult) -> String {
@@ -121,6 +139,9 @@ fn errors(run: &RunResult) -> String {
         0 => String::new(),
         n => paint(FAINT, format!("   ({} unfinished when the run ended)", count(n))),
     };
+    if run.errors.total() == 0 && run.unfinished > 0 && run.unfinished == run.started {
+        return paint(BAD, format!("{} without a response, unfinished when the run ended", all(run.started)));
+    }
     if run.errors.total() == 0 {
         return format!("{}{unfinished}", paint(GOOD, "none"));
     }
@@ -136,6 +157,12 @@ fn errors(run: &RunResult) -> String {
         let _ = write!(text, "\n  {:<12} {line}", "");
     }
     text
+}
+
+/// Returns how many requests all of them are.
+fn all(requests: u64) -> String {
+    let all = if requests == 1 { "" } else { "all " };
+    format!("{all}{}", plural(requests, "request"))
 }
 
 fn latency_table(run: &RunResult) -> Vec<Vec<String>> {
@@ -188,9 +215,9 @@ fn warmup(warmup: &Warmup) -> String {
     let errors = if warmup.errors > 0 { format!(", {}", plural(warmup.errors, "error")) } else { String::new() };
     let carried = match warmup.carried {
         0 => String::new(),
-        n => format!(", {} of them completed after it (counted in throughput only)", count(n)),
+        n => format!(", {} of them within the measurement (counted in throughput only)", count(n)),
     };
-    format!("{}{errors} before the measurement{carried}", plural(warmup.requests, "response"))
+    format!("{} answered{errors}{carried}", plural(warmup.requests, "request"))
 }
 
 fn traffic(run: &RunResult) -> String {

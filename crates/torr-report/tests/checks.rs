@@ -1,9 +1,9 @@
 //! Checks of responses in every output.
 
 use std::time::Duration;
-use torr_gauge::Collector;
 use torr_gauge::collector::{Measurement, RunFacts};
 use torr_gauge::result::{Check, PlanSummary, Threshold};
+use torr_gauge::{Collector, Failure, FailureKind, FailureSide, Sample};
 use torr_report::{csv, expectations, junit, otlp, prometheus, text};
 
 /// Returns a run without requests.
@@ -47,6 +47,40 @@ fn each_that_failed_has_its_line() {
     ];
     assert_eq!(expectations::failures(&checked().result), expected);
     assert!(expectations::failures(&nothing().result).is_empty());
+}
+
+#[test]
+fn a_run_without_a_response_has_failed() {
+    let refused = || Failure::new(FailureKind::Read, FailureSide::Server, "closed before responding");
+    // Failed requests, unfinished ones, and what is said of them.
+    for (failed, unfinished, line, errors) in [
+        (12, 0, "no request was answered: 12 x read: closed before responding", "read 12   100% of 12 requests"),
+        (0, 100, "no request was answered: 100 unfinished when the run ended", "all 100 requests without a response"),
+        (0, 1, "no request was answered: 1 unfinished when the run ended", "  1 request without a response"),
+        (
+            1,
+            2,
+            "no request was answered: 1 x read: closed before responding, 2 unfinished when the run ended",
+            "(2 unfinished when the run ended)",
+        ),
+    ] {
+        let mut sample = Sample::default();
+        (0..failed).for_each(|_| sample.failures.count(refused()));
+        sample.unfinished = unfinished;
+        let mut collector = Collector::new(1, Duration::from_secs(1));
+        collector.take(0, 0, &sample, true);
+        let facts = RunFacts { duration: Duration::from_secs(1), started: failed + unfinished, ..RunFacts::default() };
+        let mut run = collector.finish(facts).result;
+        assert_eq!(expectations::failures(&run), [line]);
+        let text = anstream::adapter::strip_str(&text::report(&run)).to_string();
+        let shown = text.lines().find(|line| line.starts_with("  errors")).unwrap_or_default();
+        assert!(shown.contains(errors), "{shown}");
+        let xml = junit::run(&run).expect("it can be written");
+        assert!(xml.contains("type=\"unanswered\"") && xml.contains(line), "{xml}");
+        // Who interrupts a run did not wait for responses.
+        run.interrupted = true;
+        assert!(expectations::failures(&run).is_empty());
+    }
 }
 
 #[test]

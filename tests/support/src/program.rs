@@ -22,11 +22,15 @@ pub fn torr(args: &[&str]) -> Ended {
     Running::start(torr_command(args)).wait()
 }
 
-/// Runs `torr` with its result as JSON on standard output.
+/// Runs `torr` with its result as JSON on standard output. The exit code is 0, or 1 with a line where no request was answered.
 pub fn torr_json(args: &[&str]) -> Value {
     let ended = torr(&[args, &["--json", "-"]].concat());
-    assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
-    serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}: {ended:?}"))
+    let result: Value =
+        serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}: {ended:?}"));
+    let is_unanswered = result["requests"] == 0 && result["asked"] != 0;
+    assert_eq!(ended.code, Some(i32::from(is_unanswered)), "{args:?}: {ended:?}");
+    assert_eq!(ended.stderr.contains("torr: no request was answered: "), is_unanswered, "{args:?}: {ended:?}");
+    result
 }
 
 /// Returns the path of `torr` as cargo has built the program for this test: in the folder above that of the test program.

@@ -17,10 +17,13 @@ pub fn rule(run: &RunResult) -> Option<Verdict> {
     }
     let verdict = if kept_schedule(run) {
         let noun = if run.sessions.is_some() { " for sessions" } else { "" };
-        let planned = run
-            .plan
-            .rate
-            .map_or("the rates of your stages".into(), |planned| format!("your rate of {}{noun}", rate(planned)));
+        let planned = match run.plan.rate {
+            Some(planned) => format!("your rate of {}{noun}", rate(planned)),
+            None if run.steering.iter().any(|event| event.what.changes_load()) => {
+                "the rates that you steered to".into()
+            }
+            None => "the rates of your stages".into(),
+        };
         likely(Factor::None, format!("The service kept {planned}: nothing limited this run.")).because(done(run))
     } else if ran_at_the_cap(run) {
         let cap = run.plan.max_rate?;

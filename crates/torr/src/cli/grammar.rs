@@ -40,7 +40,7 @@ Examples:
   torr serve --workers 4               a server worth pressing
   torr demo --quick                    both, beside reference figures
 
-Exit codes: 0 done, 1 a check or threshold or output failed, 2 bad usage, 3 target could not be reached, 4 a comparison cannot tell, 130 interrupted (the report is still printed)";
+Exit codes: 0 done, 1 a check or threshold or output failed, or no request was answered, 2 bad usage, 3 target could not be reached, 4 a comparison cannot tell, 130 interrupted (the report is still printed)";
 
 /// A pressure gauge for HTTP services: loads one as hard as this machine allows, and says what limits it.
 #[derive(Debug, Parser)]

@@ -61,8 +61,8 @@ Examples:
   torr URL -r 5000 --fail-if 'p99>50ms'  an open loop, exit code 1 if too slow
   torr a.hurl=7 b.hurl=1 -c 50         virtual users, by weights
 
-Exit codes: 0 done, 1 a check or threshold or output failed, 2 bad usage,
-3 target not reached, 4 cannot tell, 130 interrupted (the report is printed)",
+Exit codes: 0 done, 1 a check, threshold or output failed or no response, 2 bad
+usage, 3 not reached, 4 cannot tell, 130 interrupted (the report is printed)",
     },
     Brief {
         command: "limit",
