@@ -6,7 +6,7 @@ use torr_test_support::certificates::self_signed;
 use torr_test_support::program::{Ended, Running, torr_command};
 use torr_test_support::result::{adds_up, count};
 use torr_test_support::script::{Client, Script};
-use torr_test_support::servers::Nginx;
+use torr_test_support::servers::{Nginx, free_port};
 
 /// A login at one server, whose token opens the other one, and back.
 const LOGIN_AND_API: &str = r#"POST http://{{auth}}/login
@@ -129,6 +129,26 @@ fn a_server_that_is_down_fails_its_entries_alone() {
         "{result}"
     );
     assert_eq!(auth.requests(), 6, "nothing follows in a session that has failed: {result}");
+}
+
+#[test]
+fn the_server_that_refuses_is_named() {
+    let server = auth();
+    let refused = format!("127.0.0.1:{}", free_port());
+    let file = format!("GET http://{refused}/\nHTTP 200\nGET http://{}/\nHTTP 200\n", server.address);
+    let ended = torr(&file, &["a.hurl", "-n", "5", "-c", "2", "-q"]);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert_eq!(ended.stderr, format!("torr: {refused} cannot be reached: connection refused\n"));
+    // A script goes to servers that are not known before the run.
+    let folder = tempfile::tempdir().expect("there is room");
+    let script = folder.path().join("e.lua");
+    std::fs::write(&script, format!("function session(user) http.get(\"http://{refused}/x\") end\n"))
+        .expect("there is room");
+    let target = format!("http://{}/", server.address);
+    let script = script.to_str().expect("it is text");
+    let ended = torr_test_support::program::torr(&[&target, "--script", script, "-n", "5", "-c", "2", "-q"]);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert_eq!(ended.stderr, format!("torr: {refused} cannot be reached: connection refused\n"));
 }
 
 /// A server that redirects everything to a URL, and hands the URL out in a field too.

@@ -26,8 +26,8 @@ pub(crate) trait Coordinator {
     /// Notes that the first connection of the thread is ready for requests.
     fn connected(&self);
 
-    /// Notes that an attempt to connect has failed.
-    fn connect_failed(&self, failure: &Failure);
+    /// Notes that an attempt to connect to the server with this number has failed.
+    fn connect_failed(&self, server: usize, failure: &Failure);
 }
 
 /// The state that all threads of a run share.
@@ -39,7 +39,8 @@ pub(crate) struct RunState {
     began: AtomicU64,
     connected: AtomicBool,
     failed_connects: AtomicU64,
-    last_failure: Mutex<Option<Failure>>,
+    /// The server that the last failed attempt was about, and why the attempt failed.
+    last_failure: Mutex<Option<(usize, Failure)>>,
     /// Samples that have been read and emptied, for threads to fill again.
     spare_samples: Mutex<Vec<Sample>>,
 }
@@ -93,8 +94,8 @@ impl RunState {
             && !self.connected.load(Ordering::Relaxed)
     }
 
-    /// Returns why the last attempt to connect has failed, if none has succeeded.
-    pub fn take_connect_failure(&self) -> Option<Failure> {
+    /// Returns the server that the last attempt to connect was about, and why the attempt failed, if none has succeeded.
+    pub fn take_connect_failure(&self) -> Option<(usize, Failure)> {
         if self.connected.load(Ordering::Relaxed) {
             return None;
         }
@@ -142,8 +143,9 @@ impl Coordinator for ThreadCoordinator<'_> {
         self.state.connected.store(true, Ordering::Relaxed);
     }
 
-    fn connect_failed(&self, failure: &Failure) {
+    fn connect_failed(&self, server: usize, failure: &Failure) {
         self.state.failed_connects.fetch_add(1, Ordering::Relaxed);
-        *self.state.last_failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(failure.clone());
+        *self.state.last_failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) =
+            Some((server, failure.clone()));
     }
 }

@@ -239,21 +239,6 @@ impl Plan {
         all.map(Target::origin).collect()
     }
 
-    /// Returns the address of connections, for messages.
-    pub(crate) fn reached_by(&self) -> String {
-        if !self.further.is_empty() {
-            let others = self.further.iter().map(|further| &further.target);
-            let all: Vec<_> = std::iter::once(&self.target).chain(others).map(Target::host_and_port).collect();
-            return format!("any of {}", all.join(", "));
-        }
-        let target = self.target.host_and_port();
-        match self.addresses.first() {
-            Some(Address::Unix(path)) => format!("the Unix socket {}", path.display()),
-            Some(proxy) if self.tunnel.is_some() => format!("{target} by the proxy {proxy}"),
-            _ => target,
-        }
-    }
-
     /// Whether requests are due at times of their own.
     pub(crate) fn is_scheduled(&self) -> bool {
         matches!(self.pace, Pace::Open(..))

@@ -26,7 +26,7 @@ pub enum RunError {
     /// No connection was established. The failure has the side that is the cause.
     #[error("{target} cannot be reached: {}", .failure.what)]
     Unreachable {
-        /// Host and port.
+        /// Host and port of the server that the last attempt was about, and the way to it.
         target: String,
         /// The failure of the last attempt.
         failure: Failure,
@@ -244,10 +244,10 @@ pub fn observe(
         }
     })?;
 
-    if let Some(failure) = shared.state.take_connect_failure() {
-        return Err(RunError::Unreachable { target: plan.reached_by(), failure });
-    }
     let servers = Servers::of(plan);
+    if let Some((server, failure)) = shared.state.take_connect_failure() {
+        return Err(RunError::Unreachable { target: servers.reached_by(server), failure });
+    }
     // Of several servers only one was watched.
     let is_watched = servers.is_one();
     let signals = meter.into_inner().signals().filter(|_| is_watched);

@@ -67,6 +67,20 @@ impl<'r> Servers<'r> {
         }
     }
 
+    /// Returns the name of the server with this number and the way to it, for messages.
+    pub fn reached_by(&self, number: usize) -> String {
+        let target = match number {
+            0 => &self.plan.target,
+            _ => self.other(number).map_or(&self.plan.target, |other| &other.target),
+        };
+        let target = target.host_and_port();
+        match self.addresses(number).first() {
+            Some(Address::Unix(path)) => format!("the Unix socket {}", path.display()),
+            Some(proxy) if self.tunnel(number).is_some() => format!("{target} by the proxy {proxy}"),
+            _ => target,
+        }
+    }
+
     /// Returns the origins of all servers by their numbers, those that were learnt so far among them.
     pub fn origins(&self) -> Vec<String> {
         let others = (1..).map_while(|number| self.other(number)).map(|other| other.target.origin());

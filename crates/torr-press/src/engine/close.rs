@@ -105,7 +105,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         }
         // A user that tries again may wait for a server that is not there yet.
         if was_opening && !goes_on {
-            self.coordinator.connect_failed(&failure);
+            self.coordinator.connect_failed(self.destination_of(index), &failure);
         }
     }
 

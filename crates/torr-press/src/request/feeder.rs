@@ -56,13 +56,13 @@ impl Feeder {
     fn csv(bytes: &[u8], delimiter: u8) -> Result<Self, String> {
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::Headers).from_reader(bytes);
         let mut feeder = Self::default();
-        for name in reader.headers().map_err(text)? {
+        for name in reader.headers().map_err(no_csv)? {
             if feeder.field(name).1 {
                 return Err(format!("the field '{name}' stands twice in its first line"));
             }
         }
         for record in reader.into_records() {
-            let record = record.map_err(text)?;
+            let record = record.map_err(no_csv)?;
             for (field, value) in feeder.fields.iter_mut().zip(&record) {
                 field.column.push(value.as_bytes());
             }
@@ -190,7 +190,7 @@ pub fn part_of_records(name: &Path, content: &[u8], machine: usize, machines: us
         Kind::Separated(by) => {
             let mut reader = csv::ReaderBuilder::new().delimiter(by).from_reader(content);
             let mut writer = csv::WriterBuilder::new().delimiter(by).from_writer(Vec::new());
-            let wrong = |error: csv::Error| bad(name, error.to_string());
+            let wrong = |error: csv::Error| bad(name, no_csv(error));
             writer.write_byte_record(reader.byte_headers().map_err(wrong)?).map_err(wrong)?;
             let mut records = 0;
             for (at, record) in reader.byte_records().enumerate() {
@@ -214,6 +214,19 @@ pub fn part_of_records(name: &Path, content: &[u8], machine: usize, machines: us
 
 fn bad(path: &Path, why: String) -> RequestError {
     RequestError::Feeder { file: path.display().to_string(), why }
+}
+
+/// Returns what is wrong with a file of CSV.
+fn no_csv(error: csv::Error) -> String {
+    let line = |at: Option<&csv::Position>| at.map_or("a line".to_owned(), |at| format!("line {}", at.line()));
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
+            let fields = if *len == 1 { "field" } else { "fields" };
+            format!("{} has {len} {fields} where the first line has {expected_len}", line(pos.as_ref()))
+        }
+        csv::ErrorKind::Utf8 { pos, .. } => format!("{} is not UTF-8 text", line(pos.as_ref())),
+        _ => text(error),
+    }
 }
 
 fn text(error: impl Display) -> String {
@@ -258,9 +271,10 @@ mod tests {
 
     #[test]
     fn csv_that_is_none() {
-        assert!(Feeder::csv(b"a,b\n1\n", b',').unwrap_err().contains("line: 2"));
+        let why = Feeder::csv(b"a,b\n1\n", b',').unwrap_err();
+        assert_eq!(why, "line 2 has 1 field where the first line has 2");
         assert!(Feeder::csv(b"a,a\n1,2\n", b',').unwrap_err().contains("twice"));
-        assert!(Feeder::csv(b"a\n\xff\n", b',').is_err());
+        assert_eq!(Feeder::csv(b"a\n\xff\n", b',').unwrap_err(), "line 2 is not UTF-8 text");
     }
 
     #[test]
