@@ -49,5 +49,5 @@ fn main() -> ExitCode {
         Some(front) => front.run(args[1..].to_vec()),
         None => cli::run(&args),
     };
-    outcome.unwrap_or_else(|stop| stop.report())
+    output::exit_code(outcome.unwrap_or_else(|stop| stop.report()))
 }

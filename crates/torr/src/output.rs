@@ -1,7 +1,12 @@
 //! What the program prints on its own account.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use torr_report::{fit, terminal};
+
+/// Whether a text for standard output was lost. All commands print, and each would have to hand the failure to its exit code.
+static IS_LOST: AtomicBool = AtomicBool::new(false);
 
 /// How many columns standard output has.
 pub fn columns() -> usize {
@@ -23,8 +28,20 @@ pub fn note(line: &str) {
     anstream::eprintln!("{}", fit::wrap(&format!("torr: {line}"), terminal::stderr_columns()));
 }
 
-/// Prints to standard output as it is; a reader that has gone away is none of our business.
+/// Prints to standard output as it is; a reader that has gone away is none of our business. The first text that is lost otherwise
+/// gets a line on standard error.
 pub fn print(text: &str) {
     let mut out = anstream::stdout();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if let Err(error) = written
+        && error.kind() != ErrorKind::BrokenPipe
+        && !IS_LOST.swap(true, Ordering::Relaxed)
+    {
+        note(&format!("standard output could not be written: {error}"));
+    }
+}
+
+/// Returns the exit code of a program that would end with `code`: 1 instead of 0 if a text for standard output was lost.
+pub fn exit_code(code: ExitCode) -> ExitCode {
+    if code == ExitCode::SUCCESS && IS_LOST.load(Ordering::Relaxed) { ExitCode::from(1) } else { code }
 }
