@@ -46,7 +46,17 @@ fn mistakes_get_one_line_with_a_hint() {
         (&["-H", "X: {{env TORR_HAS_NO_SUCH_VARIABLE}}", "http://127.0.0.1:1"], "not set"),
         (&["http://{{host}}/"], "placeholders"),
         (&["--urls", "/no/such/file"], "/no/such/file"),
-        (&["--urls", "/dev/null"], "empty"),
+        (&["--urls", "/dev/null"], "/dev/null: the list of URLs is empty"),
+        (
+            &["--streams", "10", "http://127.0.0.1:1"],
+            "--streams needs --http2 or --http2-prior-knowledge (see 'torr --help-all')",
+        ),
+        (&["http://127.0.0.1:1", "--key", "f"], "--key needs --cert (see"),
+        (&["once", "http://127.0.0.1:1", "--key=f"], "--key needs --cert (see"),
+        (&["http://127.0.0.1:1", "--dashboard", "21081"], "as in --dashboard=21081"),
+        (&["--dashboard", "21081", "http://127.0.0.1:1"], "as in --dashboard=21081"),
+        (&["http://127.0.0.1:1", "-d", "a=1"], "a body is given by --data"),
+        (&["/proc/self/"], "'/proc/self/' is a folder"),
         (&["--order", "sequence", "http://127.0.0.1:1"], "--urls"),
         (&["--feeder", "/no/such/file.csv", "http://127.0.0.1:1"], "/no/such/file.csv"),
         (&["--feeder", "/dev/null", "http://127.0.0.1:1"], ".jsonl"),
@@ -106,11 +116,16 @@ fn mistakes_in_files_get_one_line_with_their_position() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let cases: &[(&str, &str, &[&str], &str)] = &[
         ("a.txt", "http://127.0.0.1:1/a\nhttp://127.0.0.1:2/\n", &["--urls"], "one scheme, host and port"),
-        ("b.txt", "/a\n", &["--urls"], "line 1"),
+        ("b.txt", "/a\n", &["--urls"], "b.txt: line 1"),
         ("c.txt", "http://127.0.0.1:1/a\n\n0 /b\n", &["--urls"], "line 3"),
         ("d.txt", "http://127.0.0.1:1/{{name}}\n", &["--urls"], "unknown"),
         ("e.csv", "id\n", &["http://127.0.0.1:1", "--feeder"], "no records"),
-        ("f.csv", "id,name\n1\n", &["http://127.0.0.1:1", "--feeder"], "line: 2"),
+        (
+            "f.csv",
+            "id,name\n1\n",
+            &["http://127.0.0.1:1", "--feeder"],
+            "f.csv: line 2 has 1 field where the first line has 2",
+        ),
         ("g.csv", "id\n1\n", &["http://127.0.0.1:1/{{name}}", "--feeder"], "the fields id"),
         ("h.csv", "id\n\"1\n2\"\n", &["http://127.0.0.1:1", "-H", "X: {{id}}", "--feeder"], "record 1"),
         ("i.jsonl", "{\"id\": 1}\n{\"name\": 1}\n", &["http://127.0.0.1:1/{{id}}", "--feeder"], "record 2"),
@@ -124,6 +139,86 @@ fn mistakes_in_files_get_one_line_with_their_position() {
         assert_eq!(ended.stderr.lines().count(), 1, "{name}: {}", ended.stderr);
         assert!(ended.stderr.starts_with("torr: ") && ended.stderr.contains(word), "{name}: {}", ended.stderr);
     }
+}
+
+#[test]
+fn outputs_never_overwrite_what_the_run_reads() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let file = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("a file can be written");
+    let url = "http://127.0.0.1:1/";
+    file("urls.txt", url);
+    file("f.csv", "id\n1\n");
+    file("body", "x");
+    file("plan.toml", &format!("target = \"{url}\"\n"));
+    file("own.toml", &format!("target = \"{url}\"\njson = \"./own.toml\"\n"));
+    file("a.hurl", &format!("GET {url}\n"));
+    file("a.lua", "-- nothing");
+    std::fs::hard_link(folder.path().join("body"), folder.path().join("link")).expect("links are possible");
+    for (args, line) in [
+        (&["--urls", "urls.txt", "--json", "urls.txt"][..], "--json would overwrite urls.txt, the file of --urls"),
+        (&[url, "--feeder", "f.csv", "--csv", "./f.csv"], "--csv would overwrite ./f.csv, the file of --feeder"),
+        (&[url, "--data-binary", "@body", "--hlog", "link"], "--hlog would overwrite link, the file of --data-binary"),
+        (
+            &[url, "--expect-body", "@body", "--report", "body"],
+            "--report would overwrite body, the file of --expect-body",
+        ),
+        (&[url, "--cacert", "body", "--junit", "body"], "--junit would overwrite body, the file of --cacert"),
+        (
+            &[url, "--script", "a.lua", "--prometheus", "a.lua"],
+            "--prometheus would overwrite a.lua, the file of --script",
+        ),
+        (&["a.hurl", "--csv-entries", "a.hurl"], "--csv-entries would overwrite a.hurl, the file of the target"),
+        (&["plan.toml", "--json", "plan.toml"], "--json would overwrite plan.toml, the file of the plan"),
+        (&["own.toml"], "--json would overwrite ./own.toml, the file of the plan"),
+    ] {
+        let before: Vec<_> = contents(folder.path());
+        let mut command = torr_command(args);
+        command.current_dir(folder.path());
+        let ended = Running::start(command).wait();
+        assert_eq!((ended.code, &*ended.stdout), (Some(2), ""), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains(line) && ended.stderr.lines().count() == 1, "{args:?}: {}", ended.stderr);
+        assert_eq!(contents(folder.path()), before, "{args:?}");
+    }
+}
+
+/// Returns the files of a folder with their contents, by name.
+fn contents(folder: &std::path::Path) -> Vec<(std::ffi::OsString, String)> {
+    let entries = std::fs::read_dir(folder).expect("the folder is there").map(|entry| entry.expect("it can be read"));
+    let mut all: Vec<_> =
+        entries.map(|entry| (entry.file_name(), std::fs::read_to_string(entry.path()).expect("it is text"))).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_exit_code_1() {
+    let server = Script::start(answering(OK));
+    let script = "exec \"$0\" \"$1\" -n 10 -c 1 -q > /dev/full";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script, torr_path(), &server.url()]);
+    let ended = Running::start(shell).wait();
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let line = "torr: standard output could not be written: No space left on device";
+    assert!(ended.stderr.starts_with(line) && ended.stderr.lines().count() == 1, "{}", ended.stderr);
+}
+
+#[test]
+fn an_interval_log_is_found_unwritable_before_the_run_and_replaced_only_by_one() {
+    let server = Script::start(answering(OK));
+    let ended = torr(&[&server.url(), "-n", "10", "-q", "--hlog", "/dev/full"]);
+    assert_eq!((ended.code, server.requests()), (Some(2), 0), "{ended:?}");
+    assert!(ended.stderr.starts_with("torr: the interval log /dev/full could not be written: "), "{}", ended.stderr);
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let log = folder.path().join("run.hlog");
+    std::fs::write(&log, "former").expect("a file can be written");
+    let path = log.to_str().expect("it is text");
+    let ended = torr(&[&format!("http://127.0.0.1:{}/", free_port()), "-n", "10", "--hlog", path]);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert_eq!(std::fs::read_to_string(&log).expect("it is there"), "former");
+    let ended = torr(&[&server.url(), "-n", "10", "-c", "1", "-q", "--hlog", path]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let text = std::fs::read_to_string(&log).expect("it is there");
+    assert!(text.starts_with("#[Histogram log format") && !text.contains("former"), "{text}");
 }
 
 #[test]

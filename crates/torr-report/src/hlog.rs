@@ -55,7 +55,7 @@ impl<W: Write> HistogramLog<W> {
     ///
     /// # Errors
     /// If the log cannot be written.
-    pub fn finish(mut self, run: &Measurement) -> io::Result<()> {
+    pub fn finish(&mut self, run: &Measurement) -> io::Result<()> {
         match &run.rest {
             Some(rest) if rest.latency.count() > 0 => self.interval(rest),
             _ => Ok(()),

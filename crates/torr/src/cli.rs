@@ -7,14 +7,17 @@ mod shell;
 
 use crate::check::Planned;
 use crate::exit::{self, CliError};
-use crate::flags::{self, given::given};
+use crate::flags::given::{GivenFlag, given};
+use crate::flags::{self, needs, reads};
 use crate::fleet::{FleetLoad, WordSource};
 use crate::fronts::Front;
 use crate::output;
 use crate::plan_file::{self, Expanded};
 use crate::press::PressArgs;
+use crate::sink;
 use crate::target::{RunFile, TargetKind};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use grammar::{Cli, Command};
 use std::ffi::OsString;
@@ -38,12 +41,23 @@ pub fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
         }
         Some(_) => None,
     };
-    let words = plan.as_ref().map_or_else(|| args.to_vec(), Expanded::words);
-    let ready = prepare(&words).map_err(|stop| match (&plan, stop) {
-        (Some(plan), CliError::Usage(mistake)) => plan.locate(&mistake, mistake_of),
-        (_, stop) => stop,
-    })?;
+    let ready = match &plan {
+        Some(plan) => prepare_plan(plan)?,
+        None => prepare(args)?,
+    };
     ready.execute()
+}
+
+/// Checks a command line with a plan in it.
+fn prepare_plan(plan: &Expanded) -> Result<Ready, CliError> {
+    let ready = prepare(&plan.words()).map_err(|stop| match stop {
+        CliError::Usage(mistake) => plan.locate(&mistake, mistake_of),
+        stop => stop,
+    })?;
+    if let Some(args) = ready.load() {
+        sink::check_inputs(args.output.files(), &[("the plan".to_owned(), plan.path())])?;
+    }
+    Ok(ready)
 }
 
 /// A command line that was checked.
@@ -80,12 +94,21 @@ fn refusal(words: &[OsString], error: &clap::Error) -> CliError {
             let mut words = words.iter().skip(1).filter_map(|word| word.to_str());
             words.find_map(commands::misplaced).unwrap_or_else(|| exit::from_clap(error))
         }
+        (ErrorKind::MissingRequiredArgument, _) => unmet(words).unwrap_or_else(|| exit::from_clap(error)),
         (ErrorKind::UnknownArgument, _) => match unknown_flag(error) {
             Some(mistake) => mistake,
             None => exit::from_clap(error),
         },
         _ => exit::from_clap(error),
     }
+}
+
+/// Returns the mistake of giving a flag without one that it needs, if it is so.
+fn unmet(words: &[OsString]) -> Option<CliError> {
+    let grammar = help::grammar();
+    let is_command = words.get(1).and_then(|word| grammar.find_subcommand(word)).is_some();
+    let sentence = needs::unmet(&grammar, words, if is_command { 2 } else { 1 })?;
+    Some(CliError::Usage(format!("{sentence} (see 'torr --help-all')")))
 }
 
 /// Returns the mistake of giving a flag to a command that another command has, if it is so.
@@ -97,6 +120,9 @@ fn unknown_flag(error: &clap::Error) -> Option<CliError> {
 
 /// Checks the targets and their flags.
 fn prepare_load(mut args: PressArgs, matches: &ArgMatches) -> Result<Ready, CliError> {
+    if let Some(mistake) = apart_from_dashboard(&args, matches) {
+        return Err(mistake);
+    }
     // Words after the URL are arguments of the script.
     let has_arguments = args.script.script.is_some() && args.targets.len() > 1;
     let arguments = if has_arguments { args.targets.split_off(1) } else { Vec::new() };
@@ -111,6 +137,7 @@ fn prepare_load(mut args: PressArgs, matches: &ArgMatches) -> Result<Ready, CliE
     let kind = TargetKind::of(&args.targets)?;
     let grammar = help::grammar();
     let given = given(grammar.get_arguments(), matches);
+    check_outputs(&args, &kind, &given)?;
     match &kind {
         TargetKind::Script(path) if args.script.script.is_some() => return Err(crate::script::stands_alone(path)),
         TargetKind::Script(_) => flags::session::check_script(&given)?,
@@ -120,6 +147,7 @@ fn prepare_load(mut args: PressArgs, matches: &ArgMatches) -> Result<Ready, CliE
         TargetKind::Plan(_) => {}
     }
     if args.print_plan {
+        check_printed(&args, &kind, &given)?;
         return plan_file::text(matches).map(Ready::PlanText);
     }
     match kind {
@@ -137,7 +165,56 @@ fn prepare_load(mut args: PressArgs, matches: &ArgMatches) -> Result<Ready, CliE
     }
 }
 
+/// Returns the mistake of giving the address of `--dashboard` as a word of its own, which is taken for a target.
+fn apart_from_dashboard(args: &PressArgs, matches: &ArgMatches) -> Option<CliError> {
+    if matches.value_source("dashboard") != Some(ValueSource::CommandLine) || args.targets.len() < 2 {
+        return None;
+    }
+    let at = matches.index_of("dashboard")?;
+    let targets = matches.indices_of("targets")?.zip(&args.targets);
+    let address = targets.filter(|(index, _)| *index > at).map(|(_, word)| word).next()?;
+    crate::press::is_dashboard_address(address)
+        .then(|| CliError::Usage(format!("the address of --dashboard stands behind '=', as in --dashboard={address}")))
+}
+
+/// Refuses what a run would refuse, as far as that shows without sending anything, running a script or reading standard input.
+fn check_printed(args: &PressArgs, kind: &TargetKind, given: &[GivenFlag]) -> Result<(), CliError> {
+    let outputs = args.output.outputs().map(|(flag, _)| flag);
+    if reads::files(given, &help::grammar(), &outputs).iter().any(|(_, path)| path.as_os_str() == "-") {
+        return Ok(());
+    }
+    match kind {
+        TargetKind::Url(url) => match crate::press::plan(args, url.as_deref()) {
+            // A service that is not there now is no mistake of the plan.
+            Ok(_) | Err(CliError::Unreachable(_)) if args.script.script.is_none() => args.output.check(&[]),
+            Ok(_) | Err(CliError::Unreachable(_)) => Ok(()),
+            Err(stop) => Err(stop),
+        },
+        TargetKind::Sessions(files) => {
+            crate::press::check(args)?;
+            crate::session::check(args, files)
+        }
+        TargetKind::Script(_) | TargetKind::Plan(_) => crate::press::check(args),
+    }
+}
+
+/// Refuses outputs that would overwrite what the load is made of.
+fn check_outputs(args: &PressArgs, kind: &TargetKind, given: &[GivenFlag]) -> Result<(), CliError> {
+    let outputs = args.output.outputs().map(|(flag, _)| flag);
+    let mut inputs = reads::files(given, &help::grammar(), &outputs);
+    inputs.extend(kind.files().into_iter().map(|file| ("the target".to_owned(), file)));
+    sink::check_inputs(args.output.files(), &inputs)
+}
+
 impl Ready {
+    /// Returns the flags of a load that is to run.
+    fn load(&self) -> Option<&PressArgs> {
+        match self {
+            Self::Url(args, ..) | Self::Sessions(args, _) | Self::Script(args, _) => Some(args),
+            Self::Help(_) | Self::Command(_) | Self::PlanText(_) => None,
+        }
+    }
+
     fn execute(self) -> Result<ExitCode, CliError> {
         match self {
             Self::Help(error) => Ok(exit::show_help(&error)),
@@ -205,7 +282,11 @@ fn fleet_load(words: &[String], source: WordSource) -> Result<FleetLoad, CliErro
     if cli.command.is_some() {
         return Err(no_load());
     }
-    FleetLoad::of(cli.press, &given(help::grammar().get_arguments(), &matches), source)
+    let given = given(help::grammar().get_arguments(), &matches);
+    if matches!(source, WordSource::User) {
+        check_outputs(&cli.press, &TargetKind::of(&cli.press.targets)?, &given)?;
+    }
+    FleetLoad::of(cli.press, &given, source)
 }
 
 /// Looks through a plan, and the hurl files that it names.
@@ -214,11 +295,7 @@ fn fleet_load(words: &[String], source: WordSource) -> Result<FleetLoad, CliErro
 /// With the position of the first mistake.
 fn planned(path: &str) -> Result<Planned, CliError> {
     let Some(plan) = Expanded::of(&["torr".into(), path.into()])? else { return Ok(Planned::Nothing) };
-    let ready = prepare(&plan.words()).map_err(|stop| match stop {
-        CliError::Usage(mistake) => plan.locate(&mistake, mistake_of),
-        other => other,
-    });
-    match ready {
+    match prepare_plan(&plan) {
         Ok(Ready::Sessions(args, files)) => crate::session::check(&args, &files).map(|()| Planned::Sessions),
         Ok(Ready::Script(_, file)) => Ok(Planned::Script(file)),
         Ok(Ready::Url(args, ..)) => Ok(args.script.script.map_or(Planned::Nothing, Planned::Script)),

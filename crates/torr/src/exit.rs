@@ -88,8 +88,7 @@ pub fn from_clap(error: &clap::Error) -> CliError {
         ContextValue::Strings(some) => some.first().map(|one| format!("did you mean '{one}'?")),
         _ => None,
     });
-    let see = if error.kind() == ErrorKind::UnknownArgument { "see 'torr --help-all'" } else { "see 'torr --help'" };
-    let hint = hint.unwrap_or_else(|| see.into());
+    let hint = hint.unwrap_or_else(|| "see 'torr --help-all'".into());
     let space = if more.is_empty() { "" } else { " " };
     CliError::Usage(format!("{first}{space}{more} ({hint})"))
 }

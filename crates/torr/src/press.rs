@@ -1,6 +1,7 @@
 //! `torr URL`: from the command line to a plan, and from the result to the screen.
 
 mod dashboard;
+mod interval_log;
 pub mod live;
 pub mod outputs;
 pub mod permission;
@@ -21,6 +22,7 @@ use crate::script::{self, Script, ScriptSettings};
 use crate::sink;
 use clap::Args;
 use dashboard::DashboardArgs;
+pub use dashboard::is_address as is_dashboard_address;
 use live::WatchedRun;
 use outputs::Outputs;
 use std::io::IsTerminal;
@@ -85,8 +87,7 @@ impl<'a> ReadyRun<'a> {
     /// # Errors
     /// For flags that exclude each other, and outputs that cannot be written.
     pub fn of(args: &'a PressArgs) -> Result<Self, CliError> {
-        check_load(args)?;
-        args.checks.inspection()?;
+        check(args)?;
         Ok(Self { args, outputs: Outputs::open(&args.output)? })
     }
 
@@ -209,6 +210,15 @@ pub fn why_not(error: RunError) -> CliError {
 pub fn plan(args: &PressArgs, url: Option<&str>) -> Result<Plan, CliError> {
     let keep_alive = !args.load.no_keepalive;
     with_load(args, base(&args.request, &args.transport, url, keep_alive)?)
+}
+
+/// Finds the mistakes of a load and its checks, whatever the load is sent to.
+///
+/// # Errors
+/// For flags that exclude each other, and checks that are none.
+pub fn check(args: &PressArgs) -> Result<(), CliError> {
+    check_load(args)?;
+    args.checks.inspection().map(drop)
 }
 
 /// Finds the mistakes of a load that do not depend on what is sent.

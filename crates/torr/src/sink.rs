@@ -1,7 +1,7 @@
 //! Files and standard output that results are written to.
 
 use crate::exit::CliError;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -40,15 +40,24 @@ impl Sink {
         Ok(Self { file: Some(OnDisk { file, path: path.into(), is_new, is_begun: false }), name })
     }
 
+    /// The path as it was given, or "standard output".
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Whether standard output belongs to this alone.
     pub fn takes_stdout(&self) -> bool {
         self.file.is_none()
     }
 
+    /// Whether there is former content, which is kept until there is new content.
+    pub fn keeps_former(&self) -> bool {
+        self.identity().is_some()
+    }
+
     /// What tells a file on disk from all others, however it was named.
     fn identity(&self) -> Option<(u64, u64)> {
-        let metadata = self.file.as_ref()?.file.metadata().ok()?;
-        metadata.is_file().then(|| (metadata.dev(), metadata.ino()))
+        identity(&self.file.as_ref()?.file.metadata().ok()?)
     }
 
     /// Writes the whole text, and ends its last line. An error is a line that says what could not be written.
@@ -108,6 +117,29 @@ fn unless_gone<T>(written: io::Result<T>, all: T) -> io::Result<T> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(all),
         written => written,
     }
+}
+
+/// What tells a file on disk from all others.
+fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
+    metadata.is_file().then(|| (metadata.dev(), metadata.ino()))
+}
+
+/// Refuses outputs that would overwrite files that the command reads. Either is named by its flag, or by what else it is.
+pub fn check_inputs<'a>(
+    outputs: impl Iterator<Item = (&'static str, &'a Path)>,
+    inputs: &[(String, PathBuf)],
+) -> Result<(), CliError> {
+    let on_disk = |path: &Path| fs::metadata(path).ok().as_ref().and_then(identity);
+    for (flag, output) in outputs.filter(|(_, output)| !is_stdout(output)) {
+        let Some(file) = on_disk(output) else { continue };
+        if let Some((input, _)) = inputs.iter().find(|(_, input)| on_disk(input) == Some(file)) {
+            let name = output.display();
+            return Err(CliError::Usage(format!(
+                "{flag} would overwrite {name}, the file of {input}: name another for {flag}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Opens the outputs of a command by their flags, before its work. An error says which two of them would go to one file, or both to

@@ -70,6 +70,15 @@ impl TargetKind {
             _ => sessions(words).map(Self::Sessions),
         }
     }
+
+    /// Returns the files that are the targets.
+    pub fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Url(_) => Vec::new(),
+            Self::Sessions(files) => files.iter().map(|file| file.path.clone().into()).collect(),
+            Self::Script(path) | Self::Plan(path) => vec![path.clone()],
+        }
+    }
 }
 
 /// Whether a target is spelled like a hurl file or a script.
@@ -172,6 +181,7 @@ fn without_ending(text: &str) -> Result<Word<'_>, CliError> {
         }
         (false, true) if Path::new(text).is_dir() => Err(CliError::Usage(format!("'{text}' is a folder, not a file"))),
         (false, true) => Err(CliError::Usage(format!("there is no file '{text}'"))),
+        (false, false) if Path::new(text).is_dir() => Err(missing(text)),
         (false, false) => Ok(Word::Url(text)),
     }
 }
@@ -234,6 +244,7 @@ mod tests {
             (&["example.org/none.toml"], "http://example.org/none.toml/"),
             (&["./none"], "there is no file './none'"),
             (&["/"], "'/' is a folder, not a file"),
+            (&["src"], "'src' is a folder, not a file (a host of that name is 'http://src/')"),
             (&[&*unknown], "its ending does not tell what it holds (a hurl file ends in .hurl"),
             (&[&*import], "torr import"),
             (&[&*format!("{hurl}=0")], "the weight of"),

@@ -96,6 +96,12 @@ fn data(kind: DataKind, text: &str, input: &mut Input) -> Result<Data, CliError>
     }))
 }
 
+/// Returns the file that a text names as [`encoded`] reads it, if it names one.
+pub fn file(text: &str) -> Option<&str> {
+    let at = text.find(['=', '@'])?;
+    text[at..].strip_prefix('@')
+}
+
 /// `content`, `=content`, `name=content`, `@FILE` or `name@FILE`: whichever of `=` and `@` comes first.
 pub fn encoded(text: &str, input: &mut Input) -> Result<Data, CliError> {
     let (name, content) = match text.find(['=', '@']) {

@@ -44,6 +44,12 @@ pub fn part(text: &str, input: &mut Input) -> Result<Part, CliError> {
     Ok(part(Content::Text(content), file_name_given, media_type))
 }
 
+/// Returns the file that a part names, if it names one.
+pub fn file(text: &str) -> Option<&str> {
+    let (value, ..) = attributes(text.split_once('=')?.1);
+    value.strip_prefix(['@', '<'])
+}
+
 /// Takes `;type=` and `;filename=` from the end; any other semicolon belongs to the value.
 fn attributes(mut text: &str) -> (&str, Option<&str>, Option<&str>) {
     let (mut media_type, mut file_name) = (None, None);

@@ -1,6 +1,8 @@
 //! The flags of the load: connections, pace, length.
 
-use super::values::{Stages, depth, duration, per_second, positive, rate, requests, stages, think, window};
+use super::values::{
+    Stages, depth, duration, per_second, positive, rate, requests, run_duration, stages, think, window,
+};
 use clap::{ArgGroup, Args, ValueEnum};
 use std::time::Duration;
 use torr_press::{Arrivals, Pace, Schedule, ThinkTime, Timestamps};
@@ -19,7 +21,7 @@ pub struct LoadArgs {
     #[arg(short, long, value_parser = positive)]
     pub threads: Option<usize>,
     /// How long, such as 30s or 2m; a bare number is seconds [default: 10s, unless -n is given]
-    #[arg(short, long, value_parser = duration)]
+    #[arg(short, long, value_parser = run_duration)]
     pub duration: Option<Duration>,
     /// How many requests, such as 5000 or 2M; with -d, whichever is reached first
     #[arg(short = 'n', long, value_parser = requests)]

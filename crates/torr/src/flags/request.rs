@@ -112,7 +112,9 @@ fn urls(args: &RequestArgs, url: Option<&str>, input: &mut Input) -> Result<Vec<
     let mut urls: Vec<Url> = first.iter().cloned().map(Url::from).collect();
     if let Some(path) = &args.urls {
         let text = input.read_text(&path.to_string_lossy(), "the list of URLs")?;
-        urls.extend(read_list(&text, first.as_ref()).map_err(CliError::usage)?);
+        let name = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
+        let wrong = |error| CliError::Usage(format!("{name}: {error}"));
+        urls.extend(read_list(&text, first.as_ref()).map_err(wrong)?);
     }
     Ok(urls)
 }

@@ -89,6 +89,12 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     parsed.filter(fits).ok_or_else(|| "not a duration such as 10s, 500ms or 2m".into())
 }
 
+/// The duration of a run. `-d` is `--data` of curl, whose values are known by their characters.
+pub fn run_duration(text: &str) -> Result<Duration, String> {
+    let hint = if text.contains(['=', '&', '{', '@']) { "; a body is given by --data" } else { "" };
+    duration(text).map_err(|error| format!("{error}{hint}"))
+}
+
 /// The length of the windows within which requests leave together: at most the lag of a send that is never acceptable.
 pub fn window(text: &str) -> Result<Duration, String> {
     let parsed = if text == "0" { Some(Duration::ZERO) } else { humantime::parse_duration(text).ok() };
@@ -118,6 +124,10 @@ mod tests {
         assert_eq!(
             ["10", "0.5", "250ms", "1m 30s"].map(|t| duration(t).unwrap().as_millis()),
             [10_000, 500, 250, 90_000]
+        );
+        assert_eq!(
+            run_duration("a=1").unwrap_err(),
+            "not a duration such as 10s, 500ms or 2m; a body is given by --data"
         );
         for bad in ["", "0", "-1", "0s", "ten", "1e30", "NaN", "inf", "5x", "100000000000000s"] {
             assert!(duration(bad).is_err(), "{bad:?} was taken");

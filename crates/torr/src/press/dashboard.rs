@@ -34,6 +34,11 @@ pub struct DashboardArgs {
     pub dashboard_key: Option<PathBuf>,
 }
 
+/// Returns whether a text is the address of a dashboard.
+pub fn is_address(text: &str) -> bool {
+    address(text).is_ok()
+}
+
 impl DashboardArgs {
     /// Serves the dashboard of a plan, which has a steering, if there is to be one, and prints its URL.
     ///

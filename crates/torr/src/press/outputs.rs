@@ -1,17 +1,15 @@
 //! What a run writes: opened before it begins, fed while it goes on, written when it has ended.
 
+use super::interval_log::IntervalLog;
 use crate::exit::{self, CliError};
 use crate::flags::output::OutputArgs;
 use crate::output;
 use crate::report;
 use crate::sink::{self, Sink};
-use std::io;
 use std::process::ExitCode;
-use std::time::SystemTime;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::fleet::Fleet;
 use torr_gauge::{RunResult, ThresholdRule};
-use torr_report::hlog::HistogramLog;
 use torr_report::otlp::Collector;
 use torr_report::{csv, expectations, junit, prometheus, text};
 
@@ -24,9 +22,7 @@ pub struct Outputs {
     json: Option<Sink>,
     csv: Option<Sink>,
     csv_entries: Option<Sink>,
-    /// The interval log before its first line.
-    log: Option<Sink>,
-    hlog: Option<HistogramLog<Sink>>,
+    hlog: IntervalLog,
     prometheus: Option<Sink>,
     junit: Option<Sink>,
     report: Option<Sink>,
@@ -49,8 +45,7 @@ impl Outputs {
             json,
             csv,
             csv_entries,
-            log,
-            hlog: None,
+            hlog: log.map_or(IntervalLog::None, IntervalLog::Opened),
             prometheus,
             junit,
             report,
@@ -60,19 +55,14 @@ impl Outputs {
         })
     }
 
-    /// Begins what is written during the run against a target.
+    /// Begins what is written during the run against a target. A file keeps its former content until the run has a response.
     pub fn begin(&mut self, target: &str) -> Result<(), CliError> {
-        let begin = |sink| HistogramLog::begin(sink, target, SystemTime::now());
-        self.hlog = self.log.take().map(begin).transpose().map_err(|error| CliError::Failed(log_trouble(&error)))?;
-        Ok(())
+        self.hlog.begin(target).map_err(CliError::Usage)
     }
 
     /// Takes in where the run stands.
     pub fn progress(&mut self, progress: &Progress) {
-        if let Some(Err(error)) = self.hlog.as_mut().map(|log| log.interval(progress)) {
-            self.troubles.push(log_trouble(&error));
-            self.hlog = None;
-        }
+        self.troubles.extend(self.hlog.interval(progress).err());
     }
 
     /// Judges the run, writes all outputs, and returns the exit code.
@@ -81,9 +71,7 @@ impl Outputs {
         if !self.stdout_taken {
             output::print(&text::report_within(&run.result, output::columns()));
         }
-        if let Some(Err(error)) = self.hlog.take().map(|log| log.finish(run)) {
-            self.troubles.push(log_trouble(&error));
-        }
+        self.troubles.extend(self.hlog.finish(run).err());
         let Self { json, csv, csv_entries, prometheus, junit, report, otlp, mut troubles, .. } = self;
         let result = &run.result;
         let written = [
@@ -138,8 +126,4 @@ fn with_headers(collector: Collector) -> Result<Collector, CliError> {
     collector
         .with_headers(&headers.to_string_lossy())
         .map_err(|error| CliError::Usage(format!("{OTLP_HEADERS}: {error}")))
-}
-
-fn log_trouble(error: &io::Error) -> String {
-    format!("the interval log could not be written: {error}")
 }
