@@ -31,9 +31,13 @@ fn printed(folder: &Path, args: &[&str]) -> String {
 
 #[test]
 fn a_plan_is_the_command_line_that_it_was_made_of() {
-    let lists =
-        [("urls.txt", "/a\n"), ("f.csv", "id\n1\n"), ("a.hurl", "GET http://{{h}}/\n"), ("b.hurl", "GET http://b/\n")];
-    let folder = folder(&lists);
+    let folder = folder(&[
+        ("urls.txt", "/a\n"),
+        ("f.csv", "id\n1\n"),
+        ("a.hurl", "GET http://{{h}}/\n"),
+        ("b.hurl", "GET http://b/\n"),
+        ("v", "x=2\n"),
+    ]);
     let url = "http://127.0.0.1:9/a";
     let mut seen = BTreeSet::new();
     for args in [
@@ -106,6 +110,8 @@ fn a_plan_is_the_command_line_that_it_was_made_of() {
         &["a.hurl=7", "b.hurl=1", "-c", "50", "--variable", "h=a", "--variable", "x=1=2", "--variables-file", "v"],
         &[
             "a.hurl",
+            "--variable",
+            "h=a",
             "-r",
             "5",
             "--think",
@@ -177,6 +183,90 @@ fn what_a_flag_excludes_gives_way_and_is_said() {
     assert_eq!(read["header"], toml::Value::from(vec!["B: 2", "a: 3"]));
     assert_eq!(read["json-body"].as_str(), Some("{}"));
     assert!(!read.contains_key("stages") && !read.contains_key("data"), "{}", ended.stdout);
+}
+
+#[test]
+fn all_keys_that_a_flag_excludes_give_way() {
+    let url = "http://127.0.0.1:9/";
+    let target = format!("target = \"{url}\"\n");
+    // A plan, what stands beside it, the keys that are left and what was said.
+    for (plan, beside, left, lines) in [
+        (
+            "http2-prior-knowledge = true\nstreams = 2\n",
+            &["--pipeline", "2"][..],
+            &["pipeline", "target"][..],
+            &[
+                "p.toml:2:25: 'http2-prior-knowledge' gives way to --pipeline",
+                "p.toml:3:11: 'streams' gives way with 'http2-prior-knowledge'",
+            ][..],
+        ),
+        ("think = \"100ms\"\n", &["-r", "50"], &["rate", "target"], &["p.toml:2:9: 'think' gives way to --rate"]),
+        (
+            "rate = 50\narrivals = \"poisson\"\n",
+            &["--think", "1ms"],
+            &["target", "think"],
+            &["p.toml:2:8: 'rate' gives way to --think", "p.toml:3:12: 'arrivals' gives way with 'rate'"],
+        ),
+        (
+            "rate = 50\narrivals = \"poisson\"\n",
+            &["--stages", "1s:5"],
+            &["arrivals", "stages", "target"],
+            &["p.toml:2:8: 'rate' gives way to --stages"],
+        ),
+        ("think = \"100ms\"\n", &["--stages", "1s:5c"], &["stages", "target", "think"], &[]),
+        (
+            "pipeline = 2\n",
+            &["--stages", "1s:5c"],
+            &["stages", "target"],
+            &["p.toml:2:12: 'pipeline' gives way to --stages"],
+        ),
+        (
+            "max-rate = 5\n",
+            &["--stages", "1s:5"],
+            &["stages", "target"],
+            &["p.toml:2:12: 'max-rate' gives way to --stages"],
+        ),
+    ] {
+        let folder = folder(&[("p.toml", &format!("{target}{plan}"))]);
+        let ended = torr_in(folder.path(), &[&["p.toml"], beside, &["--print-plan"]].concat());
+        assert_eq!(ended.code, Some(0), "{plan} {beside:?}: {ended:?}");
+        let said: Vec<_> = ended.stderr.lines().map(|line| line.trim_start_matches("torr: ")).collect();
+        assert_eq!(said, lines, "{plan} {beside:?}");
+        let read: toml::Table = ended.stdout.parse().expect("a plan is TOML");
+        let mut keys: Vec<_> = read.keys().collect();
+        keys.sort();
+        assert_eq!(keys, left, "{plan} {beside:?}: {}", ended.stdout);
+    }
+    // Sessions think at any rate.
+    let files = [("p.toml", "target = \"a.hurl\"\nthink = \"1ms\"\n"), ("a.hurl", "GET http://127.0.0.1:9/\n")];
+    let folder = folder(&files);
+    let ended = torr_in(folder.path(), &["p.toml", "-r", "50", "--print-plan"]);
+    assert_eq!((ended.code, &*ended.stderr), (Some(0), ""), "{ended:?}");
+    assert!(ended.stdout.contains("think = \"1ms\""), "{}", ended.stdout);
+}
+
+#[test]
+fn what_a_run_would_refuse_is_not_printed() {
+    let folder = folder(&[("empty.hurl", "# nothing\n"), ("a.hurl", "GET http://127.0.0.1:9/\n")]);
+    let url = "http://127.0.0.1:9/";
+    for (args, words) in [
+        (&[url, "--think", "1ms", "-r", "50"][..], "--think is for closed loops"),
+        (&[url, "--http2"], "--http2 needs an https:// URL"),
+        (&[url, "--fail-if", "p99{x}>1s"], "which only a hurl file has"),
+        (&["a.hurl", "--fail-if", "p99{x}>1s"], "no entry is called 'x'"),
+        (&["empty.hurl"], "there is no request in it"),
+        (&[url, "--data", "@none"], "none"),
+        (&["a.hurl", "--max-rate", "5", "--stages", "1s:5"], "--max-rate is for closed loops"),
+    ] {
+        let ended = torr_in(folder.path(), &[args, &["--print-plan"]].concat());
+        assert_eq!((ended.code, &*ended.stdout), (Some(2), ""), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains(words) && ended.stderr.lines().count() == 1, "{args:?}: {}", ended.stderr);
+    }
+    // Standard input is left alone, and nothing has to be reachable.
+    for args in [&[url, "--data", "@-"][..], &["http://no-such-host.invalid/"]] {
+        let ended = torr_in(folder.path(), &[args, &["--print-plan"]].concat());
+        assert_eq!((ended.code, &*ended.stderr), (Some(0), ""), "{args:?}: {ended:?}");
+    }
 }
 
 #[test]
@@ -270,7 +360,8 @@ fn mistakes_are_said_by_line_and_column_with_what_to_do() {
             "target = \"http://h/\"\nvariable = \"a=b\"\n",
             "p.toml:2:12: 'variable': --variable has no meaning for a URL",
         ),
-        ("connections = 5\n", "p.toml: the following required arguments were not provided: <TARGET>"),
+        ("connections = 5\n", "p.toml: there is no 'target'"),
+        ("", "p.toml: there is no 'target'"),
         ("target = \"p.toml\"\n", "p.toml:1:10: 'target': 'p.toml' is a plan, and the target of a plan cannot be one"),
         ("target = [\"http://h/\", \"http://i/\"]\n", "one URL too many"),
         ("oauth2-bearer = \"geheim\"\nuser = \"ann\"\n", "p.toml:2:8: 'user': "),

@@ -93,6 +93,10 @@ fn plan(path: &str, look_through: impl Fn(&str) -> Result<Planned, CliError>) ->
 
 /// Prints what there is to say of a file that can be read, and returns the number of mistakes.
 fn report(path: &str, session: &Session) -> usize {
+    if session.entries.is_empty() {
+        output::note(&format!("{path}: there is no request in it"));
+        return 1;
+    }
     let unassigned = session.names.unassigned();
     for (name, at) in unassigned {
         output::note(&format!(

@@ -4,10 +4,12 @@ use super::read::{Entry, PlanFile};
 use super::settings::{Settings, TARGETS};
 use crate::exit::CliError;
 use crate::flags::given::{GivenFlag, GivenFlags, given};
+use crate::flags::values::{Stages, stages};
 use crate::output;
 use crate::target::{self, TargetKind};
 use clap::ArgMatches;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// Flags that are parts of one body.
 const BODY: [&str; 6] = ["data", "data_raw", "data_binary", "data_urlencode", "json_body", "form"];
@@ -51,6 +53,12 @@ impl Expanded {
         let plan = PlanFile::read(&path, &settings)?;
         if args.iter().any(|word| word.to_str().is_none()) {
             return Err(CliError::Usage(format!("beside the plan '{}' all words must be UTF-8 text", plan.name)));
+        }
+        let has_target = !others.is_empty()
+            || matches.value_source("urls").is_some()
+            || plan.entries.iter().any(|entry| [TARGETS, "urls"].contains(&entry.id.as_str()));
+        if !has_target {
+            return Err(CliError::Usage(format!("{}: there is no 'target'", plan.name)));
         }
         Ok(Some(Self::merge(plan, others, &matches, &settings)))
     }
@@ -98,23 +106,40 @@ impl Expanded {
         Ok(Some(Self { command: Some(name), ..merged }))
     }
 
-    /// Leaves out what the command line says otherwise.
+    /// Leaves out what the command line says otherwise, and what needs something that is left out.
     fn merge(mut plan: PlanFile, targets: Vec<String>, matches: &ArgMatches, settings: &Settings) -> Self {
         let flags = given(settings.relaxed().get_arguments(), matches);
         let name = plan.name.clone();
+        let is_url = is_url(&plan, &targets, &flags);
+        let mut left_out = Vec::new();
         plan.entries.retain(|entry| {
-            let stands = flags.iter().find_map(|flag| yields(entry, flag, settings));
+            let stands = flags.iter().find_map(|flag| yields(entry, flag, settings, is_url));
             match stands {
                 Some(Yield::Silently) => false,
                 Some(Yield::To(flag)) => {
                     output::note(&format!("{name}:{}: '{}' gives way to {flag}", entry.at, entry.key));
+                    left_out.push(entry.clone());
                     false
                 }
                 None => entry.id != TARGETS || targets.is_empty(),
             }
         });
+        let stays: Vec<_> =
+            flags.iter().map(GivenFlag::word).chain(plan.entries.iter().map(|entry| entry.word.clone())).collect();
+        plan.entries.retain(|entry| {
+            let lost = left_out.iter().find(|gone| settings.depends(&entry.word, &gone.word, &stays));
+            if let Some(gone) = lost {
+                output::note(&format!("{name}:{}: '{}' gives way with '{}'", entry.at, entry.key, gone.key));
+            }
+            lost.is_none()
+        });
         let beside = flags.iter().map(GivenFlag::word).chain(targets).collect();
         Self { plan, beside, command: None }
+    }
+
+    /// Returns the path of the plan.
+    pub fn path(&self) -> PathBuf {
+        PathBuf::from(&self.plan.name)
     }
 
     /// Returns the words of the whole command line, the program's name first.
@@ -166,7 +191,7 @@ enum Yield {
     To(String),
 }
 
-fn yields(entry: &Entry, flag: &GivenFlag, settings: &Settings) -> Option<Yield> {
+fn yields(entry: &Entry, flag: &GivenFlag, settings: &Settings, is_url: bool) -> Option<Yield> {
     let body = |id: &str| BODY.contains(&id);
     if NAMED.contains(&entry.id.as_str()) {
         return None;
@@ -179,5 +204,40 @@ fn yields(entry: &Entry, flag: &GivenFlag, settings: &Settings) -> Option<Yield>
     if entry.id == flag.id || (body(&entry.id) && body(&flag.id)) {
         return Some(Yield::Silently);
     }
-    settings.exclude(&entry.id, &flag.id).then(|| Yield::To(flag.name.clone()))
+    let (one, other) = (Given(&entry.id, entry.value()), Given(&flag.id, flag.value.as_deref().unwrap_or_default()));
+    let exclude = settings.exclude(&entry.id, &flag.id) || one.excludes(other, is_url) || other.excludes(one, is_url);
+    exclude.then(|| Yield::To(flag.name.clone()))
+}
+
+/// A setting by its id, and its value.
+#[derive(Clone, Copy)]
+struct Given<'g>(&'g str, &'g str);
+
+impl Given<'_> {
+    /// Returns whether this does not go with another setting because of its value or of the target, which the grammar does not know.
+    fn excludes(self, other: Self, is_url: bool) -> bool {
+        match self.0 {
+            "think" => is_url && other.is_open_loop(),
+            "max_rate" => other.is_open_loop(),
+            "pipeline" | "streams" => other.stages_connections(),
+            "follow" => ["http2", "http2_prior_knowledge"].contains(&other.0),
+            _ => false,
+        }
+    }
+
+    fn is_open_loop(self) -> bool {
+        self.0 == "rate" || (self.0 == "stages" && matches!(stages(self.1), Ok(Stages::Rates(_))))
+    }
+
+    fn stages_connections(self) -> bool {
+        self.0 == "stages" && matches!(stages(self.1), Ok(Stages::Connections(_)))
+    }
+}
+
+/// Returns whether the target of a plan, or those beside it, are a URL whose requests no script makes.
+fn is_url(plan: &PlanFile, targets: &[String], flags: &[GivenFlag]) -> bool {
+    let of_plan = || plan.entries.iter().filter(|entry| entry.id == TARGETS).map(|entry| entry.word.clone()).collect();
+    let targets: Vec<_> = if targets.is_empty() { of_plan() } else { targets.to_vec() };
+    let mut ids = plan.entries.iter().map(|entry| &entry.id).chain(flags.iter().map(|flag| &flag.id));
+    matches!(TargetKind::of(&targets), Ok(TargetKind::Url(_))) && !ids.any(|id| id == "script")
 }

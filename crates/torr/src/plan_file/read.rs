@@ -33,6 +33,13 @@ pub struct Entry {
     pub at: Position,
 }
 
+impl Entry {
+    /// Returns the value; nothing for a switch.
+    pub fn value(&self) -> &str {
+        self.word.split_once('=').map_or("", |(_, value)| value)
+    }
+}
+
 /// What is wrong at a byte of the text.
 struct Mistake(usize, String);
 

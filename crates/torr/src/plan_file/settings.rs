@@ -1,11 +1,13 @@
 //! The settings of a plan: the flags of `torr TARGET`, and the targets.
 
+use crate::flags::needs::{self, SOME_TARGET};
 use crate::flags::values::Stages;
 use crate::press::PressArgs;
 use clap::builder::{Resettable, StyledStr};
 use clap::{Arg, ArgAction, Args, Command};
 use std::any::TypeId;
 use std::error::Error;
+use std::ffi::OsString;
 use std::time::Duration;
 use torr_press::{Schedule, ThinkTime};
 
@@ -83,6 +85,17 @@ impl Settings {
             !group.clone().is_multiple() && has(one) && has(other)
         };
         one != other && (conflict(one_arg, other) || conflict(other_arg, one) || self.command.get_groups().any(within))
+    }
+
+    /// Returns whether a word of a command line needs another one, and nothing of what `stays` stands in for it.
+    pub fn depends(&self, word: &str, other: &str, stays: &[String]) -> bool {
+        let missing = |beside: Option<&str>| {
+            let words = ["torr", SOME_TARGET, word].into_iter().chain(beside);
+            needs::missing(&self.command, &words.map(OsString::from).collect::<Vec<_>>())
+        };
+        let needed = missing(None).unwrap_or_default();
+        let fulfils = |beside: &str, what: &String| missing(Some(beside)).is_some_and(|lacks| !lacks.contains(what));
+        needed.iter().any(|what| fulfils(other, what) && !stays.iter().any(|word| fulfils(word, what)))
     }
 
     /// Returns the command line's grammar without what flags ask of each other: half of the settings stands elsewhere.
