@@ -37,12 +37,14 @@ fn check_looks_through_a_plan_and_its_files() {
     write("good.toml", "duration = \"1s\"\n[target]\n\"a.hurl\" = 7\n[variable]\nhost = \"127.0.0.1:9\"\n");
     write("typo.toml", "target = \"http://127.0.0.1:9/\"\nconections = 50\n");
     write("both.toml", "target = \"http://127.0.0.1:9/\"\nrate = 5\nmax-rate = 7\n");
+    write("empty.toml", "");
     write("file.toml", "target = \"a.hurl\"\n");
     write("script.toml", "target = \"http://127.0.0.1:9/\"\nscript = \"load.lua\"\n");
     for (file, code, said) in [
         ("good.toml", 0, "good.toml: no mistakes, nor in its files"),
         ("typo.toml", 2, "typo.toml:2:1: there is no setting 'conections' (did you mean 'connections'?)"),
         ("both.toml", 2, "both.toml:3:12: 'max-rate': "),
+        ("empty.toml", 2, "torr: empty.toml: there is no 'target'"),
         ("file.toml", 2, "a.hurl:1:14: the variable 'host' has no value here"),
         ("script.toml", 2, "load.lua:"),
         ("none.toml", 2, "none.toml"),

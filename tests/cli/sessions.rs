@@ -39,6 +39,7 @@ fn mistakes_are_reported_with_their_positions() {
             "GET http://{{host}}/",
             "a.hurl:1:14: the variable 'host' has no value here: give one by --variable host=VALUE",
         ),
+        ("# nothing\n", "a.hurl: there is no request in it"),
         ("POST http://a/\nfile,none.bin;", "a.hurl:1:1: cannot read 'none.bin'"),
         ("POST http://a/\nfile,../x;", "outside the hurl file's folder"),
         (

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 use torr_gauge::collector::{Measurement, RunFacts};
-use torr_gauge::result::{Check, PlanSummary, Threshold};
-use torr_gauge::{Collector, Failure, FailureKind, FailureSide, Sample};
+use torr_gauge::result::{Arrivals, Check, PlanSummary, Threshold};
+use torr_gauge::{Collector, Failure, FailureKind, FailureSide, RunResult, Sample};
 use torr_report::{csv, expectations, junit, otlp, prometheus, text};
 
 /// Returns a run without requests.
@@ -37,6 +37,26 @@ fn the_report_shows_what_was_as_expected_and_what_was_not() {
     assert_eq!(section, expected, "{plain}");
     let bare = text::report(&nothing().result);
     assert!(!bare.contains("check") && !bare.contains("fails if"), "{bare}");
+}
+
+#[test]
+fn the_first_line_says_what_the_load_was() {
+    let plan = PlanSummary { connections: 100, threads: 2, keep_alive: true, ..PlanSummary::default() };
+    let open = PlanSummary { arrivals: Some(Arrivals::Constant), staged: true, ..plan.clone() };
+    let think = |think_s| PlanSummary { think_s: Some(think_s), ..plan.clone() };
+    for (plan, words) in [
+        (plan.clone(), "  100 connections, 2 threads, keep-alive, 1.00 s"),
+        (open, "  rates in stages, 100 connections, "),
+        (PlanSummary { staged: true, ..plan.clone() }, "  connections in stages, 100 connections, "),
+        (PlanSummary { requests_per_connection: Some(20), ..plan.clone() }, ", keep-alive for 20 requests, 1.00 s"),
+        (think([0.05, 0.05]), ", keep-alive, 50.0 ms of think time, 1.00 s"),
+        (think([0.05, 0.15]), ", keep-alive, 50.0 ms to 150 ms of think time, 1.00 s"),
+    ] {
+        let run = RunResult { plan, ..nothing().result };
+        let text = anstream::adapter::strip_str(&text::report(&run)).to_string();
+        let first = text.lines().next().unwrap_or_default();
+        assert!(first.contains(words), "{words:?} is not in {first:?}");
+    }
 }
 
 #[test]
