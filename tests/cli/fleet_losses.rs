@@ -46,6 +46,27 @@ fn a_killed_agent_cuts_the_result_where_all_agents_were_there() {
 }
 
 #[test]
+fn an_agent_that_is_ended_on_its_machine_makes_the_run_fail() {
+    let (nats, mut target) = (NatsServer::start(), Target::start());
+    let (_stays, ended) = (nats.agent("stays", &[]), nats.agent("ended", &[]));
+    let url = target.url();
+    let args = ["--agents", "2", "--", &url, "-r", "200", "-d", "6s", "--json", "-"];
+    let run = Running::start(nats.run_of_fleet(&args));
+    wait_until("two seconds of load", || (target.responses() > 440).then_some(()));
+    ended.signal("TERM");
+    let run = run.wait();
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.stderr.contains("the agent ended ended early: it was stopped on its machine"), "{run:?}");
+    let result = result(&run);
+    adds_up(&result);
+    let states: Vec<_> =
+        result["fleet"]["agents"].as_array().expect("a list").iter().map(|row| &row["state"]).collect();
+    assert_eq!(states, ["stopped", "ended"], "{result:#}");
+    assert_eq!(result["verdict"]["factor"], "unknown", "{result:#}");
+    assert!(result["verdict"]["because"].to_string().contains("the rate was not kept"), "{result:#}");
+}
+
+#[test]
 fn agents_stop_by_themselves_when_their_coordinator_is_killed() {
     let (nats, mut target) = (NatsServer::start(), Target::start());
     let agents = [nats.agent("one", &[]), nats.agent("two", &[])];

@@ -1,12 +1,14 @@
 //! The verdict of a plain run: what its signals alone point to. Nothing was varied, so it is never more than likely.
 //!
-//! The order matters: a run that kept its scheduled rate has no limit to be found; a run that fails, or runs out of ports,
-//! says nothing of the server's speed; and a generator that could not keep up says nothing of anything else.
+//! The order matters: a load of which a part ended early says nothing of anything; a run that kept its scheduled rate has no
+//! limit to be found; a run that fails, or runs out of ports, says nothing of the server's speed; and a generator that could
+//! not keep up says nothing of anything else.
 
 mod behind;
 mod busy;
 mod connecting;
 mod failing;
+mod fleet;
 mod kept;
 mod seen;
 mod sessions;
@@ -21,6 +23,7 @@ use torr_gauge::{RunResult, Verdict};
 /// Names the factor that limited a run, or says that none did or that it does not know.
 pub fn passive(run: &RunResult) -> Verdict {
     let rules = [
+        fleet::rule,
         kept::rule,
         kept::failures,
         failing::client_ports,

@@ -71,7 +71,7 @@ pub struct FleetAgent {
     /// The agent's own verdict in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
-    /// The reason for which the agent ended early; `None` if there is none.
+    /// The reason for which the agent ended before the run did; `None` if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -98,6 +98,17 @@ impl Fleet {
         limits.map(|agent| format!("the agent {} was itself the limit", agent.name)).collect()
     }
 
+    /// Returns the agents that ended before the end of the result, so that their part of the load is not in the rest of it.
+    pub fn ended_early(&self) -> impl Iterator<Item = &FleetAgent> {
+        let has_cut = self.cut.is_some();
+        self.agents.iter().filter(move |agent| match agent.state {
+            AgentState::Stopped => agent.note.is_some(),
+            // The result ends where an agent without a run does.
+            AgentState::Failed => !has_cut,
+            AgentState::Ended | AgentState::Lost => false,
+        })
+    }
+
     /// Returns a line for each reason for which the result is not that of the whole run.
     pub fn shortcomings(&self) -> Vec<String> {
         let mut lines: Vec<_> = self.agents.iter().filter_map(FleetAgent::shortcoming).collect();
@@ -119,7 +130,10 @@ impl FleetAgent {
     fn shortcoming(&self) -> Option<String> {
         let note = self.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
         match self.state {
-            AgentState::Ended | AgentState::Stopped => None,
+            AgentState::Ended => None,
+            // With the run.
+            AgentState::Stopped if self.note.is_none() => None,
+            AgentState::Stopped => Some(format!("the agent {} ended early{note}", self.name)),
             AgentState::Failed => Some(format!("the agent {} failed{note}", self.name)),
             AgentState::Lost => Some(format!("the agent {} was lost{note}", self.name)),
         }
@@ -136,10 +150,25 @@ mod tests {
         let slow = FleetAgent { name: "a".into(), was_limit: true, ..FleetAgent::default() };
         let cut = FleetCut { at_s: 3.0, requests_after: 70, errors_after: 0, has_sessions: true };
         let fleet = Fleet { agents: vec![slow, lost], cut: Some(cut), ..Fleet::default() };
+        assert_eq!(fleet.ended_early().count(), 0, "the result ends with the lost agent");
         assert_eq!(fleet.limits(), ["the agent a was itself the limit"]);
         let lines = fleet.shortcomings();
         assert_eq!(lines[0], "the agent b was lost");
         assert!(lines[2].starts_with("sessions and entries"), "{lines:?}");
         assert!(lines[1].contains("first 3 s") && lines[1].contains("the 70 responses"), "{lines:?}");
+    }
+
+    #[test]
+    fn an_agent_that_ended_before_the_run_is_named_and_one_that_ended_with_it_is_not() {
+        let stopped = |name: &str, note: Option<&str>| FleetAgent {
+            name: name.into(),
+            state: AgentState::Stopped,
+            note: note.map(str::to_owned),
+            ..FleetAgent::default()
+        };
+        let agents = vec![stopped("a", None), stopped("b", Some("it was stopped"))];
+        let fleet = Fleet { agents, ..Fleet::default() };
+        assert_eq!(fleet.ended_early().map(|agent| &agent.name[..]).collect::<Vec<_>>(), ["b"]);
+        assert_eq!(fleet.shortcomings(), ["the agent b ended early: it was stopped"]);
     }
 }

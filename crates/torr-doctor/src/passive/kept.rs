@@ -7,6 +7,7 @@ use crate::thresholds::{
     BACKLOG_SHARE, FEW_IN_FLIGHT, MACHINE_PAUSE, MANY_FAILED, STALLED,
 };
 use crate::words::{counted, percent, rate, time};
+use torr_gauge::fleet::Fleet;
 use torr_gauge::latency::Summary;
 use torr_gauge::{Factor, RunResult, Verdict};
 
@@ -74,6 +75,12 @@ pub fn shortfall(run: &RunResult) -> Option<String> {
     if !run.plan.is_scheduled() || run.requests == 0 || kept_schedule(run) {
         return None;
     }
+    if let Some(agent) = run.fleet.iter().flat_map(Fleet::ended_early).next() {
+        return Some(format!(
+            "the rate was not kept: from the end of the agent {} on, its part was not made",
+            agent.name
+        ));
+    }
     if let Some(sessions) = &run.sessions {
         let missing = percent(sessions.unfinished as f64 / sessions.started.max(1) as f64);
         return (sessions.unfinished > 0).then(|| {
@@ -134,12 +141,16 @@ fn scheduled(run: &RunResult) -> Option<(u64, Summary, u64)> {
 }
 
 /// Whether an open loop's requests were answered as they became due. How late they were sent does not matter here: all that were due
-/// are among those due, at their age, whether a slot was available for them or not.
+/// are among those due, at their age, whether a slot was available for them or not. What an agent that ended early left out was not
+/// even due.
 pub(super) fn kept_schedule(run: &RunResult) -> bool {
     let Some((due, latency, unfinished)) = scheduled(run).filter(|_| run.plan.is_scheduled() && run.requests > 0)
     else {
         return false;
     };
+    if run.fleet.iter().flat_map(Fleet::ended_early).next().is_some() {
+        return false;
+    }
     let (total, mean_s) = (due as f64, latency.mean / 1e6);
     // A run of so many requests ends with the last response, which may be long after the last was due.
     let last_due_s = last_due_s(run);

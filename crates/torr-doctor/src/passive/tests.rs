@@ -279,6 +279,24 @@ fn a_rate_that_was_kept_has_no_limit_and_one_that_was_not_has_one() {
 }
 
 #[test]
+fn a_rate_is_not_kept_if_an_agent_ends_before_the_run() {
+    let agent = |name: &str, state: &str, note: Value| {
+        json!({"name": name, "state": state, "note": note, "share": 0.5, "connections": 2, "rps": 1.0, "requests": 1,
+            "errors": 0, "clock_error_us": 1})
+    };
+    let fleet = |second: Value| {
+        let agents = [agent("a", "stopped", Value::Null), second];
+        open_loop(json!({"fleet": {"name": "f", "run": "r", "start_spread_us": 1, "agents": agents}}))
+    };
+    let whole = verdict(fleet(agent("b", "stopped", Value::Null)));
+    assert_eq!(whole.factor, Factor::None, "all ended with the run: {whole:?}");
+    let early = verdict(fleet(agent("b", "stopped", json!("it was stopped on its machine after 3.0 s"))));
+    assert_eq!(early.factor, Factor::Unknown, "{early:?}");
+    assert!(early.because[0].starts_with("the agent b with 50% of the load ended before"), "{early:?}");
+    assert!(early.because[1].starts_with("the rate was not kept"), "{early:?}");
+}
+
+#[test]
 fn a_rate_that_was_kept_says_what_was_used_and_where_its_headroom_is_to_be_found() {
     let verdict = verdict(open_loop(json!({
         "signals": {"others": [{"name": "rustc", "cores": 1.25}, {"name": "cat", "cores": 0.02}]}

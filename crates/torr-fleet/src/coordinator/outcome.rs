@@ -17,6 +17,8 @@ use torr_press::{Pace, Plan, RunEnd};
 pub(super) enum MemberEnd {
     Running,
     Ended(Box<End>),
+    /// It ended its load by itself while the run went on, as by a signal on its machine.
+    EndedEarly(Box<End>),
     /// For the reason in the text.
     Lost(String),
 }
@@ -62,8 +64,9 @@ impl Outcome<'_> {
         let (first, last) = starts.fold((i64::MAX, i64::MIN), |(first, last), at| (first.min(at), last.max(at)));
         let start_spread_us = u64::try_from(last.saturating_sub(first)).unwrap_or(0) / 1000;
         let own = members.iter().filter_map(|(member, _, end)| Some((member.name.as_str(), &end.ended()?.own)));
-        judge(&mut measured, own);
-        measured.result.fleet = Some(Fleet { name: fleet, run, agents, start_spread_us, cut });
+        let fleet = Fleet { name: fleet, run, agents, start_spread_us, cut };
+        judge(&mut measured, &fleet, own);
+        measured.result.fleet = Some(fleet);
         Ok(measured)
     }
 
@@ -72,7 +75,7 @@ impl Outcome<'_> {
         let reason = members.iter().find_map(|(member, _, end)| match end {
             MemberEnd::Ended(end) => Some(format!("the agent {} failed: {}", member.name, end.failed.as_ref()?)),
             MemberEnd::Lost(why) => Some(format!("the agent {} was lost: {why}", member.name)),
-            MemberEnd::Running => None,
+            MemberEnd::Running | MemberEnd::EndedEarly(_) => None,
         });
         let reason = reason.unwrap_or_else(|| "no agent had a whole one".into());
         let is_unreachable = |end: &MemberEnd| matches!(end, MemberEnd::Ended(end) if end.unreachable);
@@ -163,6 +166,7 @@ impl Outcome<'_> {
             MemberEnd::Ended(end) if end.failed.is_some() || end.own.error.is_some() => AgentState::Failed,
             MemberEnd::Ended(end) if end.stopped => AgentState::Stopped,
             MemberEnd::Ended(_) => AgentState::Ended,
+            MemberEnd::EndedEarly(_) => AgentState::Stopped,
             MemberEnd::Running | MemberEnd::Lost(_) => AgentState::Lost,
         };
         let whole_rate = match &self.plan.pace {
@@ -187,6 +191,10 @@ impl Outcome<'_> {
             verdict: own.and_then(|own| own.verdict.clone()),
             note: match end {
                 MemberEnd::Lost(why) => Some(why.clone()),
+                MemberEnd::EndedEarly(end) => {
+                    let after_s = end.facts.duration_ns as f64 / 1e9;
+                    Some(format!("it was stopped on its machine after {after_s:.1} s"))
+                }
                 _ => failed.map(str::to_owned).or_else(|| own.and_then(|own| own.error.clone())),
             },
         }
@@ -203,6 +211,7 @@ impl MemberEnd {
     fn ended(&self) -> Option<&End> {
         match self {
             Self::Ended(end) if end.failed.is_none() => Some(end),
+            Self::EndedEarly(end) => Some(end),
             _ => None,
         }
     }
@@ -256,10 +265,17 @@ fn was_limit(own: &Own) -> bool {
 }
 
 /// Puts in the result's validity what only the agents can know: the CPU time that a hypervisor took from them, and whether
-/// their random arrivals were random.
-fn judge<'o>(measured: &mut Measurement, own: impl Iterator<Item = (&'o str, &'o Own)>) {
+/// their random arrivals were random. A part of the load that was not made is no fault of the generator's schedule.
+fn judge<'o>(measured: &mut Measurement, fleet: &Fleet, own: impl Iterator<Item = (&'o str, &'o Own)>) {
     let Some(validity) = &mut measured.result.validity else { return };
     validity.findings.retain(|finding| finding.what != Criterion::Steal);
+    let early: Vec<_> = fleet.ended_early().map(|agent| agent.name.as_str()).collect();
+    let is_of_load = |what| matches!(what, Criterion::Rate | Criterion::Throughput);
+    for finding in validity.findings.iter_mut().filter(|finding| is_of_load(finding.what) && !early.is_empty()) {
+        if !finding.ok {
+            finding.advice = Some(format!("the load became less when an agent ended early: {}", early.join(", ")));
+        }
+    }
     for (name, own) in own {
         let known =
             own.findings.iter().filter(|finding| matches!(finding.what, Criterion::Steal | Criterion::Arrivals));

@@ -93,9 +93,8 @@ impl<'a> Watching<'a> {
         let deadline = self.begun.at.saturating_add(clock::nanos(length));
         while !self.is_over() {
             tokio::select! {
-                Some(message) = self.begun.from_agents.next() => {
-                    self.receive(&message, watch);
-                }
+                // A stop is known before the ends of agents that follow from it.
+                biased;
                 Some(message) = self.begun.stops.next() => {
                     if let Ok(Message::Stop { run }) = Message::decode(&message.payload)
                         && run.is_none_or(|run| run == self.begun.run)
@@ -121,6 +120,9 @@ impl<'a> Watching<'a> {
                         self.end_load().await;
                     }
                 }
+                Some(message) = self.begun.from_agents.next() => {
+                    self.receive(&message, watch);
+                }
             }
         }
         self.finish()
@@ -131,7 +133,7 @@ impl<'a> Watching<'a> {
         let is_over = |(number, member): (usize, &MemberState)| match &member.end {
             MemberEnd::Running => false,
             MemberEnd::Lost(_) => true,
-            MemberEnd::Ended(end) => {
+            MemberEnd::Ended(end) | MemberEnd::EndedEarly(end) => {
                 let is_whole = member.missing_entries(end.facts.entries).is_empty();
                 is_whole && self.merge.missing(number, end.intervals).is_empty()
             }
@@ -185,7 +187,10 @@ impl<'a> Watching<'a> {
                 if let Some(warmup) = warmup {
                     self.merge.warmup(warmup);
                 }
-                member.end = MemberEnd::Ended(end);
+                member.end = match end.stopped && !failed && !self.is_ending {
+                    true => MemberEnd::EndedEarly(end),
+                    false => MemberEnd::Ended(end),
+                };
                 // An agent without a run has no interval that could be waited for.
                 return if failed { self.merge.lose(number) } else { Vec::new() };
             }
@@ -202,7 +207,7 @@ impl<'a> Watching<'a> {
                 MemberEnd::Running if member.heard.elapsed() > LOST_AFTER && self.time.now() > self.begun.at => {
                     self.lose(number, "it was not heard of for three heartbeats", watch);
                 }
-                MemberEnd::Ended(end) if end.failed.is_none() => {
+                MemberEnd::Ended(end) | MemberEnd::EndedEarly(end) if end.failed.is_none() => {
                     let missing = self.merge.missing(number, end.intervals);
                     let entries = member.missing_entries(end.facts.entries);
                     if !missing.is_empty() || !entries.is_empty() {
@@ -263,7 +268,7 @@ impl<'a> Watching<'a> {
         let Begun { run, agents, at, .. } = self.begun;
         let (mut members, mut entries) = (Vec::new(), Vec::new());
         for (agent, state) in agents.into_iter().zip(self.members) {
-            if matches!(state.end, MemberEnd::Ended(_)) {
+            if matches!(state.end, MemberEnd::Ended(_) | MemberEnd::EndedEarly(_)) {
                 entries.extend(state.entries.into_values());
             }
             members.push((agent, state.began, state.end));
