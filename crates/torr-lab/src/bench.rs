@@ -6,7 +6,7 @@ mod turn;
 pub use server::Server;
 pub use turn::{cpu_us, failed_share, invalid};
 
-use crate::block::{Block, Side, Turn};
+use crate::block::{Block, Side};
 use crate::gate::{Kept, Rule};
 use crate::judgement::{Finding, Judge, Outcome, log_ratios, smallest_difference};
 use crate::metric::Metric;
@@ -89,7 +89,7 @@ struct Bench<'b> {
     rate: f64,
     lengths: Lengths,
     connections: usize,
-    /// The response times of A and of B at the fixed rate.
+    /// The response times of A and of B at the fixed rate, in all valid blocks.
     latency: [Latency; 2],
 }
 
@@ -166,7 +166,7 @@ impl Bench<'_> {
         (0..count)
             .map(|_| {
                 let [a, b] = [(); 2].map(|()| self.turn(Side::A, "A against A: the noise"));
-                Ok(Block { first: Side::A, a: a?, b: b? })
+                Ok(Block { first: Side::A, a: a?.turn, b: b?.turn })
             })
             .collect()
     }
@@ -175,8 +175,6 @@ impl Bench<'_> {
     fn blocks(&mut self, most: usize) -> Result<(Vec<Block>, Vec<Finding>, bool), Halt> {
         let metrics = report::margins(&self.settings.rules, self.settings.margin);
         let mut judge = Judge::new(&metrics, self.rng.u64(..));
-        // A's response times of the noise are no more than those of B.
-        self.latency = [Latency::default(), Latency::default()];
         let mut blocks = Vec::new();
         let mut longest = Duration::ZERO;
         loop {
@@ -214,25 +212,28 @@ impl Bench<'_> {
     fn block(&mut self) -> Result<Block, Halt> {
         const WHY: &str = "A and B in random order";
         let first = if self.rng.bool() { Side::A } else { Side::B };
-        Ok(match first {
+        let (a, b) = match first {
             Side::A => {
                 let a = self.turn(Side::A, WHY)?;
-                Block { first, a, b: self.turn(Side::B, WHY)? }
+                (a, self.turn(Side::B, WHY)?)
             }
             Side::B => {
                 let b = self.turn(Side::B, WHY)?;
-                Block { first, a: self.turn(Side::A, WHY)?, b }
+                (self.turn(Side::A, WHY)?, b)
             }
-        })
+        };
+        let block = Block { first, a: a.turn, b: b.turn };
+        if !block.is_invalid() {
+            self.latency[0].add(&a.latency);
+            self.latency[1].add(&b.latency);
+        }
+        Ok(block)
     }
 
-    fn turn(&mut self, side: Side, why: &str) -> Result<Turn, Halt> {
+    fn turn(&mut self, side: Side, why: &str) -> Result<Measured, Halt> {
         self.announce(side, why)?;
         let (rate, lengths, most, stop) = (self.rate, self.lengths, self.settings.max_rate, self.stop);
-        let Measured { turn, latency } =
-            self.servers.with(side, |server| turn::measure(server, rate, lengths, most, stop))?;
-        self.latency[usize::from(side == Side::B)].add(&latency);
-        Ok(turn)
+        self.servers.with(side, |server| turn::measure(server, rate, lengths, most, stop))
     }
 
     fn announce(&mut self, side: Side, why: &str) -> Result<(), Halt> {
@@ -276,9 +277,7 @@ impl Bench<'_> {
                     .into(),
             );
         }
-        if findings.iter().all(|finding| finding.metric != Metric::Cpu || finding.pairs == 0) {
-            notes.push("the servers' processes cannot be seen from here, so there is no CPU per request".into());
-        }
+        notes.extend(without_cpu(&blocks).map(str::to_owned));
         Report {
             schema: report::SCHEMA,
             torr: env!("CARGO_PKG_VERSION"),
@@ -302,13 +301,58 @@ impl Bench<'_> {
         }
     }
 
-    /// Returns the value of a version: a percentile of all its turns together, or the median of its turns.
+    /// Returns the value of a version in the blocks that were compared: a percentile of its turns together, or the median of its turns.
     fn value(&self, metric: Metric, blocks: &[Block], side: usize) -> Option<f64> {
         if let Some(quantile) = metric.quantile() {
             return self.latency[side].quantile(quantile).map(|us| us as f64);
         }
-        let turns = blocks.iter().map(|block| [&block.a, &block.b][side]);
-        let values: Vec<f64> = turns.filter_map(|turn| turn.values.get(&metric).copied()).collect();
+        let pairs = blocks.iter().filter_map(|block| block.pair(metric));
+        let values: Vec<f64> = pairs.map(|pair| pair[side]).collect();
         (!values.is_empty()).then(|| median(&values))
+    }
+}
+
+/// Returns why no turn had a CPU time per request; `None` if one had it.
+fn without_cpu(blocks: &[Block]) -> Option<&'static str> {
+    let has =
+        |metric| blocks.iter().flat_map(|block| [&block.a, &block.b]).any(|turn| turn.values.contains_key(&metric));
+    match (has(Metric::Cpu), has(Metric::Memory)) {
+        (true, _) => None,
+        (false, true) => {
+            Some("the servers took too little CPU in a turn to tell CPU per request: give a longer --budget")
+        }
+        (false, false) => Some("the servers' processes cannot be seen from here, so there is no CPU per request"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::Turn;
+
+    fn turn(values: &[(Metric, f64)], invalid: &[&str]) -> Turn {
+        let invalid = invalid.iter().map(|&why| why.to_owned()).collect();
+        Turn { values: values.iter().copied().collect(), invalid, ..Turn::default() }
+    }
+
+    #[test]
+    fn processes_that_were_seen_in_any_turn_are_not_said_to_be_hidden() {
+        let block =
+            |values: &[(Metric, f64)]| Block { first: Side::A, a: turn(&[], &[]), b: turn(values, &["spoilt"]) };
+        assert_eq!(without_cpu(&[block(&[]), block(&[(Metric::Cpu, 9.0)])]), None);
+        assert!(without_cpu(&[block(&[(Metric::Memory, 9.0)])]).is_some_and(|note| note.contains("too little CPU")));
+        assert!(without_cpu(&[block(&[])]).is_some_and(|note| note.contains("cannot be seen")));
+    }
+
+    #[test]
+    fn a_pair_has_the_values_of_valid_turns_alone() {
+        let block = |invalid| Block {
+            first: Side::A,
+            a: turn(&[(Metric::Cpu, 9.0)], invalid),
+            b: turn(&[(Metric::Cpu, 10.0)], &[]),
+        };
+        assert_eq!(block(&[]).pair(Metric::Cpu), Some([9.0, 10.0]));
+        assert_eq!(block(&["the rate was not kept"]).pair(Metric::Cpu), None);
+        assert_eq!(block(&[]).pair(Metric::Memory), None);
     }
 }

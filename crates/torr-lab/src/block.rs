@@ -39,14 +39,20 @@ pub struct Block {
 }
 
 impl Block {
-    /// Returns the logarithm of the ratio of B to A, `None` if one was not measured or is invalid.
-    pub fn log_ratio(&self, metric: Metric) -> Option<f64> {
+    /// Returns the values of A and B, `None` if one was not measured or is invalid.
+    pub fn pair(&self, metric: Metric) -> Option<[f64; 2]> {
         let value = |turn: &Turn| {
             let spoilt =
                 !turn.invalid.is_empty() || (metric == Metric::Throughput && !turn.throughput_invalid.is_empty());
             turn.values.get(&metric).copied().filter(|_| !spoilt)
         };
-        metric.log_ratio(value(&self.a)?, value(&self.b)?)
+        Some([value(&self.a)?, value(&self.b)?])
+    }
+
+    /// Returns the logarithm of the ratio of B to A, `None` if one was not measured or is invalid.
+    pub fn log_ratio(&self, metric: Metric) -> Option<f64> {
+        let [a, b] = self.pair(metric)?;
+        metric.log_ratio(a, b)
     }
 
     /// Whether a turn shows something else than its version.

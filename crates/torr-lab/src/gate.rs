@@ -57,16 +57,17 @@ impl Rule {
         Ok(Self { metric, beyond: percent / 100.0, rise })
     }
 
-    /// Returns the ratio of B to A beyond which the rule fails.
+    /// Returns the difference of B beyond which the rule fails.
     fn limit(&self) -> f64 {
-        if self.rise { 1.0 + self.beyond } else { 1.0 - self.beyond }
+        if self.rise { self.beyond } else { -self.beyond }
     }
 
     /// Returns what a finding says about the rule.
     pub fn judge(&self, finding: Option<&Finding>) -> Kept {
-        let Some(([low, high], finding)) = finding.and_then(|finding| Some((finding.interval?, finding))) else {
+        let Some((interval, finding)) = finding.and_then(|finding| Some((finding.interval?, finding))) else {
             return Kept::CannotTell;
         };
+        let [low, high] = interval.map(|ratio| finding.change(ratio));
         let is_beyond = if self.rise { low > self.limit() } else { high < self.limit() };
         let is_within = if self.rise { high < self.limit() } else { low > self.limit() };
         match () {

@@ -11,6 +11,7 @@ pub use args::CompareArgs;
 use outputs::Outputs;
 use std::path::Path;
 use std::process::ExitCode;
+use torr_gauge::redact;
 use torr_lab::report::{Conclusion, Report};
 
 /// Compares and prints the report.
@@ -25,6 +26,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, CliError> {
     if args.versions.is_empty() && !has_sides {
         return Err(CliError::Usage("nothing to compare: give two URLs or results, or --a and --b".into()));
     }
+    check_kinds(args)?;
     let outputs = Outputs::open(args)?;
     let are_groups = args.url.is_none() && is_group(&args.a) && is_group(&args.b);
     let report = match () {
@@ -40,6 +42,32 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, CliError> {
         Some(code) => code,
         None => code(&report),
     })
+}
+
+/// Demands that results are there, and that both versions are of one kind.
+fn check_kinds(args: &CompareArgs) -> Result<(), CliError> {
+    let exists = |word: &&String| Path::new(word).exists();
+    let is_file_name = |word: &&String| {
+        let path = Path::new(word);
+        let is_json = path.extension().is_some_and(|extension| extension == "json");
+        !word.contains("://") && (is_json || ["/", "./", "../"].iter().any(|start| word.starts_with(start)))
+    };
+    // The words of --a and --b are commands where they have a URL.
+    let sides = if args.url.is_none() { [&args.a[..], &args.b[..]].concat() } else { Vec::new() };
+    let words = args.versions.iter().chain(&sides);
+    if let Some(missing) = words.clone().find(|word| is_file_name(word) && !exists(word)) {
+        return Err(CliError::Usage(format!("there is no file '{missing}'")));
+    }
+    match &args.versions[..] {
+        [a, b] if exists(&a) != exists(&b) => {
+            let (result, url) = if exists(&a) { (a, b) } else { (b, a) };
+            let url = redact::url(url);
+            Err(CliError::Usage(format!(
+                "one is a URL and the other a result: '{url}' and '{result}'; give two URLs, or two results"
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn code(report: &Report) -> ExitCode {

@@ -71,7 +71,46 @@ fn words_have_the_difference_and_its_interval() {
         (finding(Outcome::Different, Some(0.9), Some([0.88, 0.93])), "B takes 10% less CPU per request (7% to 12%)"),
         (finding(Outcome::Same, Some(1.001), Some([0.99, 1.01])), "no difference of 2% or more"),
         (finding(Outcome::CannotTell, Some(1.0), Some([0.94, 1.06])), "cannot tell: the noise is 6%"),
+        (
+            finding(Outcome::Different, Some(13.21), Some([12.04, 205.88])),
+            "B takes 13.2 times the CPU per request (12.0 to 206 times)",
+        ),
+        (
+            Finding { pairs: 1, ..finding(Outcome::CannotTell, Some(3.64), None) },
+            "cannot tell: one pair has no interval (B's cpu is 364% of A's)",
+        ),
+        (
+            Finding { pairs: 1, ..finding(Outcome::CannotTell, Some(205.88), None) },
+            "cannot tell: one pair has no interval (B's cpu is 206 times A's)",
+        ),
         (Finding::nothing(Metric::Cpu), "cannot tell: not measured"),
+    ] {
+        assert_eq!(finding.in_words(), words);
+    }
+}
+
+#[test]
+fn errors_differ_by_percentage_points() {
+    let ratio = |a: f64, b: f64| Metric::Errors.log_ratio(a, b).expect("shares of errors have one").exp();
+    let finding = |outcome, interval: Option<[f64; 2]>| Finding {
+        outcome,
+        pairs: 1,
+        a: Some(0.125),
+        b: Some(0.0),
+        ratio: Some(ratio(0.125, 0.0)),
+        interval: interval.map(|ends| ends.map(|b| ratio(0.125, b))),
+        ..Finding::nothing(Metric::Errors)
+    };
+    for (finding, words) in [
+        (
+            finding(Outcome::CannotTell, None),
+            "cannot tell: one pair has no interval (B fails 12.5 percentage points fewer of its requests)",
+        ),
+        (
+            finding(Outcome::Different, Some([0.0, 0.025])),
+            "B fails 12.5 percentage points fewer of its requests (10% to 12.5%)",
+        ),
+        (finding(Outcome::Same, None), "no difference of 2 percentage points or more"),
     ] {
         assert_eq!(finding.in_words(), words);
     }

@@ -75,12 +75,19 @@ fn noise(report: &Report) -> String {
 }
 
 fn result(report: &Report) -> String {
-    let shown = main(&report.findings).map_or("nothing was measured".into(), Finding::in_words);
+    let shown = main(&report.findings).map_or_else(|| nothing(report).into(), Finding::in_words);
     match report.conclusion() {
         _ if report.rules.is_empty() => shown,
         Conclusion::Shown => format!("passed; {shown}"),
         Conclusion::Failed => format!("failed; {shown}"),
         Conclusion::CannotTell => format!("cannot tell whether a threshold is kept; {shown}"),
+    }
+}
+
+fn nothing(report: &Report) -> &'static str {
+    match report.left_out {
+        0 => "nothing was measured",
+        _ => "cannot tell: all that was measured was left out as invalid",
     }
 }
 
