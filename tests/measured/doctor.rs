@@ -239,11 +239,20 @@ fn services_that_cannot_be_examined_are_reported_in_one_line() {
 fn an_interrupted_examination_ends_at_once() {
     let _beside = beside();
     let service = Script::start(answering(OK));
-    let running = Running::start(torr_command(&["doctor", &service.url(), "-c", "4"]));
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let json = folder.path().join("doctor.json").display().to_string();
+    let running = Running::start(torr_command(&["doctor", &service.url(), "-c", "4", "--json", &json]));
     wait_until("some experiments to be made", || (service.requests() > 100).then_some(()));
     let interrupted = Instant::now();
     running.signal("INT");
     let ended = running.wait();
     assert_eq!(ended.code, Some(130), "{ended:?}");
+    assert!(ended.stdout.contains("was interrupted before it told what limits"), "{ended:?}");
+    let text = std::fs::read_to_string(&json).expect("the diagnosis was written");
+    let diagnosis: Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!((&diagnosis["interrupted"], &diagnosis["verdict"]["factor"]), (&true.into(), &"unknown".into()));
+    let made = diagnosis["trail"][0]["experiment"].as_str().expect("an experiment was made");
+    let because = diagnosis["verdict"]["because"].to_string();
+    assert!(because.contains(made), "{made} is not named: {because}");
     assert!(interrupted.elapsed() < Duration::from_secs(5), "{:?}", interrupted.elapsed());
 }

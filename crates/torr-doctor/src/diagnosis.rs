@@ -2,7 +2,7 @@
 
 use crate::agents::Agents;
 use crate::assignment::Assignment;
-use crate::driver::{self, Finding};
+use crate::driver::{self, CutShort, Finding};
 use crate::evidence::Evidence;
 use crate::figures::Figures;
 use crate::halt::Halt;
@@ -34,6 +34,8 @@ pub struct Diagnosis {
     pub seconds: f64,
     /// The time that it was allowed to take, in seconds.
     pub budget_s: f64,
+    /// Whether the user ended it early.
+    pub interrupted: bool,
     /// The verdict.
     pub verdict: Verdict,
     /// Observations that are not the limit.
@@ -63,10 +65,10 @@ pub struct Instruments<'i> {
 }
 
 /// Diagnoses a service: varies the load until one factor is identified, with a witness and an experiment that agree, or no further
-/// experiment would help. `tell` is called before each experiment.
+/// experiment would help. `tell` is called before each experiment; `stop` ends the diagnosis with what was found until then.
 ///
 /// # Errors
-/// [`Halt`]: an interruption, or that the service cannot be reached.
+/// [`Halt`]: that the service cannot be reached.
 pub fn diagnose(
     assignment: &Assignment,
     instruments: &Instruments<'_>,
@@ -85,9 +87,9 @@ pub fn diagnose(
 impl Diagnosis {
     /// Returns the diagnosis that a finding amounts to, after so many seconds.
     pub(crate) fn of(finding: Finding, seconds: f64) -> Self {
-        let Finding { verdict, evidence, is_out_of_time } = finding;
+        let Finding { verdict, evidence, cut_short } = finding;
         let evidence = seen_through(&evidence);
-        let verdict = verdict.unwrap_or_else(|| unknown(&evidence, is_out_of_time));
+        let verdict = verdict.unwrap_or_else(|| unknown(&evidence, cut_short));
         let commands = &evidence.setting.commands;
         let verdict = match verdict.verify {
             Some(_) => verdict,
@@ -105,6 +107,7 @@ impl Diagnosis {
             target: evidence.setting.url.clone(),
             seconds,
             budget_s: evidence.setting.budget_s,
+            interrupted: cut_short == Some(CutShort::Interrupted),
             remarks: remarks(&evidence, keep_alive.as_ref(), &verdict),
             verdict,
             setting: evidence.setting.clone(),
@@ -116,34 +119,61 @@ impl Diagnosis {
     }
 }
 
-fn unknown(evidence: &Evidence, is_out_of_time: bool) -> Verdict {
+fn unknown(evidence: &Evidence, cut_short: Option<CutShort>) -> Verdict {
     let figures = &evidence.figures;
     let seen = figures.server_cores();
-    let verdict = Verdict::new(
-        Factor::Unknown,
-        Confidence::Unknown,
-        "What was seen does not tell what limits the service, or it points to several things.",
-    )
-    .because(match figures.ladder.most() {
-        most if most > 0.0 => {
-            format!("throughput is at most {}; a request on its own takes {}", rate(most), time(figures.service_s()))
+    let is_interrupted = cut_short == Some(CutShort::Interrupted);
+    let summary = match is_interrupted {
+        true => "The examination was interrupted before it told what limits the service.",
+        false => "What was seen does not tell what limits the service, or it points to several things.",
+    };
+    let verdict = Verdict::new(Factor::Unknown, Confidence::Unknown, summary);
+    let verdict =
+        verdict
+            .because_if(is_interrupted.then(|| made(evidence)))
+            .because(match figures.ladder.most() {
+                most if most > 0.0 => {
+                    format!(
+                        "throughput is at most {}; a request on its own takes {}",
+                        rate(most),
+                        time(figures.service_s())
+                    )
+                }
+                _ => "no load had a good response".into(),
+            })
+            .because_if(seen.zip(figures.machine_share()).map(|(used, machine)| {
+                format!("the server used {used:.2} CPUs, and the machine {:.0}%", machine * 100.0)
+            }))
+            .because_if(figures.busiest_others());
+    let verdict = match cut_short {
+        None => verdict,
+        Some(CutShort::OutOfTime) => {
+            verdict.advice("give it more time with --budget: there was none left for further experiments")
         }
-        _ => "no load had a good response".into(),
-    })
-    .because_if(
-        seen.zip(figures.machine_share())
-            .map(|(used, machine)| format!("the server used {used:.2} CPUs, and the machine {:.0}%", machine * 100.0)),
-    )
-    .because_if(figures.busiest_others());
-    let verdict = match !is_out_of_time {
-        true => verdict,
-        false => verdict.advice("give it more time with --budget: there was none left for further experiments"),
+        Some(CutShort::Interrupted) => {
+            let most = time(evidence.setting.budget_s);
+            return verdict.advice(format!("let it go on to its end: it takes {most} at most"));
+        }
     };
     match seen {
         Some(_) => verdict.advice("examine it again when nothing else runs on these machines"),
         None => verdict.advice(
             "run 'torr watch' on the server's machine and give its address with --watch: its processes would tell more",
         ),
+    }
+}
+
+/// Returns which experiments were made.
+fn made(evidence: &Evidence) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for observation in evidence.observations() {
+        if !names.contains(&observation.experiment.as_str()) {
+            names.push(&observation.experiment);
+        }
+    }
+    match names[..] {
+        [] => "no experiment was made to its end".into(),
+        _ => format!("the experiments that were made: {}", names.join(", ")),
     }
 }
 

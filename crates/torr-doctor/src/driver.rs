@@ -14,7 +14,8 @@ use crate::rules::{self, RULES, Rule, SURVEY};
 use crate::setting::Setting;
 use crate::survey;
 use crate::thresholds::{
-    FEW_PAIRS, LAST_RULE, LEAST_PAIRS, LITTLE_BUDGET, LONG_RESPONSE_S, MOST_PAIRS, NARROW_PAIRS, NO_BUDGET,
+    FEW_PAIRS, LAST_RULE, LEAST_PAIRS, LITTLE_BUDGET, LONG_RESPONSE_S, LONGEST_DRAIN, MOST_PAIRS, NARROW_PAIRS,
+    NO_BUDGET,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -39,6 +40,18 @@ const SYN_AGAIN: Duration = Duration::from_millis(1300);
 /// The shares of the highest rate for two loads at the same time.
 const RATE_PARTS: [f64; 2] = [0.9, 0.1];
 
+/// The time in which the agents of a fleet come together for an experiment and report what they measured.
+const FLEET: Duration = Duration::from_millis(400);
+
+/// Why a diagnosis ended before the rules did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CutShort {
+    /// There was no time for further experiments.
+    OutOfTime,
+    /// The user has interrupted it.
+    Interrupted,
+}
+
 /// The outcome of a diagnosis.
 #[derive(Debug)]
 pub struct Finding {
@@ -46,14 +59,14 @@ pub struct Finding {
     pub verdict: Option<Verdict>,
     /// The evidence.
     pub evidence: Evidence,
-    /// Whether there was no time for further experiments.
-    pub is_out_of_time: bool,
+    /// Why there were no further experiments; `None` if none would have helped.
+    pub cut_short: Option<CutShort>,
 }
 
-/// Carries out a diagnosis in a lab. `tell` is called before each experiment; `stop` ends the diagnosis.
+/// Carries out a diagnosis in a lab. `tell` is called before each experiment; `stop` ends the diagnosis with what was found until then.
 ///
 /// # Errors
-/// [`Halt`]: an interruption, or that the service cannot be reached.
+/// [`Halt`]: that the service cannot be reached.
 pub fn diagnose(
     setting: Setting,
     lab: &mut dyn Lab,
@@ -62,8 +75,17 @@ pub fn diagnose(
 ) -> Result<Finding, Halt> {
     let mut driver = Driver { evidence: Evidence::new(setting), lab, stop, tell };
     driver.conclude();
+    let mut cut_short = None;
     let verdict = match driver.ask_all() {
         Ok(verdict) => verdict,
+        Err(Halt::Interrupted) => {
+            cut_short = Some(CutShort::Interrupted);
+            None
+        }
+        Err(Halt::OutOfTime) => {
+            cut_short = Some(CutShort::OutOfTime);
+            driver.failures()
+        }
         // No connection could be opened, as earlier ones had used all ports.
         Err(Halt::Run(RunError::Unreachable { failure, .. }))
             if failure.kind == FailureKind::Ports && !driver.evidence.observations().is_empty() =>
@@ -72,13 +94,16 @@ pub fn diagnose(
         }
         Err(halt) => return Err(halt),
     };
-    let is_out_of_time = !driver.has_time_for(Duration::ZERO);
-    match driver.look_at_idle() {
-        // The evidence so far is kept.
-        Ok(()) | Err(Halt::Interrupted) => {}
-        Err(halt) => return Err(halt),
+    if cut_short.is_none() {
+        cut_short = (!driver.has_time_for(Duration::ZERO)).then_some(CutShort::OutOfTime);
+        match driver.look_at_idle() {
+            // The evidence so far is kept.
+            Ok(()) | Err(Halt::OutOfTime) => {}
+            Err(Halt::Interrupted) => cut_short = Some(CutShort::Interrupted),
+            Err(halt) => return Err(halt),
+        }
     }
-    Ok(Finding { verdict, evidence: driver.evidence, is_out_of_time })
+    Ok(Finding { verdict, evidence: driver.evidence, cut_short })
 }
 
 struct Driver<'d> {
@@ -128,14 +153,20 @@ impl Driver<'_> {
         }
     }
 
+    /// Returns the verdict on failures without another experiment, if the load of the user was tried.
+    fn failures(&self) -> Option<Verdict> {
+        self.evidence.positions.full?;
+        rules::errors(&self.evidence).ok().flatten()
+    }
+
     fn run(&mut self, experiment: &Experiment) -> Result<(), Halt> {
+        let planned = self.within_budget(self.order(experiment, self.evidence.setting.max_rate))?;
         if let Some(rest) = experiment.rest {
             self.begin("a pause", experiment.why)?;
             self.lab.rest(rest)?;
         }
         self.begin(&experiment.name, experiment.why)?;
-        let order = self.order(experiment, self.evidence.setting.max_rate);
-        let outcome = self.lab.run(&order);
+        let outcome = self.lab.run(&planned);
         if let Err(Halt::Run(RunError::Unreachable { .. })) = outcome {
             self.evidence.add_unreached(experiment);
             self.conclude();
@@ -163,10 +194,10 @@ impl Driver<'_> {
     }
 
     fn run_beside(&mut self, load: &Experiment, light: &Experiment) -> Result<(), Halt> {
-        self.begin(&load.name, load.why)?;
         let part = |share: f64| self.evidence.setting.max_rate.map(|rate| rate * share);
-        let order = self.order(load, part(RATE_PARTS[0]));
+        let order = self.within_budget(self.order(load, part(RATE_PARTS[0])))?;
         let light = Order { experiment: light, max_rate: part(RATE_PARTS[1]), ..order };
+        self.begin(&load.name, load.why)?;
         match self.lab.run_beside(&order, &light) {
             Ok([full, beside]) => {
                 self.add(beside)?;
@@ -237,6 +268,21 @@ impl Driver<'_> {
             max_rate: max_rate.filter(|_| experiment.load.rate.is_none()),
             timeout: Duration::from_secs_f64(self.evidence.setting.experiment_timeout_s()),
         }
+    }
+
+    /// Returns an order as far as the rest of the budget goes, all that the experiment takes beside its measured time included.
+    ///
+    /// # Errors
+    /// [`Halt::OutOfTime`] if not even the shortest experiment would end within the budget.
+    fn within_budget<'e>(&self, order: Order<'e>) -> Result<Order<'e>, Halt> {
+        let budget = Duration::from_secs_f64(self.evidence.setting.budget_s);
+        let together = if self.evidence.setting.agents.is_some() { FLEET } else { Duration::ZERO };
+        let beside = order.experiment.rest.unwrap_or_default() + order.warmup + budget / LONGEST_DRAIN + together;
+        let left = budget.saturating_sub(self.lab.elapsed() + beside);
+        if left < SHORTEST {
+            return Err(Halt::OutOfTime);
+        }
+        Ok(Order { duration: order.duration.min(left), ..order })
     }
 
     /// Returns how long an experiment takes: in proportion to the budget, and as far as the rest of the budget goes.

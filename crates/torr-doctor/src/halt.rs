@@ -11,6 +11,9 @@ pub enum Halt {
     /// The user has interrupted it.
     #[error("interrupted")]
     Interrupted,
+    /// The budget is used up.
+    #[error("the budget is used up")]
+    OutOfTime,
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),

@@ -7,7 +7,7 @@ use crate::assignment::Assignment;
 use crate::halt::Halt;
 use crate::observation::{ExperimentStart, Observation, Seen};
 use crate::observer::Observer;
-use crate::thresholds::TIMEOUT_SHARE;
+use crate::thresholds::{LONGEST_DRAIN, TIMEOUT_SHARE};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,9 +16,6 @@ use torr_gauge::collector::Measurement;
 use torr_gauge::signals::{QuotaUse, own_quota};
 use torr_press::Plan;
 use torr_press::request::Options;
-
-/// The divisor of the budget that bounds the wait for a service to finish requests without a response.
-const LONGEST_DRAIN: u32 = 30;
 
 /// The plan of a null service, which does nothing but respond with content of a number of bytes.
 pub type Null<'n> = dyn Fn(u64) -> Result<Plan, Halt> + 'n;
@@ -176,8 +173,10 @@ impl<'l> Laboratory<'l> {
     fn keep(&mut self, experiment: &str, why: &str, measured: Measurement, seen: Seen) -> Result<&Observation, Halt> {
         self.go_on()?;
         let run = &measured.result;
-        // Each connection may have left a request that the service still works on.
-        self.drain = Duration::from_secs_f64(run.plan.connections as f64 / run.rps.max(1.0));
+        // Each connection may have left a request that the service still works on. A request has ended that failed before its
+        // time was up.
+        let failed = run.errors.unanswered().saturating_sub(run.errors.timeout) as f64 / run.duration_s.max(1e-3);
+        self.drain = Duration::from_secs_f64(run.plan.connections as f64 / (run.rps + failed).max(1.0));
         self.trail.push(Observation::new(experiment, why, measured, seen));
         Ok(self.trail.last().expect("it was just kept"))
     }

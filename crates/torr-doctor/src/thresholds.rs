@@ -396,6 +396,8 @@ pub const LATE_ACK_MS: f64 = 50.0;
 // The procedure.
 /// The time-out of a request as a share of the budget.
 pub const TIMEOUT_SHARE: f64 = 1.0 / 6.0;
+/// The divisor of the budget that bounds the wait for a service to finish requests without a response.
+pub const LONGEST_DRAIN: u32 = 30;
 /// The share of the budget after which no further rule is applied.
 pub const LAST_RULE: f64 = 0.9;
 /// The share of the budget after which fewer pairs are run.

@@ -181,7 +181,7 @@ fn diagnose(
     let found = doctor::examine(&assignment, None, None, stop, tell);
     live.clear();
     match found {
-        Ok(diagnosis) => Ok(Some(diagnosis.verdict)),
+        Ok(diagnosis) => Ok((!diagnosis.interrupted).then_some(diagnosis.verdict)),
         // The table stands by itself.
         Err(_) => Ok(None),
     }

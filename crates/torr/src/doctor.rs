@@ -9,7 +9,7 @@ mod progress;
 mod render;
 
 use crate::base::Base;
-use crate::exit::CliError;
+use crate::exit::{self, CliError};
 use crate::flags::file_source::{FileSource, FilesByPath};
 use crate::fleet::{FleetOf, StepLoad, Steps};
 use crate::interrupt;
@@ -86,7 +86,7 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
             written.transpose().map_err(CliError::Failed)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if diagnosis.interrupted { exit::interrupted() } else { ExitCode::SUCCESS })
 }
 
 /// Returns the runs over a fleet that the diagnosis makes.

@@ -2,7 +2,8 @@ use super::service::{Fault, Service};
 use super::{Simulation, setting};
 use crate::diagnosis::Diagnosis;
 use crate::driver;
-use std::sync::atomic::AtomicBool;
+use crate::setting::Setting;
+use std::sync::atomic::{AtomicBool, Ordering};
 use torr_gauge::{Confidence, Factor};
 
 /// The ratio of bounds up to which two resources limit together: throughput near a knee is below both.
@@ -14,6 +15,45 @@ fn diagnose(service: &Service, seed: u64) -> Diagnosis {
     let mut lab = Simulation::new(service.clone(), seed);
     let finding = driver::diagnose(setting(service), &mut lab, &AtomicBool::new(false), &mut |_| {});
     Diagnosis::of(finding.expect("a simulated service is reached"), lab.elapsed.as_secs_f64())
+}
+
+/// A stop during the experiment of this number leaves what the experiments before it found.
+#[test]
+fn an_interrupted_diagnosis_reports_what_was_found_until_then() {
+    for (number, fault) in (1..60).zip([Fault::None, Fault::Cpu, Fault::Fails].into_iter().cycle()) {
+        let service = Service { failing: 0.3, ..service(fault) };
+        let (stop, mut begun) = (AtomicBool::new(false), 0);
+        let mut lab = Simulation::new(service.clone(), 1);
+        let finding = driver::diagnose(setting(&service), &mut lab, &stop, &mut |_| {
+            begun += 1;
+            stop.store(begun == number, Ordering::Relaxed);
+        });
+        let found = Diagnosis::of(finding.expect("an interruption is no error"), lab.elapsed.as_secs_f64());
+        assert_eq!(found.interrupted, begun == number, "{number}: {:?}", found.verdict);
+        if begun < number || found.verdict.factor != Factor::Unknown {
+            continue;
+        }
+        assert_eq!(found.trail.is_empty(), number == 1, "what did not end is not in it: {number}");
+        assert!(found.verdict.summary.contains("interrupted"), "{:?}", found.verdict);
+        let named = found.trail.iter().all(|seen| found.verdict.because[0].contains(&seen.experiment));
+        assert!(named, "{number}: {:?}", found.verdict);
+    }
+}
+
+/// However little it is: what does not fit is left out.
+#[test]
+fn no_diagnosis_takes_more_than_its_budget() {
+    for budget_s in [1.0, 2.0, 3.0, 5.0, 8.0, 13.0] {
+        for fault in [Fault::None, Fault::Cpu, Fault::SingleThread, Fault::Fails, Fault::Acks, Fault::Quota(0.5)] {
+            let service = Service { failing: 0.3, ..service(fault) };
+            let mut lab = Simulation::new(service.clone(), 1);
+            let setting = Setting { budget_s, ..setting(&service) };
+            let finding = driver::diagnose(setting, &mut lab, &AtomicBool::new(false), &mut |_| {});
+            let spent_s = lab.elapsed.as_secs_f64();
+            let verdict = Diagnosis::of(finding.expect("a simulated service is reached"), spent_s).verdict;
+            assert!(spent_s <= budget_s, "{spent_s} s of {budget_s} s: {verdict:?}");
+        }
+    }
 }
 
 fn truths(service: &Service) -> Vec<Factor> {

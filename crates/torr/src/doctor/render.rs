@@ -19,7 +19,8 @@ pub fn text(diagnosis: &Diagnosis) -> String {
         Some(1) => ", by 1 agent of a fleet".into(),
         Some(agents) => format!(", by {agents} agents of a fleet"),
     };
-    let line = format!("{experiments} experiments in {:.0} s{by}", diagnosis.seconds);
+    let early = if diagnosis.interrupted { ", interrupted" } else { "" };
+    let line = format!("{experiments} experiments in {:.0} s{by}{early}", diagnosis.seconds);
     let _ = writeln!(out, "\n  {}", paint(FAINT, line));
     out
 }
