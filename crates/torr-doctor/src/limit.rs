@@ -77,7 +77,7 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
     let limit = found.kept.as_ref().and_then(Reading::rate);
     let above = limit.map(|limit| limit * ABOVE).filter(|above| settings.max_rate.is_none_or(|most| *above <= most));
     let overload = match (limit, above, trials.bench.stopped()) {
-        (Some(limit), Some(_), false) if trials.left() > settings.step() => overload::try_it(&mut trials, limit)?,
+        (Some(limit), Some(_), false) if trials.has_time_after() => overload::try_it(&mut trials, limit)?,
         _ => None,
     };
     let interrupted = trials.bench.stopped();
@@ -94,7 +94,7 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
     });
     let points: Vec<_> =
         rungs.iter().filter(|rung| rung.counts()).map(|rung| (rung.connections as f64, rung.good_per_s)).collect();
-    let connections = sustained.as_ref().and_then(|s| Some(Connections::at(s.rate, s.latency_us?.mean)));
+    let connections = sustained.as_ref().and_then(|s| Some(Connections::at(s.rate, s.latency_us?.mean, settings)));
     let failed = found.failed.as_ref();
     let reason = words::reason(kind, failed, interrupted);
     Ok(Outcome {

@@ -121,6 +121,15 @@ impl ThresholdRule {
     }
 }
 
+/// Returns the microseconds of a measured figure with its unit, as [`Threshold::measured`] has it; `None` if it is no time.
+pub fn measured_us(measured: &str) -> Option<f64> {
+    let (digits, unit) = measured.split_at(measured.find(|c: char| c.is_ascii_alphabetic())?);
+    match Metric::Mean.unit(unit)? {
+        Unit::Time { us, .. } => Some(digits.parse::<f64>().ok()? * us),
+        Unit::Share | Unit::Number => None,
+    }
+}
+
 /// Returns where the comparison of a rule begins: behind the name of an entry, which may have any character.
 fn comparison_at(text: &str) -> Result<usize, ThresholdRuleError> {
     let mut depth = 0_usize;

@@ -1,11 +1,12 @@
 //! Checks and thresholds: a section of the report, and one line for each that failed.
 
 use crate::entries;
-use crate::human::count;
+use crate::human::{count, micros};
 use crate::style::{BAD, GOOD, paint};
 use crate::table::align;
 use torr_gauge::RunResult;
 use torr_gauge::result::{Check, Threshold};
+use torr_gauge::threshold::measured_us;
 
 /// Returns the section of the report; empty without checks and thresholds.
 pub fn section(run: &RunResult) -> String {
@@ -18,8 +19,8 @@ pub fn section(run: &RunResult) -> String {
     });
     let thresholds = run.thresholds.iter().map(|threshold| {
         let judged = if threshold.failed { paint(BAD, "failed") } else { paint(GOOD, "ok") };
-        let measured = threshold.measured.as_deref().unwrap_or(TOO_FEW_SAMPLES);
-        ["fails if", &threshold.rule, measured, &judged].map(str::to_owned)
+        let measured = threshold.measured.as_deref().map_or_else(|| TOO_FEW_SAMPLES.to_owned(), shown);
+        ["fails if", &threshold.rule, &measured, &judged].map(str::to_owned)
     });
     let rows: Vec<Vec<String>> = checks
         .chain(thresholds)
@@ -90,5 +91,27 @@ pub fn check_failure(check: &Check) -> String {
 
 /// Returns why a threshold failed.
 pub fn threshold_failure(threshold: &Threshold) -> String {
-    threshold.measured.as_ref().map_or_else(|| TOO_FEW_SAMPLES.to_owned(), |measured| format!("measured {measured}"))
+    let measured = threshold.measured.as_deref();
+    measured.map_or_else(|| TOO_FEW_SAMPLES.to_owned(), |measured| format!("measured {}", shown(measured)))
+}
+
+/// Returns a measured figure with its unit, times as they stand elsewhere in reports.
+fn shown(measured: &str) -> String {
+    measured_us(measured).map_or_else(|| measured.to_owned(), micros)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_measured_time_has_the_digits_and_the_unit_of_other_times() {
+        let measured = |text: &str| {
+            threshold_failure(&Threshold { rule: String::new(), measured: Some(text.into()), failed: true })
+        };
+        assert_eq!(
+            ["28223us", "338.175ms", "0.5m", "12.5%", "100"].map(measured),
+            ["measured 28.2 ms", "measured 338 ms", "measured 30.0 s", "measured 12.5%", "measured 100"]
+        );
+    }
 }

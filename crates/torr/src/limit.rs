@@ -64,6 +64,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
         budget: args.budget,
         max_rate: args.max_rate,
         max_connections: args.max_connections,
+        depth: u32::from(plan.depth),
     };
     let arrivals = args.arrivals.into();
     let about = About {
@@ -102,6 +103,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     if ![&json, &page].into_iter().flatten().any(Sink::takes_stdout) {
         output::report(&render::text(
             &outcome,
+            &title(args, &plan),
             &verify::commands(args, steps.as_ref().map(Steps::agents), session::requests_each(&plan), &outcome),
         ));
     }
@@ -118,6 +120,13 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
         None if outcome.kind == ResultKind::Never => ExitCode::FAILURE,
         None => ExitCode::SUCCESS,
     })
+}
+
+/// Returns what is loaded: a URL, or a file of sessions and its server, as their requests have several URLs.
+fn title(args: &LimitArgs, plan: &Plan) -> String {
+    let file = args.url.as_ref().filter(|_| plan.users.is_some() && args.script.script.is_none());
+    let origin = plan.origins().into_iter().next().unwrap_or_default();
+    file.map_or_else(|| plan.target.url.clone(), |file| format!("{file} at {origin}"))
 }
 
 /// Returns the runs over a fleet that the search makes.

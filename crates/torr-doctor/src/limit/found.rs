@@ -127,11 +127,12 @@ impl Found {
         let above = sustained.map_or(0.0, |at| self.rates[at].rate);
         let spread = spread(steps, above);
         let mut rates = self.rates;
-        let failed = rates
-            .iter_mut()
-            .find(|known| known.rate > above && known.failed.is_some())
-            .and_then(|known| known.failed.take())
-            .or(self.base_failed);
+        let counts_as_failed = rates.iter().filter_map(|known| known.failed.as_ref());
+        // One that failed, but was kept when it was tried again, is not sustained either.
+        let failed_once = steps.iter().rev().filter(|step| looks_for_it(step) && !step.kept);
+        let failed = counts_as_failed.chain(failed_once).filter(|step| step.rate().is_some_and(|rate| rate > above));
+        let rate = |step: &Reading| step.rate().unwrap_or(f64::INFINITY);
+        let failed = failed.min_by(|one, other| rate(one).total_cmp(&rate(other))).cloned().or(self.base_failed);
         let confirmed = sustained.is_some_and(|at| rates[at].is_confirmed());
         let kept = sustained.and_then(|at| rates[at].kept.take());
         Concluded { kept, failed, confirmed, spread }
@@ -158,7 +159,7 @@ impl Found {
 pub(super) struct Concluded {
     /// The step that shows the rate that is sustained.
     pub kept: Option<Reading>,
-    /// The lowest rate above it that failed; without a sustained rate the lowest that failed.
+    /// The lowest rate above it that failed in any step; without a sustained rate the lowest that failed.
     pub failed: Option<Reading>,
     /// Whether the sustained rate was kept in a longer step too.
     pub confirmed: bool,
@@ -179,11 +180,12 @@ pub struct Spread {
 
 /// The steps that say something of the service at a rate, and whether they were kept.
 fn counted(steps: &[Reading]) -> impl Iterator<Item = (f64, bool)> {
-    let looks_for_it = |step: &&Reading| {
-        matches!(step.purpose, Purpose::Bracket | Purpose::Bisect | Purpose::Confirm)
-            && (step.kept || step.generator.is_none())
-    };
-    steps.iter().filter(looks_for_it).filter_map(|step| Some((step.rate()?, step.kept)))
+    steps.iter().filter(|step| looks_for_it(step)).filter_map(|step| Some((step.rate()?, step.kept)))
+}
+
+fn looks_for_it(step: &Reading) -> bool {
+    matches!(step.purpose, Purpose::Bracket | Purpose::Bisect | Purpose::Confirm)
+        && (step.kept || step.generator.is_none())
 }
 
 /// Returns the rates that do not agree with the sustained one, ascending.

@@ -5,6 +5,7 @@ use super::found::Spread;
 use super::ladder::Rung;
 use super::overload::Overload;
 use super::reading::Reading;
+use super::settings::Settings;
 use super::usl::Fit;
 use serde::{Deserialize, Serialize};
 use torr_gauge::Verdict;
@@ -132,16 +133,27 @@ pub struct Sustained {
 /// The connections that the sustained rate needs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Connections {
-    /// The mean number of requests in flight at the rate: rate times mean response time (Little's law).
+    /// The mean number of busy connections at the rate: rate times mean response time (Little's law), by the requests in flight on
+    /// each, and at most the permitted ones.
     pub busy: f64,
-    /// That number plus three standard deviations of a Poisson distribution, as independent users need.
+    /// That number plus three standard deviations of a Poisson distribution, as independent users need, and at most the permitted ones.
     pub recommended: u64,
+    /// The least mean number of requests that waited for a connection: those beyond what the permitted ones can have in flight. Response
+    /// times include that wait.
+    #[serde(default)]
+    pub waiting: f64,
 }
 
 impl Connections {
     /// Returns the connections for a rate and its mean response time in microseconds.
-    pub(super) fn at(rate: f64, mean_us: f64) -> Self {
-        let busy = rate * mean_us / 1e6;
-        Self { busy, recommended: (busy + 3.0 * busy.sqrt()).ceil().max(1.0) as u64 }
+    pub(super) fn at(rate: f64, mean_us: f64, settings: &Settings) -> Self {
+        let (most, depth) = (settings.max_connections as f64, f64::from(settings.depth.max(1)));
+        let requests = rate * mean_us / 1e6;
+        let recommended = ((requests + 3.0 * requests.sqrt()) / depth).ceil().clamp(1.0, most.max(1.0));
+        Self {
+            busy: (requests / depth).min(most),
+            recommended: recommended as u64,
+            waiting: (requests - most * depth).max(0.0),
+        }
     }
 }

@@ -46,7 +46,7 @@ pub enum Course {
     StaysSlow,
 }
 
-/// Runs an overload and waits for recovery. `None` if interrupted.
+/// Runs an overload and waits for recovery. `None` if interrupted, or if the budget ends before it is known.
 pub(super) fn try_it<B: Bench>(trials: &mut Trials<'_, B>, limit: f64) -> Result<Option<Overload>, RunError> {
     let rate = ABOVE * limit;
     let length = trials.settings.step();
@@ -57,6 +57,10 @@ pub(super) fn try_it<B: Bench>(trials: &mut Trials<'_, B>, limit: f64) -> Result
     let recovered = trials.settle()?;
     let waited = trials.bench.now().saturating_sub(ended);
     if trials.bench.stopped() {
+        return Ok(None);
+    }
+    if recovered.is_none() && waited < trials.settings.patience() / 2 {
+        // There was no time to see what follows.
         return Ok(None);
     }
     let course = match recovered {

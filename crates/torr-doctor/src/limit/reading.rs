@@ -3,11 +3,12 @@
 use super::ask::{Ask, Load, Purpose};
 use super::slo::Slo;
 use super::taken::Taken;
+use crate::words::time;
 use serde::{Deserialize, Serialize};
 use torr_gauge::collector::Measurement;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::{Arrivals, RunResult};
-use torr_gauge::threshold::ObjectiveResult;
+use torr_gauge::threshold::{ObjectiveResult, measured_us};
 use torr_gauge::validity::Criterion;
 use torr_gauge::{Factor, FailureSide, Verdict};
 
@@ -64,7 +65,7 @@ pub struct Reading {
     /// The CPU that other programs used.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub taken: Option<Taken>,
-    /// The passive verdict.
+    /// The passive verdict. `None` if the step failed, and nothing but the objectives tells.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verdict: Option<Verdict>,
 }
@@ -83,7 +84,7 @@ impl Reading {
         let early = ended_early.then(|| "it plainly failed".to_owned());
         let failed = || objectives.iter().find(|kept| !kept.kept).map(|kept| in_words(kept, result));
         let failure = nothing.or_else(failed).or(behind).or(early);
-        let verdict = crate::passive(result);
+        let (verdict, is_kept) = (crate::passive(result), failure.is_none());
         Self {
             purpose: ask.purpose,
             why: ask.why.clone(),
@@ -95,14 +96,15 @@ impl Reading {
             error_share: result.errors.total() as f64 / result.started.max(1) as f64,
             latency_us: result.latency_us,
             connections: result.connections.peak,
-            kept: failure.is_none(),
+            kept: is_kept,
             generator: failure.as_ref().and_then(|_| generator_to_blame(result, &objectives, &verdict)),
             failure,
             objectives,
             generator_saturated: result.generator.saturated,
             ended_early,
             taken: Taken::during(result),
-            verdict: Some(verdict),
+            // A service that answers as fast as requests come, and misses an objective, has a limit that a plain run does not see.
+            verdict: Some(verdict).filter(|verdict| is_kept || verdict.factor != Factor::None),
         }
     }
 
@@ -195,7 +197,10 @@ fn in_words(kept: &ObjectiveResult, run: &RunResult) -> String {
     }
     let name = kept.objective.split(['<', ' ']).next().unwrap_or_default();
     match &kept.measured {
-        Some(measured) => format!("{name} was {measured}"),
+        Some(measured) => {
+            let shown = measured_us(measured).map_or_else(|| measured.clone(), |us| time(us / 1e6));
+            format!("{name} was {shown}")
+        }
         None => format!("too many of the few responses were too slow for {}", kept.objective),
     }
 }

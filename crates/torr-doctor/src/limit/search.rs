@@ -190,7 +190,7 @@ fn confirm<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<Co
     for (keep_back, why) in
         [(after.max(wait), "what was found, for longer"), (wait, "once more: one failure may be noise")]
     {
-        let room = trials.left().saturating_sub(keep_back).div_f64(1.2);
+        let room = trials.left().saturating_sub(keep_back + trials.time_of(Duration::ZERO)).div_f64(1.2);
         let length = (trials.length(rate) * 2).min(room);
         if length < trials.shortest() {
             return Ok(Confirmed::NoTime);

@@ -14,6 +14,8 @@ pub struct Settings {
     pub max_rate: Option<f64>,
     /// Never more connections than this.
     pub max_connections: usize,
+    /// The most requests in flight on a connection.
+    pub depth: u32,
 }
 
 impl Settings {

@@ -10,6 +10,7 @@ fn settings() -> Settings {
         budget: Duration::from_secs(60),
         max_rate: None,
         max_connections: 64,
+        depth: 1,
     }
 }
 
@@ -171,6 +172,38 @@ fn too_few_connections_are_not_the_services_limit() {
     assert_eq!(outcome.kind, ResultKind::AtLeastConnections, "{}", outcome.summary);
     within(&outcome, 100.0, 267.0);
     assert_eq!(outcome.knee, None, "throughput did not bend");
+    let connections = outcome.connections.expect("it sustains something");
+    assert!(connections.busy <= 8.0 && connections.recommended <= 8, "{connections:?}");
+}
+
+#[test]
+fn no_more_connections_are_busy_than_there_may_be() {
+    let at = |rate: f64, max_connections, depth| {
+        let settings = Settings { max_connections, depth, ..settings() };
+        let Connections { busy, recommended, waiting } = Connections::at(rate, 20_000.0, &settings);
+        (busy, recommended, waiting)
+    };
+    // 20 requests at a time, of which four connections have four.
+    assert_eq!(at(1000.0, 4, 1), (4.0, 4, 16.0));
+    assert_eq!(at(1000.0, 64, 1), (20.0, 34, 0.0));
+    assert_eq!(at(1000.0, 64, 10), (2.0, 4, 0.0), "ten streams of each");
+}
+
+#[test]
+fn the_lowest_rate_with_a_failure_stands_above_the_sustained_one() {
+    let step = |rate, kept| {
+        let ask = trials::ask(rate, Duration::from_secs(1), Purpose::Bracket);
+        Reading { kept, ..Reading::unreached(&ask, "it failed".into(), 0.0) }
+    };
+    let steps = [step(10.0, true), step(20.0, false), step(20.0, false), step(20.0, true), step(40.0, false)];
+    let mut found = found::Found::new(None);
+    // The rate that failed twice was kept at last.
+    for reading in [&steps[0], &steps[3], &steps[4]] {
+        found.take(trials::Tried { reading: reading.clone(), kept: reading.kept });
+    }
+    let concluded = found.conclude(&steps);
+    assert_eq!(concluded.kept.as_ref().and_then(Reading::rate), Some(10.0));
+    assert_eq!(concluded.failed.as_ref().and_then(Reading::rate), Some(20.0));
 }
 
 #[test]

@@ -11,6 +11,10 @@ use torr_press::RunError;
 const USUAL: (f64, f64) = (2.0, 2000.0);
 /// The requests of a check for recovery.
 const LOOK: u64 = 10;
+/// The time of a check beside the requests' own.
+const LOOKS: Duration = Duration::from_millis(300);
+/// The limit of the time that a step is taken to need beside its load.
+const MOST_OVERHEAD: Duration = Duration::from_secs(1);
 /// The pause between two such checks.
 const PAUSE: Duration = Duration::from_millis(50);
 /// The least length of a step as a multiple of the objectives' response time.
@@ -36,6 +40,8 @@ pub(super) struct Trials<'b, B> {
     pub steps: Vec<Reading>,
     /// The part of the budget that is reserved for the time after the search.
     pub reserve: Duration,
+    /// The most time that a step has taken beside warm-up and measured time: agents of a fleet come together first.
+    overhead: Duration,
 }
 
 /// The outcome of a rate, after a repetition if needed.
@@ -48,7 +54,8 @@ pub(super) struct Tried {
 impl<'b, B: Bench> Trials<'b, B> {
     pub fn new(bench: &'b mut B, settings: &'b Settings) -> Self {
         let started = bench.now();
-        Self { bench, settings, started, base: None, ceiling: None, steps: Vec::new(), reserve: settings.reserve() }
+        let (steps, reserve, overhead) = (Vec::new(), settings.reserve(), Duration::ZERO);
+        Self { bench, settings, started, base: None, ceiling: None, steps, reserve, overhead }
     }
 
     pub fn spent(&self) -> Duration {
@@ -76,7 +83,17 @@ impl<'b, B: Bench> Trials<'b, B> {
 
     /// Returns whether there is time for a step of this length and the reserve.
     pub fn has_time(&self, length: Duration) -> bool {
-        !self.bench.stopped() && self.left() > self.reserve + length.mul_f64(1.2)
+        !self.bench.stopped() && self.left() > self.reserve + self.time_of(length)
+    }
+
+    /// Returns whether there is time for an overload, and for a look at what follows.
+    pub fn has_time_after(&self) -> bool {
+        self.left() > self.time_of(self.settings.step()) + LOOKS + self.overhead
+    }
+
+    /// Returns the time that a step of this length takes, with its warm-up.
+    pub fn time_of(&self, length: Duration) -> Duration {
+        length.mul_f64(1.2) + self.overhead
     }
 
     /// Returns the length of a step of this rate, at most a share of the time left for the search.
@@ -95,7 +112,13 @@ impl<'b, B: Bench> Trials<'b, B> {
             ended_early
         });
         let reading = match run {
-            Ok(run) => Reading::of(ask, slo, &run, at_s, ended_early),
+            Ok(run) => {
+                let reading = Reading::of(ask, slo, &run, at_s, ended_early);
+                let planned = ask.warmup.as_secs_f64() + reading.seconds;
+                let took = (self.spent().as_secs_f64() - at_s - planned).clamp(0.0, MOST_OVERHEAD.as_secs_f64());
+                self.overhead = self.overhead.max(Duration::from_secs_f64(took));
+                reading
+            }
             // The service was reachable before, so this is an effect of the load.
             Err(error @ RunError::Unreachable { .. }) if self.base.is_some() => {
                 Reading::unreached(ask, error.to_string(), at_s)
@@ -129,7 +152,7 @@ impl<'b, B: Bench> Trials<'b, B> {
                 _ if self.ceiling.is_some_and(|ceiling| rate < FAR_BELOW * ceiling) => (TRIES + 1, self.reserve),
                 _ => (TRIES, self.reserve),
             };
-            let time_for_more = self.left() > reserve + length.mul_f64(1.2);
+            let time_for_more = self.left() > reserve + self.time_of(length);
             // Above the closed loop's throughput the service itself is expected to fail.
             let above = self.ceiling.is_some_and(|ceiling| rate >= ceiling);
             let plain = far || (above && reading.ended_early && !spoiled && !reading.is_disturbed());
@@ -159,11 +182,12 @@ impl<'b, B: Bench> Trials<'b, B> {
             None => (Load::Connections(1), LOOK as f64 * usual_us / 1e6),
             Some(most) => (Load::Rate(most / 2.0), LOOK as f64 / (most / 2.0)),
         };
-        while !self.bench.stopped() {
+        let length = LOOKS + Duration::from_secs_f64(usual_s);
+        while !self.bench.stopped() && self.left() >= length + self.overhead {
             let ask = Ask {
                 load,
                 warmup: Duration::ZERO,
-                length: Duration::from_secs_f64(0.3 + usual_s),
+                length,
                 requests: Some(LOOK),
                 purpose: Purpose::Settle,
                 why: "waiting until the service is as before".into(),

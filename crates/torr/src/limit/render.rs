@@ -4,15 +4,15 @@ use super::verify::Commands;
 use super::{curve, spread};
 use crate::output;
 use std::fmt::Write;
-use torr_doctor::limit::{ABOVE, Course, Fit, Outcome, Overload, ResultKind, Rung, Sustained};
+use torr_doctor::limit::{ABOVE, Connections, Course, Fit, Outcome, Overload, ResultKind, Rung, Sustained};
 use torr_gauge::{Factor, Verdict};
 use torr_report::human::{count, micros, percent, rate};
 use torr_report::style::{BAD, FAINT, GOOD, STRONG, paint};
 use torr_report::table;
 
-/// The whole report, with colours and the commands that press again.
-pub fn text(outcome: &Outcome, commands: &Commands) -> String {
-    let mut text = heading(outcome);
+/// The whole report on what `title` names, with colours and the commands that press again.
+pub fn text(outcome: &Outcome, title: &str, commands: &Commands) -> String {
+    let mut text = heading(outcome, title);
     let mut line = |name: &str, what: String| {
         let _ = writeln!(text, "  {name:<12} {what}");
     };
@@ -34,14 +34,7 @@ pub fn text(outcome: &Outcome, commands: &Commands) -> String {
         line("overload", self::overload(overload, outcome.sustained.as_ref()));
     }
     if let Some(connections) = &outcome.connections {
-        line(
-            "connections",
-            format!(
-                "{} at the limit: {} are busy on average (rate x mean response time), the rest is for chance",
-                paint(STRONG, count(connections.recommended)),
-                rate(connections.busy)
-            ),
-        );
+        line("connections", self::connections(connections, outcome.max_connections));
     }
     if let Some(base) = &outcome.base_us {
         line(
@@ -70,7 +63,7 @@ pub fn text(outcome: &Outcome, commands: &Commands) -> String {
     text
 }
 
-fn heading(outcome: &Outcome) -> String {
+fn heading(outcome: &Outcome, title: &str) -> String {
     let how = format!(
         "{}, {} arrivals, {:.0} s of {:.0} s{}",
         outcome.slo.join(", "),
@@ -79,7 +72,7 @@ fn heading(outcome: &Outcome) -> String {
         outcome.budget_s,
         if outcome.interrupted { ", interrupted" } else { "" }
     );
-    format!("{}  {}\n\n", paint(STRONG, format!("the limit of {}", outcome.target)), paint(FAINT, how))
+    format!("{}  {}\n\n", paint(STRONG, format!("the limit of {title}")), paint(FAINT, how))
 }
 
 fn headline(outcome: &Outcome) -> String {
@@ -101,6 +94,27 @@ fn at_it(sustained: &Sustained) -> String {
     });
     let confirmed = if sustained.confirmed { "confirmed over" } else { "seen once, over" };
     format!("{latency}{} failed; {confirmed} {:.1} s", percent(sustained.error_share), sustained.seconds)
+}
+
+fn connections(connections: &Connections, most: usize) -> String {
+    let Connections { busy, recommended, waiting } = connections;
+    let at_the_limit = format!("{} at the limit", paint(STRONG, count(*recommended)));
+    match waiting {
+        waiting if *waiting > 0.0 => {
+            let waiting = rate(*waiting);
+            format!(
+                "{at_the_limit}, all that --max-connections permits: {waiting} more requests wait for one on average"
+            )
+        }
+        _ if *recommended >= most as u64 => {
+            let busy = rate(*busy);
+            format!("{at_the_limit}, all that --max-connections permits: {busy} are busy on average")
+        }
+        _ => {
+            let busy = rate(*busy);
+            format!("{at_the_limit}: {busy} are busy on average (rate x mean response time), the rest is for chance")
+        }
+    }
 }
 
 fn overload(overload: &Overload, sustained: Option<&Sustained>) -> String {
@@ -233,10 +247,12 @@ fn advice(outcome: &Outcome, commands: &Commands) -> Vec<String> {
         advice.push("search again when nothing else runs on this machine: without that the limit may be higher".into());
     }
     if outcome.overload.as_ref().is_some_and(|overload| overload.kept) {
-        let why = format!(
-            "it kept to all at {ABOVE} x the limit, too, so a failure below was noise: try again, with a longer --budget"
-        );
-        advice.push(why);
+        let limit = outcome.sustained.as_ref().map_or(f64::INFINITY, |sustained| sustained.rate);
+        let so = match outcome.fails_at {
+            Some(at) if at <= ABOVE * limit => "a failure below was noise",
+            _ => "the limit is higher",
+        };
+        advice.push(format!("it kept to all at {ABOVE} x the limit, too, so {so}: try again, with a longer --budget"));
     }
     advice.extend(commands.before.clone());
     advice.extend(commands.verify.as_ref().map(|command| format!("verify: {command}")));

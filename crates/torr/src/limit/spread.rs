@@ -11,7 +11,7 @@ pub fn spread(spread: &[Spread], sustained: f64) -> Option<String> {
         format!("above it the service kept {}{again}", times(&above, |at| at.kept))
     });
     let failed =
-        (!below.is_empty()).then(|| format!("at or below it the service failed {}", times(&below, |at| at.failed)));
+        (!below.is_empty()).then(|| format!("at or below it the service failed at {}", times(&below, |at| at.failed)));
     kept.into_iter().chain(failed).reduce(|one, other| format!("{one}; {other}"))
 }
 
@@ -67,7 +67,7 @@ mod tests {
             (
                 &[at(27_776.0, 1, 1), at(52_000.0, 1, 2), at(78_563.0, 2, 0)],
                 Some(
-                    "above it the service kept 78,563 twice; at or below it the service failed 27,776 once, 52,000 twice",
+                    "above it the service kept 78,563 twice; at or below it the service failed at 27,776 once, 52,000 twice",
                 ),
             ),
             (&[], None),
