@@ -79,7 +79,18 @@ fn too_few_agents_are_waited_for_with_an_end() {
     assert!(few.stderr.contains("1 of 2 agents of the fleet default responded within 600ms"), "{few:?}");
     let gone = torr(&["fleet", "list", "--nats", "nats://127.0.0.1:1"]);
     assert_eq!(gone.code, Some(1), "{gone:?}");
-    assert!(gone.stderr.contains("NATS at 127.0.0.1:1: "), "{gone:?}");
+    assert!(gone.stderr.contains("NATS at 127.0.0.1:1: connection refused; start 'nats-server'"), "{gone:?}");
+    let none = torr(&["fleet", "list", "--nats", &nats.url(), "--fleet", "none", "--wait", "300ms"]);
+    assert!(none.stderr.contains("'torr fleet agent --fleet none --nats "), "{none:?}");
+    assert_eq!((none.code, none.stderr.lines().count()), (Some(0), 1), "{none:?}");
+    for (args, words) in [
+        (&["--fleet", "none"][..], "no agent of the fleet none responded"),
+        (&["nosuch"], "no agent that responded carries out the run 'nosuch'"),
+    ] {
+        let stopped = torr(&[&["fleet", "stop", "--nats", &nats.url()], args].concat());
+        assert_eq!((stopped.code, stopped.stderr.lines().count()), (Some(1), 1), "{stopped:?}");
+        assert!(stopped.stderr.contains(words), "{stopped:?}");
+    }
 }
 
 #[test]
@@ -106,6 +117,8 @@ fn mistakes_get_one_line_before_anything_is_sent() {
         (&["agent", "--allow", "http://a/"], "is not HOST, HOST:PORT or a network"),
         (&["list", "--nats", "http://127.0.0.1"], "--nats is not of the form"),
         (&["run", "--"], "TARGET AND FLAGS"),
+        (&["run", "http://127.0.0.1:1/", "-d", "1s"], "stands after '--'"),
+        (&["run", "-d", "1s", "http://127.0.0.1:1/"], "stands after '--'"),
     ] {
         let refused = torr(&[&["fleet"], args].concat());
         assert_eq!(refused.code, Some(2), "{args:?}: {refused:?}");

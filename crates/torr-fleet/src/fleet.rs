@@ -15,6 +15,9 @@ use tokio::time::Instant;
 /// The time between two calls while agents are waited for.
 const CALL_AGAIN: Duration = Duration::from_millis(300);
 
+/// The time within which agents respond that are told to end a run.
+const TOLD: Duration = Duration::from_secs(1);
+
 /// Returns the agents that respond within a time.
 ///
 /// # Errors
@@ -39,15 +42,27 @@ pub fn find(nats: &Nats, fleet: &FleetName, members: &Members, wait: Duration) -
     })
 }
 
-/// Ends a run, or all runs of a fleet.
+/// Ends a run, or all runs of a fleet. Returns the agents that respond within a time, each as it was when it was told.
 ///
 /// # Errors
 /// If NATS cannot be reached.
-pub fn stop(nats: &Nats, fleet: &FleetName, run: Option<&str>) -> Result<(), FleetError> {
+pub fn stop(nats: &Nats, fleet: &FleetName, run: Option<&str>) -> Result<Vec<Hello>, FleetError> {
     block_on(async {
         let client = nats.connect("torr fleet stop", None).await?;
+        let failed = |error: &dyn std::error::Error| FleetError::Nats { server: nats.shown(), why: error.to_string() };
+        let inbox = client.new_inbox();
+        let mut responses = client.subscribe(inbox.clone()).await.map_err(|error| failed(&error))?;
+        let call = client.publish_with_reply(fleet.call(), inbox, Message::Call.encode());
+        call.await.map_err(|error| failed(&error))?;
         nats::send(&client, fleet.stop(), &Message::Stop { run: run.map(str::to_owned) }).await;
-        client.flush().await.map_err(|error| FleetError::Nats { server: nats.shown(), why: error.to_string() })
+        client.flush().await.map_err(|error| failed(&error))?;
+        let (mut found, end) = (BTreeMap::new(), Instant::now() + TOLD);
+        while let Ok(Some(response)) = tokio::time::timeout_at(end, responses.next()).await {
+            if let Ok(Message::Hello(hello)) = Message::decode(&response.payload) {
+                found.insert(hello.agent.clone(), hello);
+            }
+        }
+        Ok(found.into_values().collect())
     })
 }
 

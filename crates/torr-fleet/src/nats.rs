@@ -3,7 +3,7 @@
 use crate::error::FleetError;
 use crate::message::Message;
 use crate::subject::FleetName;
-use async_nats::{Client, ConnectOptions, ServerAddr};
+use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, ServerAddr};
 use percent_encoding::percent_decode_str;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -33,8 +33,13 @@ pub struct Nats {
 impl Nats {
     /// Returns whether there are credentials.
     pub fn has_credentials(&self) -> bool {
+        self.creds.is_some() || self.nkey.is_some() || self.has_credentials_in_url()
+    }
+
+    /// Returns whether a URL has a user, a password or a token.
+    pub fn has_credentials_in_url(&self) -> bool {
         let in_url = |address: &ServerAddr| address.username().is_some();
-        self.creds.is_some() || self.nkey.is_some() || self.addresses().is_ok_and(|all| all.iter().any(in_url))
+        self.addresses().is_ok_and(|all| all.iter().any(in_url))
     }
 
     /// Returns the addresses without credentials, for messages.
@@ -101,8 +106,8 @@ impl Nats {
         }
         let failed = |why: String| FleetError::Nats { server: self.shown(), why };
         match tokio::time::timeout(2 * TIMEOUT, options.connect(addresses)).await {
-            Ok(connected) => connected.map_err(|error| failed(one_line(&error))),
-            Err(_) => Err(failed("no response".into())),
+            Ok(connected) => connected.map_err(|error| failed(why_not(&error))),
+            Err(_) => Err(failed(format!("it does not respond; {START}"))),
         }
     }
 }
@@ -111,6 +116,32 @@ impl Nats {
 fn user_and_password(address: &ServerAddr) -> Option<(String, Option<String>)> {
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     Some((decoded(address.username()?), address.password().map(decoded)))
+}
+
+/// What helps where no server of NATS is.
+const START: &str = "start 'nats-server' there, or give its address with --nats";
+
+/// Returns why there is no connection, and what to do.
+fn why_not(error: &ConnectError) -> String {
+    match error.kind() {
+        ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
+            "it does not let this user in: give credentials with --creds or --nkey, or user and password in its URL"
+                .into()
+        }
+        ConnectErrorKind::Io | ConnectErrorKind::Dns | ConnectErrorKind::TimedOut => {
+            let line = one_line(error);
+            let cause = line.strip_prefix(&format!("{}: ", error.kind())).unwrap_or(&line);
+            // The number of a system's error says nothing to people.
+            let cause = cause.split(" (os error").next().unwrap_or(cause);
+            format!("{}; {START}", with_small_initial(cause))
+        }
+        _ => one_line(error),
+    }
+}
+
+fn with_small_initial(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
 /// Returns an error with its causes in one line.
@@ -162,6 +193,17 @@ mod tests {
         let pairs: Vec<_> = pairs.iter().map(user_and_password).collect();
         let pair = |user: &str, password: Option<&str>| Some((user.to_owned(), password.map(str::to_owned)));
         assert_eq!(pairs, [pair("a@b", Some("c/d")), pair("token", None), None]);
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_is_named_with_what_to_do() {
+        let Err(FleetError::Nats { server, why }) =
+            crate::fleet::block_on(async { nats("nats://127.0.0.1:1").connect("test", None).await })
+        else {
+            panic!("there is a server at port 1")
+        };
+        assert_eq!(server, "127.0.0.1:1");
+        assert_eq!(why, "connection refused; start 'nats-server' there, or give its address with --nats");
     }
 
     #[test]

@@ -213,6 +213,25 @@ impl From<IfLostArg> for IfLost {
     }
 }
 
+impl NatsArgs {
+    /// Returns the command of an agent of the fleet, without what is secret.
+    pub fn agent(&self) -> String {
+        let mut command = "torr fleet agent".to_owned();
+        if self.fleet.as_str() != DEFAULT_FLEET {
+            command += &format!(" --fleet {}", self.fleet);
+        }
+        let server = self.server.connection();
+        let file = |path: &Option<PathBuf>| path.as_ref().map(|path| quoted(&path.to_string_lossy()));
+        if self.server.nats.is_some() && !server.has_credentials_in_url() {
+            command += &format!(" --nats {}", quoted(&server.urls));
+        }
+        for (flag, path) in [("--creds", &server.creds), ("--nkey", &server.nkey), ("--nats-ca", &server.ca)] {
+            command.extend(file(path).map(|path| format!(" {flag} {path}")));
+        }
+        command
+    }
+}
+
 impl NatsServer {
     /// Returns the flags that a printed command repeats, with values as words of a shell. The URL may hold a password, and is read
     /// from the environment then.

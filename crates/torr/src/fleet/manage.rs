@@ -1,6 +1,6 @@
 //! `torr fleet list` and `torr fleet stop`.
 
-use super::args::{ListArgs, StopArgs, failed};
+use super::args::{ListArgs, NatsArgs, StopArgs, failed};
 use crate::exit::CliError;
 use crate::output;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ pub fn list(args: &ListArgs) -> Result<ExitCode, CliError> {
     let agents =
         torr_fleet::fleet::list(&args.nats.server.connection(), &args.nats.fleet, args.wait).map_err(failed)?;
     if agents.is_empty() {
-        output::note(&format!("no agent of the fleet {} responded", args.nats.fleet));
+        output::note(&format!("{}: '{}' starts one", none(&args.nats), args.nats.agent()));
     } else {
         let names = ["agent", "torr", "CPUs", "requests/s", "may load", "run"].map(str::to_owned).to_vec();
         let rows: Vec<_> = std::iter::once(names).chain(agents.iter().map(row)).collect();
@@ -35,8 +35,30 @@ fn row(agent: &Hello) -> Vec<String> {
     ]
 }
 
+fn none(nats: &NatsArgs) -> String {
+    format!("no agent of the fleet {} responded", nats.fleet)
+}
+
 /// Ends a run, or all of them.
 pub fn stop(args: &StopArgs) -> Result<ExitCode, CliError> {
-    torr_fleet::fleet::stop(&args.nats.server.connection(), &args.nats.fleet, args.run.as_deref()).map_err(failed)?;
-    Ok(ExitCode::SUCCESS)
+    let run = args.run.as_deref();
+    let agents = torr_fleet::fleet::stop(&args.nats.server.connection(), &args.nats.fleet, run).map_err(failed)?;
+    if agents.is_empty() {
+        return Err(CliError::Failed(none(&args.nats)));
+    }
+    let told =
+        agents.iter().filter(|agent| agent.run.is_some() && run.is_none_or(|run| agent.run.as_deref() == Some(run)));
+    match (told.count(), run) {
+        (0, Some(run)) => Err(CliError::Failed(format!("no agent that responded carries out the run '{run}'"))),
+        (0, None) => {
+            output::note("no agent that responded carries out a run");
+            Ok(ExitCode::SUCCESS)
+        }
+        (told, _) => {
+            let agents =
+                if told == 1 { "1 agent ends its run".into() } else { format!("{told} agents end their runs") };
+            output::note(&agents);
+            Ok(ExitCode::SUCCESS)
+        }
+    }
 }
