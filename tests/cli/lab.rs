@@ -288,6 +288,14 @@ fn mistakes_get_one_line() {
             "two subjects are called 'mine'",
         ),
         (&["run", "suite.toml", "--row", "none"], "there are 'hello'"),
+        (
+            &["run", "suite.toml", "--database", "postgres=nonsense"],
+            "no row that is run needs this database; they need none",
+        ),
+        (
+            &["run", "orm", "--row", "raw", "--database", "postgress=nonsense"],
+            "--database postgress: no row that is run needs this database; they need mysql, postgres, sqlite",
+        ),
         (&["run", "suite.toml", "--scale", "0"], "0.001 to 100"),
         (&["run", "flag.toml"], "row 'hello, c 2' of flag: unexpected argument"),
         (&["table", "suite.toml"], "is no archive"),

@@ -32,6 +32,8 @@ pub struct Launcher {
     /// Variables before the program, as in `A=1 program`.
     variables: Vec<(String, String)>,
     program: String,
+    /// The program that errors name, if another one starts it.
+    name: Option<String>,
     arguments: Vec<String>,
     /// The folder that it runs in, if it is not this program's own.
     folder: Option<PathBuf>,
@@ -49,12 +51,17 @@ impl Launcher {
             words.next();
         }
         let program = words.next().ok_or_else(|| CliError::Usage(format!("{flag} names no program")))?;
-        Ok(Self { flag, variables, program, arguments: words.collect(), folder: None })
+        Ok(Self { flag, variables, program, name: None, arguments: words.collect(), folder: None })
     }
 
     /// The program.
     pub fn program(&self) -> &str {
         &self.program
+    }
+
+    /// Returns the same command, whose program errors call by another name: what it starts.
+    pub fn called(self, name: &str) -> Self {
+        Self { name: Some(name.to_owned()), ..self }
     }
 
     /// Returns the same command in a folder, with these variables before its own.
@@ -100,7 +107,7 @@ impl Launcher {
             let lines = Arc::clone(&lines);
             thread::spawn(move || keep_last(stderr, &lines))
         });
-        Ok(Launched { group, program, lines, reader })
+        Ok(Launched { group, program: self.name.clone().unwrap_or(program), lines, reader })
     }
 }
 

@@ -146,14 +146,26 @@ fn digest(subject: &Subject) -> String {
 
 /// Runs a command in a folder to its end, and returns what it printed.
 pub fn to_end(command: &str, folder: &Path, longest: Duration, stop: &AtomicBool) -> Result<String, Ended> {
-    let words = shlex::split(command).filter(|words| !words.is_empty());
-    let words = words.ok_or_else(|| format!("'{command}' cannot be split into words"))?;
+    to_end_as(command, command, folder, longest, stop)
+}
+
+/// Runs a command, which may be wrapped into others, in a folder to its end. `own` is the command without these, which errors name.
+pub fn to_end_as(
+    own: &str,
+    command: &str,
+    folder: &Path,
+    longest: Duration,
+    stop: &AtomicBool,
+) -> Result<String, Ended> {
+    let split = |command: &str| shlex::split(command).filter(|words| !words.is_empty());
+    let words = split(own).zip(split(command));
+    let (own, words) = words.ok_or_else(|| format!("'{own}' cannot be split into words"))?;
     let mut program = Command::new(&words[0]);
     let output = call(program.args(&words[1..]).current_dir(folder).env("PATH", path()), longest, stop)?;
     if output.success {
         return Ok(output.stdout + &output.stderr);
     }
-    Err(format!("'{}' failed: {}", words[0], cut(output.last_line(), 200)).into())
+    Err(format!("'{}' failed: {}", own[0], cut(output.last_line(), 200)).into())
 }
 
 #[cfg(test)]
@@ -188,5 +200,7 @@ mod tests {
         assert_eq!(run("sh -c 'echo fine'").expect("it ends well"), "fine\n");
         let Err(Ended::Failed(why)) = run("sh -c 'echo first; echo last >&2; exit 3'") else { panic!("it fails") };
         assert_eq!(why, "'sh' failed: last");
+        let wrapped = to_end_as("false", "sh -c false", folder.path(), PREPARE, &AtomicBool::new(false));
+        assert_eq!(wrapped, Err(Ended::Failed("'false' failed: it said nothing".into())));
     }
 }

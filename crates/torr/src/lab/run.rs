@@ -42,6 +42,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     if let Some(database) = subjects.iter().find(|subject| subject.is_database()) {
         return Err(CliError::Usage(format!("'{}' is a database, which no suite loads itself", database.name)));
     }
+    check_databases(args, &suite)?;
     let mut once = BTreeSet::new();
     if let Some(twice) = subjects.iter().find(|subject| !once.insert(&subject.name)) {
         return Err(CliError::Usage(format!("two subjects are called '{}': rename a file", twice.name)));
@@ -98,6 +99,17 @@ fn suite(args: &RunArgs) -> Result<Suite, CliError> {
         }
     }
     Ok(suite)
+}
+
+/// Demands that each database of the command line is one that a row needs.
+fn check_databases(args: &RunArgs, suite: &Suite) -> Result<(), CliError> {
+    let needed: BTreeSet<String> = suite.levels().into_iter().filter_map(|level| level.database).collect();
+    let Some((unused, _)) = args.databases.iter().find(|(name, _)| !needed.contains(name)) else { return Ok(()) };
+    let there = match needed.len() {
+        0 => "they need none".to_owned(),
+        _ => format!("they need {}", needed.into_iter().collect::<Vec<_>>().join(", ")),
+    };
+    Err(CliError::Usage(format!("--database {unused}: no row that is run needs this database; {there}")))
 }
 
 fn header(args: &RunArgs, suite: &Suite, subjects: &[Subject]) -> Header {

@@ -73,10 +73,11 @@ impl Running {
         let user = subject.user.as_deref().filter(|_| geteuid().is_root()).map(User::find).transpose()?;
         let user = user.as_ref();
         if let Some(User { name, .. }) = user {
-            to_end(&format!("chown -R {name}: ."), folder.path(), stop)?;
+            programs::to_end(&format!("chown -R {name}: ."), folder.path(), PREPARE, stop)?;
         }
         for command in &subject.prepare {
-            to_end(&as_user(user, &programs::fill(command, &values)), folder.path(), stop)?;
+            let command = programs::fill(command, &values);
+            programs::to_end_as(&command, &as_user(user, &command), folder.path(), PREPARE, stop)?;
         }
         let mut command = match (&setting.tls, &subject.tls) {
             (Some(_), Some(tls)) => tls.clone(),
@@ -93,7 +94,7 @@ impl Running {
         if !programs::is_here(program_of.program()) {
             return Err(format!("there is no program '{}'", program_of.program()).into());
         }
-        let launcher = Launcher::parse("command", &as_user(user, &command))?;
+        let launcher = Launcher::parse("command", &as_user(user, &command))?.called(program_of.program());
         let launcher = launcher.within(folder.path().to_owned(), variables(program, setting, port, &values));
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let launched = launcher.start(&[], &[address])?;
@@ -175,8 +176,4 @@ fn as_user(user: Option<&User>, command: &str) -> String {
     let parent = std::process::id();
     let alive = quoted(&format!("[ $PPID = {parent} ] && exec \"$@\""));
     format!("{SETPRIV} --pdeathsig=TERM{} -- sh -c {alive} sh {command}", user.unwrap_or_default())
-}
-
-fn to_end(command: &str, folder: &Path, stop: &AtomicBool) -> Result<(), Ended> {
-    programs::to_end(command, folder, PREPARE, stop).map(drop)
 }

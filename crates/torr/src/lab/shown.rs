@@ -54,15 +54,34 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, CliError> {
     text += &format!("\n{}", align(&rows));
     let each_s = suite.seconds + suite.warmup;
     let runs = suite.rounds * levels.len();
-    let minutes = |subjects: usize| each_s * (runs * subjects) as f64 / 60.0;
+    let rounds = if suite.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", suite.rounds) };
+    let all = |subjects: usize| about(each_s * (runs * subjects) as f64);
     text += &format!(
-        "\n{} rounds of {} s: at least {:.0} minutes for each subject, {:.0} for all; --scale 0.1 takes a tenth.\n",
-        suite.rounds,
+        "\n{rounds} of {} s: at least {} for each subject, {} for all; --scale 0.1 takes a tenth.\n",
         suite.seconds,
-        minutes(1),
-        minutes(suite.subjects.len())
+        all(1),
+        all(suite.subjects.len())
     );
     text += &format!("\nsubjects: {}\n", suite.subjects.join(", "));
     output::report(&text);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a time in seconds or minutes, whichever has a whole number that says something.
+fn about(seconds: f64) -> String {
+    let (count, unit) = if seconds < 90.0 { (seconds.ceil(), "second") } else { ((seconds / 60.0).round(), "minute") };
+    format!("{count:.0} {unit}{}", if count <= 1.0 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_suite_takes_seconds() {
+        assert_eq!(
+            [0.4, 6.2, 89.0, 90.0, 600.0].map(about),
+            ["1 second", "7 seconds", "89 seconds", "2 minutes", "10 minutes"]
+        );
+    }
 }
