@@ -72,7 +72,7 @@ fn once_shows_a_session_of_a_script() {
         "shop.lua: home\n> GET / HTTP/1.1\n",
         "< HTTP/1.1 200\n",
         "***, world!",
-        "  pause of 10ms\n",
+        "  pause of 10.0 ms\n",
         "shop.lua: POST /nowhere\n> POST /nowhere HTTP/1.1\n",
         "> a=b\n",
         "< HTTP/1.1 404\n",

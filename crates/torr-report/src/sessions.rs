@@ -3,7 +3,6 @@
 use crate::human::{count, percent, printable, rate as per_second};
 use crate::style::{BAD, FAINT, STRONG, paint};
 use torr_gauge::RunResult;
-use torr_gauge::result::PlanSummary;
 use torr_gauge::sessions::SessionSummary;
 
 /// The limit of files that a title names.
@@ -35,10 +34,19 @@ fn origin(url: &str) -> &str {
     url[host..].find(['/', '?', '#']).map_or(url, |at| &url[..host + at])
 }
 
-/// Returns the finished sessions per second, beside the planned rate if there is one.
-pub fn rate(sessions: &SessionSummary, plan: &PlanSummary) -> String {
-    let planned = plan.rate.map_or(String::new(), |planned| format!(" of {}", per_second(planned)));
-    paint(STRONG, format!("{}{planned} sessions/s", per_second(sessions.per_second)))
+/// Returns the finished sessions per second. A planned rate is that of sessions that are begun, which stand beside it then.
+pub fn rate(sessions: &SessionSummary, run: &RunResult) -> String {
+    let finished = per_second(sessions.per_second);
+    paint(
+        STRONG,
+        match run.plan.rate {
+            None => format!("{finished} sessions/s"),
+            Some(planned) => {
+                let begun = per_second(sessions.started as f64 / run.duration_s.max(1e-3));
+                format!("{begun} of {} sessions/s begun, {finished} finished", per_second(planned))
+            }
+        },
+    )
 }
 
 /// Returns how many sessions failed; `None` without failures.
@@ -50,7 +58,7 @@ pub fn failed(sessions: &SessionSummary) -> Option<String> {
 }
 
 /// Returns the rate of sessions and how they ended.
-pub fn counts(sessions: &SessionSummary, plan: &PlanSummary) -> String {
+pub fn counts(sessions: &SessionSummary, run: &RunResult) -> String {
     let failed = match sessions.failed {
         0 => String::new(),
         n => {
@@ -62,5 +70,5 @@ pub fn counts(sessions: &SessionSummary, plan: &PlanSummary) -> String {
         0 => String::new(),
         n => paint(FAINT, format!(", {} unfinished", count(n))),
     };
-    format!("{}   {} finished{failed}{unfinished}", rate(sessions, plan), count(sessions.finished))
+    format!("{}   {} finished{failed}{unfinished}", rate(sessions, run), count(sessions.finished))
 }

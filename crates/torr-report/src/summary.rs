@@ -13,7 +13,7 @@ const NOTHING: &str = "none";
 /// their rate and how many failed.
 pub fn line(run: &RunResult) -> String {
     let parts = [
-        run.sessions.as_ref().map(|sessions| sessions::rate(sessions, &run.plan)),
+        run.sessions.as_ref().map(|sessions| sessions::rate(sessions, run)),
         Some(throughput(run)),
         run.latency_us.as_ref().map(tail),
         Some(failures(run)),

@@ -23,7 +23,7 @@ pub fn report_within(run: &RunResult, width: usize) -> String {
     let mut text = heading(run);
     let _ = writeln!(text, "\n  {}\n", summary::line(run));
     if let Some(sessions) = &run.sessions {
-        let _ = writeln!(text, "  {:<12} {}", "sessions", sessions::counts(sessions, &run.plan));
+        let _ = writeln!(text, "  {:<12} {}", "sessions", sessions::counts(sessions, run));
     }
     let _ = writeln!(text, "  {:<12} {}", "throughput", throughput(run));
     let _ = writeln!(text, "  {:<12} {}", "status", status(run));
@@ -198,12 +198,13 @@ fn connections(run: &RunResult) -> String {
         0 => String::new(),
         n => format!(", {} closed by the server", count(n)),
     };
-    format!(
-        "{} opened, {} at a time, {} requests each{closed}",
-        count(c.opened),
-        count(c.peak),
-        rate(c.requests_per_connection)
-    )
+    let peak = if is_known(run) { count(c.peak) } else { "-".into() };
+    format!("{} opened, {peak} at a time, {} requests each{closed}", count(c.opened), rate(c.requests_per_connection))
+}
+
+/// Whether anything is known of the generator: agents of a fleet report it at their end.
+fn is_known(run: &RunResult) -> bool {
+    run.fleet.as_ref().is_none_or(|fleet| fleet.agents.iter().any(|agent| agent.busy_share.is_some()))
 }
 
 fn tls(tls: &Tls) -> String {
@@ -227,6 +228,9 @@ fn traffic(run: &RunResult) -> String {
 
 fn generator(run: &RunResult) -> String {
     let g = &run.generator;
+    if !is_known(run) {
+        return "-".into();
+    }
     let cost = format!("{:.2} us of CPU per request, {} of its CPU used", g.cpu_us_per_request, percent(g.cpu_share));
     let busy = format!("busy {}", percent(g.busy_share));
     let busy = if g.saturated { paint(BAD, format!("{busy}: saturated")) } else { busy };

@@ -85,9 +85,9 @@ fn the_report_has_sessions_entries_and_where_sessions_ended() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     for part in [
         "tests/shop.hurl at http://h:81  10.0 sessions/s asked for, 4 users, 2 threads,",
-        "  7.50 of 10.0 sessions/s, 25.0 requests/s, ",
+        "  10.0 of 10.0 sessions/s begun, 7.50 finished, 25.0 requests/s, ",
         "sessions failed (20%)\n",
-        "  sessions     7.50 of 10.0 sessions/s   15 finished, 4 failed (20%), 1",
+        "  sessions     10.0 of 10.0 sessions/s begun, 7.50 finished   15 finished, 4",
         "  session       60.0 ms",
         "  log in                                19       3  10.0 ms    -  10.0 ms\n",
         "\n    3 of 19 responses failed: status == 200\n      expected status 200, was status 503 <0>\n",
@@ -101,7 +101,7 @@ fn the_report_has_sessions_entries_and_where_sessions_ended() {
     let line = plain(&summary::line(&run.result));
     assert!(
         line.starts_with(
-            "7.50 of 10.0 sessions/s, 25.0 requests/s, p90 20.0 ms, 3 errors (5.8%), 4 sessions failed (20%)"
+            "10.0 of 10.0 sessions/s begun, 7.50 finished, 25.0 requests/s, p90 20.0 ms, 3 errors (5.8%), 4 sessions failed (20%)"
         ),
         "{line}"
     );

@@ -8,11 +8,13 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object with a 'log'")]
 pub(super) struct Archive {
     pub(super) log: Log,
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object with 'entries'")]
 pub(super) struct Log {
     #[serde(default, deserialize_with = "or_default")]
     pub(super) pages: Vec<Page>,

@@ -13,6 +13,7 @@ use torr_gauge::sessions::EntryName;
 use torr_press::learnt::LearntServers;
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
 use torr_press::{Keep, Plan, RequestInfo, RequestParts};
+use torr_report::human::micros;
 use torr_session::users::Secrets;
 
 /// Walks one user through one session of a script: exit code 1 if it fails, or a response or a check of it.
@@ -97,7 +98,7 @@ impl Shown {
     fn step(&self, step: &Step) {
         match step {
             Step::Pause(pause) if !pause.is_zero() => {
-                self.show(&format!("  pause of {}\n\n", humantime::format_duration(*pause)));
+                self.show(&format!("  pause of {}\n\n", micros(pause.as_secs_f64() * 1e6)));
             }
             Step::Finished => {
                 let mut outcome = self.outcome();

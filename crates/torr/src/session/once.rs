@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use torr_gauge::sessions::EntryName;
 use torr_press::users::{Judged, ReceivedBy};
+use torr_report::human::micros;
 use torr_session::Value;
 use torr_session::users::{Ended, RunSettings, Secrets, SessionObserver};
 
@@ -161,7 +162,7 @@ impl SessionObserver for Transcript {
     }
 
     fn pauses(&self, pause: Duration) {
-        self.show(&format!("  pause of {}\n\n", humantime::format_duration(pause)));
+        self.show(&format!("  pause of {}\n\n", micros(pause.as_secs_f64() * 1e6)));
     }
 
     fn ended(&self, end: &Ended, variables: Vec<(&str, &Value)>) {
