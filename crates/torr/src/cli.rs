@@ -23,6 +23,7 @@ use grammar::{Cli, Command};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use torr_gauge::redact;
 use torr_press::Plan;
 
 /// Runs a command line, whose first word is the program's name.
@@ -95,7 +96,7 @@ fn refusal(words: &[OsString], error: &clap::Error) -> CliError {
             words.find_map(commands::misplaced).unwrap_or_else(|| exit::from_clap(error))
         }
         (ErrorKind::MissingRequiredArgument, _) => unmet(words).unwrap_or_else(|| exit::from_clap(error)),
-        (ErrorKind::UnknownArgument, _) => match unknown_flag(error) {
+        (ErrorKind::UnknownArgument, _) => match load_without_dashes(words, error).or_else(|| unknown_flag(error)) {
             Some(mistake) => mistake,
             None => exit::from_clap(error),
         },
@@ -109,6 +110,19 @@ fn unmet(words: &[OsString]) -> Option<CliError> {
     let is_command = words.get(1).and_then(|word| grammar.find_subcommand(word)).is_some();
     let sentence = needs::unmet(&grammar, words, if is_command { 2 } else { 1 })?;
     Some(CliError::Usage(format!("{sentence} (see 'torr --help-all')")))
+}
+
+/// Returns the mistake of giving `torr fleet run` a load without the `--` before it, if it is so.
+fn load_without_dashes(words: &[OsString], error: &clap::Error) -> Option<CliError> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    let is_run = words.get(1..3).is_some_and(|command| command == ["fleet", "run"]);
+    let is_typo = word.starts_with("--") && error.get(ContextKind::SuggestedArg).is_some();
+    (is_run && !is_typo && !words.iter().any(|word| word == "--")).then(|| {
+        CliError::Usage(format!(
+            "'{}' is of the load, which stands after '--': torr fleet run -- URL FLAGS",
+            redact::url(word)
+        ))
+    })
 }
 
 /// Returns the mistake of giving a flag to a command that another command has, if it is so.
@@ -261,7 +275,7 @@ fn execute(command: Command) -> Result<ExitCode, CliError> {
         Command::InstallLinks(args) => crate::links::run(&args),
         Command::Completions(args) => shell::completions(&args, help::grammar()),
         Command::Man(args) => shell::man(&args, help::grammar()),
-        Command::Help { command } => help_of(command.as_deref()),
+        Command::Help { command } => help_of(&command),
     }
 }
 
@@ -305,14 +319,16 @@ fn planned(path: &str) -> Result<Planned, CliError> {
     }
 }
 
-/// Shows the help of a command, or that of the program.
-fn help_of(command: Option<&str>) -> Result<ExitCode, CliError> {
-    if let Some(unknown) = command.filter(|command| commands::names().all(|name| name != *command)) {
+/// Shows the help of a command, of one that belongs to it, or that of the program.
+fn help_of(command: &[String]) -> Result<ExitCode, CliError> {
+    let first = command.first().map(String::as_str);
+    if let Some(unknown) = first.filter(|first| commands::names().all(|name| name != *first)) {
         return Err(commands::unknown(unknown));
     }
     // What other programs' flags mean only they know.
-    let flag = if command.is_some_and(Front::is_called) { "-h" } else { "--help" };
-    let args: Vec<OsString> = ["torr"].into_iter().chain(command).chain([flag]).map(OsString::from).collect();
+    let flag = if first.is_some_and(Front::is_called) { "-h" } else { "--help" };
+    let words = command.iter().map(String::as_str);
+    let args: Vec<OsString> = ["torr"].into_iter().chain(words).chain([flag]).map(OsString::from).collect();
     run(&args)
 }
 

@@ -33,6 +33,9 @@ pub struct OnceArgs {
     /// A hurl file, a script, or a plan, of which the load is passed over; or the URL of --script
     #[arg(value_name = "TARGET")]
     pub target: String,
+    /// The arguments of the script, behind '--'
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    pub arguments: Vec<String>,
     #[command(flatten)]
     pub variables: VariableArgs,
     /// After how long without a complete response a request has failed
@@ -47,9 +50,6 @@ pub struct OnceArgs {
     pub script: ScriptArgs,
     #[command(flatten)]
     pub transport: TransportArgs,
-    /// The arguments of the script, behind '--'
-    #[arg(last = true, value_name = "ARGUMENTS")]
-    pub arguments: Vec<String>,
 }
 
 /// Walks one user through a file: exit code 1 if the session fails.

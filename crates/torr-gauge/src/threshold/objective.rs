@@ -22,9 +22,20 @@ pub struct Objective(ThresholdRule);
 /// The reason for which a text is no objective.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ObjectiveError {
+    /// There is no comparison in it.
+    #[error("no comparison (< or <=) as in 'p99<50ms'")]
+    NoComparison,
+    /// A response time is compared with something else.
+    #[error("'{limit}' is no time: '{metric}' needs us, ms, s or m, as in '{metric}<50ms'")]
+    NoTime {
+        /// The metric.
+        metric: String,
+        /// The limit.
+        limit: String,
+    },
     /// The text is no rule of a threshold either.
     #[error(transparent)]
-    ThresholdRule(#[from] ThresholdRuleError),
+    ThresholdRule(ThresholdRuleError),
     /// The objective has a lower bound of a figure that should be small.
     #[error("'{0}' says what is bad: an objective says what is good, as in '{1}'")]
     Floor(String, String),
@@ -52,7 +63,11 @@ impl Objective {
     /// # Errors
     /// [`ObjectiveError`], which says what is wrong.
     pub fn parse(text: &str) -> Result<Self, ObjectiveError> {
-        let rule = ThresholdRule::parse(text)?;
+        let rule = ThresholdRule::parse(text).map_err(|error| match error {
+            ThresholdRuleError::NoComparison => ObjectiveError::NoComparison,
+            ThresholdRuleError::NoTime { metric, limit } => ObjectiveError::NoTime { metric, limit },
+            error => ObjectiveError::ThresholdRule(error),
+        })?;
         match (rule.metric, rule.comparison) {
             (Metric::Rps, _) => Err(ObjectiveError::Rate(rule.text)),
             (_, Comparison::Below | Comparison::AtMost) => Ok(Self(rule)),

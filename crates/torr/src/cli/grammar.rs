@@ -82,7 +82,7 @@ pub enum Command {
     Check(CheckArgs),
     /// Walk one user through a hurl file or a script, with every request and response shown
     Once(Box<OnceArgs>),
-    /// Turn a curl command line or a HAR recording into a hurl file
+    /// Turn curl command lines, HAR recordings, and files of OpenAPI, Postman, Apipost and JMeter into hurl files
     Import(ImportArgs),
     /// Press with ApacheBench's command line, and report in its layout; see 'torr ab -h'
     #[command(disable_help_flag = true)]
@@ -109,8 +109,8 @@ pub enum Command {
     Man(ManArgs),
     /// Show this help, or that of a command
     Help {
-        /// The command
-        command: Option<String>,
+        /// The command, and one of its own, as in 'torr help fleet agent'
+        command: Vec<String>,
     },
 }
 

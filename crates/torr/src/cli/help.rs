@@ -53,7 +53,7 @@ const BRIEFS: &[Brief] = &[
             ("watch", "Offer what a server's machine shows to torr elsewhere"),
             ("check", "Say what is wrong with hurl files, scripts, plans"),
             ("once", "Walk through a file once, everything shown"),
-            ("import", "Turn curl commands and recordings into hurl files"),
+            ("import", "Turn curl, HAR, OpenAPI, Postman ... into hurl files"),
         ],
         below: "\
 Examples:

@@ -18,7 +18,7 @@ pub struct DoctorArgs {
     #[command(flatten)]
     pub given: GivenFlags,
     /// A URL, whose 'http://' may be left out; or a.hurl, script.lua, or plan.toml, of which the load is passed over
-    #[arg(required_unless_present_any = ["command", "tls"])]
+    #[arg(required_unless_present_any = ["sweep", "command", "tls"])]
     pub url: Option<String>,
     /// Connections at a time that the service is meant to stand
     #[arg(short, long, default_value_t = 100, value_parser = positive, value_name = "N")]

@@ -8,7 +8,7 @@ use crate::flags::transport::TransportArgs;
 use crate::press::permission;
 use crate::session;
 use std::time::Duration;
-use torr_doctor::remote::RemoteWatch;
+use torr_doctor::remote::{RemoteError, RemoteWatch};
 use torr_doctor::{Assignment, Invocation, quoted};
 use torr_press::Plan;
 use torr_press::request::Options;
@@ -108,7 +108,8 @@ pub fn assignment(
 pub fn remote(args: &DoctorArgs, port: u16) -> Result<Option<RemoteWatch>, CliError> {
     let Some(address) = &args.watch else { return Ok(None) };
     let token = args.watch_token.clone().or_else(|| std::env::var("TORR_WATCH_TOKEN").ok());
-    RemoteWatch::connect(address, token.as_deref(), port)
-        .map(Some)
-        .map_err(|error| CliError::Unreachable(error.to_string()))
+    RemoteWatch::connect(address, token.as_deref(), port).map(Some).map_err(|error| match error {
+        RemoteError::Address(_) => CliError::Usage(format!("--watch {error}")),
+        error => CliError::Unreachable(error.to_string()),
+    })
 }

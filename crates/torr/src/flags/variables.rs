@@ -12,13 +12,13 @@ const PREFIX: &str = "HURL_VARIABLE_";
 #[derive(Debug, Args)]
 pub struct VariableArgs {
     /// Give a variable a value; can be given several times
-    #[arg(long = "variable", value_name = "NAME=VALUE")]
+    #[arg(long = "variable", value_name = "NAME=VALUE", help_heading = "Sessions")]
     pub variables: Vec<String>,
     /// Read variables from a file of lines NAME=VALUE; can be given several times
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Sessions")]
     pub variables_file: Vec<String>,
     /// Give a variable a value that no output shows; can be given several times
-    #[arg(long = "secret", value_name = "NAME=VALUE")]
+    #[arg(long = "secret", value_name = "NAME=VALUE", help_heading = "Sessions")]
     pub secrets: Vec<String>,
 }
 
