@@ -84,7 +84,7 @@ pub fn diagnose(
         }
         Err(Halt::OutOfTime) => {
             cut_short = Some(CutShort::OutOfTime);
-            driver.failures()
+            driver.without_experiment()
         }
         // No connection could be opened, as earlier ones had used all ports.
         Err(Halt::Run(RunError::Unreachable { failure, .. }))
@@ -153,10 +153,10 @@ impl Driver<'_> {
         }
     }
 
-    /// Returns the verdict on failures without another experiment, if the load of the user was tried.
-    fn failures(&self) -> Option<Verdict> {
+    /// Returns the verdict that needs no further experiment, if there is one and the load of the user was tried.
+    fn without_experiment(&self) -> Option<Verdict> {
         self.evidence.positions.full?;
-        rules::errors(&self.evidence).ok().flatten()
+        rules::WITHOUT_EXPERIMENT.iter().find_map(|rule| rule(&self.evidence).ok().flatten())
     }
 
     fn run(&mut self, experiment: &Experiment) -> Result<(), Halt> {

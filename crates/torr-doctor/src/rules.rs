@@ -57,6 +57,9 @@ pub const RULES: [Rule; 12] = [
     busy,
 ];
 
+/// The rules that tell something when there is no time for another experiment.
+pub const WITHOUT_EXPERIMENT: [Rule; 2] = [allowed::rule, errors];
+
 pub use connecting::ECDSA;
 pub use failing::{errors, out_of_ports};
 pub use proxy::seen_through;

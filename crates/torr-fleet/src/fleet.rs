@@ -15,8 +15,8 @@ use tokio::time::Instant;
 /// The time between two calls while agents are waited for.
 const CALL_AGAIN: Duration = Duration::from_millis(300);
 
-/// The time within which agents respond that are told to end a run.
-const TOLD: Duration = Duration::from_secs(1);
+/// The time within which agents respond that receive the end of a run.
+const RESPONSE: Duration = Duration::from_secs(1);
 
 /// Returns the agents that respond within a time.
 ///
@@ -42,7 +42,7 @@ pub fn find(nats: &Nats, fleet: &FleetName, members: &Members, wait: Duration) -
     })
 }
 
-/// Ends a run, or all runs of a fleet. Returns the agents that respond within a time, each as it was when it was told.
+/// Ends a run, or all runs of a fleet. Returns the agents that respond within a time, each as it was before.
 ///
 /// # Errors
 /// If NATS cannot be reached.
@@ -56,7 +56,7 @@ pub fn stop(nats: &Nats, fleet: &FleetName, run: Option<&str>) -> Result<Vec<Hel
         call.await.map_err(|error| failed(&error))?;
         nats::send(&client, fleet.stop(), &Message::Stop { run: run.map(str::to_owned) }).await;
         client.flush().await.map_err(|error| failed(&error))?;
-        let (mut found, end) = (BTreeMap::new(), Instant::now() + TOLD);
+        let (mut found, end) = (BTreeMap::new(), Instant::now() + RESPONSE);
         while let Ok(Some(response)) = tokio::time::timeout_at(end, responses.next()).await {
             if let Ok(Message::Hello(hello)) = Message::decode(&response.payload) {
                 found.insert(hello.agent.clone(), hello);

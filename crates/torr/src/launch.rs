@@ -59,7 +59,7 @@ impl Launcher {
         &self.program
     }
 
-    /// Returns the same command, whose program errors call by another name: what it starts.
+    /// Returns the command with another name for its program in errors, as that of what it starts.
     pub fn called(self, name: &str) -> Self {
         Self { name: Some(name.to_owned()), ..self }
     }

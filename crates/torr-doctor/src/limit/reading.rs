@@ -103,7 +103,7 @@ impl Reading {
             generator_saturated: result.generator.saturated,
             ended_early,
             taken: Taken::during(result),
-            // A service that answers as fast as requests come, and misses an objective, has a limit that a plain run does not see.
+            // A service that responds as fast as requests come, and misses an objective, has a limit that a plain run does not see.
             verdict: Some(verdict).filter(|verdict| is_kept || verdict.factor != Factor::None),
         }
     }

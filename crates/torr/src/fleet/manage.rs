@@ -46,17 +46,17 @@ pub fn stop(args: &StopArgs) -> Result<ExitCode, CliError> {
     if agents.is_empty() {
         return Err(CliError::Failed(none(&args.nats)));
     }
-    let told =
+    let ending =
         agents.iter().filter(|agent| agent.run.is_some() && run.is_none_or(|run| agent.run.as_deref() == Some(run)));
-    match (told.count(), run) {
+    match (ending.count(), run) {
         (0, Some(run)) => Err(CliError::Failed(format!("no agent that responded carries out the run '{run}'"))),
         (0, None) => {
             output::note("no agent that responded carries out a run");
             Ok(ExitCode::SUCCESS)
         }
-        (told, _) => {
+        (ending, _) => {
             let agents =
-                if told == 1 { "1 agent ends its run".into() } else { format!("{told} agents end their runs") };
+                if ending == 1 { "1 agent ends its run".into() } else { format!("{ending} agents end their runs") };
             output::note(&agents);
             Ok(ExitCode::SUCCESS)
         }
