@@ -47,15 +47,14 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, CliError> {
 /// Demands that results are there, and that both versions are of one kind.
 fn check_kinds(args: &CompareArgs) -> Result<(), CliError> {
     let exists = |word: &&String| Path::new(word).exists();
-    let is_file_name = |word: &&String| {
-        let path = Path::new(word);
-        let is_json = path.extension().is_some_and(|extension| extension == "json");
-        !word.contains("://") && (is_json || ["/", "./", "../"].iter().any(|start| word.starts_with(start)))
+    let is_result = |word: &&String| {
+        !word.contains("://") && Path::new(word).extension().is_some_and(|extension| extension == "json")
     };
-    // The words of --a and --b are commands where they have a URL.
-    let sides = if args.url.is_none() { [&args.a[..], &args.b[..]].concat() } else { Vec::new() };
-    let words = args.versions.iter().chain(&sides);
-    if let Some(missing) = words.clone().find(|word| is_file_name(word) && !exists(word)) {
+    let is_path = |word: &&String| ["/", "./", "../"].iter().any(|start| word.starts_with(start));
+    let versions = args.versions.iter().filter(|word| is_result(word) || is_path(word));
+    // Words of --a and --b may be commands.
+    let sides = args.a.iter().chain(&args.b).filter(|word| args.url.is_none() && is_result(word));
+    if let Some(missing) = versions.chain(sides).find(|word| !exists(word)) {
         return Err(CliError::Usage(format!("there is no file '{missing}'")));
     }
     match &args.versions[..] {
