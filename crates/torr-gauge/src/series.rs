@@ -5,7 +5,6 @@ use crate::sessions::SessionsEnded;
 use crate::step_counts::StepCounts;
 use crate::{CpuUse, Latency};
 use serde::{Deserialize, Serialize};
-use std::mem;
 
 /// The limit of points, above which neighbours merge and the interval doubles.
 const MAX_POINTS: usize = 1024;
@@ -53,7 +52,7 @@ fn is_zero(count: &u64) -> bool {
 pub struct Series {
     intervals: Vec<Interval>,
     /// The encoded response times of all intervals, one after the other. A vector for each interval would take several times as
-    /// much, and what merging frees would not be used again.
+    /// much, and the memory that merging frees would not be used again.
     encoded: Vec<u8>,
     /// The number of the caller's intervals in each interval of the series; 0 stands for 1.
     merged: usize,
@@ -61,7 +60,7 @@ pub struct Series {
     in_last: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Interval {
     end_s: f64,
     counts: IntervalCounts,
@@ -99,20 +98,29 @@ impl Series {
         }
     }
 
-    /// Merges intervals in pairs.
+    /// Merges intervals in pairs, in place: the memory of a copy would stay with the process for the rest of the run.
     fn halve(&mut self) {
-        let (intervals, encoded) = (mem::take(&mut self.intervals), self.encoded.clone());
-        self.encoded.clear();
-        let mut encoded = &encoded[..];
-        for (index, interval) in intervals.into_iter().enumerate() {
-            let (own, later) = encoded.split_at(interval.encoded);
-            encoded = later;
-            self.encoded.extend_from_slice(own);
-            self.intervals.push(interval);
-            if index % 2 == 1 {
-                self.merge_last();
+        let (mut read, mut written, mut kept) = (0, 0, 0);
+        let mut encoded = Vec::new();
+        for first in (0..self.intervals.len()).step_by(2) {
+            let mut both = self.intervals[first];
+            let mut steps = StepCounts::decode(&self.encoded[read..read + both.encoded]);
+            read += both.encoded;
+            if let Some(later) = self.intervals.get(first + 1) {
+                steps.add(&StepCounts::decode(&self.encoded[read..read + later.encoded]));
+                read += later.encoded;
+                both.extend(later);
             }
+            encoded.clear();
+            steps.encode(&mut encoded);
+            // A sum is never longer than its parts, which have been read.
+            self.encoded[written..written + encoded.len()].copy_from_slice(&encoded);
+            written += encoded.len();
+            self.intervals[kept] = Interval { encoded: encoded.len(), ..both };
+            kept += 1;
         }
+        self.intervals.truncate(kept);
+        self.encoded.truncate(written);
         self.merged = 2 * self.merged.max(1);
         self.in_last = self.merged;
     }
@@ -127,8 +135,7 @@ impl Series {
         self.encoded.truncate(both_at);
         steps.encode(&mut self.encoded);
         both.encoded = self.encoded.len() - both_at;
-        both.end_s = last.end_s;
-        both.counts.add(&last.counts);
+        both.extend(last);
         self.intervals.pop();
     }
 
@@ -170,6 +177,11 @@ impl IntervalCounts {
 }
 
 impl Interval {
+    fn extend(&mut self, later: &Self) {
+        self.end_s = later.end_s;
+        self.counts.add(&later.counts);
+    }
+
     fn point(&self, steps: &StepCounts) -> Point {
         let IntervalCounts { requests, errors, sessions, cpu } = self.counts;
         Point {
