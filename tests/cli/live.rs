@@ -148,7 +148,7 @@ fn a_hostile_server_sends_nothing_to_the_terminal() {
     });
     screen.press("q");
     let ended = screen.end();
-    assert_eq!((ended.code, ended.is_restored), (Some(0), true), "{}", ended.text);
+    assert_eq!((ended.code, ended.is_restored), (Some(1), true), "none was answered: {}", ended.text);
 }
 
 #[test]

@@ -364,7 +364,7 @@ fn mistakes_are_said_by_line_and_column_with_what_to_do() {
         ("", "p.toml: there is no 'target'"),
         ("target = \"p.toml\"\n", "p.toml:1:10: 'target': 'p.toml' is a plan, and the target of a plan cannot be one"),
         ("target = [\"http://h/\", \"http://i/\"]\n", "one URL too many"),
-        ("oauth2-bearer = \"geheim\"\nuser = \"ann\"\n", "p.toml:2:8: 'user': "),
+        ("target = \"http://h/\"\noauth2-bearer = \"geheim\"\nuser = \"ann\"\n", "p.toml:3:8: 'user': "),
     ];
     for (plan, words) in cases {
         let folder = folder(&[("p.toml", plan)]);

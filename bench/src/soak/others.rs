@@ -37,7 +37,7 @@ impl Others {
         Self { begin: Instant::now(), machine: Machine::read(), ours: ours() }
     }
 
-    /// Notes that a process is about to be killed: the CPU time of its living children is nobody's afterwards.
+    /// Notes that a process is about to be killed: no account has the CPU time of its living children afterwards.
     pub fn before_killing(&mut self, pid: u32) {
         self.ours -= children(pid).into_iter().map(used_and_ended).sum::<f64>();
     }

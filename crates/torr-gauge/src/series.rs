@@ -98,7 +98,7 @@ impl Series {
         }
     }
 
-    /// Merges intervals in pairs, in place: the memory of a copy would stay with the process for the rest of the run.
+    /// Merges intervals in pairs, within their buffer: the memory of a copy would stay with the process for the rest of the run.
     fn halve(&mut self) {
         let (mut read, mut written, mut kept) = (0, 0, 0);
         let mut encoded = Vec::new();

@@ -298,7 +298,10 @@ fn fleet_load(words: &[String], source: WordSource) -> Result<FleetLoad, CliErro
     }
     let given = given(help::grammar().get_arguments(), &matches);
     if matches!(source, WordSource::User) {
-        check_outputs(&cli.press, &TargetKind::of(&cli.press.targets)?, &given)?;
+        // Words after the URL are arguments of the script.
+        let targets = if cli.press.script.script.is_some() { 1 } else { usize::MAX };
+        let targets = &cli.press.targets[..cli.press.targets.len().min(targets)];
+        check_outputs(&cli.press, &TargetKind::of(targets)?, &given)?;
     }
     FleetLoad::of(cli.press, &given, source)
 }
