@@ -7,7 +7,7 @@ use torr_test_support::wait_until;
 
 #[test]
 fn a_server_follows_each_source_of_settings() {
-    let scene = Scene::new("max_body = 4\nworkers = 1\n").variable("TORR_SERVE_MAX_HEAD", "200");
+    let scene = Scene::new("max_body = 4\nworkers = 1\n").variable("TORR_SERVE_MAX_HEAD", "300");
     let server = scene.serve(&["--max-headers", "2"]);
     let mut client = server.client();
     client.send(post("/echo", "four"));
@@ -19,7 +19,7 @@ fn a_server_follows_each_source_of_settings() {
         (fields(1), 200),
         (fields(2), 431),
         (format!("X: {}\r\n", "x".repeat(100)), 200),
-        (format!("X: {}\r\n", "x".repeat(200)), 431),
+        (format!("X: {}\r\n", "x".repeat(300)), 431),
     ] {
         let mut client = server.client();
         client.send(format!("GET / HTTP/1.1\r\nHost: x\r\n{fields}\r\n"));
