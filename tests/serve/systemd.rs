@@ -211,12 +211,12 @@ fn what_cannot_be_served_is_refused_in_one_line() {
         ),
     ] {
         let ended = Running::start_with_its_input(activated(socket, count, args)).wait();
-        one_line(&ended, line);
+        one_line(&ended, 1, line);
     }
 }
 
-fn one_line(ended: &Ended, line: &str) {
-    assert_eq!((ended.code, ended.stderr.trim_end()), (Some(1), &*format!("torr: {line}")), "{ended:?}");
+fn one_line(ended: &Ended, code: i32, line: &str) {
+    assert_eq!((ended.code, ended.stderr.trim_end()), (Some(code), &*format!("torr: {line}")), "{ended:?}");
 }
 
 // The pid file.
@@ -237,8 +237,11 @@ fn the_pid_file_is_there_as_long_as_the_server() {
 
         let second = Running::start(torr_command(&[&["serve", "--listen", "127.0.0.1:0"], &*with].concat())).wait();
         let (pid, shown) = (server.pid(), file.display());
-        let lives = format!("the server seems to run already, as process {pid} in the pid file {shown}: stop that");
-        one_line(&second, &lives);
+        let lives = format!(
+            "the server seems to run already, as process {pid} in the pid file {shown}: stop that process, choose another pid \
+             file, or delete this one if the process is none of yours"
+        );
+        one_line(&second, 2, &lives);
         assert_eq!(fs::read_to_string(&file).expect("it is there"), expected);
         server.leaves();
         assert_eq!(fs::read_dir(folder.path()).expect("it is a folder").count(), 0, "a file is left");
@@ -269,11 +272,11 @@ fn a_file_that_is_no_pid_file_is_left_alone() {
         fs::write(&file, content).expect("a file can be written");
         let path = file.to_str().expect("it is UTF-8");
         let ended = Running::start(torr_command(&["serve", "--listen", "127.0.0.1:0", "--pid-file", path])).wait();
-        one_line(&ended, &format!("{path} is no pid file: it holds something other than a number"));
+        one_line(&ended, 2, &format!("{path} is no pid file: it holds something other than a number"));
         assert_eq!(fs::read(&file).expect("it is there"), content);
     }
     let nowhere = folder.path().join("no/where");
     let path = nowhere.to_str().expect("it is UTF-8");
     let ended = Running::start(torr_command(&["serve", "--listen", "127.0.0.1:0", "--pid-file", path])).wait();
-    one_line(&ended, &format!("cannot write the pid file {path}: no such file or directory"));
+    one_line(&ended, 2, &format!("cannot write the pid file {path}: no such file or directory"));
 }
