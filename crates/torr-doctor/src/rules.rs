@@ -64,14 +64,10 @@ pub use connecting::ECDSA;
 pub use failing::{errors, out_of_ports};
 pub use proxy::seen_through;
 
-/// Throughput still grows with connections. Where other programs use the machine, that may be theirs: what they leave is shared anew
-/// with each connection.
+/// Throughput still grows with connections.
 fn rising(evidence: &Evidence) -> Step {
-    let Some(verdict) = rising::rule(evidence)? else { return Ok(None) };
-    if let Some(disturbed) = disturbed(evidence)? {
-        return Ok(Some(disturbed));
-    }
-    Ok(Some(verdict).map(|verdict| doubted(verdict, evidence.figures.stolen_share())))
+    let verdict = rising::rule(evidence)?;
+    Ok(verdict.map(|verdict| doubted(verdict, evidence.figures.stolen_share())))
 }
 
 /// Other programs use the machine of the server that limits.

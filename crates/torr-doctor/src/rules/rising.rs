@@ -18,11 +18,9 @@ pub fn rule(evidence: &Evidence) -> Step {
     if figures.utilisation() < ALL_AT_WORK || double.is_some_and(|growth| growth < STILL_GROWS) {
         return Ok(None);
     }
+    let confidence = if double.is_some() { Confidence::Certain } else { Confidence::Likely };
     let up_to = figures.ladder.0.iter().map(|rung| rung.connections).max().unwrap_or(planned);
     let growth = figures.ladder.growth_per_doubling(1, planned).filter(|_| planned > 1);
-    // Requests that do not wait for each other make throughput grow with all connections, not with the last ones alone.
-    let always_grew = growth.is_none_or(|growth| growth >= STILL_GROWS);
-    let confidence = if double.is_some() && always_grew { Confidence::Certain } else { Confidence::Likely };
     let way = figures.round_trip_s.unwrap_or(0.0);
     let share = way / figures.alone_median_s.max(1e-9);
     let with_evidence = |verdict: Verdict| {

@@ -1,12 +1,12 @@
 //! Throughput that grows with connections: too few of them, a long way, or a pace for each.
 
-use super::case::{service, thread, uses, waiting};
+use super::case::{service, uses, waiting};
 use super::{Row, check};
 use serde_json::json;
 use torr_gauge::{Confidence, Factor};
 
 pub fn rows() -> Vec<Row> {
-    use Confidence::{Certain, Likely, Unknown};
+    use Confidence::{Certain, Likely};
     let grows = || service(5e-3, 1e6);
     let stolen = json!({"signals": {"machine": {"cpu_share": 0.5, "steal_share": 0.25}}});
     let paced = json!({"times": {"sending_s": 4.5e-3}});
@@ -19,26 +19,6 @@ pub fn rows() -> Vec<Row> {
             Likely,
         ),
         ("the hypervisor takes a quarter of the machine", grows().everywhere(stolen), Factor::Connections, Likely),
-        (
-            "others use three CPUs of four, and the server waits for one",
-            grows().everywhere(uses(1.0, vec![thread(1, 0.5, 0.45), thread(2, 0.5, 0.45)])),
-            Factor::Unknown,
-            Unknown,
-        ),
-        (
-            "the same from agents of a fleet",
-            grows()
-                .load(|setting| (setting.agents, setting.has_null) = (Some(2), false))
-                .everywhere(uses(1.0, vec![thread(1, 0.5, 0.45), thread(2, 0.5, 0.45)])),
-            Factor::Unknown,
-            Unknown,
-        ),
-        (
-            "few connections brought little more than one",
-            grows().times("1 connection", 8.0),
-            Factor::Connections,
-            Likely,
-        ),
         ("the way is most of the time", grows().rtt(4e-3), Factor::NetworkDelay, Certain),
         ("the way is a part of the time", grows().rtt(1e-3), Factor::Connections, Certain),
         (
