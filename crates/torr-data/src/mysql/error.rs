@@ -8,7 +8,7 @@ use mysql_async::{Error, IoError, ServerError};
 /// Classifies the error of a statement.
 pub(super) fn classify(error: Error) -> DataError {
     match error {
-        Error::Server(error) => by_code(&error),
+        Error::Server(error) => by_code("MySQL", &error),
         Error::Io(_) | Error::Driver(mysql_async::DriverError::ConnectionClosed) => lost(&error),
         _ => DataError::new(ErrorKind::Other, format_args!("MySQL: {error}")),
     }
@@ -17,7 +17,7 @@ pub(super) fn classify(error: Error) -> DataError {
 /// Classifies the error of a connection to `server` that could not be opened.
 pub(super) fn classify_connect(server: &str, error: Error) -> DataError {
     match error {
-        Error::Server(error) => by_code(&error),
+        Error::Server(error) => by_code(server, &error),
         // The driver's message may quote the password.
         Error::Url(_) => DataError::new(ErrorKind::BadUrl, "the database's URL cannot be used"),
         Error::Io(IoError::Io(error)) => DataError::refused(server, &error),
@@ -49,8 +49,8 @@ pub(super) fn classify_model_connect(error: &ConnectionError) -> DataError {
     lost(error)
 }
 
-fn by_code(error: &ServerError) -> DataError {
-    let text = format!("MySQL: {}", error.message);
+fn by_code(server: &str, error: &ServerError) -> DataError {
+    let text = format!("{server}: {}", error.message);
     let kind = match error.code {
         1044 | 1045 | 1142 | 1698 => ErrorKind::Denied,
         1049 => ErrorKind::MissingDatabase,

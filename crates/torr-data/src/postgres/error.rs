@@ -9,7 +9,7 @@ use tokio_postgres::error::DbError;
 /// Classifies the error of a statement.
 pub(super) fn classify(error: &Error) -> DataError {
     match error.as_db_error() {
-        Some(error) => by_code(error),
+        Some(error) => by_code("PostgreSQL", error),
         None if error.is_closed() || io(error).is_some() => lost(error),
         None => other(error),
     }
@@ -22,7 +22,7 @@ pub(super) fn classify_connect(server: &str, error: &Error) -> DataError {
     }
     let text = error.to_string();
     let kind = match error.as_db_error() {
-        Some(error) => return by_code(error),
+        Some(error) => return by_code(server, error),
         None if error.is_closed() => ErrorKind::Refused,
         None if text.contains("authentication") || text.contains("password") => ErrorKind::Denied,
         None if text.contains("configuration") || text.contains("TLS") => ErrorKind::BadUrl,
@@ -55,8 +55,8 @@ pub(super) fn classify_model_connect(error: &ConnectionError) -> DataError {
     lost(error)
 }
 
-fn by_code(error: &DbError) -> DataError {
-    let text = format!("PostgreSQL: {}", error.message());
+fn by_code(server: &str, error: &DbError) -> DataError {
+    let text = format!("{server}: {}", error.message());
     let kind = match error.code().code() {
         "28P01" | "28000" | "42501" => ErrorKind::Denied,
         "3D000" => ErrorKind::MissingDatabase,

@@ -69,9 +69,10 @@ impl RedisConfig {
         let stream = TcpStream::connect((&*self.host, self.port)).await;
         let stream = stream.and_then(|stream| stream.set_nodelay(true).map(|()| stream));
         let stream = stream.map_err(|error| DataError::refused(&self.server, &error))?;
-        let connection = RedisConnection::new(stream, self.response_timeout).await.map_err(classify_handshake)?;
+        let failed = |error| classify_handshake(&self.server, error);
+        let connection = RedisConnection::new(stream, self.response_timeout).await.map_err(failed)?;
         for command in &self.handshake {
-            connection.send(command).await.map_err(classify_handshake)?;
+            connection.send(command).await.map_err(failed)?;
         }
         Ok(connection)
     }

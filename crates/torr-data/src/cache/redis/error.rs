@@ -5,6 +5,19 @@ use redis::{RedisError, ServerError};
 
 /// Classifies the error of a command.
 pub(super) fn classify(error: RedisError) -> DataError {
+    classify_of("Redis", error)
+}
+
+/// Classifies the error of the handshake with `server`.
+pub(super) fn classify_handshake(server: &str, error: RedisError) -> DataError {
+    if error.is_io_error() {
+        let text = format_args!("{server} has ended a new connection, as if it had too many clients: {error}");
+        return DataError::new(ErrorKind::Refused, text);
+    }
+    classify_of(server, error)
+}
+
+fn classify_of(server: &str, error: RedisError) -> DataError {
     if error.is_io_error() {
         return DataError::new(ErrorKind::Lost, format_args!("the connection to Redis has ended: {error}"));
     }
@@ -15,23 +28,14 @@ pub(super) fn classify(error: RedisError) -> DataError {
     }
     let error = error.into_server_errors();
     match error.as_deref().and_then(<[_]>::first) {
-        Some((_, error)) => by_code(error),
-        None => DataError::new(ErrorKind::Other, format_args!("Redis: {text}")),
+        Some((_, error)) => by_code(server, error),
+        None => DataError::new(ErrorKind::Other, format_args!("{server}: {text}")),
     }
 }
 
-/// Classifies the error of the handshake.
-pub(super) fn classify_handshake(error: RedisError) -> DataError {
-    if error.is_io_error() {
-        let text = format_args!("Redis has ended a new connection, as if it had too many clients: {error}");
-        return DataError::new(ErrorKind::Refused, text);
-    }
-    classify(error)
-}
-
-fn by_code(error: &ServerError) -> DataError {
+fn by_code(server: &str, error: &ServerError) -> DataError {
     let (code, details) = (error.code(), error.details().unwrap_or_default());
-    let text = format!("Redis: {code} {details}");
+    let text = format!("{server}: {code} {details}");
     let kind = match code {
         "OOM" => return DataError::server_exhausted(text).with_usable_connection(),
         "ERR" if details.contains("max number of clients") => return DataError::server_exhausted(text),
