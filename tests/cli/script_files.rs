@@ -6,6 +6,7 @@ use std::path::Path;
 use torr_test_support::program::{Ended, Running, torr, torr_command};
 use torr_test_support::script::{Client, Script};
 use torr_test_support::servers::Serve;
+use torr_test_support::supervised::Supervised;
 
 fn torr_in(folder: &Path, args: &[&str]) -> Ended {
     let mut command = torr_command(args);
@@ -88,6 +89,16 @@ fn once_shows_a_session_of_a_script() {
     let broken = File::new("broken.lua", "function session(user)\n  http.get('/')\n  nothing()\nend\n");
     let ended = torr(&["once", &shop.url("/"), "--script", broken.path()]);
     assert!(ended.code == Some(1) && ended.stderr.contains("broken.lua:3: in session(): "), "{ended:?}");
+}
+
+#[test]
+fn once_tells_of_a_script_that_does_not_end_and_ctrl_c_ends_it() {
+    let server = server();
+    let script = File::new("endless.lua", "function session(user)\n  while true do end\nend\n");
+    let mut once = Supervised::spawn(torr_command(&["once", &server.url(), "--script", script.path()]));
+    once.says("torr: the script has run for 5 s without a request or a pause; Ctrl-C ends it");
+    once.signal("INT");
+    assert_eq!(once.wait().code(), Some(130), "{:?}", once.said());
 }
 
 #[test]

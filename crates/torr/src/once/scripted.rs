@@ -6,7 +6,9 @@ use crate::{interrupt, output, press, transcript};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 use torr_gauge::Failure;
 use torr_gauge::sessions::EntryName;
@@ -15,6 +17,9 @@ use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users
 use torr_press::{Keep, Plan, RequestInfo, RequestParts};
 use torr_report::human::micros;
 use torr_session::users::Secrets;
+
+/// How long a script may compute before its user is warned that it still does.
+const LONG_CALL: Duration = Duration::from_secs(5);
 
 /// Walks one user through one session of a script: exit code 1 if it fails, or a response or a check of it.
 pub fn run(base: Base, timeout: Duration, secrets: impl Iterator<Item = String>) -> Result<ExitCode, CliError> {
@@ -32,17 +37,41 @@ pub fn run(base: Base, timeout: Duration, secrets: impl Iterator<Item = String>)
         watch_server: false,
         ..plan
     };
-    let ran = torr_press::run(&once, &stop, |_| ()).map_err(press::why_not);
-    if let Some(code) = Base::script_failed(script.as_ref()) {
+    let ran = thread::scope(|scope| {
+        let (end, ended) = mpsc::channel();
+        let users = &*shown.users;
+        scope.spawn(move || warn_of_long_calls(users, &ended));
+        let ran = torr_press::run(&once, &stop, |_| ()).map_err(press::why_not);
+        drop(end);
+        ran
+    });
+    let failed = Base::script_failed(script.as_ref());
+    if stop.load(Ordering::Relaxed) {
+        return Ok(exit::interrupted());
+    }
+    if let Some(code) = failed {
         return Ok(code);
     }
     ran?;
     let outcome = shown.outcome();
     Ok(match outcome.ended {
-        _ if stop.load(Ordering::Relaxed) => exit::interrupted(),
         true if outcome.failed == 0 => ExitCode::SUCCESS,
         _ => ExitCode::from(1),
     })
+}
+
+/// Warns once that the script is in one call for [`LONG_CALL`] or longer, until the sender of `ended` is dropped.
+fn warn_of_long_calls(users: &dyn Users, ended: &Receiver<()>) {
+    let mut before = users.decisions(0);
+    while ended.recv_timeout(LONG_CALL) == Err(RecvTimeoutError::Timeout) {
+        let now = users.decisions(0);
+        if now == before && now % 2 == 1 {
+            let long = LONG_CALL.as_secs();
+            output::note(&format!("the script has run for {long} s without a request or a pause; Ctrl-C ends it"));
+            return;
+        }
+        before = now;
+    }
 }
 
 /// What is shown, and what came of it.
