@@ -113,6 +113,16 @@ fn an_end_at_once_restores_the_terminal_as_well() {
 }
 
 #[test]
+fn the_log_has_the_address_of_a_dashboard_beside_it() {
+    let server = Script::start(answering(OK));
+    let mut screen = FullScreen::torr(LARGE, "", &format!("{} -r 50 -c 2 {LONG} --live --dashboard", server.url()));
+    screen.wait_for("dashboard: http://127.0.0.1:");
+    screen.press("q");
+    let ended = screen.end();
+    assert_eq!((ended.code, ended.is_restored), (Some(0), true), "{}", ended.text);
+}
+
+#[test]
 fn a_stopped_program_gives_the_terminal_back_and_takes_it_again() {
     let server = Script::start(answering(OK));
     let mut screen = FullScreen::torr(SMALL, "", &format!("{} -r 50 -c 4 {LONG} --live", server.url()));

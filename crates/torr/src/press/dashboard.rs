@@ -40,11 +40,11 @@ pub fn is_address(text: &str) -> bool {
 }
 
 impl DashboardArgs {
-    /// Serves the dashboard of a plan, which has a steering, if there is to be one, and prints its URL.
+    /// Serves the dashboard of a plan, which has a steering, if there is to be one, and prints its URL, which comes along.
     ///
     /// # Errors
     /// If the address cannot be listened on, or the certificate cannot be read or made.
-    pub fn start(&self, plan: &Plan) -> Result<Option<Dashboard>, CliError> {
+    pub fn start(&self, plan: &Plan) -> Result<Option<(Dashboard, String)>, CliError> {
         let (Some(address), Some(steering)) = (self.dashboard, &plan.steering) else { return Ok(None) };
         let is_open = !address.ip().is_loopback();
         let given = self.dashboard_cert.clone().zip(self.dashboard_key.clone());
@@ -66,7 +66,7 @@ impl DashboardArgs {
         if let Some(own) = own {
             output::note(&format!("its certificate was made for this run, SHA-256 {}", own.fingerprint));
         }
-        Ok(Some(dashboard))
+        Ok(Some((dashboard, url)))
     }
 }
 

@@ -75,11 +75,15 @@ impl Views {
     /// # Errors
     /// If there is no dashboard.
     pub fn of(live: bool, dashboard: &DashboardArgs, plan: &Plan, stop: &Arc<AtomicBool>) -> Result<Self, CliError> {
-        let dashboard = dashboard.start(plan)?;
+        let (dashboard, url) = dashboard.start(plan)?.unzip();
         let steering = plan.steering.clone().filter(|_| live && torr_live::is_possible());
         let screen = steering.map(|steering| Live::start(Load::of(plan), steering, Arc::clone(stop)));
         let screen =
             screen.and_then(|screen| screen.map_err(|error| output::note(&format!("no full screen: {error}"))).ok());
+        if let (Some(screen), Some(url)) = (&screen, url) {
+            // The screen has covered the line that was printed.
+            screen.note(&format!("dashboard: {url}"));
+        }
         Ok(Self { screen, dashboard })
     }
 
