@@ -2,6 +2,7 @@
 
 mod collector;
 mod formats;
+mod overwriting;
 mod secrets;
 
 use collector::{Receiver, response, without_proxy};

@@ -142,55 +142,6 @@ fn mistakes_in_files_get_one_line_with_their_position() {
 }
 
 #[test]
-fn outputs_never_overwrite_what_the_run_reads() {
-    let folder = tempfile::tempdir().expect("there is room for temporary files");
-    let file = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("a file can be written");
-    let url = "http://127.0.0.1:1/";
-    file("urls.txt", url);
-    file("f.csv", "id\n1\n");
-    file("body", "x");
-    file("plan.toml", &format!("target = \"{url}\"\n"));
-    file("own.toml", &format!("target = \"{url}\"\njson = \"./own.toml\"\n"));
-    file("a.hurl", &format!("GET {url}\n"));
-    file("a.lua", "-- nothing");
-    std::fs::hard_link(folder.path().join("body"), folder.path().join("link")).expect("links are possible");
-    for (args, line) in [
-        (&["--urls", "urls.txt", "--json", "urls.txt"][..], "--json would overwrite urls.txt, the file of --urls"),
-        (&[url, "--feeder", "f.csv", "--csv", "./f.csv"], "--csv would overwrite ./f.csv, the file of --feeder"),
-        (&[url, "--data-binary", "@body", "--hlog", "link"], "--hlog would overwrite link, the file of --data-binary"),
-        (
-            &[url, "--expect-body", "@body", "--report", "body"],
-            "--report would overwrite body, the file of --expect-body",
-        ),
-        (&[url, "--cacert", "body", "--junit", "body"], "--junit would overwrite body, the file of --cacert"),
-        (
-            &[url, "--script", "a.lua", "--prometheus", "a.lua"],
-            "--prometheus would overwrite a.lua, the file of --script",
-        ),
-        (&["a.hurl", "--csv-entries", "a.hurl"], "--csv-entries would overwrite a.hurl, the file of the target"),
-        (&["plan.toml", "--json", "plan.toml"], "--json would overwrite plan.toml, the file of the plan"),
-        (&["own.toml"], "--json would overwrite ./own.toml, the file of the plan"),
-    ] {
-        let before: Vec<_> = contents(folder.path());
-        let mut command = torr_command(args);
-        command.current_dir(folder.path());
-        let ended = Running::start(command).wait();
-        assert_eq!((ended.code, &*ended.stdout), (Some(2), ""), "{args:?}: {ended:?}");
-        assert!(ended.stderr.contains(line) && ended.stderr.lines().count() == 1, "{args:?}: {}", ended.stderr);
-        assert_eq!(contents(folder.path()), before, "{args:?}");
-    }
-}
-
-/// Returns the files of a folder with their contents, by name.
-fn contents(folder: &std::path::Path) -> Vec<(std::ffi::OsString, String)> {
-    let entries = std::fs::read_dir(folder).expect("the folder is there").map(|entry| entry.expect("it can be read"));
-    let mut all: Vec<_> =
-        entries.map(|entry| (entry.file_name(), std::fs::read_to_string(entry.path()).expect("it is text"))).collect();
-    all.sort();
-    all
-}
-
-#[test]
 fn a_report_that_cannot_be_written_is_exit_code_1() {
     let server = Script::start(answering(OK));
     let script = "exec \"$0\" \"$1\" -n 10 -c 1 -q > /dev/full";
@@ -314,9 +265,18 @@ fn help_fits_two_screens_and_help_all_has_every_flag() {
         let starts = text.lines().filter(|line| line.starts_with("  -") || line.starts_with("      --"));
         starts.filter_map(|line| Some(format!("--{}", line.split_once("--")?.1.split([' ', ',']).next()?))).collect()
     };
-    for command in
-        [&[][..], &["serve"], &["doctor"], &["limit"], &["demo"], &["watch"], &["check"], &["once"], &["import"]]
-    {
+    for command in [
+        &[][..],
+        &["serve"],
+        &["doctor"],
+        &["limit"],
+        &["compare"],
+        &["demo"],
+        &["watch"],
+        &["check"],
+        &["once"],
+        &["import"],
+    ] {
         let brief = on_screen(&[command, &["--help"]].concat());
         assert_eq!((brief.code, brief.stderr.as_str()), (Some(0), ""), "{command:?}");
         assert_fits(&brief.stdout, 80);

@@ -8,7 +8,8 @@ mod shell;
 use crate::check::Planned;
 use crate::exit::{self, CliError};
 use crate::flags::given::{GivenFlag, given};
-use crate::flags::{self, needs, reads};
+use crate::flags::reads::{self, InputFile};
+use crate::flags::{self, needs};
 use crate::fleet::{FleetLoad, WordSource};
 use crate::fronts::Front;
 use crate::output;
@@ -21,7 +22,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use grammar::{Cli, Command};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use torr_gauge::redact;
 use torr_press::Plan;
@@ -55,9 +56,7 @@ fn prepare_plan(plan: &Expanded) -> Result<Ready, CliError> {
         CliError::Usage(mistake) => plan.locate(&mistake, mistake_of),
         stop => stop,
     })?;
-    if let Some(args) = ready.load() {
-        sink::check_inputs(args.output.files(), &[("the plan".to_owned(), plan.path())])?;
-    }
+    sink::check_inputs(ready.outputs().into_iter(), &[("the plan".to_owned(), plan.path())])?;
     Ok(ready)
 }
 
@@ -82,25 +81,38 @@ fn prepare(words: &[OsString]) -> Result<Ready, CliError> {
     };
     let cli = Cli::from_arg_matches(&matches).map_err(|error| refusal(words, &error))?;
     match cli.command {
-        Some(command) => Ok(Ready::Command(Box::new(command))),
+        Some(command) => {
+            check_command(&command, &matches)?;
+            Ok(Ready::Command(Box::new(command)))
+        }
         None => prepare_load(cli.press, &matches),
     }
 }
 
+/// Refuses outputs of a command that would overwrite what it reads.
+fn check_command(command: &Command, matches: &ArgMatches) -> Result<(), CliError> {
+    let outputs = command.outputs();
+    let Some((name, matches)) = matches.subcommand().filter(|_| !outputs.is_empty()) else { return Ok(()) };
+    let grammar = help::grammar();
+    let Some(grammar) = grammar.find_subcommand(name) else { return Ok(()) };
+    let flags: Vec<_> = outputs.iter().map(|(flag, _)| *flag).collect();
+    sink::check_inputs(outputs.into_iter(), &reads::of_command(grammar, matches, &flags))
+}
+
 /// Returns what is wrong with a command line.
 fn refusal(words: &[OsString], error: &clap::Error) -> CliError {
+    let plain = || exit::from_clap(error, &help::of_words(words));
     match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
         // clap takes any word after a URL for a command.
         (ErrorKind::ArgumentConflict, Some(ContextValue::String(_))) => {
             let mut words = words.iter().skip(1).filter_map(|word| word.to_str());
-            words.find_map(commands::misplaced).unwrap_or_else(|| exit::from_clap(error))
+            words.find_map(commands::misplaced).unwrap_or_else(plain)
         }
-        (ErrorKind::MissingRequiredArgument, _) => unmet(words).unwrap_or_else(|| exit::from_clap(error)),
-        (ErrorKind::UnknownArgument, _) => match load_without_dashes(words, error).or_else(|| unknown_flag(error)) {
-            Some(mistake) => mistake,
-            None => exit::from_clap(error),
-        },
-        _ => exit::from_clap(error),
+        (ErrorKind::MissingRequiredArgument, _) => unmet(words).unwrap_or_else(plain),
+        (ErrorKind::UnknownArgument, _) => {
+            load_without_dashes(words, error).or_else(|| unknown_flag(error)).unwrap_or_else(plain)
+        }
+        _ => plain(),
     }
 }
 
@@ -109,7 +121,7 @@ fn unmet(words: &[OsString]) -> Option<CliError> {
     let grammar = help::grammar();
     let is_command = words.get(1).and_then(|word| grammar.find_subcommand(word)).is_some();
     let sentence = needs::unmet(&grammar, words, if is_command { 2 } else { 1 })?;
-    Some(CliError::Usage(format!("{sentence} (see 'torr --help-all')")))
+    Some(CliError::Usage(format!("{sentence} (see '{}')", help::of_words(words))))
 }
 
 /// Returns the mistake of giving `torr fleet run` a load without the `--` before it, if it is so.
@@ -137,9 +149,7 @@ fn prepare_load(mut args: PressArgs, matches: &ArgMatches) -> Result<Ready, CliE
     if let Some(mistake) = apart_from_dashboard(&args, matches) {
         return Err(mistake);
     }
-    // Words after the URL are arguments of the script.
-    let has_arguments = args.script.script.is_some() && args.targets.len() > 1;
-    let arguments = if has_arguments { args.targets.split_off(1) } else { Vec::new() };
+    let arguments = args.take_arguments();
     if let Some(mistake) = args.targets.iter().find_map(|word| commands::misplaced(word)) {
         return Err(mistake);
     }
@@ -151,7 +161,8 @@ fn prepare_load(mut args: PressArgs, matches: &ArgMatches) -> Result<Ready, CliE
     let kind = TargetKind::of(&args.targets)?;
     let grammar = help::grammar();
     let given = given(grammar.get_arguments(), matches);
-    check_outputs(&args, &kind, &given)?;
+    let inputs = inputs(&args, &given, &grammar);
+    check_outputs(&args, &kind, &inputs)?;
     match &kind {
         TargetKind::Script(path) if args.script.script.is_some() => return Err(crate::script::stands_alone(path)),
         TargetKind::Script(_) => flags::session::check_script(&given)?,
@@ -161,7 +172,7 @@ fn prepare_load(mut args: PressArgs, matches: &ArgMatches) -> Result<Ready, CliE
         TargetKind::Plan(_) => {}
     }
     if args.print_plan {
-        check_printed(&args, &kind, &given)?;
+        check_printed(&args, &kind, &inputs)?;
         return plan_file::text(matches).map(Ready::PlanText);
     }
     match kind {
@@ -192,9 +203,8 @@ fn apart_from_dashboard(args: &PressArgs, matches: &ArgMatches) -> Option<CliErr
 }
 
 /// Refuses what a run would refuse, as far as that shows without sending anything, running a script or reading standard input.
-fn check_printed(args: &PressArgs, kind: &TargetKind, given: &[GivenFlag]) -> Result<(), CliError> {
-    let outputs = args.output.outputs().map(|(flag, _)| flag);
-    if reads::files(given, &help::grammar(), &outputs).iter().any(|(_, path)| path.as_os_str() == "-") {
+fn check_printed(args: &PressArgs, kind: &TargetKind, inputs: &[InputFile]) -> Result<(), CliError> {
+    if inputs.iter().any(|(_, path)| path.as_os_str() == "-") {
         return Ok(());
     }
     match kind {
@@ -212,20 +222,25 @@ fn check_printed(args: &PressArgs, kind: &TargetKind, given: &[GivenFlag]) -> Re
     }
 }
 
+/// Returns the files that the flags of a load read.
+fn inputs(args: &PressArgs, given: &[GivenFlag], grammar: &clap::Command) -> Vec<InputFile> {
+    reads::files(given, grammar, &args.output.outputs().map(|(flag, _)| flag))
+}
+
 /// Refuses outputs that would overwrite what the load is made of.
-fn check_outputs(args: &PressArgs, kind: &TargetKind, given: &[GivenFlag]) -> Result<(), CliError> {
-    let outputs = args.output.outputs().map(|(flag, _)| flag);
-    let mut inputs = reads::files(given, &help::grammar(), &outputs);
-    inputs.extend(kind.files().into_iter().map(|file| ("the target".to_owned(), file)));
-    sink::check_inputs(args.output.files(), &inputs)
+fn check_outputs(args: &PressArgs, kind: &TargetKind, inputs: &[InputFile]) -> Result<(), CliError> {
+    sink::check_inputs(args.output.files(), inputs)?;
+    let targets: Vec<_> = kind.files().into_iter().map(|file| ("the target".to_owned(), file)).collect();
+    sink::check_inputs(args.output.files(), &targets)
 }
 
 impl Ready {
-    /// Returns the flags of a load that is to run.
-    fn load(&self) -> Option<&PressArgs> {
+    /// Returns the files that are to be written, each with its flag.
+    fn outputs(&self) -> Vec<(&'static str, &Path)> {
         match self {
-            Self::Url(args, ..) | Self::Sessions(args, _) | Self::Script(args, _) => Some(args),
-            Self::Help(_) | Self::Command(_) | Self::PlanText(_) => None,
+            Self::Url(args, ..) | Self::Sessions(args, _) | Self::Script(args, _) => args.output.files().collect(),
+            Self::Command(command) => command.outputs(),
+            Self::Help(_) | Self::PlanText(_) => Vec::new(),
         }
     }
 
@@ -292,18 +307,18 @@ fn fleet_load(words: &[String], source: WordSource) -> Result<FleetLoad, CliErro
         true => no_load(),
         false => refusal(&words, &error),
     })?;
-    let cli = Cli::from_arg_matches(&matches).map_err(|error| refusal(&words, &error))?;
-    if cli.command.is_some() {
+    let Cli { press: mut args, command, .. } =
+        Cli::from_arg_matches(&matches).map_err(|error| refusal(&words, &error))?;
+    if command.is_some() {
         return Err(no_load());
     }
-    let given = given(help::grammar().get_arguments(), &matches);
+    let grammar = help::grammar();
+    let given = given(grammar.get_arguments(), &matches);
+    let arguments = args.take_arguments();
     if matches!(source, WordSource::User) {
-        // Words after the URL are arguments of the script.
-        let targets = if cli.press.script.script.is_some() { 1 } else { usize::MAX };
-        let targets = &cli.press.targets[..cli.press.targets.len().min(targets)];
-        check_outputs(&cli.press, &TargetKind::of(targets)?, &given)?;
+        check_outputs(&args, &TargetKind::of(&args.targets)?, &inputs(&args, &given, &grammar))?;
     }
-    FleetLoad::of(cli.press, &given, source)
+    FleetLoad::of(args, &arguments, &given, source)
 }
 
 /// Looks through a plan, and the hurl files that it names.

@@ -75,8 +75,8 @@ pub fn show_help(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::from(error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand) * 2)
 }
 
-/// Returns a mistake as one line with a hint.
-pub fn from_clap(error: &clap::Error) -> CliError {
+/// Returns a mistake as one line with a hint, which without anything better is the command line that shows all flags.
+pub fn from_clap(error: &clap::Error, help: &str) -> CliError {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
     // What is missing, or what there is to choose from.
@@ -88,7 +88,7 @@ pub fn from_clap(error: &clap::Error) -> CliError {
         ContextValue::Strings(some) => some.first().map(|one| format!("did you mean '{one}'?")),
         _ => None,
     });
-    let hint = hint.unwrap_or_else(|| "see 'torr --help-all'".into());
+    let hint = hint.unwrap_or_else(|| format!("see '{help}'"));
     let space = if more.is_empty() { "" } else { " " };
     CliError::Usage(format!("{first}{space}{more} ({hint})"))
 }

@@ -70,6 +70,14 @@ pub struct PressArgs {
     pub print_plan: bool,
 }
 
+impl PressArgs {
+    /// Takes the words after the URL of a script, which are the script's arguments.
+    pub fn take_arguments(&mut self) -> Vec<String> {
+        let has_arguments = self.script.script.is_some() && self.targets.len() > 1;
+        if has_arguments { self.targets.split_off(1) } else { Vec::new() }
+    }
+}
+
 /// Runs a plan and prints the report.
 pub fn run(args: &PressArgs, plan: &Plan) -> Result<ExitCode, CliError> {
     run_with(args, plan, None, Outputs::open(&args.output)?)

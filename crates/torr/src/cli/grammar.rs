@@ -19,6 +19,7 @@ use crate::serve::ServeArgs;
 use crate::watch::WatchArgs;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
+use std::path::Path;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -112,6 +113,24 @@ pub enum Command {
         /// The command, and one of its own, as in 'torr help fleet agent'
         command: Vec<String>,
     },
+}
+
+impl Command {
+    /// Returns the files that the command writes anew, each with its flag, where it has files to read as well.
+    pub fn outputs(&self) -> Vec<(&'static str, &Path)> {
+        let outputs = match self {
+            Self::Doctor(args) => vec![("--json", &args.json), ("--report", &args.report)],
+            Self::Limit(args) => vec![("--json", &args.json), ("--report", &args.report)],
+            Self::Compare(args) => vec![
+                ("--json", &args.json),
+                ("--report", &args.report),
+                ("--markdown", &args.markdown),
+                ("--junit", &args.junit),
+            ],
+            _ => Vec::new(),
+        };
+        outputs.into_iter().filter_map(|(flag, file)| Some((flag, file.as_deref()?))).collect()
+    }
 }
 
 #[cfg(test)]

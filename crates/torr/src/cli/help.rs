@@ -116,6 +116,33 @@ usage, 3 not reached, 4 cannot tell, 130 interrupted (the report is printed)",
         below: "",
     },
     Brief {
+        command: "compare",
+        flags: &[
+            ("versions", "A and B: URLs, results of --json, or directories of them"),
+            ("a", "The command that starts A, with --url; or its results"),
+            ("b", "The command that starts B; or its results"),
+            ("served_at", "Where both listen; '{port}' is a free port"),
+            ("budget", "How long all of it may take [default: 60s]"),
+            ("fail_if", "Exit with 1 if so, such as 'cpu>+2%,throughput<-3%'"),
+            ("difference", "The difference that counts otherwise [default: 2%]"),
+            ("rate", "The rate of all turns [60% of the smaller limit]"),
+            ("max_rate", "Never more requests per second than this"),
+            ("connections", "Connections [default: 64]"),
+            ("no_keepalive", "Open a connection for each request"),
+            ("i_own_this", "Load services outside private networks"),
+            ("json", "Write the comparison as JSON"),
+            ("report", "Write a report as one HTML page"),
+            ("markdown", "Write Markdown, for a pull request"),
+            ("summary", "Append Markdown, such as to $GITHUB_STEP_SUMMARY"),
+            ("junit", "Write the rules as JUnit XML"),
+            ("quiet", "No progress on stderr"),
+            ("headers", "A header, as 'Name: value'"),
+            ("insecure", "Do not check the server's certificate"),
+        ],
+        commands: &[],
+        below: "",
+    },
+    Brief {
         command: "once",
         flags: &[
             ("target", "a.hurl, script.lua, plan.toml; a URL of --script"),
@@ -189,6 +216,19 @@ pub fn parse(args: &[OsString]) -> Result<ArgMatches, Error> {
         Err(error) if exit::is_help(&error) => brief().try_get_matches_from(args),
         parsed => parsed,
     }
+}
+
+/// Returns the command line that shows all flags of the command of these words, the first of which is the program's name.
+pub fn of_words(words: &[OsString]) -> String {
+    let (mut command, mut names) = (grammar(), vec!["torr".to_owned()]);
+    for word in words.iter().skip(1) {
+        let Some(one) = command.find_subcommand(word).cloned() else { break };
+        names.push(one.get_name().to_owned());
+        command = one;
+    }
+    let has_brief = command.get_arguments().any(|arg| arg.get_id() == "help_all");
+    names.push(if has_brief { ALL } else { "--help" }.to_owned());
+    names.join(" ")
 }
 
 /// Returns the grammar with the help of two screens.

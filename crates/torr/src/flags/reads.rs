@@ -1,15 +1,36 @@
 //! The files that a command line reads, each with the flag that names it.
 
-use super::given::GivenFlag;
+use super::given::{GivenFlag, given};
 use super::{data, form};
-use clap::Command;
+use clap::{Arg, ArgMatches, Command};
 use std::path::PathBuf;
 
 /// The name of a value that is a file.
 const FILE: &str = "FILE";
+/// The name of a value that is a file or a command.
+const COMMAND_OR_FILE: &str = "COMMAND|FILE";
+
+/// A file that a command line reads, after the flag that names it, or what else names it.
+pub type InputFile = (String, PathBuf);
+
+/// Returns the files that a command reads: those of its flags but for `outputs`, and those that are its words.
+pub fn of_command(command: &Command, matches: &ArgMatches, outputs: &[&str]) -> Vec<InputFile> {
+    let mut found = files(&given(command.get_arguments(), matches), command, outputs);
+    for arg in command.get_arguments() {
+        let name = match arg.get_long() {
+            None if arg.get_id() == "versions" => "a version".to_owned(),
+            None if arg.is_positional() => "the target".to_owned(),
+            Some(long) if is_named(arg, COMMAND_OR_FILE) => format!("--{long}"),
+            _ => continue,
+        };
+        let words = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
+        found.extend(words.map(|word| (name.clone(), word.into())));
+    }
+    found
+}
 
 /// Returns the files that these flags of a command read, those of `outputs` excepted; `-` is standard input.
-pub fn files(flags: &[GivenFlag], command: &Command, outputs: &[&str]) -> Vec<(String, PathBuf)> {
+pub fn files(flags: &[GivenFlag], command: &Command, outputs: &[&str]) -> Vec<InputFile> {
     let inputs = flags.iter().filter(|flag| !outputs.contains(&flag.name.as_str()));
     inputs.filter_map(|flag| Some((flag.name.clone(), file(flag, command)?.into()))).collect()
 }
@@ -24,10 +45,14 @@ fn file<'f>(flag: &'f GivenFlag, command: &Command) -> Option<&'f str> {
         "form" => form::file(value),
         id => {
             let arg = command.get_arguments().find(|arg| arg.get_id() == id)?;
-            let is_file = arg.get_value_names().is_some_and(|names| names.iter().any(|name| name.as_str() == FILE));
-            is_file.then_some(value)
+            is_named(arg, FILE).then_some(value)
         }
     }
+}
+
+/// Whether this is the name of a flag's value.
+fn is_named(arg: &Arg, value: &str) -> bool {
+    arg.get_value_names().is_some_and(|names| names.iter().any(|name| name.as_str() == value))
 }
 
 #[cfg(test)]

@@ -54,21 +54,23 @@ struct Planned {
 }
 
 impl FleetLoad {
-    /// Returns the load of a command line.
+    /// Returns the load of a command line, whose script has these arguments.
     ///
     /// # Errors
     /// If it is none that several machines can carry out.
-    pub fn of(mut args: PressArgs, given: &[GivenFlag], source: WordSource) -> Result<Self, CliError> {
-        // Words after the URL are arguments of the script.
-        let has_arguments = args.script.script.is_some() && args.targets.len() > 1;
-        let arguments = if has_arguments { args.targets.split_off(1) } else { Vec::new() };
+    pub fn of(
+        args: PressArgs,
+        arguments: &[String],
+        given: &[GivenFlag],
+        source: WordSource,
+    ) -> Result<Self, CliError> {
         match source {
-            WordSource::User => Self::of_user(args, &arguments, given),
+            WordSource::User => Self::of_user(args, arguments, given),
             WordSource::Message { scripts: false, .. } if args.script.script.is_some() => {
                 let line = "it carries out no scripts (--scripts of 'torr fleet agent')";
                 Err(CliError::Usage(line.into()))
             }
-            WordSource::Message { load, .. } => Self::sent(args, &arguments, given, *load),
+            WordSource::Message { load, .. } => Self::sent(args, arguments, given, *load),
         }
     }
 
