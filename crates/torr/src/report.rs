@@ -60,9 +60,14 @@ fn is_same(one: &Path, other: &Path) -> bool {
     matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
+/// Returns the flag of the JSON of a command, and that of its page, with the file where it is requested.
+pub fn outputs<'a>(json: Option<&'a Path>, page: Option<&'a Path>) -> [(&'static str, Option<&'a Path>); 2] {
+    [("--json", json), ("--report", page)]
+}
+
 /// Opens the JSON and the page of a command, before its work.
 pub fn open_beside(json: Option<&Path>, page: Option<&Path>) -> Result<(Option<Sink>, Option<Sink>), CliError> {
-    let [json, page] = sink::open_all([("--json", json), ("--report", page)])?;
+    let [json, page] = sink::open_all(outputs(json, page))?;
     Ok((json, page))
 }
 

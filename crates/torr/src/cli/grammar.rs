@@ -14,7 +14,7 @@ use crate::limit::LimitArgs;
 use crate::links::LinksArgs;
 use crate::once::OnceArgs;
 use crate::press::PressArgs;
-use crate::report::ReportArgs;
+use crate::report::{self, ReportArgs};
 use crate::serve::ServeArgs;
 use crate::watch::WatchArgs;
 use clap::builder::styling::{AnsiColor, Styles};
@@ -119,17 +119,12 @@ impl Command {
     /// Returns the files that the command writes anew, each with its flag, where it has files to read as well.
     pub fn outputs(&self) -> Vec<(&'static str, &Path)> {
         let outputs = match self {
-            Self::Doctor(args) => vec![("--json", &args.json), ("--report", &args.report)],
-            Self::Limit(args) => vec![("--json", &args.json), ("--report", &args.report)],
-            Self::Compare(args) => vec![
-                ("--json", &args.json),
-                ("--report", &args.report),
-                ("--markdown", &args.markdown),
-                ("--junit", &args.junit),
-            ],
+            Self::Doctor(args) => report::outputs(args.json.as_deref(), args.report.as_deref()).to_vec(),
+            Self::Limit(args) => report::outputs(args.json.as_deref(), args.report.as_deref()).to_vec(),
+            Self::Compare(args) => args.outputs().to_vec(),
             _ => Vec::new(),
         };
-        outputs.into_iter().filter_map(|(flag, file)| Some((flag, file.as_deref()?))).collect()
+        outputs.into_iter().filter_map(|(flag, file)| Some((flag, file?))).collect()
     }
 }
 

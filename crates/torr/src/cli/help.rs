@@ -220,14 +220,15 @@ pub fn parse(args: &[OsString]) -> Result<ArgMatches, Error> {
 
 /// Returns the command line that shows all flags of the command of these words, the first of which is the program's name.
 pub fn of_words(words: &[OsString]) -> String {
-    let (mut command, mut names) = (grammar(), vec!["torr".to_owned()]);
+    let grammar = grammar();
+    let (mut command, mut names) = (&grammar, vec!["torr"]);
     for word in words.iter().skip(1) {
-        let Some(one) = command.find_subcommand(word).cloned() else { break };
-        names.push(one.get_name().to_owned());
+        let Some(one) = command.find_subcommand(word) else { break };
+        names.push(one.get_name());
         command = one;
     }
     let has_brief = command.get_arguments().any(|arg| arg.get_id() == "help_all");
-    names.push(if has_brief { ALL } else { "--help" }.to_owned());
+    names.push(if has_brief { ALL } else { "--help" });
     names.join(" ")
 }
 

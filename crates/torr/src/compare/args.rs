@@ -3,8 +3,9 @@
 use crate::flags::request::RequestArgs;
 use crate::flags::transport::TransportArgs;
 use crate::flags::values::{duration, positive, rate};
+use crate::report;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use torr_lab::gate::Rule;
 
@@ -95,6 +96,12 @@ impl CompareArgs {
     /// Returns the rules.
     pub fn rules(&self) -> Vec<Rule> {
         self.fail_if.as_ref().map(|rules| rules.0.clone()).unwrap_or_default()
+    }
+
+    /// Returns the flag of each output that is written anew, with the file where it is requested.
+    pub fn outputs(&self) -> [(&'static str, Option<&Path>); 4] {
+        let [json, page] = report::outputs(self.json.as_deref(), self.report.as_deref());
+        [json, page, ("--markdown", self.markdown.as_deref()), ("--junit", self.junit.as_deref())]
     }
 
     /// Returns the seed, drawn if there is none.

@@ -25,12 +25,7 @@ pub struct Outputs {
 impl Outputs {
     /// Opens the outputs.
     pub fn open(args: &CompareArgs) -> Result<Self, CliError> {
-        let [json, page, markdown, junit] = sink::open_all([
-            ("--json", args.json.as_deref()),
-            ("--report", args.report.as_deref()),
-            ("--markdown", args.markdown.as_deref()),
-            ("--junit", args.junit.as_deref()),
-        ])?;
+        let [json, page, markdown, junit] = sink::open_all(args.outputs())?;
         Ok(Self { json, page, markdown, junit, summary: args.summary.clone().map(append).transpose()? })
     }
 

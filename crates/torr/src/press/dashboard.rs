@@ -40,7 +40,7 @@ pub fn is_address(text: &str) -> bool {
 }
 
 impl DashboardArgs {
-    /// Serves the dashboard of a plan, which has a steering, if there is to be one, and prints its URL, which comes along.
+    /// Serves the dashboard of a plan, which has a steering, if there is to be one. Prints its URL, and returns both.
     ///
     /// # Errors
     /// If the address cannot be listened on, or the certificate cannot be read or made.
