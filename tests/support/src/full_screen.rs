@@ -41,8 +41,10 @@ impl FullScreen {
              {environment} sh -c 'echo \"pid $$.\"; exec {torr} {arguments}'; code=$?\n\
              [ \"$before\" = \"$(stty -g)\" ] && echo '{RESTORED}'; exit $code"
         );
-        let mut script = Command::new("script");
-        script.args(["-qfec", &command, "/dev/null"]).env("TERM", "xterm-256color").env("SHELL", "/bin/sh");
+        // Under nohup the terminal's end would be ignored.
+        let mut script = Command::new("env");
+        script.args(["--default-signal=HUP", "script", "-qfec", &command, "/dev/null"]);
+        script.env("TERM", "xterm-256color").env("SHELL", "/bin/sh");
         script.env_remove("COLUMNS").env_remove("NO_COLOR");
         script.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = script.spawn().unwrap_or_else(|error| panic!("{script:?}: {error}"));
