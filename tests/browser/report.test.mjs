@@ -91,6 +91,8 @@ test("pointing at a plot shows the figures of that moment in all plots over time
   const { page, told, close } = await open(browser, made.url("run.html"));
   const plot = page.locator("section[data-until] svg.plot > svg").first();
   await plot.scrollIntoViewIfNeeded();
+  // The event of scrolling, which hides what is shown, comes with the next frame: the pointer moves after it.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   const room = await plot.boundingBox();
   await page.mouse.move(room.x + room.width * 0.5, room.y + room.height / 2);
   assert.equal(await page.locator(".cursor").count(), await page.locator("section[data-until] svg.plot").count());
