@@ -11,6 +11,9 @@ pub(crate) trait Coordinator {
     /// Takes the sample of the interval of this number; `last` if the thread ends within it.
     fn sample(&self, interval: u64, sample: Sample, last: bool);
 
+    /// Notes that the interval of this number has passed while the thread was held up, with this number of open connections.
+    fn held_up(&self, interval: u64, open: u64);
+
     /// Takes the sample of the requests that were begun during the warm-up.
     fn warmup(&self, sample: Sample);
 
@@ -41,8 +44,10 @@ pub(crate) struct RunState {
     failed_connects: AtomicU64,
     /// The server that the last failed attempt was about, and why the attempt failed.
     last_failure: Mutex<Option<(usize, Failure)>>,
-    /// Samples that have been read and emptied, for threads to fill again.
+    /// Samples that have been read and emptied, for threads to fill again: at most one for each thread, so that a time in which
+    /// none was read takes no memory for the rest of the run.
     spare_samples: Mutex<Vec<Sample>>,
+    max_spare_samples: usize,
 }
 
 impl RunState {
@@ -56,6 +61,7 @@ impl RunState {
             failed_connects: AtomicU64::new(0),
             last_failure: Mutex::new(None),
             spare_samples: Mutex::new((0..plan.thread_count()).map(|_| Sample::default()).collect()),
+            max_spare_samples: plan.thread_count(),
         }
     }
 
@@ -82,7 +88,15 @@ impl RunState {
     /// Empties a sample that has been read, and keeps its memory for a thread to fill.
     pub fn recycle(&self, sample: Sample) {
         let cleared = sample.cleared();
-        self.spare_samples().push(cleared);
+        let mut spare = self.spare_samples();
+        if spare.len() < self.max_spare_samples {
+            spare.push(cleared);
+        }
+    }
+
+    /// Returns an empty sample. It is a new one if a thread hands over again before what it handed over was read.
+    pub fn spare_sample(&self) -> Sample {
+        self.spare_samples().pop().unwrap_or_default()
     }
 
     fn spare_samples(&self) -> MutexGuard<'_, Vec<Sample>> {
@@ -106,6 +120,7 @@ impl RunState {
 /// A message from a thread to the collector.
 pub(crate) enum Report {
     Sample { thread: usize, interval: u64, sample: Sample, last: bool },
+    HeldUp { thread: usize, interval: u64, open: u64 },
     Warmup(Sample),
 }
 
@@ -122,13 +137,16 @@ impl Coordinator for ThreadCoordinator<'_> {
         let _ = self.reports.send(Report::Sample { thread: self.number, interval, sample, last });
     }
 
+    fn held_up(&self, interval: u64, open: u64) {
+        let _ = self.reports.send(Report::HeldUp { thread: self.number, interval, open });
+    }
+
     fn warmup(&self, sample: Sample) {
         let _ = self.reports.send(Report::Warmup(sample));
     }
 
     fn fresh_sample(&self) -> Sample {
-        // One thread may hand over twice before the first is read.
-        self.state.spare_samples().pop().unwrap_or_default()
+        self.state.spare_sample()
     }
 
     fn is_stopped(&self) -> bool {
@@ -147,5 +165,22 @@ impl Coordinator for ThreadCoordinator<'_> {
         self.state.failed_connects.fetch_add(1, Ordering::Relaxed);
         *self.state.last_failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) =
             Some((server, failure.clone()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Requests, Target};
+
+    #[test]
+    fn there_are_at_most_as_many_spare_samples_as_threads() {
+        let target = Target::parse("http://127.0.0.1:1/").expect("this is a target");
+        let requests = Requests::get(&target, true).expect("this is a request");
+        let state = RunState::new(&Plan { connections: 2, threads: 2, ..Plan::new(target, vec![], requests) });
+        let taken: Vec<_> = (0..5).map(|_| state.spare_sample()).collect();
+        assert_eq!(state.spare_samples().len(), 0);
+        taken.into_iter().for_each(|sample| state.recycle(sample));
+        assert_eq!(state.spare_samples().len(), 2);
     }
 }

@@ -224,24 +224,26 @@ pub fn observe(
         if !std::mem::replace(&mut is_begun, true) {
             watch(Observed::Began(shared.state.began()));
         }
-        match report {
-            Report::Warmup(sample) => watch(Observed::Warmup(&sample)),
-            Report::Sample { thread, interval, sample, last } => {
-                let cpu = meter.borrow_mut().read(interval);
-                if let Some(mut cpu) = cpu {
-                    let is_one = Servers::of(plan).is_one();
-                    if !is_one {
-                        // Of several servers only one was watched.
-                        cpu.server = None;
-                    }
-                    let shown = plan.steering.as_ref().filter(|_| is_one);
-                    let signals = shown.and_then(|_| meter.borrow().signals()).map(Box::new);
-                    watch(Observed::Cpu { interval, cpu, signals });
-                }
-                watch(Observed::Interval { thread, interval, sample: &sample, last });
-                shared.state.recycle(sample);
+        let (thread, interval, sample, last) = match report {
+            Report::Warmup(sample) => return watch(Observed::Warmup(&sample)),
+            Report::Sample { thread, interval, sample, last } => (thread, interval, sample, last),
+            Report::HeldUp { thread, interval, open } => {
+                (thread, interval, Sample { open, ..shared.state.spare_sample() }, false)
             }
+        };
+        let cpu = meter.borrow_mut().read(interval);
+        if let Some(mut cpu) = cpu {
+            let is_one = Servers::of(plan).is_one();
+            if !is_one {
+                // Of several servers only one was watched.
+                cpu.server = None;
+            }
+            let shown = plan.steering.as_ref().filter(|_| is_one);
+            let signals = shown.and_then(|_| meter.borrow().signals()).map(Box::new);
+            watch(Observed::Cpu { interval, cpu, signals });
         }
+        watch(Observed::Interval { thread, interval, sample: &sample, last });
+        shared.state.recycle(sample);
     })?;
 
     let servers = Servers::of(plan);

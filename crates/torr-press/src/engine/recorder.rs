@@ -113,13 +113,19 @@ impl Recorder {
         }
     }
 
-    /// Hands over the samples of intervals that have ended.
+    /// Hands over the sample of the interval that has ended. Where more have, nothing was recorded in those after it: the thread
+    /// was held up, and samples for them would take memory.
     #[inline]
     pub fn hand_over(&mut self, now: Nanos, coordinator: &impl Coordinator) {
-        while now >= self.next_time() && self.is_measuring() {
-            let mut sample = std::mem::replace(&mut self.sample, coordinator.fresh_sample());
-            self.complete(&mut sample);
-            coordinator.sample(self.intervals, sample, false);
+        if now < self.next_time() || !self.is_measuring() {
+            return;
+        }
+        let mut sample = std::mem::replace(&mut self.sample, coordinator.fresh_sample());
+        self.complete(&mut sample);
+        coordinator.sample(self.intervals, sample, false);
+        self.intervals += 1;
+        while now >= self.next_time() {
+            coordinator.held_up(self.intervals, self.open);
             self.intervals += 1;
         }
     }
@@ -315,5 +321,39 @@ impl Recorder {
             Some(warmup) if request.in_warmup => warmup,
             _ => &mut self.sample,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coordinator::{Report, RunState, ThreadCoordinator};
+    use crate::{Requests, Target};
+    use std::sync::mpsc;
+
+    const SECOND: Nanos = 1_000_000_000;
+
+    #[test]
+    fn a_thread_that_was_held_up_hands_over_one_sample() {
+        let target = Target::parse("http://127.0.0.1:1/").expect("this is a target");
+        let requests = Requests::get(&target, true).expect("this is a request");
+        let plan = Plan::new(target, vec![], requests);
+        let state = RunState::new(&plan);
+        let (reports, read) = mpsc::channel();
+        let coordinator = ThreadCoordinator { number: 0, state: &state, reports };
+        let mut recorder = Recorder::new(&plan);
+        recorder.open = 3;
+        recorder.sample.sent = 7;
+        recorder.hand_over(SECOND - 1, &coordinator);
+        assert!(read.try_recv().is_err(), "the first interval is not over");
+        recorder.hand_over(3 * SECOND, &coordinator);
+        recorder.hand_over(4 * SECOND, &coordinator);
+        let reports: Vec<_> = read.try_iter().collect();
+        let told = reports.iter().map(|report| match report {
+            Report::Sample { interval, sample, .. } => (*interval, sample.open, Some(sample.sent)),
+            Report::HeldUp { interval, open, .. } => (*interval, *open, None),
+            Report::Warmup(_) => panic!("the plan has no warm-up"),
+        });
+        assert_eq!(told.collect::<Vec<_>>(), [(0, 3, Some(7)), (1, 3, None), (2, 3, None), (3, 3, Some(0))]);
     }
 }
