@@ -349,11 +349,11 @@ mod tests {
         recorder.hand_over(3 * SECOND, &coordinator);
         recorder.hand_over(4 * SECOND, &coordinator);
         let reports: Vec<_> = read.try_iter().collect();
-        let told = reports.iter().map(|report| match report {
+        let seen = reports.iter().map(|report| match report {
             Report::Sample { interval, sample, .. } => (*interval, sample.open, Some(sample.sent)),
             Report::HeldUp { interval, open, .. } => (*interval, *open, None),
             Report::Warmup(_) => panic!("the plan has no warm-up"),
         });
-        assert_eq!(told.collect::<Vec<_>>(), [(0, 3, Some(7)), (1, 3, None), (2, 3, None), (3, 3, Some(0))]);
+        assert_eq!(seen.collect::<Vec<_>>(), [(0, 3, Some(7)), (1, 3, None), (2, 3, None), (3, 3, Some(0))]);
     }
 }
