@@ -33,9 +33,9 @@ pub struct Collector {
     warmup: Option<Sample>,
     series: Series,
     open: BTreeMap<u64, OpenInterval>,
-    /// Samples of closed intervals, emptied, for the next ones: allocated anew each second, their 1.7 MiB would cost page
+    /// The sample of a closed interval, emptied, for the next one: allocated anew each second, its 1.7 MiB would cost page
     /// faults, and stay with the process or not as other allocations lie.
-    spare: Vec<Sample>,
+    spare: Option<Sample>,
 }
 
 /// An interval that not all threads have reported.
@@ -207,7 +207,7 @@ impl Collector {
             warmup: None,
             series: Series::default(),
             open: BTreeMap::new(),
-            spare: Vec::new(),
+            spare: None,
         }
     }
 
@@ -243,7 +243,7 @@ impl Collector {
         let spare = &mut self.spare;
         self.open
             .entry(interval)
-            .or_insert_with(|| OpenInterval { merged: spare.pop().unwrap_or_default(), ..OpenInterval::default() })
+            .or_insert_with(|| OpenInterval { merged: spare.take().unwrap_or_default(), ..OpenInterval::default() })
     }
 
     /// Adds a thread's sample of its warm-up.
@@ -261,7 +261,7 @@ impl Collector {
         self.series.push(round6(end_s), counts, &latency);
         let interval_s = self.interval.as_secs_f64();
         let connections = sample.open;
-        self.spare.push(sample.cleared());
+        self.spare = Some(sample.cleared());
         Some(Progress {
             elapsed_s: end_s,
             requests: self.total.completed(),
@@ -450,13 +450,13 @@ mod tests {
     }
 
     #[test]
-    fn samples_of_closed_intervals_are_filled_again() {
+    fn the_sample_of_a_closed_interval_is_filled_again() {
         let mut collector = Collector::new(2, Duration::from_secs(1));
         for interval in 0..10 {
             assert!(collector.take(0, interval, &sample(interval + 1), false).is_none());
             let progress = collector.take(1, interval, &sample(2), false).expect("both threads have reported");
             assert_eq!(progress.latency.count(), interval + 3);
-            assert_eq!((collector.open.len(), collector.spare.len()), (0, 1));
+            assert_eq!((collector.open.len(), collector.spare.is_some()), (0, true));
         }
     }
 
