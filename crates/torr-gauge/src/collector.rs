@@ -454,6 +454,7 @@ mod tests {
         let mut collector = Collector::new(2, Duration::from_secs(1));
         for interval in 0..10 {
             assert!(collector.take(0, interval, &sample(interval + 1), false).is_none());
+            assert!(collector.spare.is_none(), "it is in use");
             let progress = collector.take(1, interval, &sample(2), false).expect("both threads have reported");
             assert_eq!(progress.latency.count(), interval + 3);
             assert_eq!((collector.open.len(), collector.spare.is_some()), (0, true));
