@@ -16,6 +16,7 @@ pub mod live;
 pub mod otlp;
 pub mod prometheus;
 pub mod sessions;
+mod steering;
 pub mod style;
 pub mod summary;
 pub mod table;

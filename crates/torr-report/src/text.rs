@@ -3,7 +3,7 @@
 use crate::human::{bytes, count, micros, percent, rate};
 use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::table::align_within;
-use crate::{entries, expectations, failures, fit, fleet, sessions, summary};
+use crate::{entries, expectations, failures, fit, fleet, sessions, steering, summary};
 use std::fmt::Write;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::{RunResult, Tls, Warmup};
@@ -30,6 +30,9 @@ pub fn report_within(run: &RunResult, width: usize) -> String {
     let _ = writeln!(text, "  {:<12} {}", "errors", errors(run));
     if let Some(warmup) = &run.warmup {
         let _ = writeln!(text, "  {:<12} {}", "warm-up", self::warmup(warmup));
+    }
+    if let Some(steering) = steering::list(&run.steering) {
+        let _ = writeln!(text, "  {:<12} {steering}", "steering");
     }
     text.push('\n');
     text.push_str(&indent(&align_within(&latency_table(run), width.saturating_sub(INDENT))));
