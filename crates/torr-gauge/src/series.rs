@@ -89,11 +89,12 @@ impl Series {
         }
         let before = self.encoded.len();
         StepCounts::of(latency).encode(&mut self.encoded);
-        self.intervals.push(Interval { end_s, counts, encoded: self.encoded.len() - before });
+        let interval = Interval { end_s, counts, encoded: self.encoded.len() - before };
         if self.in_last < self.merged {
-            self.merge_last();
+            self.merge_into_last(&interval);
             self.in_last += 1;
         } else {
+            self.intervals.push(interval);
             self.in_last = 1;
         }
     }
@@ -125,26 +126,26 @@ impl Series {
         self.in_last = self.merged;
     }
 
-    /// Merges the last interval into the one before, if there are two.
-    fn merge_last(&mut self) {
-        let [.., both, last] = &mut self.intervals[..] else { return };
-        let last_at = self.encoded.len() - last.encoded;
-        let both_at = last_at - both.encoded;
-        let mut steps = StepCounts::decode(&self.encoded[both_at..last_at]);
-        steps.add(&StepCounts::decode(&self.encoded[last_at..]));
+    /// Merges an interval into the last one. Its encoded response times are the last of all.
+    fn merge_into_last(&mut self, later: &Interval) {
+        let Some(both) = self.intervals.last_mut() else { return };
+        let later_at = self.encoded.len() - later.encoded;
+        let both_at = later_at - both.encoded;
+        let mut steps = StepCounts::decode(&self.encoded[both_at..later_at]);
+        steps.add(&StepCounts::decode(&self.encoded[later_at..]));
         self.encoded.truncate(both_at);
         steps.encode(&mut self.encoded);
         both.encoded = self.encoded.len() - both_at;
-        both.extend(last);
-        self.intervals.pop();
+        both.extend(later);
     }
 
     /// Merges the last interval into the one before if it is shorter than `shortest_s` seconds.
     pub fn merge_short_last(&mut self, shortest_s: f64) {
-        if let [.., before, last] = &self.intervals[..]
+        if let [.., before, last] = self.intervals[..]
             && last.end_s - before.end_s < shortest_s
         {
-            self.merge_last();
+            self.intervals.pop();
+            self.merge_into_last(&last);
         }
     }
 
@@ -258,6 +259,7 @@ mod tests {
         }
         let points = series.points();
         assert!(points.len() <= MAX_POINTS && points.len() > MAX_POINTS / 2, "{}", points.len());
+        assert_eq!(series.intervals.capacity(), MAX_POINTS, "the buffer is not copied into a larger one");
         assert_eq!(points.iter().map(|p| p.requests).sum::<u64>(), 50_000);
         assert_eq!(points.iter().map(|p| p.errors).sum::<u64>(), 5000);
         let sessions = points.iter().map(|p| (p.sessions_finished, p.sessions_failed));
