@@ -1,6 +1,6 @@
 //! The official hurl as an oracle: on files that cover the format, both programs have the same verdict on each assert.
 //!
-//! hurl needs libxml2. `./test` builds it; elsewhere `TORR_HURL` names it: `TORR_HURL=hurl cargo test -p torr --test cli oracle`.
+//! hurl needs libxml2. `./test full` builds it; elsewhere `TORR_HURL` names it: `TORR_HURL=hurl cargo test -p torr --test cli oracle -- --ignored`.
 
 mod cross;
 mod server;
@@ -60,6 +60,7 @@ struct Verdicts {
 }
 
 #[test]
+#[ignore = "hurl is built by ./test full"]
 fn oracle_has_the_same_verdict_on_each_assert() {
     let Ok(hurl) = std::env::var(HURL) else {
         return cannot_run("oracle_has_the_same_verdict_on_each_assert", "TORR_HURL names no program of hurl");

@@ -1,6 +1,7 @@
 //! The repository: its documents and its sources are true of each other.
 
 mod circles;
+mod failed_targets;
 mod guide;
 mod measured;
 mod serve_docs;
