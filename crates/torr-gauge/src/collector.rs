@@ -114,9 +114,9 @@ impl ThreadTotals {
         self.answered += sample.answered.count();
         self.status_errors += sample.status_errors();
         self.failed += sample.failures.total();
-        self.received += sample.received;
-        self.body += sample.body;
-        self.idle += sample.idle;
+        self.received = self.received.saturating_add(sample.received);
+        self.body = self.body.saturating_add(sample.body);
+        self.idle = self.idle.saturating_add(sample.idle);
     }
 }
 
@@ -416,7 +416,7 @@ fn checks(names: &[String], total: &Sample) -> Vec<Check> {
     let answered = total.answered.count();
     let failed = |at: usize| total.failed_checks.get(at).copied().unwrap_or(0);
     let check =
-        |(at, name): (usize, &String)| Check { name: name.clone(), passed: answered - failed(at), failed: failed(at) };
+        |(at, name): (usize, &String)| Check { name: name.clone(), passed: answered.saturating_sub(failed(at)), failed: failed(at) };
     names.iter().enumerate().map(check).collect()
 }
 

@@ -1,6 +1,7 @@
 //! The times of errors: the first and the last of each class.
 
 use crate::FailureKind;
+use crate::bounds::{Bounded, LONGEST_NS, OutOfBounds, at_most, within};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -40,7 +41,7 @@ impl ErrorTimes {
         let known = self.0.entry(class).or_insert(Span { count: 0, ..span });
         known.first = known.first.min(span.first);
         known.last = known.last.max(span.last);
-        known.count += span.count;
+        known.count = known.count.saturating_add(span.count);
     }
 
     /// Returns the spans of all classes, in the order of their first errors.
@@ -63,6 +64,19 @@ impl ErrorTimes {
                 last_s: seconds(span.last),
             })
             .collect()
+    }
+}
+
+impl Bounded for ErrorTimes {
+    fn bound(&mut self, most: u64) -> Result<(), OutOfBounds> {
+        at_most("error_times", self.0.values().map(|span| span.count), most)?;
+        for (class, &Span { first, last, count: _ }) in &self.0 {
+            if let ErrorClass::Status(status) = class {
+                within("error_times", *status, 0..=999)?;
+            }
+            within("error_times", last, first..=LONGEST_NS)?;
+        }
+        Ok(())
     }
 }
 

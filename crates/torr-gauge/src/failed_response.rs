@@ -1,5 +1,6 @@
 //! One failed response as a sample of a service's failures, truncated to a bounded size.
 
+use crate::bounds::{Bounded, LONGEST_S, OutOfBounds, cut, no_longer, within};
 use serde::{Deserialize, Serialize};
 
 /// The limit of field lines.
@@ -8,6 +9,8 @@ const MAX_FIELDS: usize = 12;
 const MAX_VALUE: usize = 200;
 /// The limit of the content in bytes.
 const MAX_CONTENT: usize = 1024;
+/// The bytes that one byte of a text may have become where it was no UTF-8.
+const MAX_TRAVELLED: usize = 3;
 /// The field that is omitted: its value may be a session's secret, and does not concern the failure.
 const SECRET: &str = "set-cookie";
 
@@ -58,6 +61,20 @@ impl FailedResponse {
             content: text(content, MAX_CONTENT),
             complete: complete && content.len() <= MAX_CONTENT,
         }
+    }
+}
+
+impl Bounded for FailedResponse {
+    /// Texts stay as the server sent them, up to their limits: what prints them escapes them.
+    fn bound(&mut self, _: u64) -> Result<(), OutOfBounds> {
+        let Self { at_s, status, status_line, fields, content, complete: _ } = self;
+        within("at_s", *at_s, 0.0..=LONGEST_S as f64)?;
+        within("status", *status, 0..=999)?;
+        no_longer("fields", fields.len(), MAX_FIELDS)?;
+        let values = fields.iter_mut().flat_map(|Field { name, value }| [name, value]);
+        values.chain([status_line]).for_each(|text| cut(text, MAX_TRAVELLED * MAX_VALUE));
+        cut(content, MAX_TRAVELLED * MAX_CONTENT);
+        Ok(())
     }
 }
 

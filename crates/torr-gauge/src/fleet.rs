@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The fleet of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Fleet {
     /// The fleet's name.
     pub name: String,
@@ -20,6 +21,7 @@ pub struct Fleet {
 
 /// The end of a result that was cut because agents were lost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct FleetCut {
     /// The end of the last interval that all agents had, in seconds since the measurement began.
     pub at_s: f64,
@@ -35,6 +37,7 @@ pub struct FleetCut {
 
 /// One agent of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct FleetAgent {
     /// The agent's name.
     pub name: String,
@@ -98,6 +101,21 @@ impl Fleet {
         limits.map(|agent| format!("the agent {} was itself the limit", agent.name)).collect()
     }
 
+    /// Returns the agents whose counts are not all in the result, because they were lost or had no run.
+    pub fn lost(&self) -> impl Iterator<Item = &FleetAgent> {
+        let has_cut = self.cut.is_some();
+        self.agents.iter().filter(move |agent| match agent.state {
+            AgentState::Lost => true,
+            AgentState::Failed => has_cut,
+            AgentState::Ended | AgentState::Stopped => false,
+        })
+    }
+
+    /// Whether an agent has reported its CPU use and send lag: agents do so at their end.
+    pub fn knows_generator(&self) -> bool {
+        self.agents.iter().any(|agent| agent.busy_share.is_some())
+    }
+
     /// Returns the agents that ended before the end of the result, so that their part of the load is not in the rest of it.
     pub fn ended_early(&self) -> impl Iterator<Item = &FleetAgent> {
         let has_cut = self.cut.is_some();
@@ -117,7 +135,7 @@ impl Fleet {
                 0 => String::new(),
                 n => format!("; the {n} responses after that are not in it"),
             };
-            format!("the result is that of the first {} s, the last that all agents had{after}", cut.at_s)
+            format!("the result covers the first {} s, in which all agents were there{after}", cut.at_s)
         }));
         if self.cut.is_some_and(|cut| cut.has_sessions) {
             lines.push("sessions and entries are those of the other agents, to the end of the run".into());
@@ -151,6 +169,7 @@ mod tests {
         let cut = FleetCut { at_s: 3.0, requests_after: 70, errors_after: 0, has_sessions: true };
         let fleet = Fleet { agents: vec![slow, lost], cut: Some(cut), ..Fleet::default() };
         assert_eq!(fleet.ended_early().count(), 0, "the result ends with the lost agent");
+        assert_eq!(fleet.lost().map(|agent| &agent.name[..]).collect::<Vec<_>>(), ["b"]);
         assert_eq!(fleet.limits(), ["the agent a was itself the limit"]);
         let lines = fleet.shortcomings();
         assert_eq!(lines[0], "the agent b was lost");

@@ -1,6 +1,7 @@
 //! The CPU use of the load generator, which shows whether the generator was the bottleneck of a run.
 
 use crate::Latency;
+use crate::bounds::{Bounded, LONGEST_S, OutOfBounds, within};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -27,6 +28,16 @@ pub struct ThreadCost {
     pub queued: Option<Duration>,
     /// The time spent in `epoll_wait`.
     pub idle: Duration,
+}
+
+impl Bounded for ThreadCost {
+    fn bound(&mut self, _: u64) -> Result<(), OutOfBounds> {
+        let &mut Self { wall, cpu, queued, idle } = self;
+        // A thread lives a little longer than its run, and CPU time has the ticks of the kernel.
+        let longest = (2 * LONGEST_S) as f64;
+        let times = [Some(wall), Some(cpu), queued, Some(idle)].into_iter().flatten();
+        times.map(|time| time.as_secs_f64()).try_for_each(|seconds| within("threads", seconds, 0.0..=longest))
+    }
 }
 
 impl ThreadMeter {

@@ -65,6 +65,11 @@ impl Latency {
         }
     }
 
+    /// Whether all samples of another histogram are among these, so that they can be [subtracted](Self::subtract).
+    pub fn contains(&self, other: &Self) -> bool {
+        other.count() == 0 || self.0.clone().subtract(&other.0).is_ok()
+    }
+
     /// Removes the samples of another histogram that was added before.
     ///
     /// # Panics

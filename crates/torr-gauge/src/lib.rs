@@ -4,6 +4,7 @@
 //! one [`RunResult`].
 #![forbid(unsafe_code)]
 
+pub mod bounds;
 pub mod buckets;
 pub mod collector;
 pub mod cpu_use;

@@ -1,5 +1,6 @@
 //! The result of a run: one versioned type that every output is made from.
 
+use crate::bounds::{Bounded, OutOfBounds, at_most, text};
 use crate::buckets::Buckets;
 use crate::error_times::ErrorSpan;
 use crate::failed_response::FailedResponse;
@@ -141,7 +142,7 @@ impl RunResult {
 
     /// Returns the bytes per second that were received within the measured time.
     pub fn received_per_s(&self) -> f64 {
-        let received = self.bytes.received + self.warmup.map_or(0, |warmup| warmup.carried_received);
+        let received = self.bytes.received.saturating_add(self.warmup.map_or(0, |warmup| warmup.carried_received));
         received as f64 / self.duration_s.max(1e-6)
     }
 }
@@ -253,6 +254,15 @@ pub struct Tls {
     pub full: u64,
     /// The number of handshakes that resumed a session.
     pub resumed: u64,
+}
+
+impl Bounded for Tls {
+    fn bound(&mut self, most: u64) -> Result<(), OutOfBounds> {
+        let Self { version, cipher, group, key, full, resumed } = self;
+        [version, cipher].into_iter().chain(group).chain(key).for_each(text);
+        at_most("full", [*full], most)?;
+        at_most("resumed", [*resumed], most)
+    }
 }
 
 impl PlanSummary {

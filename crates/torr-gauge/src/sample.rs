@@ -1,5 +1,7 @@
 //! The counts and histograms of one thread in one interval.
 
+mod bounds;
+
 use crate::error_times::ErrorTimes;
 use crate::sessions::SessionsEnded;
 use crate::sockets::SocketTally;
@@ -135,14 +137,15 @@ impl Sample {
         self.error_times.add(&other.error_times);
         self.carried.add(&other.carried);
         self.unfinished += other.unfinished;
-        self.sent += other.sent;
-        self.received += other.received;
-        self.body += other.body;
+        // Sums of bytes and times of other machines, whose parts are bounded, may be more than 64 bits have.
+        self.sent = self.sent.saturating_add(other.sent);
+        self.received = self.received.saturating_add(other.received);
+        self.body = self.body.saturating_add(other.body);
         self.opened += other.opened;
         self.closed_by_server += other.closed_by_server;
         self.ended_idle = self.ended_idle.into_iter().chain(other.ended_idle).min();
         self.sockets.add(&other.sockets);
-        self.idle += other.idle;
+        self.idle = self.idle.saturating_add(other.idle);
         self.open += other.open;
     }
 
@@ -250,7 +253,7 @@ impl Carried {
         self.answered += other.answered;
         self.status_errors += other.status_errors;
         self.failed += other.failed;
-        self.received += other.received;
+        self.received = self.received.saturating_add(other.received);
     }
 }
 
@@ -296,7 +299,7 @@ impl Failures {
         }
         for (&kind, &n) in &other.kinds {
             let by_cause: u64 = other.causes().filter(|(f, _)| f.kind == kind).map(|(_, n)| n).sum();
-            *self.kinds.entry(kind).or_default() += n - by_cause;
+            *self.kinds.entry(kind).or_default() += n.saturating_sub(by_cause);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Statistics of the kernel's TCP over a sample of connections, in bounded memory.
 
+use crate::bounds::{Bounded, OutOfBounds, at_most, most_units};
 use crate::generator::round3;
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +73,7 @@ impl SocketCounters {
     }
 
     fn plus(self, other: Self) -> Self {
-        self.with(other, |one, other| one.into_iter().chain(other).reduce(|one, other| one + other))
+        self.with(other, |one, other| one.into_iter().chain(other).reduce(u64::saturating_add))
     }
 
     fn with(self, other: Self, make: impl Fn(Option<u64>, Option<u64>) -> Option<u64>) -> Self {
@@ -138,6 +139,19 @@ impl SocketTally {
     }
 }
 
+impl Bounded for SocketTally {
+    fn bound(&mut self, most: u64) -> Result<(), OutOfBounds> {
+        let &mut Self { readings, min_rtt, rtt, rtt_max, receiver_rtt, grown } = self;
+        let SocketCounters { retransmits, segments, busy, window_limited, buffer_limited } = grown;
+        for count in [readings, rtt.count, receiver_rtt.count] {
+            at_most("sockets", [count], most)?;
+        }
+        let times = [min_rtt, rtt_max, Some(rtt.sum), Some(receiver_rtt.sum), busy, window_limited, buffer_limited];
+        let units = [retransmits, segments].into_iter().chain(times);
+        units.flatten().try_for_each(|units| at_most("sockets", [units], most_units(most)))
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Mean {
     sum: u64,
@@ -150,7 +164,7 @@ impl Mean {
     }
 
     fn add(&mut self, other: Self) {
-        self.sum += other.sum;
+        self.sum = self.sum.saturating_add(other.sum);
         self.count += other.count;
     }
 

@@ -1,5 +1,6 @@
 //! Counts of responses by status code.
 
+use crate::bounds::{Bounded, OutOfBounds, at_most};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The number of responses by status code.
@@ -45,6 +46,12 @@ impl Statuses {
     }
 }
 
+impl Bounded for Statuses {
+    fn bound(&mut self, most: u64) -> Result<(), OutOfBounds> {
+        at_most("status", self.0.iter().copied(), most)
+    }
+}
+
 impl Serialize for Statuses {
     /// Serialises the counts as pairs of a code and its count.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -56,7 +63,8 @@ impl<'de> Deserialize<'de> for Statuses {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut all = Self::default();
         for (code, count) in Vec::<(u16, u64)>::deserialize(deserializer)? {
-            all.0[usize::from(code).min(999)] += count;
+            let all_of_code = &mut all.0[usize::from(code).min(999)];
+            *all_of_code = all_of_code.saturating_add(count);
         }
         Ok(all)
     }

@@ -3,6 +3,7 @@
 use super::entry::EntryCounts;
 use super::name::EntryName;
 use crate::Latency;
+use crate::bounds::{Bounded, OutOfBounds, at_most};
 use serde::{Deserialize, Serialize};
 
 /// The counts of one thread for sessions and their entries. `started` = `finished` + `failed` + `unfinished` at the end of a
@@ -95,6 +96,26 @@ impl SessionCounts {
             self.entries.resize_with(other.entries.len(), EntryCounts::default);
         }
         self.entries.iter_mut().zip(&other.entries).for_each(|(mine, theirs)| mine.merge(theirs));
+    }
+}
+
+impl Bounded for SessionCounts {
+    fn bound(&mut self, most: u64) -> Result<(), OutOfBounds> {
+        let Self { started, finished, failed, unfinished, durations, entries: _, returned: _ } = self;
+        for (field, count) in
+            [("started", *started), ("finished", *finished), ("failed", *failed), ("unfinished", *unfinished)]
+        {
+            at_most(field, [count], most)?;
+        }
+        at_most("durations", durations.counts().map(|(_, count)| count), most)
+    }
+}
+
+impl Bounded for SessionsEnded {
+    fn bound(&mut self, most: u64) -> Result<(), OutOfBounds> {
+        let &mut Self { finished, failed } = self;
+        at_most("sessions", [finished], most)?;
+        at_most("sessions", [failed], most)
     }
 }
 

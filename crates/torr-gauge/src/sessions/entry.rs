@@ -1,8 +1,10 @@
 //! The counts of one entry of a session: responses, failures, and asserts with examples.
 
 use crate::Latency;
+use crate::bounds::{Bounded, OutOfBounds, at_most, no_longer};
 use crate::latency::Summary;
 use crate::statuses::Statuses;
+use crate::redact;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -11,6 +13,8 @@ pub const MAX_EXAMPLES: usize = 5;
 /// The limit of failures of an assert that are compared with the examples. Later ones cost a count only: under load one
 /// fault fails an assert a hundred thousand times a second.
 const MAX_COMPARED: u64 = 1000;
+/// The limit of asserts of an entry that another machine reports.
+pub const MAX_ASSERTS: usize = 10_000;
 /// The limit of a text of an example or a cause in bytes.
 const MAX_TEXT: usize = 200;
 /// The limit of distinct causes; further ones are counted as [`OTHER`].
@@ -180,7 +184,53 @@ impl EntryCounts {
     }
 }
 
+impl Bounded for EntryCounts {
+    fn bound(&mut self, most: u64) -> Result<(), OutOfBounds> {
+        let Self {
+            response_times,
+            shortest,
+            status,
+            responses_failed,
+            request_failures,
+            unfinished,
+            retries,
+            sessions_failed,
+            asserts,
+            servers: _,
+            causes,
+        } = self;
+        at_most("response_times", response_times.counts().map(|(_, count)| count), most)?;
+        at_most("shortest", *shortest, crate::bounds::LONGEST_NS / 1000)?;
+        status.bound(most)?;
+        for (field, count) in [
+            ("responses_failed", *responses_failed),
+            ("request_failures", *request_failures),
+            ("unfinished", *unfinished),
+            ("retries", *retries),
+            ("sessions_failed", *sessions_failed),
+        ] {
+            at_most(field, [count], most)?;
+        }
+        no_longer("asserts", asserts.len(), MAX_ASSERTS)?;
+        at_most("asserts", asserts.iter().map(|assert| assert.failed), most)?;
+        asserts.iter_mut().for_each(AssertCounts::cut);
+        no_longer("causes", causes.len(), MAX_CAUSES + 1)?;
+        at_most("causes", causes.values().copied(), most)?;
+        let all = std::mem::take(causes);
+        *causes = all.into_iter().map(|(why, count)| (shortened(&redact::printable(&why)), count)).collect();
+        Ok(())
+    }
+}
+
 impl AssertCounts {
+    /// Cuts what is beyond the limits of examples.
+    fn cut(&mut self) {
+        self.examples.truncate(MAX_EXAMPLES);
+        for AssertExample { expected, actual } in &mut self.examples {
+            (*expected, *actual) = (shortened(expected), shortened(actual));
+        }
+    }
+
     fn record(&mut self, example: impl FnOnce() -> AssertExample) {
         self.failed += 1;
         if self.examples.len() < MAX_EXAMPLES && self.failed <= MAX_COMPARED {

@@ -1,5 +1,7 @@
 //! The names of an entry of a session in results.
 
+use super::entry::MAX_ASSERTS;
+use crate::bounds::{Bounded, OutOfBounds, text, texts, within};
 use serde::{Deserialize, Serialize};
 
 /// The names of an entry in results.
@@ -13,4 +15,13 @@ pub struct EntryName {
     pub line: usize,
     /// The texts of its asserts, such as `status == 200`.
     pub asserts: Vec<String>,
+}
+
+impl Bounded for EntryName {
+    fn bound(&mut self, _: u64) -> Result<(), OutOfBounds> {
+        let Self { name, file, line, asserts } = self;
+        [name, file].into_iter().for_each(text);
+        within("line", *line, 0..=u32::MAX as usize)?;
+        texts("asserts", asserts, MAX_ASSERTS)
+    }
 }

@@ -1,9 +1,13 @@
 //! The findings of a run's validity, as the result contains them.
 
+use crate::bounds::{Bounded, OutOfBounds, text, within};
 use serde::{Deserialize, Serialize};
 
 /// The probability by chance below which an effect counts as real. Three criteria use it.
 pub const CHANCE: f64 = 0.003;
+/// The limit of a finding's numbers in another machine's report: no count, time in microseconds or ratio is larger.
+const LARGEST: f64 = 1e18;
+
 /// The validity of a run. Criteria that do not apply have no finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Validity {
@@ -60,6 +64,17 @@ pub enum Criterion {
     Samples,
     /// The share of the requests without a response when a closed loop ended.
     Unfinished,
+}
+
+impl Bounded for Finding {
+    fn bound(&mut self, _: u64) -> Result<(), OutOfBounds> {
+        let Self { what: _, ok: _, value, limit, p, note, advice } = self;
+        for number in [Some(*value), Some(*limit), *p].into_iter().flatten() {
+            within("findings", number, -LARGEST..=LARGEST)?;
+        }
+        std::iter::once(note).chain(advice).for_each(text);
+        Ok(())
+    }
 }
 
 impl Finding {
