@@ -1,6 +1,6 @@
 //! The verdict of a plain run: what its signals alone point to. Nothing was varied, so it is never more than likely.
 //!
-//! The order matters: a load of which a part ended early says nothing of anything; a run that kept its scheduled rate has no
+//! The order matters: a load of which a part was lost or ended early says nothing of anything; a run that kept its scheduled rate has no
 //! limit to be found; a run that fails, or runs out of ports, says nothing of the server's speed; and a generator that could
 //! not keep up says nothing of anything else.
 

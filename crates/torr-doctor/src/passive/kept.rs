@@ -75,6 +75,10 @@ pub fn shortfall(run: &RunResult) -> Option<String> {
     if !run.plan.is_scheduled() || run.requests == 0 || kept_schedule(run) {
         return None;
     }
+    if run.fleet.iter().flat_map(Fleet::lost).next().is_some() {
+        // What was not made is said of the agent.
+        return None;
+    }
     if let Some(agent) = run.fleet.iter().flat_map(Fleet::ended_early).next() {
         return Some(format!(
             "the rate was not kept: from the end of the agent {} on, its part was not made",
@@ -141,14 +145,14 @@ fn scheduled(run: &RunResult) -> Option<(u64, Summary, u64)> {
 }
 
 /// Whether an open loop's requests were answered as they became due. How late they were sent does not matter here: all that were due
-/// are among those due, at their age, whether a slot was available for them or not. What an agent that ended early left out was not
-/// even due.
+/// are among those due, at their age, whether a slot was available for them or not. What an agent that ended early, or was lost, left
+/// out was not even due.
 pub(super) fn kept_schedule(run: &RunResult) -> bool {
     let Some((due, latency, unfinished)) = scheduled(run).filter(|_| run.plan.is_scheduled() && run.requests > 0)
     else {
         return false;
     };
-    if run.fleet.iter().flat_map(Fleet::ended_early).next().is_some() {
+    if run.fleet.iter().flat_map(|fleet| fleet.ended_early().chain(fleet.lost())).next().is_some() {
         return false;
     }
     let (total, mean_s) = (due as f64, latency.mean / 1e6);

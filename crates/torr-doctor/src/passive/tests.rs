@@ -297,6 +297,19 @@ fn a_rate_is_not_kept_if_an_agent_ends_before_the_run() {
 }
 
 #[test]
+fn a_run_without_one_of_its_agents_has_no_verdict() {
+    let agent = |name: &str, state: &str| json!({"name": name, "state": state, "note": "killed", "share": 0.5});
+    for (state, cut) in [("lost", json!({"at_s": 2.0})), ("lost", Value::Null), ("failed", json!({"at_s": 2.0}))] {
+        let agents = [agent("a", "ended"), agent("b", state)];
+        let fleet = json!({"name": "f", "run": "r", "agents": agents, "cut": cut});
+        let verdict = verdict(open_loop(json!({"fleet": fleet})));
+        assert_eq!((verdict.factor, verdict.confidence), (Factor::Unknown, Confidence::Unknown), "{verdict:?}");
+        assert_eq!(verdict.because[0], "the agent b with 50% of the load was lost: killed", "{verdict:?}");
+        assert_eq!(verdict.because.len(), if cut.is_null() { 1 } else { 2 }, "{verdict:?}");
+    }
+}
+
+#[test]
 fn a_rate_that_was_kept_says_what_was_used_and_where_its_headroom_is_to_be_found() {
     let verdict = verdict(open_loop(json!({
         "signals": {"others": [{"name": "rustc", "cores": 1.25}, {"name": "cat", "cores": 0.02}]}
