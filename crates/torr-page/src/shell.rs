@@ -88,6 +88,7 @@ pub fn article(document: &Document) -> Markup {
             (section::header::header(document))
             @match document.kind {
                 Kind::Run => {
+                    (section::agents::cautions(value))
                     (section::verdict::verdict(value))
                     (section::figures::run(value))
                     (section::cautions::cautions(value))

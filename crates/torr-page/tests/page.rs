@@ -276,6 +276,27 @@ fn a_load_that_the_result_does_not_tell_has_no_command() {
 }
 
 #[test]
+fn a_lost_agent_stands_above_all_figures() {
+    let mut cut = run();
+    cut["fleet"]["cut"] = json!({"at_s": 2.0, "requests_after": 5, "errors_after": 0});
+    cut["fleet"]["agents"][1]["note"] = "killed".into();
+    let page = read(vec![cut.clone()]);
+    let text = page.text();
+    let place = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words} is not in {text}"));
+    let lost = place("the agent two was lost: killed");
+    assert!(lost < place("The CPU is full.") && place("the result covers the first 2 s") < place("10,000"), "{text}");
+    // Nobody has reported the generator's use of CPU if all agents are lost.
+    cut["generator"] = json!({"cpu_us_per_request": 0.0});
+    assert!(read(vec![cut.clone()]).text().contains("CPU per request, generator"));
+    for agent in cut["fleet"]["agents"].as_array_mut().expect("it is a list") {
+        agent["state"] = "lost".into();
+        agent.as_object_mut().expect("it is one").remove("busy_share");
+    }
+    let text = read(vec![cut]).text();
+    assert!(!text.contains("CPU per request, generator") && !text.contains("0%"), "{text}");
+}
+
+#[test]
 fn a_run_of_an_hour_stays_small_and_keeps_its_extremes() {
     let mut hour = run();
     // Thirty steps of three decades, with counts that change from second to second, are as much as a run has.

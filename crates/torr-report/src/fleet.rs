@@ -1,19 +1,28 @@
-//! The agents of a run over a fleet: a row for each.
+//! The agents of a run over a fleet: a row for each, and what makes its figures doubtful.
+//!
+//! Names and reasons are those of other machines, and are shown as printable text.
 
-use crate::human::{count, micros, percent, rate};
+use crate::human::{count, micros, percent, printable, rate};
 use crate::style::{BAD, FAINT, paint};
 use crate::table::align_within;
 use torr_gauge::fleet::{AgentState, Fleet, FleetAgent};
 
-/// Returns a table of the agents, and a line for each that was itself the limit or has not ended as planned.
+/// Returns a line for each agent that has not ended as planned, and for the part of the run that the result covers.
+pub(crate) fn cautions(fleet: &Fleet) -> String {
+    fleet.shortcomings().iter().map(|line| caution(line)).collect()
+}
+
+fn caution(line: &str) -> String {
+    format!("{}      {}\n", paint(BAD, "caution"), printable(line))
+}
+
+/// Returns a table of the agents, and a line for each that was itself the limit.
 pub(crate) fn section(fleet: &Fleet, width: usize) -> String {
     let names = ["agent", "share", "connections", "requests/s", "errors", "busy", "p99 send lag", "began", ""];
     let mut rows = vec![names.map(|name| paint(FAINT, name)).to_vec()];
     rows.extend(fleet.agents.iter().map(row));
     let mut text = align_within(&rows, width);
-    for line in fleet.limits().iter().chain(&fleet.shortcomings()) {
-        text.push_str(&format!("{}      {line}\n", paint(BAD, "caution")));
-    }
+    fleet.limits().iter().for_each(|line| text.push_str(&caution(line)));
     text
 }
 
@@ -27,7 +36,7 @@ fn row(agent: &FleetAgent) -> Vec<String> {
     };
     let late = |us: i64| format!("{}{}", if us < 0 { "-" } else { "+" }, micros(us.unsigned_abs() as f64));
     vec![
-        agent.name.clone(),
+        printable(&agent.name),
         percent(agent.share),
         count(agent.connections as u64),
         rate(agent.rps),
@@ -56,6 +65,24 @@ mod tests {
         assert!(lines[1].starts_with('a') && lines[1].contains("+120 us") && lines[1].contains("99"), "{text}");
         assert!(lines[2].starts_with('b') && lines[2].ends_with("lost"), "{text}");
         assert!(text.contains("the agent a was itself the limit"), "{text}");
+        let text = anstream::adapter::strip_str(&cautions(&fleet)).to_string();
         assert!(text.contains("the agent b was lost: killed") && text.contains("first 2 s"), "{text}");
+    }
+
+    #[test]
+    fn text_of_agents_does_nothing_to_the_terminal() {
+        let hostile = "\u{1b}[2J\u{1b}]0;title\u{7}";
+        let lost = FleetAgent {
+            name: hostile.into(),
+            state: AgentState::Lost,
+            note: Some(hostile.into()),
+            was_limit: true,
+            ..FleetAgent::default()
+        };
+        let fleet = Fleet { agents: vec![lost], ..Fleet::default() };
+        let text = section(&fleet, 200) + &cautions(&fleet);
+        let shown = anstream::adapter::strip_str(&text).to_string();
+        assert_eq!(shown.matches("\\u{1b}[2J").count(), 4, "{shown}");
+        assert!(!text.contains("\u{1b}[2J") && !text.contains('\u{7}'), "{text:?}");
     }
 }

@@ -1,10 +1,11 @@
 //! The text report of a run.
 
-use crate::human::{bytes, count, micros, percent, rate};
+use crate::human::{bytes, count, micros, percent, printable, rate};
 use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::table::align_within;
 use crate::{entries, expectations, failures, fit, fleet, sessions, steering, summary};
 use std::fmt::Write;
+use torr_gauge::fleet::Fleet;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::{RunResult, Tls, Warmup};
 use torr_gauge::validity::Finding;
@@ -22,6 +23,10 @@ pub fn report(run: &RunResult) -> String {
 pub fn report_within(run: &RunResult, width: usize) -> String {
     let mut text = heading(run);
     let _ = writeln!(text, "\n  {}\n", summary::line(run));
+    if let Some(cautions) = run.fleet.as_ref().map(fleet::cautions).filter(|cautions| !cautions.is_empty()) {
+        text.push_str(&indent(&cautions));
+        text.push('\n');
+    }
     if let Some(sessions) = &run.sessions {
         let _ = writeln!(text, "  {:<12} {}", "sessions", sessions::counts(sessions, run));
     }
@@ -154,7 +159,7 @@ fn errors(run: &RunResult) -> String {
     let mut text =
         format!("{}   {share} of {}{unfinished}", paint(BAD, kinds.join(", ")), plural(run.started, "request"));
     for cause in &run.causes {
-        let _ = write!(text, "\n  {:<12} {} x {}: {}", "", count(cause.count), cause.kind, cause.what);
+        let _ = write!(text, "\n  {:<12} {} x {}: {}", "", count(cause.count), cause.kind, printable(&cause.what));
     }
     for line in failures::lines(run) {
         let _ = write!(text, "\n  {:<12} {line}", "");
@@ -207,12 +212,13 @@ fn connections(run: &RunResult) -> String {
 
 /// Whether anything is known of the generator: agents of a fleet report it at their end.
 fn is_known(run: &RunResult) -> bool {
-    run.fleet.as_ref().is_none_or(|fleet| fleet.agents.iter().any(|agent| agent.busy_share.is_some()))
+    run.fleet.as_ref().is_none_or(Fleet::knows_generator)
 }
 
 fn tls(tls: &Tls) -> String {
     let handshakes = plural(tls.full, "full handshake");
-    format!("{} with {}, {handshakes}, {} resumed", tls.version, tls.cipher, count(tls.resumed))
+    let [version, cipher] = [&tls.version, &tls.cipher].map(|name| printable(name));
+    format!("{version} with {cipher}, {handshakes}, {} resumed", count(tls.resumed))
 }
 
 fn warmup(warmup: &Warmup) -> String {
@@ -260,8 +266,8 @@ fn server(run: &RunResult) -> Option<String> {
 /// Returns a line for each bad finding, with the remedy.
 fn cautions(validity: &Validity) -> String {
     let caution = |finding: &Finding| {
-        let advice = finding.advice.as_ref().map_or(String::new(), |advice| format!("; {advice}"));
-        format!("  {:<12} {}{advice}\n", paint(BAD, "caution") + "     ", finding.note)
+        let advice = finding.advice.as_ref().map_or(String::new(), |advice| format!("; {}", printable(advice)));
+        format!("  {:<12} {}{advice}\n", paint(BAD, "caution") + "     ", printable(&finding.note))
     };
     validity.findings.iter().filter(|finding| !finding.ok).map(caution).collect()
 }
@@ -274,9 +280,9 @@ pub fn verdict(verdict: &Verdict) -> String {
         _ if verdict.factor == Factor::None => paint(STRONG, verdict.factor),
         confidence => format!("{} {}", paint(STRONG, verdict.factor), paint(FAINT, format!("({confidence})"))),
     };
-    let mut text = format!("  {:<12} {name}\n  {:<12} {}\n", paint(STRONG, "verdict") + "     ", "", verdict.summary);
+    let mut text = format!("  {:<12} {name}\n  {:<12} {}\n", paint(STRONG, "verdict") + "     ", "", printable(&verdict.summary));
     for reason in &verdict.because {
-        let _ = writeln!(text, "  {:<12} {} {reason}", "", paint(FAINT, "because"));
+        let _ = writeln!(text, "  {:<12} {} {}", "", paint(FAINT, "because"), printable(reason));
     }
     for advice in &verdict.advice {
         let _ = writeln!(text, "  {:<12} {} {advice}", "", paint(GOOD, "->"));

@@ -1,13 +1,31 @@
 //! The agents of a run over a fleet.
 
-use crate::fields::{list, number, text};
+use crate::fields::{field, list, number, text};
 use crate::plot::bar::bar;
 use maud::{Markup, html};
+use serde::Deserialize;
 use serde_json::Value;
+use torr_gauge::fleet::Fleet;
 use torr_report::human::{count, micros, percent, rate};
 
 /// What stands for a figure that is not known.
 const NONE: &str = "–";
+
+/// Returns what makes a run over a fleet another one than was planned: agents that were lost, failed or ended early. It stands above
+/// all figures.
+pub fn cautions(value: &Value) -> Markup {
+    let lines = fleet(value).map_or_else(Vec::new, |fleet| fleet.shortcomings());
+    html! { @for line in lines { p.caution { (line) } } }
+}
+
+/// Whether the CPU use of a run's generator is known: agents report theirs at their end.
+pub fn know_generator(value: &Value) -> bool {
+    fleet(value).is_none_or(|fleet| fleet.knows_generator())
+}
+
+fn fleet(value: &Value) -> Option<Fleet> {
+    Fleet::deserialize(field(value, "fleet")?).ok()
+}
 
 /// Returns the table of agents.
 pub fn agents(value: &Value) -> Markup {
@@ -34,7 +52,7 @@ pub fn agents(value: &Value) -> Markup {
 
 fn row(agent: &Value) -> Markup {
     let known = |path: &str, words: fn(f64) -> String| number(agent, path).map_or(NONE.into(), words);
-    let busy = number(agent, "busy_share").unwrap_or(0.0);
+    let busy = number(agent, "busy_share");
     html! {
         tr {
             td.words { (text(agent, "name").unwrap_or_default()) }
@@ -45,7 +63,7 @@ fn row(agent: &Value) -> Markup {
             td { (known("send_lag_p99_us", micros)) }
             td { (known("began_us", after)) }
             td { (known("busy_share", percent)) }
-            td.drawn { (bar(busy, "a")) }
+            td.drawn { @if let Some(busy) = busy { (bar(busy, "a")) } }
             td.words { (became(agent)) }
         }
     }

@@ -1,5 +1,6 @@
 //! The few figures of a run that count.
 
+use super::agents::know_generator;
 use crate::fields::{flag, number};
 use maud::{Markup, html};
 use serde_json::Value;
@@ -25,7 +26,7 @@ pub fn run(value: &Value) -> Markup {
         ("slowest", time("latency_us.max")),
         ("errors", Some(errors)),
         ("CPU of the server", number(value, "host.server_cores").map(|cores| format!("{cores:.2}"))),
-        ("CPU per request, generator", number(value, "generator.cpu_us_per_request").map(micros)),
+        ("CPU per request, generator", number(value, "generator.cpu_us_per_request").filter(|_| know_generator(value)).map(micros)),
     ];
     html! {
         (shown(figures))
