@@ -7,6 +7,7 @@ use async_nats::Client;
 use futures_util::StreamExt;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+use torr_fleet::FleetName;
 use torr_fleet::message::{End, Facts, Hello, Interval, Message, Own, SampleText, VERSION};
 use torr_gauge::Sample;
 
@@ -57,11 +58,11 @@ async fn simulate(url: &str, agents: usize) -> Result<(), Failure> {
                 let agent = message.subject.rsplit('.').next().unwrap_or_default().to_owned();
                 let response = match Message::decode(&message.payload)? {
                     Message::Clock => Message::Time { ns: began.elapsed().as_nanos() as u64 },
-                    Message::Plan(plan) => Message::Ready { run: plan.run },
+                    Message::Plan(plan) => Message::Ready { run: plan.run.to_string() },
                     Message::Go { run, at_ns } => {
                         let at = began + Duration::from_nanos(at_ns);
                         tokio::task::spawn_local(load(client.clone(), run.clone(), agent, Rc::clone(&samples), at.into()));
-                        Message::Ready { run }
+                        Message::Ready { run: run.to_string() }
                     }
                     _ => continue,
                 };
@@ -73,14 +74,14 @@ async fn simulate(url: &str, agents: usize) -> Result<(), Failure> {
     }
 }
 
-fn name(number: usize) -> String {
-    format!("simulated-{number:04}")
+fn name(number: usize) -> FleetName {
+    FleetName::of(&format!("simulated-{number:04}"))
 }
 
 /// Sends what an agent would.
 async fn load(
     client: Client,
-    run: String,
+    run: FleetName,
     agent: String,
     samples: Rc<Samples>,
     at: tokio::time::Instant,

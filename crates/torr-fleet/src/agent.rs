@@ -3,11 +3,13 @@
 mod active;
 mod file_store;
 mod load;
+mod part;
 
 use crate::allow::AllowList;
 use crate::error::FleetError;
 use crate::heartbeat::{HEARTBEAT, LOST_AFTER};
 use crate::load::Load;
+use crate::message::bounds::MOST_RULES;
 use crate::message::{FilePart, Hello, LoadMessage, Message, MessageError, PlanMessage, Refusal, VERSION};
 use crate::nats::{self, Nats};
 use crate::role::Agent;
@@ -17,18 +19,22 @@ use async_nats::{Client, Subscriber};
 use file_store::FileStore;
 use futures_util::StreamExt;
 use load::LoadEvent;
-use std::net::TcpStream;
+use part::Part;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
-use torr_net::{Address, Clock};
-use torr_press::Plan;
+use torr_net::{Clock, Nanos};
 
 /// How often the signal to stop is looked for.
 const STOP_POLL: Duration = Duration::from_millis(20);
-/// The time-out of the connection by which an agent finds whether it can reach the target.
-const REACH: Duration = Duration::from_secs(5);
+/// The longest time from a message to the beginning of the load that it sets. Coordinators leave half a second, and what their
+/// clocks' errors add.
+const LONGEST_LEAD: Nanos = 60_000_000_000;
+/// The time after a signal within which a load ends. One that does not is ended with the program.
+const STOP_GRACE: Duration = Duration::from_secs(10);
+/// What lets an agent take loads from a server of NATS without authorization.
+const TRUST: &str = "--i-trust-this-nats";
 
 /// The settings of an agent.
 #[derive(Clone)]
@@ -47,6 +53,10 @@ pub struct AgentSettings {
     pub cores: usize,
     /// The longest plan that it carries out, the warm-up included.
     pub longest: Duration,
+    /// Whether it carries out scripts.
+    pub scripts: bool,
+    /// Whether it takes plans from a server of NATS that lets anyone in.
+    pub trusts_nats: bool,
 }
 
 impl AgentSettings {
@@ -56,12 +66,34 @@ impl AgentSettings {
     /// [`FleetError::Usage`].
     pub fn check(&self) -> Result<(), FleetError> {
         self.nats.addresses()?;
-        if self.allow.goes_beyond_loopback() && !self.nats.has_credentials() {
+        if self.allow.len() > MOST_RULES {
+            return Err(FleetError::Usage(format!("an agent has at most {MOST_RULES} targets in --allow")));
+        }
+        if self.allow.goes_beyond_loopback() && !self.nats.has_credentials() && !self.trusts_nats {
             let line = "an agent that may load targets beyond loopback takes plans by credentials only: give --creds, \
                         --nkey, or a user and password in --nats";
             return Err(FleetError::Usage(line.into()));
         }
         Ok(())
+    }
+
+    /// Refuses a server of NATS without authorization, where a plan of anyone could do harm: beyond the loopback network, and by
+    /// scripts. Credentials keep nobody out of a server that does not ask for any.
+    ///
+    /// # Errors
+    /// [`FleetError::Usage`].
+    fn check_server(&self, client: &Client) -> Result<(), FleetError> {
+        let is_at_stake = self.nats.has_credentials()
+            || self.allow.goes_beyond_loopback()
+            || self.scripts && !self.nats.is_on_loopback();
+        if self.trusts_nats || !is_at_stake || client.server_info().auth_required {
+            return Ok(());
+        }
+        Err(FleetError::Usage(format!(
+            "NATS at {} lets anyone in, and anyone could send this agent a load: set users in the configuration of \
+             NATS, or pass {TRUST}",
+            self.nats.shown()
+        )))
     }
 }
 
@@ -75,6 +107,7 @@ pub fn run(settings: AgentSettings, agent: Arc<dyn Agent>, stop: &AtomicBool) ->
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     let outcome = runtime.block_on(async {
         let client = settings.nats.connect(&format!("torr agent {}", settings.name), Some(&settings.name)).await?;
+        settings.check_server(&client)?;
         Serving::start(settings, agent, client).await?.serve(stop).await;
         Ok(())
     });
@@ -90,6 +123,8 @@ struct Serving {
     client: Client,
     clock: Clock,
     active: Option<Active>,
+    /// The run whose plan is looked at apart.
+    preparing: Option<FleetName>,
     files: FileStore,
     events: (mpsc::UnboundedSender<LoadEvent>, mpsc::UnboundedReceiver<LoadEvent>),
     prepared: (mpsc::UnboundedSender<Prepared>, mpsc::UnboundedReceiver<Prepared>),
@@ -104,7 +139,7 @@ struct Serving {
 struct Prepared {
     reply: async_nats::Subject,
     message: Box<PlanMessage>,
-    plan: Result<Plan, (Refusal, String)>,
+    plan: Part,
 }
 
 impl Serving {
@@ -118,8 +153,8 @@ impl Serving {
         };
         refuse_taken_name(&settings, &client).await?;
         let call = subscribe(settings.fleet.call()).await?;
-        let names = subscribe(settings.fleet.name_of(settings.name.as_str())).await?;
-        let own = subscribe(settings.fleet.agent(settings.name.as_str())).await?;
+        let names = subscribe(settings.fleet.name_of(&settings.name)).await?;
+        let own = subscribe(settings.fleet.agent(&settings.name)).await?;
         let stops = subscribe(settings.fleet.stop()).await?;
         // From the note on, the agent can be called.
         let flushed = client.flush().await;
@@ -133,6 +168,7 @@ impl Serving {
             client,
             clock,
             active: None,
+            preparing: None,
             files: FileStore::default(),
             events,
             prepared,
@@ -146,6 +182,7 @@ impl Serving {
     async fn serve(mut self, stop: &AtomicBool) {
         let mut poll = tokio::time::interval(STOP_POLL);
         let mut heartbeat = tokio::time::interval(HEARTBEAT);
+        let mut stopped = None;
         loop {
             let from_run = async {
                 match &mut self.active {
@@ -161,7 +198,7 @@ impl Serving {
                 Some(message) = self.names.next() => self.called(message).await,
                 Some(message) = self.stops.next() => {
                     if let Ok(Message::Stop { run }) = Message::decode(&message.payload) {
-                        self.stop_run(run.as_deref(), "it was stopped by 'torr fleet stop'");
+                        self.stop_run(run.as_ref(), "it was stopped by 'torr fleet stop'");
                     }
                 }
                 Some(message) = from_run => self.run_message(&message.payload),
@@ -170,7 +207,8 @@ impl Serving {
                     self.look_after();
                     if stop.load(Ordering::Relaxed) {
                         self.stop_run(None, "the agent ends");
-                        if self.active.as_ref().is_none_or(|active| !active.is_loading()) {
+                        let grace_is_over = stopped.get_or_insert_with(Instant::now).elapsed() > STOP_GRACE;
+                        if grace_is_over || self.active.as_ref().is_none_or(|active| !active.is_loading()) {
                             break;
                         }
                     }
@@ -190,7 +228,7 @@ impl Serving {
 
     fn hello(&self) -> Hello {
         Hello {
-            agent: self.settings.name.to_string(),
+            agent: self.settings.name.clone(),
             torr: VERSION.into(),
             machine: machine(),
             cores: self.settings.cores,
@@ -221,7 +259,10 @@ impl Serving {
             Err(error @ MessageError::Version(_)) => {
                 Some(Message::Refused { refusal: Refusal::Plan, why: format!("of the coordinator: {error}") })
             }
-            Err(MessageError::Malformed(_)) => None,
+            Err(error @ MessageError::Malformed(_)) => {
+                self.agent.note(&format!("a message to this agent is refused: {error}"));
+                Some(Message::Refused { refusal: Refusal::Plan, why: format!("of the coordinator: {error}") })
+            }
         };
         if let (Some(reply), Some(response)) = (reply, response) {
             nats::send(&self.client, reply.to_string(), &response).await;
@@ -229,10 +270,10 @@ impl Serving {
     }
 
     /// Returns the refusal of a plan beside the one that is carried out.
-    fn busy(&self, run: &str) -> Option<Message> {
+    fn busy(&self, run: &FleetName) -> Option<Message> {
         let active = self.active.as_ref().filter(|active| !active.has_ended())?;
         let why = format!("it carries out the run {}", active.run);
-        (active.run != run || active.is_loading()).then_some(Message::Refused { refusal: Refusal::Busy, why })
+        (active.run != *run || active.is_loading()).then_some(Message::Refused { refusal: Refusal::Busy, why })
     }
 
     /// Takes a part of a file, which a run that goes on is not disturbed by.
@@ -249,15 +290,26 @@ impl Serving {
     /// Makes a plan and finds whether it can be carried out, apart from all that goes on. Returns a response only where files of
     /// the plan are missing.
     fn prepare(&mut self, reply: async_nats::Subject, message: Box<PlanMessage>) -> Option<Message> {
+        let refused = |refusal, why: String| Some(Message::Refused { refusal, why });
+        if let Err(error) = self.settings.check_server(&self.client) {
+            return refused(Refusal::Plan, error.to_string());
+        }
+        match &self.preparing {
+            // The response to the first one is on its way.
+            Some(run) if *run == message.run => return None,
+            Some(run) => return refused(Refusal::Busy, format!("it prepares the run {run}")),
+            None => {}
+        }
         let missing = self.files.missing(&message.load);
         if !missing.is_empty() {
             return Some(Message::Missing { files: missing });
         }
         let LoadMessage { words, variables, secrets, .. } = message.load.clone();
         let load = Load { words, files: self.files.take(&message.load), records: None, variables, secrets };
+        self.preparing = Some(message.run.clone());
         let (agent, settings, sender) = (Arc::clone(&self.agent), self.settings.clone(), self.prepared.0.clone());
         tokio::task::spawn_blocking(move || {
-            let plan = make_plan(agent.as_ref(), &settings, &message, load);
+            let plan = part::part_of(agent.as_ref(), &settings, &message, load);
             // Without a receiver the agent has ended.
             let _ = sender.send(Prepared { reply, message, plan });
         });
@@ -267,8 +319,10 @@ impl Serving {
     async fn take_plan(&mut self, prepared: Prepared) {
         let Prepared { reply, message, plan } = prepared;
         let run = message.run.clone();
+        let is_wanted = self.preparing.take_if(|preparing| *preparing == run).is_some();
         let response = match (self.busy(&run), plan) {
             (Some(busy), _) => busy,
+            _ if !is_wanted => Message::Refused { refusal: Refusal::Plan, why: "it was stopped".into() },
             (None, Err((refusal, why))) => {
                 self.agent.note(&format!("run {run}: refused: {why}"));
                 Message::Refused { refusal, why }
@@ -283,7 +337,7 @@ impl Serving {
                     };
                     self.agent.note(&format!("run {run}: {part:.1}% of a load on {target}, with {connections}"));
                     self.active = Some(Active::new(run.clone(), plan, message.if_lost, to_all));
-                    Message::Ready { run }
+                    Message::Ready { run: run.to_string() }
                 }
                 Err(error) => Message::Refused { refusal: Refusal::Plan, why: error.to_string() },
             },
@@ -292,20 +346,23 @@ impl Serving {
     }
 
     /// Starts the load of a run at a time.
-    fn go(&mut self, run: &str, at_ns: u64) -> Message {
+    fn go(&mut self, run: &FleetName, at_ns: Nanos) -> Message {
         let refused = |why: &str| Message::Refused { refusal: Refusal::Plan, why: why.into() };
-        let Some(active) = self.active.as_mut().filter(|active| active.run == run) else {
+        let Some(active) = self.active.as_mut().filter(|active| active.run == *run) else {
             return refused("it has no plan of that run");
         };
+        if at_ns.saturating_sub(self.clock.now()) > LONGEST_LEAD {
+            return refused("the load would begin in more than a minute");
+        }
         // A repeated message finds the load begun.
-        let Some(plan) = active.plan.take() else { return Message::Ready { run: run.into() } };
+        let Some(plan) = active.plan.take() else { return Message::Ready { run: run.to_string() } };
         let (agent, sender) = (Arc::clone(&self.agent), self.events.0.clone());
         let begun = load::start(plan, (self.clock, at_ns), Arc::clone(&active.stop), agent, sender);
         match begun {
             Ok(()) => {
                 active.loads = true;
                 active.heard();
-                Message::Ready { run: run.into() }
+                Message::Ready { run: run.to_string() }
             }
             Err(error) => refused(&format!("the system refused a thread: {error}")),
         }
@@ -314,7 +371,7 @@ impl Serving {
     /// Takes what the load reports.
     async fn load_event(&mut self, event: LoadEvent) {
         let Some(active) = &mut self.active else { return };
-        let subject = self.settings.fleet.of_agent(&active.run, self.settings.name.as_str());
+        let subject = self.settings.fleet.of_agent(&active.run, &self.settings.name);
         match event {
             LoadEvent::Began(at_ns) => nats::send(&self.client, subject, &Message::Began { at_ns }).await,
             LoadEvent::Interval(number, bytes) => {
@@ -333,9 +390,9 @@ impl Serving {
         }
     }
 
-    async fn resend(&self, run: &str, intervals: &[u64], entries: &[u64]) {
-        let Some(active) = self.active.as_ref().filter(|active| active.run == run) else { return };
-        let subject = self.settings.fleet.of_agent(run, self.settings.name.as_str());
+    async fn resend(&self, run: &FleetName, intervals: &[u64], entries: &[u64]) {
+        let Some(active) = self.active.as_ref().filter(|active| active.run == *run) else { return };
+        let subject = self.settings.fleet.of_agent(run, &self.settings.name);
         for bytes in active.kept(intervals, entries) {
             nats::publish(&self.client, subject.clone(), bytes).await;
         }
@@ -354,9 +411,10 @@ impl Serving {
         }
     }
 
-    /// Stops a run, or whatever run there is.
-    fn stop_run(&mut self, run: Option<&str>, why: &str) {
-        let Some(active) = self.active.as_ref().filter(|active| run.is_none_or(|run| active.run == run)) else {
+    /// Stops a run, or whatever run there is, also one that is prepared.
+    fn stop_run(&mut self, run: Option<&FleetName>, why: &str) {
+        self.preparing.take_if(|preparing| run.is_none_or(|run| preparing == run));
+        let Some(active) = self.active.as_ref().filter(|active| run.is_none_or(|run| active.run == *run)) else {
             return;
         };
         if active.is_loading() {
@@ -370,7 +428,7 @@ impl Serving {
 
     async fn heartbeat(&self) {
         let Some(active) = self.active.as_ref().filter(|active| active.is_loading()) else { return };
-        let subject = self.settings.fleet.of_agent(&active.run, self.settings.name.as_str());
+        let subject = self.settings.fleet.of_agent(&active.run, &self.settings.name);
         nats::send(&self.client, subject, &Message::Alive).await;
     }
 
@@ -399,7 +457,7 @@ pub fn machine() -> String {
 /// Refuses a name that another agent responds to: both would take each plan, and the target would have the load of both.
 async fn refuse_taken_name(settings: &AgentSettings, client: &Client) -> Result<(), FleetError> {
     let request = async_nats::Request::new().payload(Message::Call.encode()).timeout(Some(HEARTBEAT));
-    match client.send_request(settings.fleet.name_of(settings.name.as_str()), request).await {
+    match client.send_request(settings.fleet.name_of(&settings.name), request).await {
         Ok(_) => Err(FleetError::Usage(format!(
             "the fleet {} has an agent {} already: give another --name",
             settings.fleet, settings.name
@@ -407,53 +465,4 @@ async fn refuse_taken_name(settings: &AgentSettings, client: &Client) -> Result<
         // Without a response there is none, or one that has just been lost.
         Err(_) => Ok(()),
     }
-}
-
-/// Returns why one of these addresses may not be loaded.
-fn not_allowed<'a>(allow: &AllowList, addresses: impl Iterator<Item = &'a Address>) -> Option<String> {
-    let refused = allow.refused(addresses)?;
-    let allowed = allow.shown().join(", ");
-    Some(format!("it may not load {refused}, only {allowed} (--allow of 'torr fleet agent')"))
-}
-
-/// Makes an agent's part of a plan. May block.
-fn make_plan(
-    agent: &dyn Agent,
-    settings: &AgentSettings,
-    message: &PlanMessage,
-    load: Load,
-) -> Result<Plan, (Refusal, String)> {
-    let plan = agent.plan(load).map_err(|why| (Refusal::Plan, why))?;
-    if let Some(why) = not_allowed(&settings.allow, plan.all_addresses()) {
-        return Err((Refusal::Target, why));
-    }
-    if plan.tunnel.is_some() || plan.further.iter().any(|server| server.tunnel.is_some()) {
-        return Err((Refusal::Target, "it uses no proxy, behind which it could not know whom it loads".into()));
-    }
-    if let Some(learnt) = plan.users.as_ref().and_then(|users| users.learnt()) {
-        let allow = settings.allow.clone();
-        learnt.forbid(move |server| not_allowed(&allow, server.addresses.iter()));
-    }
-    if plan.length().is_none_or(|length| length > settings.longest) {
-        let longest = humantime::format_duration(settings.longest);
-        return Err((
-            Refusal::Plan,
-            format!("it carries out no plan longer than {longest} (--longest of 'torr fleet agent')"),
-        ));
-    }
-    let is_sound = message.part > 0.0 && message.part <= 1.0 && (0.0..=1.0).contains(&message.phase);
-    if !is_sound || message.connections == 0 || message.requests == Some(0) {
-        return Err((Refusal::Plan, "its share is none".into()));
-    }
-    for address in plan.addresses.iter().filter_map(Address::tcp).take(1) {
-        let unreachable = |error: std::io::Error| (Refusal::Unreachable, format!("it cannot reach {address}: {error}"));
-        TcpStream::connect_timeout(&address, REACH).map_err(unreachable)?;
-    }
-    Ok(plan.shared(&torr_press::Share {
-        part: message.part,
-        connections: message.connections,
-        requests: message.requests,
-        phase: message.phase,
-        users_before: message.users_before,
-    }))
 }

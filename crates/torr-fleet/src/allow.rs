@@ -5,6 +5,9 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use torr_net::{Address, address};
 
+/// The limit of a host's name in bytes (RFC 1035, section 2.3.4).
+const LONGEST_NAME: usize = 253;
+
 /// The targets that an agent may load. Without rules these are the services on its loopback network.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AllowList(Vec<Rule>);
@@ -42,7 +45,7 @@ impl Rule {
         if let Some(network) = network(bare) {
             return Ok(Self { hosts: Hosts::Network(network), port });
         }
-        let is_name = !host.is_empty() && host.chars().all(|c| c.is_alphanumeric() || "-._".contains(c));
+        let is_name = (1..=LONGEST_NAME).contains(&host.len()) && host.chars().all(|c| c.is_alphanumeric() || "-._".contains(c));
         if is_name { Ok(Self { hosts: Hosts::Named(host.to_owned()), port }) } else { Err(wrong()) }
     }
 
@@ -86,6 +89,11 @@ impl AllowList {
     /// Returns the list of these rules.
     pub fn new(rules: Vec<Rule>) -> Self {
         Self(rules)
+    }
+
+    /// Returns the number of rules.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// Whether a target beyond the loopback network is allowed.

@@ -2,7 +2,8 @@
 
 use crate::error::FleetError;
 use crate::members::Members;
-use crate::message::{Hello, Message, MessageError};
+use crate::message::bounds::MOST_AGENTS;
+use crate::message::{Hello, Message};
 use crate::nats::{self, Nats};
 use crate::subject::FleetName;
 use async_nats::Client;
@@ -46,7 +47,7 @@ pub fn find(nats: &Nats, fleet: &FleetName, members: &Members, wait: Duration) -
 ///
 /// # Errors
 /// If NATS cannot be reached.
-pub fn stop(nats: &Nats, fleet: &FleetName, run: Option<&str>) -> Result<Vec<Hello>, FleetError> {
+pub fn stop(nats: &Nats, fleet: &FleetName, run: Option<&FleetName>) -> Result<Vec<Hello>, FleetError> {
     block_on(async {
         let client = nats.connect("torr fleet stop", None).await?;
         let failed = |error: &dyn std::error::Error| FleetError::Nats { server: nats.shown(), why: error.to_string() };
@@ -54,16 +55,30 @@ pub fn stop(nats: &Nats, fleet: &FleetName, run: Option<&str>) -> Result<Vec<Hel
         let mut responses = client.subscribe(inbox.clone()).await.map_err(|error| failed(&error))?;
         let call = client.publish_with_reply(fleet.call(), inbox, Message::Call.encode());
         call.await.map_err(|error| failed(&error))?;
-        nats::send(&client, fleet.stop(), &Message::Stop { run: run.map(str::to_owned) }).await;
+        nats::send(&client, fleet.stop(), &Message::Stop { run: run.cloned() }).await;
         client.flush().await.map_err(|error| failed(&error))?;
         let (mut found, end) = (BTreeMap::new(), Instant::now() + RESPONSE);
         while let Ok(Some(response)) = tokio::time::timeout_at(end, responses.next()).await {
             if let Ok(Message::Hello(hello)) = Message::decode(&response.payload) {
-                found.insert(hello.agent.clone(), hello);
+                add(&mut found, hello, fleet)?;
             }
         }
         Ok(found.into_values().collect())
     })
+}
+
+/// Adds an agent to those that responded.
+///
+/// # Errors
+/// If there are more than a run may have.
+fn add(found: &mut BTreeMap<FleetName, Hello>, hello: Hello, fleet: &FleetName) -> Result<(), FleetError> {
+    found.insert(hello.agent.clone(), hello);
+    match found.len() <= MOST_AGENTS {
+        true => Ok(()),
+        false => Err(FleetError::Agents(format!(
+            "more than {MOST_AGENTS} agents of the fleet {fleet} responded: divide them into several fleets by --fleet"
+        ))),
+    }
 }
 
 /// Runs a future on a runtime of its own.
@@ -98,11 +113,11 @@ pub(crate) async fn gather(
             }
             Some(response) = responses.next() => {
                 match Message::decode(&response.payload) {
-                    Ok(Message::Hello(hello)) => drop(found.insert(hello.agent.clone(), hello)),
-                    Err(error @ MessageError::Version(_)) => {
+                    Ok(Message::Hello(hello)) => add(&mut found, hello, fleet)?,
+                    Err(error) => {
                         return Err(FleetError::Agents(format!("an agent of the fleet {fleet} cannot take part: {error}")));
                     }
-                    _ => {}
+                    Ok(_) => {}
                 }
             }
         }

@@ -28,6 +28,7 @@ pub use coordinator::{RunSettings, Watch};
 pub use error::FleetError;
 pub use load::Load;
 pub use members::Members;
+pub use message::bounds::CEILINGS;
 pub use nats::Nats;
 pub use role::Agent;
 pub use subject::{FleetName, NameError};

@@ -1,17 +1,16 @@
 //! A load that several machines carry out together: the words of a command line, and all that they name.
 
-use crate::message::{FilePart, LoadMessage};
+use crate::message::{Digest, FilePart, LoadMessage};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use torr_press::request::part_of_records;
 
 /// The size of a part of a file in bytes. In base64 it is well below what NATS takes as one message, 1 MiB by default.
-const PART: usize = 512 * 1024;
+pub(crate) const PART: usize = 512 * 1024;
 
 /// The limit of all files of a load in bytes: agents hold them in memory.
 pub(crate) const MOST_BYTES: usize = 64 << 20;
@@ -35,7 +34,7 @@ pub struct Load {
 #[derive(Clone, Default)]
 pub(crate) struct AgentLoad {
     pub message: LoadMessage,
-    pub files: BTreeMap<String, Arc<[u8]>>,
+    pub files: BTreeMap<Digest, Arc<[u8]>>,
     /// The bytes of all files by their paths.
     bytes: usize,
 }
@@ -74,25 +73,20 @@ impl Load {
 
 impl AgentLoad {
     fn add(&mut self, path: &str, content: &Arc<[u8]>) {
-        let digest = digest(content);
+        let digest = Digest::of(content);
         self.bytes += content.len();
         self.message.files.insert(path.to_owned(), digest.clone());
         self.files.insert(digest, Arc::clone(content));
     }
 }
 
-/// Returns the SHA-256 of a content in hexadecimal digits.
-pub(crate) fn digest(content: &[u8]) -> String {
-    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// Returns the parts of a file, at least one.
-pub(crate) fn parts<'c>(digest: &'c str, content: &'c [u8]) -> impl Iterator<Item = FilePart> + 'c {
+pub(crate) fn parts<'c>(digest: &'c Digest, content: &'c [u8]) -> impl Iterator<Item = FilePart> + 'c {
     let count = content.len().div_ceil(PART).max(1);
     (0..count).map(move |part| {
         let bytes = &content[part * PART..content.len().min((part + 1) * PART)];
         let last = part + 1 == count;
-        FilePart { digest: digest.to_owned(), part: part as u64, last, content: BASE64_STANDARD.encode(bytes) }
+        FilePart { digest: digest.clone(), part: part as u64, last, content: BASE64_STANDARD.encode(bytes) }
     })
 }
 
@@ -136,7 +130,8 @@ mod tests {
     fn parts_are_the_whole() {
         for length in [0, 1, PART, PART + 1, 3 * PART] {
             let content: Vec<u8> = (0..length).map(|at| at as u8).collect();
-            let parts: Vec<_> = parts("x", &content).collect();
+            let digest = Digest::of(&content);
+            let parts: Vec<_> = parts(&digest, &content).collect();
             assert!(parts.iter().rev().skip(1).all(|part| !part.last) && parts.last().is_some_and(|part| part.last));
             let whole: Vec<u8> = parts.iter().flat_map(|part| bytes(part).expect("it is base64")).collect();
             assert_eq!(whole, content);

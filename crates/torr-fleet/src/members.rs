@@ -5,7 +5,6 @@ use crate::message::{Hello, VERSION};
 use crate::subject::FleetName;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use torr_gauge::redact;
 
 /// The agents that take part in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,12 +14,12 @@ pub enum Members {
     /// So many: the first ones in the order of their names.
     Count(usize),
     /// These, by their names.
-    Named(Vec<String>),
+    Named(Vec<FleetName>),
 }
 
 impl Members {
     /// Whether all that are wanted are among the free agents.
-    pub(crate) fn are_among(&self, found: &BTreeMap<String, Hello>) -> bool {
+    pub(crate) fn are_among(&self, found: &BTreeMap<FleetName, Hello>) -> bool {
         let is_free = |hello: &Hello| hello.run.is_none();
         match self {
             Self::All => false,
@@ -40,7 +39,7 @@ impl Members {
         wait: Duration,
     ) -> Result<Vec<Hello>, FleetError> {
         if let Some(other) = found.iter().find(|hello| hello.torr != VERSION) {
-            let (agent, torr) = (redact::printable(&other.agent), redact::printable(&other.torr));
+            let Hello { agent, torr, .. } = other;
             return Err(FleetError::Agents(format!(
                 "the agent {agent} is torr {torr} and this is torr {VERSION}: only one version can merge its counts, so \
                  bring all to the same"
@@ -65,7 +64,7 @@ impl Members {
             Self::Count(wanted) => Ok(free.into_iter().take(*wanted).collect()),
             Self::Named(names) => {
                 let members: Vec<_> = free.into_iter().filter(|hello| names.contains(&hello.agent)).collect();
-                let is_there = |name: &&String| members.iter().any(|hello| hello.agent == **name);
+                let is_there = |name: &&FleetName| members.iter().any(|hello| hello.agent == **name);
                 match names.iter().find(|name| !is_there(name)) {
                     None => Ok(members),
                     Some(name) => Err(FleetError::Agents(format!(
@@ -84,13 +83,13 @@ mod tests {
     #[test]
     fn an_agent_in_another_run_is_not_among_the_free() {
         let hello = |name: &str, run: Option<&str>| {
-            let run = run.map(str::to_owned);
-            let agent = name.to_owned();
+            let run = run.map(FleetName::of);
+            let agent = FleetName::of(name);
             let (torr, machine) = (String::new(), String::new());
             (agent.clone(), Hello { agent, torr, machine, cores: 1, ceiling: 1.0, allow: vec![], run })
         };
         let found = BTreeMap::from([hello("a", None), hello("b", Some("r")), hello("c", None)]);
-        let named = |names: &[&str]| Members::Named(names.iter().map(|&name| name.to_owned()).collect());
+        let named = |names: &[&str]| Members::Named(names.iter().map(|&name| FleetName::of(name)).collect());
         assert!(named(&["a", "c"]).are_among(&found) && !named(&["a", "b"]).are_among(&found));
         assert!(!named(&["d"]).are_among(&found));
         assert!(Members::Count(2).are_among(&found) && !Members::Count(3).are_among(&found));

@@ -32,6 +32,8 @@ pub(crate) struct IntervalMerge {
 struct AgentIntervals {
     /// The number of its last interval.
     last: Option<u64>,
+    /// Whether its end has arrived, which tells how long the last interval was.
+    is_ended: bool,
     /// Of a lost agent: the number of the first interval that it will never have.
     lost_from: Option<u64>,
 }
@@ -62,8 +64,7 @@ impl IntervalMerge {
         let is_known = number < self.next
             || self.waiting.get(&number).is_some_and(|interval| interval.contains_key(&agent))
             || known.has_ended_before(number);
-        // One that cannot be read has not arrived.
-        if is_known || sample.sample().is_err() {
+        if is_known {
             return Vec::new();
         }
         if last {
@@ -82,10 +83,19 @@ impl IntervalMerge {
         self.collector.warmup(sample);
     }
 
-    /// Notes that nothing more comes from an agent. Returns the progress of each interval that is complete by it.
+    /// Notes the end of an agent, whose intervals may still be on their way. Returns the progress of each interval that is complete by
+    /// it.
+    pub fn end(&mut self, agent: usize) -> Vec<Progress> {
+        self.agents[agent].is_ended = true;
+        self.advance()
+    }
+
+    /// Notes that nothing more comes from an agent. What it had not ended is not known to be whole. Returns the progress of each interval that is complete by it.
     pub fn lose(&mut self, agent: usize) -> Vec<Progress> {
-        if self.agents[agent].last.is_none() {
-            self.agents[agent].lost_from = Some(self.first_missing(agent));
+        let first_missing = self.first_missing(agent);
+        let known = &mut self.agents[agent];
+        if !known.is_ended || known.last.is_none_or(|last| first_missing <= last) {
+            known.lost_from = Some(known.last.map_or(first_missing, |last| last.min(first_missing)));
         }
         self.clear_from_cut();
         self.advance()
@@ -109,15 +119,21 @@ impl IntervalMerge {
     }
 
     /// Returns the numbers of an agent's intervals that have not arrived, below a number.
-    pub fn missing(&self, agent: usize, below: u64) -> Vec<u64> {
+    pub fn missing(&self, agent: usize, below: u64) -> impl Iterator<Item = u64> {
         let end = self.cut().map_or(below, |cut| cut.min(below));
-        let has = |number: &u64| self.waiting.get(number).is_some_and(|interval| interval.contains_key(&agent));
-        (self.next..end).filter(|number| !has(number)).collect()
+        let has =
+            move |number: &u64| self.waiting.get(number).is_some_and(|interval| interval.contains_key(&agent));
+        (self.next..end).filter(move |number| !has(number))
     }
 
     /// Returns the number of intervals that the result has whole if agents are lost.
     fn cut(&self) -> Option<u64> {
         self.agents.iter().filter_map(|agent| agent.lost_from).min()
+    }
+
+    /// Whether all intervals of an agent, and its end, have arrived.
+    pub fn is_whole(&self, agent: usize) -> bool {
+        self.agents[agent].lost_from.is_none()
     }
 
     fn first_missing(&self, agent: usize) -> u64 {
@@ -130,7 +146,8 @@ impl IntervalMerge {
         let mut progress = Vec::new();
         while let Some(interval) = self.waiting.get(&self.next) {
             let is_there = |(number, agent): (usize, &AgentIntervals)| {
-                interval.contains_key(&number) || agent.has_ended_before(self.next)
+                let is_whole = agent.is_ended || agent.last != Some(self.next);
+                interval.contains_key(&number) && is_whole || agent.has_ended_before(self.next)
             };
             if !self.agents.iter().enumerate().all(is_there) {
                 break;

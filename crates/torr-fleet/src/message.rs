@@ -1,14 +1,21 @@
 //! The messages between agents and coordinators, as `docs/fleet-protocol.md` describes them.
 
+pub(crate) mod bounds;
+mod digest;
+
+use crate::subject::FleetName;
+use bounds::MOST_MESSAGE;
 use bytes::Bytes;
+pub use digest::Digest;
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use std::collections::BTreeMap;
 use std::fmt;
 use thiserror::Error;
-use torr_gauge::Sample;
+use torr_gauge::bounds::{Bounded, MOST_IN_A_SECOND};
+use torr_gauge::{Sample, redact};
 use torr_gauge::failed_response::FailedResponse;
 use torr_gauge::generator::{ThreadCost, TimestampSource};
 use torr_gauge::result::Tls;
@@ -20,6 +27,9 @@ pub const PROTOCOL: u32 = 1;
 
 /// The version of the program, whose samples only the same version merges.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The limit of the reason why a message cannot be read, in bytes.
+const MOST_REASON: usize = 200;
 
 /// A message with its version.
 #[derive(Serialize)]
@@ -47,9 +57,18 @@ pub enum MessageError {
     /// The sender speaks another version.
     #[error("it speaks version {0} of the fleet's messages, and this program version {PROTOCOL}")]
     Version(u32),
-    /// The bytes are not what a sender of this version sends.
-    #[error("it is no message of a fleet: {0}")]
+    /// The bytes are not what a sender of this version sends, or a field is out of its bounds. The text is printable.
+    #[error("its message is invalid: {0}")]
     Malformed(String),
+}
+
+impl MessageError {
+    /// Returns the error of a message that cannot be read. Errors of parsers have texts of the message in them.
+    fn malformed(why: impl fmt::Display) -> Self {
+        let mut why = redact::printable(&why.to_string()).into_owned();
+        why.truncate(why.floor_char_boundary(MOST_REASON));
+        Self::Malformed(why)
+    }
 }
 
 /// A message.
@@ -72,13 +91,13 @@ pub enum Message {
     /// Agent to coordinator: the plan names files that the agent does not have.
     Missing {
         /// Their digests.
-        files: Vec<String>,
+        files: Vec<Digest>,
     },
     /// Coordinator to an agent: a part of a file. The response is [`Message::Ready`] or [`Message::Refused`].
     File(Box<FilePart>),
-    /// Agent to coordinator: the plan can begin.
+    /// Agent to coordinator: the plan can begin, or the part of a file has arrived.
     Ready {
-        /// The run.
+        /// The run; empty for a part of a file, which is of no run.
         run: String,
     },
     /// Agent to coordinator: the plan is not carried out.
@@ -91,7 +110,7 @@ pub enum Message {
     /// Coordinator to an agent: begin at this time. The response is [`Message::Ready`] or [`Message::Refused`].
     Go {
         /// The run.
-        run: String,
+        run: FleetName,
         /// The time of the agent's monotonic clock in nanoseconds.
         at_ns: u64,
     },
@@ -111,7 +130,7 @@ pub enum Message {
     /// Coordinator to an agent: these intervals and entries did not arrive.
     Resend {
         /// The run.
-        run: String,
+        run: FleetName,
         /// The numbers of the intervals.
         intervals: Vec<u64>,
         /// The numbers of the entries.
@@ -120,7 +139,7 @@ pub enum Message {
     /// To agents and coordinators: end this run now, or every run of the fleet.
     Stop {
         /// The run; `None` for all.
-        run: Option<String>,
+        run: Option<FleetName>,
     },
 }
 
@@ -128,7 +147,7 @@ pub enum Message {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
     /// The agent's name, unique in the fleet.
-    pub agent: String,
+    pub agent: FleetName,
     /// [`VERSION`] of the agent's program.
     pub torr: String,
     /// What is the same for all agents of a machine until it is started again; empty where that is not known.
@@ -141,14 +160,14 @@ pub struct Hello {
     /// The targets that it may load, as its user gave them.
     pub allow: Vec<String>,
     /// The run that it is part of.
-    pub run: Option<String>,
+    pub run: Option<FleetName>,
 }
 
 /// An agent's part of a run. The words may hold secrets: they go into no log, and `Debug` does not show them.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanMessage {
     /// The run.
-    pub run: String,
+    pub run: FleetName,
     /// The whole load, of which the agent carries out its part.
     pub load: LoadMessage,
     /// The part of all rates, more than 0 and at most 1.
@@ -176,9 +195,8 @@ impl fmt::Debug for PlanMessage {
 pub struct LoadMessage {
     /// The words of a command line, without those of outputs.
     pub words: Vec<String>,
-    /// The files that the words name, and files that those name, by the paths that they have there: the SHA-256 of each in
-    /// hexadecimal digits.
-    pub files: BTreeMap<String, String>,
+    /// The files that the words name, and files that those name, by the paths that they have there.
+    pub files: BTreeMap<String, Digest>,
     /// The variables that each session begins with, as JSON values.
     pub variables: BTreeMap<String, Value>,
     /// Values that no output shows.
@@ -188,8 +206,8 @@ pub struct LoadMessage {
 /// A part of a file.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilePart {
-    /// The SHA-256 of the whole file in hexadecimal digits.
-    pub digest: String,
+    /// The digest of the whole file.
+    pub digest: Digest,
     /// The number of the part, from 0. Parts are sent in order.
     pub part: u64,
     /// Whether it is the last one.
@@ -240,10 +258,18 @@ pub struct Interval {
     pub sample: SampleText,
 }
 
-/// A sample as it travels.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// A sample as it travels: a text that can be read, and whose counts are within their bounds.
+#[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
 pub struct SampleText(Box<RawValue>);
+
+impl<'de> Deserialize<'de> for SampleText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Written anew, a text is no longer than a sample makes it, whatever the sender did.
+        let sent = Self(Box::<RawValue>::deserialize(deserializer)?);
+        sent.sample().map(|sample| Self::of(&sample)).map_err(serde::de::Error::custom)
+    }
+}
 
 impl SampleText {
     /// Writes a sample.
@@ -256,7 +282,9 @@ impl SampleText {
     /// # Errors
     /// [`MessageError::Malformed`].
     pub fn sample(&self) -> Result<Sample, MessageError> {
-        serde_json::from_str(self.0.get()).map_err(|error| MessageError::Malformed(error.to_string()))
+        let mut sample: Sample = serde_json::from_str(self.0.get()).map_err(MessageError::malformed)?;
+        sample.bound(MOST_IN_A_SECOND).map_err(MessageError::malformed)?;
+        Ok(sample)
     }
 }
 
@@ -345,75 +373,30 @@ impl Message {
         serde_json::to_vec(&sent).expect("no message has a map whose keys are no texts").into()
     }
 
-    /// Reads a message.
+    /// Reads a message. Each field of it is within its bounds then, and each text of a machine is printable.
     ///
     /// # Errors
     /// [`MessageError`].
     pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
+        if bytes.len() > MOST_MESSAGE {
+            return Err(MessageError::Malformed(format!("it has more than {} MiB", MOST_MESSAGE >> 20)));
+        }
         match serde_json::from_slice::<Received>(bytes) {
-            Ok(Received { version: PROTOCOL, message }) => Ok(message),
+            Ok(Received { version: PROTOCOL, mut message }) => {
+                message.bound().map_err(MessageError::malformed)?;
+                Ok(message)
+            }
             Ok(Received { version, .. }) => Err(MessageError::Version(version)),
             // Another version may have other messages.
             Err(error) => match serde_json::from_slice::<Version>(bytes) {
                 Ok(Version { version, .. }) if version != PROTOCOL => Err(MessageError::Version(version)),
-                _ => Err(MessageError::Malformed(error.to_string())),
+                _ => Err(MessageError::malformed(error)),
             },
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn another_version_is_something_else_than_no_message() {
-        let text = String::from_utf8(Message::Call.encode().to_vec()).unwrap();
-        assert_eq!(text, r#"{"version":1,"message":"call"}"#);
-        assert!(matches!(Message::decode(text.as_bytes()), Ok(Message::Call)));
-        let later = r#"{"version":2,"message":{"what":{"nobody":"knows"}}}"#;
-        assert_eq!(Message::decode(later.as_bytes()).unwrap_err(), MessageError::Version(2));
-        for bad in ["", "{}", r#"{"version":1,"message":"sing"}"#, "[1]"] {
-            assert!(matches!(Message::decode(bad.as_bytes()), Err(MessageError::Malformed(_))), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_sample_survives_the_way() {
-        use torr_gauge::error_times::ErrorClass;
-        use torr_gauge::{Failure, FailureKind, FailureSide};
-        let mut sample = Sample { sent: 1, received: 2, body: 3, opened: 4, unfinished: 6, ..Sample::default() };
-        (1..500).for_each(|n| sample.answered.record(n * 12_345));
-        sample.lag.record(77_000);
-        sample.status.count(200);
-        sample.status.count(503);
-        sample.failures.count(Failure::new(FailureKind::Read, FailureSide::Server, "gone"));
-        sample.error_times.record(ErrorClass::Status(503), 9_000_000);
-        sample.error_times.record(ErrorClass::Kind(FailureKind::Read), 7);
-        let answered = sample.answered.clone();
-        let text = SampleText::of(&sample);
-        let bytes = Message::Interval(Box::new(Interval { number: 3, last: true, sample: text })).encode();
-        let Ok(Message::Interval(interval)) = Message::decode(&bytes) else { panic!("{bytes:?}") };
-        let read = interval.sample.sample().unwrap();
-        assert!(read.answered == answered, "the histogram is another");
-        let failed = (read.failures.of(FailureKind::Read), read.status_errors());
-        assert_eq!((interval.number, interval.last, failed), (3, true, (1, 1)));
-        let again = Interval { sample: SampleText::of(&read), ..*interval };
-        assert_eq!(Message::Interval(Box::new(again)).encode(), bytes, "nothing is lost");
-    }
-
-    #[test]
-    fn a_plans_words_are_not_shown() {
-        let plan = PlanMessage {
-            run: "r".into(),
-            load: LoadMessage { words: vec!["--user=a:secret".into()], ..LoadMessage::default() },
-            part: 1.0,
-            connections: 1,
-            requests: None,
-            phase: 0.0,
-            users_before: 0,
-            if_lost: IfLost::Stop,
-        };
-        assert!(!format!("{:?}", Message::Plan(Box::new(plan))).contains("secret"));
-    }
-}
+mod hostile;
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ use percent_encoding::percent_decode_str;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+use torr_gauge::redact;
 use torr_net::tls::{Roots, TlsSettings};
 
 /// The time-out of connecting, and of a request to an agent.
@@ -40,6 +41,11 @@ impl Nats {
     pub fn has_credentials_in_url(&self) -> bool {
         let in_url = |address: &ServerAddr| address.username().is_some();
         self.addresses().is_ok_and(|all| all.iter().any(in_url))
+    }
+
+    /// Returns whether all servers are on this machine's loopback network.
+    pub fn is_on_loopback(&self) -> bool {
+        self.addresses().is_ok_and(|all| all.iter().all(|address| is_loopback(address.host())))
     }
 
     /// Returns the addresses without credentials, for messages.
@@ -155,7 +161,7 @@ fn one_line(error: &dyn std::error::Error) -> String {
         }
         cause = next.source();
     }
-    line.replace(['\n', '\r'], " ")
+    redact::printable(&line.replace(['\n', '\r'], " ")).into_owned()
 }
 
 /// Whether a host is the loopback network.

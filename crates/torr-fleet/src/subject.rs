@@ -1,5 +1,6 @@
 //! The subjects of a fleet's messages.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use thiserror::Error;
 
@@ -7,7 +8,8 @@ use thiserror::Error;
 const LONGEST: usize = 64;
 
 /// The name of a fleet, of an agent or of a run: a token of a subject.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct FleetName(String);
 
 /// The text is no name.
@@ -41,6 +43,20 @@ impl FleetName {
     }
 }
 
+impl TryFrom<String> for FleetName {
+    type Error = NameError;
+
+    fn try_from(text: String) -> Result<Self, NameError> {
+        Self::parse(&text)
+    }
+}
+
+impl From<FleetName> for String {
+    fn from(name: FleetName) -> Self {
+        name.0
+    }
+}
+
 impl fmt::Display for FleetName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -59,24 +75,29 @@ impl FleetName {
     }
 
     /// The subject of one agent.
-    pub(crate) fn agent(&self, agent: &str) -> String {
+    pub(crate) fn agent(&self, agent: &Self) -> String {
         format!("torr.{self}.agent.{agent}")
     }
 
     /// The subject on which an agent responds to others that would take its name. It is not the one by which plans come, so that
     /// agents need no right to send any.
-    pub(crate) fn name_of(&self, agent: &str) -> String {
+    pub(crate) fn name_of(&self, agent: &Self) -> String {
         format!("torr.{self}.name.{agent}")
     }
 
     /// The subject on which the coordinator of a run speaks to all of its agents.
-    pub(crate) fn to_all(&self, run: &str) -> String {
+    pub(crate) fn to_all(&self, run: &Self) -> String {
         format!("torr.{self}.run.{run}.all")
     }
 
     /// The subject on which an agent speaks to the coordinator of a run.
-    pub(crate) fn of_agent(&self, run: &str, agent: &str) -> String {
+    pub(crate) fn of_agent(&self, run: &Self, agent: &Self) -> String {
         format!("torr.{self}.run.{run}.from.{agent}")
+    }
+
+    /// The subjects on which all agents speak to the coordinator of a run.
+    pub(crate) fn of_agents(&self, run: &Self) -> String {
+        format!("torr.{self}.run.{run}.from.*")
     }
 }
 
@@ -90,6 +111,7 @@ mod tests {
             assert_eq!(FleetName::parse(bad), Err(NameError(bad.to_owned())));
         }
         assert_eq!(FleetName::of("web 1.example").as_str(), "web-1-example");
-        assert_eq!(FleetName::parse("a").map(|fleet| fleet.of_agent("r", "*")), Ok("torr.a.run.r.from.*".into()));
+        assert_eq!(FleetName::of("a").of_agents(&FleetName::of("r")), "torr.a.run.r.from.*");
+        assert!(serde_json::from_str::<FleetName>("\"a.b\"").is_err() && serde_json::from_str::<FleetName>("\"a\"").is_ok());
     }
 }

@@ -1,23 +1,23 @@
 //! The run that an agent is part of.
 
 use crate::message::IfLost;
+use crate::message::bounds::MOST_KEPT;
+use crate::subject::FleetName;
 use async_nats::Subscriber;
 use bytes::Bytes;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use torr_press::Plan;
 
-/// The number of intervals that are kept for a coordinator that did not receive them: an hour of them.
-const KEPT: usize = 3600;
 /// The time for which a plan waits for its beginning, and an ended run for questions about it.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A run, from its plan to the last question about it.
 pub(super) struct Active {
     /// The run's identifier.
-    pub run: String,
+    pub run: FleetName,
     /// The agent's part, until the load begins.
     pub plan: Option<Plan>,
     /// Ends the load.
@@ -34,7 +34,7 @@ pub(super) struct Active {
 }
 
 impl Active {
-    pub fn new(run: String, plan: Plan, if_lost: IfLost, to_all: Subscriber) -> Self {
+    pub fn new(run: FleetName, plan: Plan, if_lost: IfLost, to_all: Subscriber) -> Self {
         Self {
             run,
             plan: Some(plan),
@@ -77,7 +77,7 @@ impl Active {
     /// Keeps an interval that was sent.
     pub fn keep(&mut self, number: u64, bytes: Bytes) {
         self.intervals.insert(number, bytes);
-        if self.intervals.len() > KEPT {
+        if self.intervals.len() > MOST_KEPT {
             self.intervals.pop_first();
         }
     }
@@ -93,10 +93,11 @@ impl Active {
         self.end = Some(bytes);
     }
 
-    /// Returns intervals and entries that were sent, and the end, if there was one.
+    /// Returns intervals and entries that were sent, each once, and the end, if there was one.
     pub fn kept(&self, intervals: &[u64], entries: &[u64]) -> Vec<Bytes> {
-        let intervals = intervals.iter().filter_map(|number| self.intervals.get(number));
-        let entries = entries.iter().filter_map(|&number| self.entries.get(usize::try_from(number).ok()?));
+        let [intervals, entries] = [intervals, entries].map(|numbers| numbers.iter().collect::<BTreeSet<_>>());
+        let intervals = intervals.into_iter().filter_map(|number| self.intervals.get(number));
+        let entries = entries.into_iter().filter_map(|&number| self.entries.get(usize::try_from(number).ok()?));
         intervals.chain(entries).chain(&self.end).cloned().collect()
     }
 }

@@ -4,7 +4,9 @@ use crate::message::{End, EntryMessage, Facts, Interval, Message, Own, SampleTex
 use crate::role::Agent;
 use crate::threads::ThreadIntervals;
 use bytes::Bytes;
+use std::any::Any;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -41,7 +43,9 @@ pub(super) fn start(
 ) -> io::Result<()> {
     let run = move || {
         let mut load = Load { events, intervals: ThreadIntervals::new(plan.thread_count()), warmup: None };
-        let end = load.run(&plan, (&time, at), &stop, agent.as_ref());
+        // A load is what another machine says: whatever becomes of it, the agent responds and is there for the next one.
+        let end = catch_unwind(AssertUnwindSafe(|| load.run(&plan, (&time, at), &stop, agent.as_ref())));
+        let end = end.unwrap_or_else(|panic| failed(format!("its load failed: {}", reason(panic.as_ref()))));
         load.report(LoadEvent::End(Message::End(Box::new(end)).encode()));
     };
     thread::Builder::new().name("fleet-load".into()).spawn(run).map(drop)
@@ -51,6 +55,12 @@ pub(super) fn start(
 fn failed(why: String) -> End {
     let (facts, own) = (Facts::default(), Own::default());
     End { intervals: 0, stopped: false, failed: Some(why), unreachable: false, facts, own }
+}
+
+/// Returns the text of a panic.
+fn reason(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("a panic without a text")
 }
 
 struct Load {
@@ -163,5 +173,65 @@ fn own(measured: &Measurement, agent: &dyn Agent) -> Own {
         verdict: agent.judge(result).map(|verdict| format!("{}: {}", verdict.factor, verdict.summary)),
         findings: findings.filter(|finding| !finding.ok).cloned().collect(),
         error: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{SocketAddr, TcpListener};
+    use std::time::Duration;
+    use tokio::sync::mpsc;
+    use torr_gauge::{RunResult, Verdict};
+    use torr_net::Address;
+    use torr_press::{Requests, Target};
+
+    /// An agent whose program fails.
+    struct Failing;
+
+    impl Agent for Failing {
+        fn plan(&self, _: crate::load::Load) -> Result<Plan, String> {
+            panic!("no plan")
+        }
+
+        fn judge(&self, _: &RunResult) -> Option<Verdict> {
+            panic!("no verdict")
+        }
+
+        fn note(&self, _: &str) {}
+    }
+
+    /// Starts a server that responds to each request, which arrives at once.
+    fn server() -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+        let address = listener.local_addr().expect("it listens");
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                thread::spawn(move || {
+                    while stream.read(&mut [0; 4096]).is_ok_and(|read| read > 0) {
+                        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+                    }
+                });
+            }
+        });
+        address
+    }
+
+    #[test]
+    fn a_load_that_panics_has_failed() {
+        let address = server();
+        let target = Target::parse(&format!("http://{address}/")).expect("it is a URL");
+        let request = Requests::get(&target, true).expect("it can be sent");
+        let plan = Plan::new(target, vec![Address::Tcp(address)], request);
+        let plan = Plan { connections: 1, duration: Some(Duration::from_millis(20)), watch_server: false, ..plan };
+        let (sender, mut events) = mpsc::unbounded_channel();
+        start(plan, (Clock::start(), 0), Arc::default(), Arc::new(Failing), sender).expect("there is a thread");
+        let end = std::iter::from_fn(|| events.blocking_recv()).find_map(|event| match event {
+            LoadEvent::End(bytes) => Some(bytes),
+            _ => None,
+        });
+        let Ok(Message::End(end)) = Message::decode(&end.expect("each load has an end")) else { panic!("it is one") };
+        assert_eq!(end.failed.as_deref(), Some("its load failed: no verdict"));
     }
 }

@@ -5,15 +5,15 @@ use crate::clock::{Exchange, Offset};
 use crate::error::FleetError;
 use crate::fleet::gather;
 use crate::load::{self, AgentLoad};
-use crate::message::{Message, MessageError, PlanMessage, Refusal};
+use crate::message::{Digest, Message, MessageError, PlanMessage, Refusal};
 use crate::shares::shares;
+use crate::subject::FleetName;
 use async_nats::{Client, Subscriber};
 use futures_util::future::join_all;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use torr_gauge::redact;
 use torr_net::{Clock, Nanos, clock};
 use torr_press::{Plan, Share};
 
@@ -29,7 +29,7 @@ const PLAN_TIMEOUT: Duration = Duration::from_secs(15);
 /// A run whose agents know when to begin.
 pub(super) struct Begun {
     /// The run's identifier.
-    pub run: String,
+    pub run: FleetName,
     pub agents: Vec<Member>,
     /// The local time of the beginning.
     pub at: Nanos,
@@ -41,7 +41,7 @@ pub(super) struct Begun {
 
 /// An agent of the run.
 pub(super) struct Member {
-    pub name: String,
+    pub name: FleetName,
     pub share: Share,
     pub offset: Offset,
 }
@@ -52,17 +52,16 @@ impl Begun {
         settings: &RunSettings,
         plan: &Plan,
         (client, time): (&Client, Clock),
-        run: String,
-        stop: &AtomicBool,
+        run: FleetName,
         watch: &mut dyn Watch,
     ) -> Result<Self, FleetError> {
         let lost = |why: String| FleetError::Nats { server: settings.nats.shown(), why };
-        let from_agents = client.subscribe(settings.fleet.of_agent(&run, "*")).await;
+        let from_agents = client.subscribe(settings.fleet.of_agents(&run)).await;
         let from_agents = from_agents.map_err(|error| lost(error.to_string()))?;
         let stops = client.subscribe(settings.fleet.stop()).await.map_err(|error| lost(error.to_string()))?;
         let RunSettings { nats, fleet, members, wait, .. } = settings;
-        let found = gather((client, nats), fleet, members, *wait, stop).await?;
-        not_stopped(stop)?;
+        let never = AtomicBool::new(false);
+        let found = gather((client, nats), fleet, members, *wait, &never).await?;
         let hellos = members.chosen(found, fleet, *wait)?;
         let ceilings: Vec<f64> = hellos.iter().map(|hello| hello.ceiling).collect();
         let shares = shares(&ceilings, plan.connections, plan.requests)?;
@@ -72,7 +71,6 @@ impl Begun {
             Ok(Member { name: hello.agent.clone(), share, offset })
         });
         let agents = join_all(each).await.into_iter().collect::<Result<Vec<_>, FleetError>>()?;
-        not_stopped(stop)?;
         let loads = settings.load.of_agents(agents.len()).map_err(FleetError::Usage)?;
         let plans = agents.iter().zip(loads).map(|(member, load)| async {
             let AgentLoad { message: load, files, .. } = load;
@@ -90,7 +88,6 @@ impl Begun {
             agent.takes_plan(plan, &files).await
         });
         all(join_all(plans).await)?;
-        not_stopped(stop)?;
         not_ended(plan)?;
         let farthest = agents.iter().map(|member| member.offset.error).max().unwrap_or(0);
         let (least, each, most) = LEAD;
@@ -116,13 +113,6 @@ fn not_ended(plan: &Plan) -> Result<(), FleetError> {
     }
 }
 
-fn not_stopped(stop: &AtomicBool) -> Result<(), FleetError> {
-    match stop.load(Ordering::Relaxed) {
-        true => Err(FleetError::NoResult("interrupted before the run began".into())),
-        false => Ok(()),
-    }
-}
-
 /// Returns the first error, an agent that cannot reach the target last: the others' reasons explain more.
 fn all(outcomes: Vec<Result<(), FleetError>>) -> Result<(), FleetError> {
     let mut errors: Vec<_> = outcomes.into_iter().filter_map(Result::err).collect();
@@ -135,7 +125,7 @@ struct Asking<'a> {
     settings: &'a RunSettings,
     client: &'a Client,
     time: Clock,
-    name: &'a str,
+    name: &'a FleetName,
 }
 
 impl Asking<'_> {
@@ -146,7 +136,7 @@ impl Asking<'_> {
         let name = self.name;
         let silent = |error: async_nats::RequestError| FleetError::Agents(format!("the agent {name}: {error}"));
         let response = self.client.send_request(subject, request).await.map_err(silent)?;
-        let wrong = |error: MessageError| FleetError::Agents(format!("of the agent {name}: {error}"));
+        let wrong = |error: MessageError| FleetError::Agents(format!("the agent {name}: {error}"));
         Message::decode(&response.payload).map_err(wrong)
     }
 
@@ -166,11 +156,13 @@ impl Asking<'_> {
     }
 
     /// Sends a plan, and the files that the agent does not have.
-    async fn takes_plan(&self, plan: PlanMessage, files: &BTreeMap<String, Arc<[u8]>>) -> Result<(), FleetError> {
+    async fn takes_plan(&self, plan: PlanMessage, files: &BTreeMap<Digest, Arc<[u8]>>) -> Result<(), FleetError> {
+        let no_message = |error| FleetError::Usage(format!("agents cannot take this load: {error}"));
+        plan.check().map_err(no_message)?;
         let plan = Message::Plan(Box::new(plan));
         let missing = match self.request(&plan, PLAN_TIMEOUT).await? {
             Message::Ready { .. } => return Ok(()),
-            Message::Missing { files } => files,
+            Message::Missing { files } => files.into_iter().collect::<BTreeSet<_>>(),
             other => return Err(self.refusal(other)),
         };
         for (digest, content) in missing.iter().filter_map(|digest| files.get_key_value(digest)) {
@@ -193,7 +185,7 @@ impl Asking<'_> {
         let name = self.name;
         match response {
             Message::Refused { refusal, why } => {
-                let line = format!("the agent {name} refuses: {}", redact::printable(&why));
+                let line = format!("the agent {name} refuses: {}", why);
                 match refusal {
                     Refusal::Unreachable => FleetError::Unreachable(line),
                     Refusal::Busy => FleetError::Agents(line),

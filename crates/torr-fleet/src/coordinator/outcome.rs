@@ -13,14 +13,21 @@ use torr_gauge::validity::{Criterion, Finding};
 use torr_net::Nanos;
 use torr_press::{Pace, Plan, RunEnd};
 
+/// The least duration of a result.
+const SHORTEST: Duration = Duration::from_millis(1);
+
 /// What became of an agent.
 pub(super) enum MemberEnd {
     Running,
     Ended(Box<End>),
     /// It ended its load by itself while the run went on, as by a signal on its machine.
     EndedEarly(Box<End>),
-    /// For the reason in the text.
-    Lost(String),
+    Lost {
+        /// The reason.
+        why: String,
+        /// Its end, if that and all intervals had arrived before it was lost.
+        end: Option<Box<End>>,
+    },
 }
 
 /// A run that is over.
@@ -54,7 +61,8 @@ impl Outcome<'_> {
         let ended: Vec<&Facts> = members.iter().filter_map(|(_, _, end)| Some(&end.ended()?.facts)).collect();
         let facts = self.facts(&ended, cut);
         // What lost agents began, and what was in flight at the cut, is not known.
-        let given_up = cut.is_some() || ended.iter().any(|facts| facts.given_up);
+        let is_lost = members.iter().any(|(_, _, end)| matches!(end, MemberEnd::Lost { .. }));
+        let given_up = cut.is_some() || is_lost || ended.iter().any(|facts| facts.given_up);
         let mut measured = merge.finish(RunEnd { facts, given_up });
         let duration_s = measured.result.duration_s.max(1e-6);
         let rows = members.iter().zip(&measured.threads);
@@ -74,7 +82,7 @@ impl Outcome<'_> {
     fn without_result(&self, members: &[(Member, Option<Nanos>, MemberEnd)]) -> FleetError {
         let reason = members.iter().find_map(|(member, _, end)| match end {
             MemberEnd::Ended(end) => Some(format!("the agent {} failed: {}", member.name, end.failed.as_ref()?)),
-            MemberEnd::Lost(why) => Some(format!("the agent {} was lost: {why}", member.name)),
+            MemberEnd::Lost { why, .. } => Some(format!("the agent {} was lost: {why}", member.name)),
             MemberEnd::Running | MemberEnd::EndedEarly(_) => None,
         });
         let reason = reason.unwrap_or_else(|| "no agent had a whole one".into());
@@ -88,7 +96,8 @@ impl Outcome<'_> {
     fn facts(&self, ended: &[&Facts], cut: Option<FleetCut>) -> RunFacts {
         let sum = |part: fn(&Facts) -> u64| ended.iter().map(|facts| part(facts)).sum::<u64>();
         let whole = ended.iter().map(|facts| facts.duration_ns).max().map(Duration::from_nanos).unwrap_or_default();
-        let duration = cut.map_or(whole, |cut| Duration::from_secs_f64(cut.at_s));
+        // Agents that report no time at all were stopped at once; figures per second must not be those of an instant.
+        let duration = cut.map_or(whole.max(SHORTEST), |cut| Duration::from_secs_f64(cut.at_s));
         let threads = ended.iter().flat_map(|facts| {
             // The cost within the result is taken to be that of any time of the run.
             let all = facts.duration_ns as f64 / 1e9;
@@ -167,7 +176,7 @@ impl Outcome<'_> {
             MemberEnd::Ended(end) if end.stopped => AgentState::Stopped,
             MemberEnd::Ended(_) => AgentState::Ended,
             MemberEnd::EndedEarly(_) => AgentState::Stopped,
-            MemberEnd::Running | MemberEnd::Lost(_) => AgentState::Lost,
+            MemberEnd::Running | MemberEnd::Lost { .. } => AgentState::Lost,
         };
         let whole_rate = match &self.plan.pace {
             Pace::Open(schedule, _) => schedule.constant_rate(),
@@ -175,7 +184,7 @@ impl Outcome<'_> {
         };
         let own = ended.map(|end| &end.own);
         FleetAgent {
-            name: member.name.clone(),
+            name: member.name.to_string(),
             state,
             share: (member.share.part * 1e4).round() / 1e4,
             connections: member.share.connections,
@@ -190,7 +199,7 @@ impl Outcome<'_> {
             was_limit: own.is_some_and(was_limit),
             verdict: own.and_then(|own| own.verdict.clone()),
             note: match end {
-                MemberEnd::Lost(why) => Some(why.clone()),
+                MemberEnd::Lost { why, .. } => Some(why.clone()),
                 MemberEnd::EndedEarly(end) => {
                     let after_s = end.facts.duration_ns as f64 / 1e9;
                     Some(format!("it was stopped on its machine after {after_s:.1} s"))
@@ -212,6 +221,7 @@ impl MemberEnd {
         match self {
             Self::Ended(end) if end.failed.is_none() => Some(end),
             Self::EndedEarly(end) => Some(end),
+            Self::Lost { end, .. } => end.as_deref(),
             _ => None,
         }
     }

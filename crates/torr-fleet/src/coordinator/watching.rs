@@ -2,11 +2,13 @@
 
 use super::begin::Begun;
 use super::outcome::{MemberEnd, Outcome};
+use super::STOP_POLL;
 use super::settings::{RunSettings, Watch};
 use crate::error::FleetError;
 use crate::heartbeat::{HEARTBEAT, LOST_AFTER};
 use crate::merge::IntervalMerge;
-use crate::message::{EntryMessage, Message};
+use crate::message::bounds::MOST_KEPT;
+use crate::message::{End, EntryMessage, Message, MessageError};
 use crate::nats;
 use async_nats::Client;
 use futures_util::{FutureExt, StreamExt};
@@ -17,15 +19,13 @@ use torr_gauge::collector::{Measurement, Progress};
 use torr_net::{Clock, Nanos, clock};
 use torr_press::{Plan, SoFar};
 
-/// How often the signal to stop is looked for.
-const STOP_POLL: Duration = Duration::from_millis(20);
 /// The number of times that intervals are sent for again, a heartbeat apart.
 const RESENDS: u32 = 5;
 /// The time after the plan's end within which the last requests of an agent end.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// The limit of entries of sessions: numbers are an agent's word.
-const MOST_ENTRIES: u64 = 100_000;
+/// How far an agent may be ahead of this machine's clock with an interval, in intervals.
+const AHEAD: u64 = 2;
 
 /// How often in a row no message must be there before all have been taken.
 const LOOKS: u32 = 3;
@@ -40,6 +40,8 @@ pub(super) struct Watching<'a> {
     merge: IntervalMerge,
     /// The number of each agent, by its name.
     numbers: HashMap<String, usize>,
+    /// The limit of the number of an agent's intervals: those of the plan, and of its last requests.
+    most_intervals: u64,
     members: Vec<MemberState>,
     started_at: String,
     interrupted: bool,
@@ -58,6 +60,11 @@ struct MemberState {
     resends: u32,
 }
 
+/// Returns the time within which all of a plan's agents have ended.
+fn longest(plan: &Plan) -> Duration {
+    plan.length().unwrap_or_default().saturating_add(plan.timeout).saturating_add(GRACE)
+}
+
 impl MemberState {
     fn new() -> Self {
         let (heard, end) = (Instant::now(), MemberEnd::Running);
@@ -65,8 +72,8 @@ impl MemberState {
     }
 
     /// Returns the numbers of the entries that have not arrived, of so many.
-    fn missing_entries(&self, entries: u64) -> Vec<u64> {
-        (0..entries.min(MOST_ENTRIES)).filter(|number| !self.entries.contains_key(number)).collect()
+    fn missing_entries(&self, entries: u64) -> impl Iterator<Item = u64> {
+        (0..entries).filter(|number| !self.entries.contains_key(number))
     }
 }
 
@@ -74,7 +81,7 @@ impl<'a> Watching<'a> {
     pub fn new(settings: &'a RunSettings, plan: &'a Plan, (client, time): (&'a Client, Clock), begun: Begun) -> Self {
         let members = begun.agents.iter().map(|_| MemberState::new()).collect();
         let merge = IntervalMerge::new(begun.agents.len());
-        let names = begun.agents.iter().map(|member| member.name.clone());
+        let names = begun.agents.iter().map(|member| member.name.to_string());
         let numbers = names.zip(0..).collect();
         let ahead = Duration::from_nanos(begun.at.saturating_sub(time.now()));
         let started_at = humantime::format_rfc3339_millis(SystemTime::now() + ahead).to_string();
@@ -82,15 +89,27 @@ impl<'a> Watching<'a> {
             steering.begin(time.with_epoch(begun.at));
         }
         let (interrupted, is_ending) = (false, false);
-        Self { settings, plan, client, time, begun, merge, numbers, members, started_at, interrupted, is_ending }
+        Self {
+            settings,
+            plan,
+            client,
+            time,
+            begun,
+            merge,
+            numbers,
+            most_intervals: longest(plan).as_secs() + 1,
+            members,
+            started_at,
+            interrupted,
+            is_ending,
+        }
     }
 
     /// Goes on until all agents have ended or are lost, and returns the result.
     pub async fn until_the_end(mut self, stop: &AtomicBool, watch: &mut dyn Watch) -> Result<Measurement, FleetError> {
         let mut poll = tokio::time::interval(STOP_POLL);
         let mut heartbeat = tokio::time::interval(HEARTBEAT);
-        let length = self.plan.length().unwrap_or_default() + self.plan.timeout + GRACE;
-        let deadline = self.begun.at.saturating_add(clock::nanos(length));
+        let deadline = self.begun.at.saturating_add(clock::nanos(longest(self.plan)));
         while !self.is_over() {
             tokio::select! {
                 // A stop is known before the ends of agents that follow from it.
@@ -132,10 +151,11 @@ impl<'a> Watching<'a> {
     fn is_over(&self) -> bool {
         let is_over = |(number, member): (usize, &MemberState)| match &member.end {
             MemberEnd::Running => false,
-            MemberEnd::Lost(_) => true,
+            MemberEnd::Lost { .. } => true,
+            MemberEnd::Ended(end) if end.failed.is_some() => true,
             MemberEnd::Ended(end) | MemberEnd::EndedEarly(end) => {
-                let is_whole = member.missing_entries(end.facts.entries).is_empty();
-                is_whole && self.merge.missing(number, end.intervals).is_empty()
+                let is_whole = member.missing_entries(end.facts.entries).next().is_none();
+                is_whole && self.merge.missing(number, end.intervals).next().is_none()
             }
         };
         self.members.iter().enumerate().all(is_over)
@@ -162,10 +182,45 @@ impl<'a> Watching<'a> {
 
     fn receive(&mut self, message: &async_nats::Message, watch: &mut dyn Watch) {
         let name = message.subject.rsplit('.').next().unwrap_or_default();
-        if let (Some(&number), Ok(message)) = (self.numbers.get(name), Message::decode(&message.payload)) {
-            let complete = self.take(number, message);
-            self.show(&complete, watch);
+        let Some(&number) = self.numbers.get(name) else { return };
+        match self.checked(&message.payload) {
+            Ok(message) => {
+                let complete = self.take(number, message);
+                self.show(&complete, watch);
+            }
+            // What the agent measures cannot be known any more.
+            Err(error) if matches!(self.members[number].end, MemberEnd::Running) => {
+                self.lose(number, &error.to_string(), watch);
+            }
+            Err(_) => {}
         }
+    }
+
+    /// Reads a message of an agent, whose intervals are those of the plan.
+    fn checked(&self, payload: &[u8]) -> Result<Message, MessageError> {
+        let message = Message::decode(payload)?;
+        let wrong = |why: String| Err(MessageError::Malformed(why));
+        match &message {
+            Message::Interval(interval) => {
+                let since_begin = Duration::from_nanos(self.time.now().saturating_sub(self.begun.at)).as_secs();
+                if interval.number > self.most_intervals.min(since_begin + AHEAD) {
+                    return wrong(format!("interval {} has not begun", interval.number));
+                }
+            }
+            Message::End(end) => {
+                let End { intervals, facts, .. } = &**end;
+                if *intervals > self.most_intervals {
+                    return wrong(format!("it has {intervals} intervals, more than the plan"));
+                }
+                // An interval is a second, but the last one; a machine that was suspended may leave some out.
+                let seconds = Duration::from_nanos(facts.duration_ns).as_secs();
+                if end.failed.is_none() && (facts.duration_ns == 0 || seconds + 1 + AHEAD < *intervals) {
+                    return wrong(format!("it has {intervals} intervals in {seconds} s"));
+                }
+            }
+            _ => {}
+        }
+        Ok(message)
     }
 
     /// Takes an agent's message. Returns the progress of each interval that is complete by it.
@@ -179,7 +234,7 @@ impl<'a> Watching<'a> {
             Message::Interval(interval) => {
                 return self.merge.take(number, interval.number, interval.sample, interval.last);
             }
-            Message::Entry(entry) if entry.number < MOST_ENTRIES => {
+            Message::Entry(entry) => {
                 member.entries.entry(entry.number).or_insert(*entry);
             }
             Message::End(end) if matches!(member.end, MemberEnd::Running) => {
@@ -192,7 +247,7 @@ impl<'a> Watching<'a> {
                     false => MemberEnd::Ended(end),
                 };
                 // An agent without a run has no interval that could be waited for.
-                return if failed { self.merge.lose(number) } else { Vec::new() };
+                return if failed { self.merge.lose(number) } else { self.merge.end(number) };
             }
             _ => {}
         }
@@ -208,8 +263,8 @@ impl<'a> Watching<'a> {
                     self.lose(number, "it was not heard of for three heartbeats", watch);
                 }
                 MemberEnd::Ended(end) | MemberEnd::EndedEarly(end) if end.failed.is_none() => {
-                    let missing = self.merge.missing(number, end.intervals);
-                    let entries = member.missing_entries(end.facts.entries);
+                    let missing: Vec<_> = self.merge.missing(number, end.intervals).take(MOST_KEPT).collect();
+                    let entries: Vec<_> = member.missing_entries(end.facts.entries).collect();
                     if !missing.is_empty() || !entries.is_empty() {
                         self.resend(number, missing, entries, watch).await;
                     }
@@ -233,8 +288,13 @@ impl<'a> Watching<'a> {
 
     fn lose(&mut self, number: usize, why: &str, watch: &mut dyn Watch) {
         watch.note(&format!("the agent {} is lost: {why}", self.begun.agents[number].name));
-        self.members[number].end = MemberEnd::Lost(why.to_owned());
         let complete = self.merge.lose(number);
+        let member = &mut self.members[number];
+        let end = match std::mem::replace(&mut member.end, MemberEnd::Running) {
+            MemberEnd::Ended(end) | MemberEnd::EndedEarly(end) if self.merge.is_whole(number) => Some(end),
+            _ => None,
+        };
+        member.end = MemberEnd::Lost { why: why.to_owned(), end };
         self.show(&complete, watch);
     }
 
@@ -275,6 +335,6 @@ impl<'a> Watching<'a> {
         }
         let (plan, started_at, interrupted) = (self.plan, self.started_at, self.interrupted);
         let outcome = Outcome { plan, at, started_at, interrupted, entries };
-        outcome.measure(self.settings.fleet.to_string(), run, members, self.merge)
+        outcome.measure(self.settings.fleet.to_string(), run.to_string(), members, self.merge)
     }
 }

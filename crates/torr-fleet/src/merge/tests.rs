@@ -76,6 +76,9 @@ proptest! {
                 watched.add(&progress.latency);
             }
         }
+        for agent in 0..agents.len() {
+            merge.end(agent).iter().for_each(|progress| watched.add(&progress.latency));
+        }
         let longest = agents.iter().map(Vec::len).max().unwrap_or(0) as u64;
         let expected = all_recorded(&agents);
         let measured = merge.finish(end(longest, expected.count()));
@@ -104,6 +107,7 @@ proptest! {
                 merge.take(agent, interval.number, interval.sample, interval.last);
             }
         }
+        (0..agents.len()).filter(|&agent| agent != lost).for_each(|agent| drop(merge.end(agent)));
         merge.lose(lost);
         let (mut expected, mut after) = (Latency::default(), 0);
         for (agent, times) in agents.iter().enumerate() {
@@ -128,13 +132,14 @@ fn a_late_message_fits_in_and_a_repeated_one_changes_nothing() {
     assert!(merge.take(0, 0, sample(&[1_000]), false).is_empty());
     assert!(merge.take(1, 1, sample(&[2_000]), false).is_empty());
     assert!(merge.take(0, 1, sample(&[3_000]), false).is_empty());
-    assert_eq!(merge.missing(1, 2), [0]);
+    assert!(merge.missing(1, 2).eq([0]));
     let progress = merge.take(1, 0, sample(&[4_000, 5_000]), false);
     assert_eq!(progress.iter().map(|progress| progress.requests).collect::<Vec<_>>(), [3, 5]);
     assert!(merge.take(1, 0, sample(&[4_000, 5_000]), false).is_empty());
-    assert!(merge.missing(1, 2).is_empty());
+    assert!(merge.missing(1, 2).next().is_none());
     merge.take(0, 2, sample(&[]), true);
     merge.take(1, 2, sample(&[6_000]), true);
+    (0..2).for_each(|agent| drop(merge.end(agent)));
     assert!(merge.take(1, 2, sample(&[6_000]), true).is_empty());
     let measured = merge.finish(end(3, 6));
     assert_eq!((measured.result.requests, measured.result.series.len()), (6, 3));
@@ -144,6 +149,42 @@ fn a_late_message_fits_in_and_a_repeated_one_changes_nothing() {
 fn an_agent_that_ends_early_holds_no_interval_up() {
     let mut merge = IntervalMerge::new(2);
     merge.take(0, 0, sample(&[1_000]), true);
+    merge.end(0);
     assert!(merge.take(1, 0, sample(&[1_000]), false).len() <= 1);
     assert_eq!(merge.take(1, 1, sample(&[1_000]), false).len(), 1);
+}
+
+#[test]
+fn the_last_interval_of_an_agent_without_an_end_is_not_in_the_result() {
+    let mut merge = IntervalMerge::new(2);
+    for agent in 0..2 {
+        merge.take(agent, 0, sample(&[1_000]), false);
+        assert!(merge.take(agent, 1, sample(&[2_000, 3_000]), true).is_empty(), "how long it was is not known");
+    }
+    merge.end(0);
+    merge.lose(1);
+    let cut = merge.fleet_cut().expect("an agent was lost");
+    assert_eq!((cut.at_s, cut.requests_after), (1.0, 4));
+    assert!(!merge.is_whole(1) && merge.is_whole(0));
+    assert_eq!(merge.finish(end(1, 2)).result.requests, 2);
+}
+
+#[test]
+fn an_agent_whose_interval_never_arrives_cuts_the_result_there() {
+    let mut merge = IntervalMerge::new(1);
+    merge.take(0, 0, sample(&[1_000]), false);
+    merge.take(0, 2, sample(&[1_000]), true);
+    merge.end(0);
+    merge.lose(0);
+    let cut = merge.fleet_cut().expect("an agent was lost");
+    assert_eq!((cut.at_s, cut.requests_after, merge.is_whole(0)), (1.0, 1, false));
+}
+
+#[test]
+fn an_agent_that_is_lost_with_all_intervals_cuts_nothing() {
+    let mut merge = IntervalMerge::new(1);
+    merge.take(0, 0, sample(&[1_000]), true);
+    merge.end(0);
+    merge.lose(0);
+    assert!(merge.fleet_cut().is_none() && merge.is_whole(0));
 }

@@ -33,6 +33,8 @@ pub fn run(args: &AgentArgs, read: Reader) -> Result<ExitCode, CliError> {
         ceiling: 0.0,
         cores: cpus(),
         longest: args.longest,
+        scripts: args.scripts,
+        trusts_nats: args.i_trust_this_nats,
     };
     settings.check().map_err(failed)?;
     let ceiling = args.ceiling.map_or_else(|| calibrated(&stop), Ok)?;

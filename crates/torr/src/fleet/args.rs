@@ -148,7 +148,7 @@ pub struct AgentArgs {
     pub name: Option<FleetName>,
     /// The requests per second that this machine can make, by which shares are made [default: measured against a server of
     /// its own]
-    #[arg(long, value_name = "RATE", value_parser = per_second)]
+    #[arg(long, value_name = "RATE", value_parser = ceiling)]
     pub ceiling: Option<f64>,
     /// Carry out Lua scripts as well: they are programs, which may do on this machine what this program's user may
     #[arg(long)]
@@ -156,6 +156,9 @@ pub struct AgentArgs {
     /// The longest plan that is carried out, its warm-up included
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "1day")]
     pub longest: Duration,
+    /// Take loads from a NATS server that lets anyone in, and anyone use this agent
+    #[arg(long)]
+    pub i_trust_this_nats: bool,
 }
 
 /// `torr fleet run`.
@@ -193,8 +196,8 @@ pub struct StopArgs {
     #[command(flatten)]
     pub nats: NatsArgs,
     /// The run, as 'torr fleet run' and 'torr fleet list' name it [default: all runs of the fleet]
-    #[arg(value_name = "RUN")]
-    pub run: Option<String>,
+    #[arg(value_name = "RUN", value_parser = name)]
+    pub run: Option<FleetName>,
 }
 
 /// [`IfLost`] on the command line.
@@ -254,6 +257,13 @@ impl NatsServer {
             ca: self.nats_ca.clone(),
         }
     }
+}
+
+/// A rate of which a share can be taken.
+fn ceiling(text: &str) -> Result<f64, String> {
+    let (least, most) = torr_fleet::CEILINGS;
+    let in_bounds = |rate: &f64| (least..=most).contains(rate);
+    per_second(text).ok().filter(in_bounds).ok_or_else(|| format!("must be {least} to {most} requests per second"))
 }
 
 fn name(text: &str) -> Result<FleetName, String> {

@@ -5,7 +5,6 @@ use crate::exit::CliError;
 use crate::output;
 use std::process::ExitCode;
 use torr_fleet::message::Hello;
-use torr_gauge::redact;
 use torr_report::human;
 use torr_report::table::align;
 
@@ -24,14 +23,13 @@ pub fn list(args: &ListArgs) -> Result<ExitCode, CliError> {
 }
 
 fn row(agent: &Hello) -> Vec<String> {
-    let shown = |text: &str| redact::printable(text).into_owned();
     vec![
-        shown(&agent.agent),
-        shown(&agent.torr),
+        agent.agent.to_string(),
+        agent.torr.clone(),
         agent.cores.to_string(),
         human::rate(agent.ceiling),
-        shown(&agent.allow.join(",")),
-        agent.run.as_deref().map_or_else(|| "-".into(), shown),
+        agent.allow.join(","),
+        agent.run.as_ref().map_or_else(|| "-".into(), ToString::to_string),
     ]
 }
 
@@ -41,13 +39,13 @@ fn none(nats: &NatsArgs) -> String {
 
 /// Ends a run, or all of them.
 pub fn stop(args: &StopArgs) -> Result<ExitCode, CliError> {
-    let run = args.run.as_deref();
+    let run = args.run.as_ref();
     let agents = torr_fleet::fleet::stop(&args.nats.server.connection(), &args.nats.fleet, run).map_err(failed)?;
     if agents.is_empty() {
         return Err(CliError::Failed(none(&args.nats)));
     }
     let ending =
-        agents.iter().filter(|agent| agent.run.is_some() && run.is_none_or(|run| agent.run.as_deref() == Some(run)));
+        agents.iter().filter(|agent| agent.run.is_some() && run.is_none_or(|run| agent.run.as_ref() == Some(run)));
     match (ending.count(), run) {
         (0, Some(run)) => Err(CliError::Failed(format!("no agent that responded carries out the run '{run}'"))),
         (0, None) => {

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_doctor::Request;
 use torr_fleet::message::IfLost;
-use torr_fleet::{FleetError, Load, Members, RunSettings, Watch};
+use torr_fleet::{FleetError, FleetName, Load, Members, RunSettings, Watch};
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::redact;
 use torr_press::{Arrivals, Pace, Plan, SoFar};
@@ -42,7 +42,7 @@ pub struct StepLoad<'a> {
 /// Runs of one load over a fleet.
 pub struct Steps {
     settings: RunSettings,
-    names: Vec<String>,
+    names: Vec<FleetName>,
     /// The number of CPUs of all agents together.
     pub cpus: usize,
     /// Whether all agents run on this machine.
@@ -95,8 +95,9 @@ impl Steps {
         };
         let agents = torr_fleet::fleet::find(&nats, &fleet.name, &members, wait).map_err(failed)?;
         let names: Vec<_> = agents.iter().map(|agent| agent.agent.clone()).collect();
+        let listed = names.iter().map(FleetName::as_str).collect::<Vec<_>>().join(", ");
         let counted = if names.len() == 1 { "1 agent".to_owned() } else { format!("{} agents", names.len()) };
-        output::note(&format!("the load comes from {counted} of the fleet {}: {}", fleet.name, names.join(", ")));
+        output::note(&format!("the load comes from {counted} of the fleet {}: {listed}", fleet.name));
         let here = torr_fleet::agent::machine();
         Ok(Self {
             settings: RunSettings {
