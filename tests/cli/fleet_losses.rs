@@ -42,6 +42,8 @@ fn a_killed_agent_cuts_the_result_where_all_agents_were_there() {
     let states: Vec<_> = fleet["agents"].as_array().expect("a list").iter().map(|row| row["state"].as_str()).collect();
     assert_eq!(states, [Some("lost"), Some("ended")], "{result:#}");
     assert!(ended.stderr.contains("the agent killed was lost"), "{ended:?}");
+    assert_eq!(result["verdict"]["factor"], "unknown", "{result:#}");
+    assert!(result["verdict"]["because"].to_string().contains("the agent killed with 50% of the load"), "{result:#}");
     stays.says(": ended");
 }
 

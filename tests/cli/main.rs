@@ -6,6 +6,7 @@ mod dashboard;
 mod fleet;
 mod fleet_deploy;
 mod fleet_doctor;
+mod fleet_hostile;
 mod fleet_live;
 mod fleet_losses;
 mod fleet_refusals;

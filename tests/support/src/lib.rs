@@ -40,6 +40,8 @@ pub mod namespace;
 #[cfg(feature = "program")]
 pub mod nats;
 #[cfg(feature = "program")]
+pub mod nats_client;
+#[cfg(feature = "program")]
 pub mod program;
 #[cfg(feature = "program")]
 pub mod proxy;

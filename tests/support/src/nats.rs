@@ -45,6 +45,12 @@ impl NatsServer {
         self.until_it_listens();
     }
 
+    /// Starts a server that was killed, on its port, with these lines in its configuration instead.
+    pub fn start_again_with(&mut self, config: &str) {
+        fs::write(self.folder.path().join("nats.conf"), config).expect("a file can be written");
+        self.start_again();
+    }
+
     pub fn kill(&mut self) {
         drop(self.running.take());
     }
