@@ -17,6 +17,7 @@ mod at {
     pub const RTT_VARIATION: usize = 72;
     pub const RECEIVER_RTT: usize = 92;
     pub const TOTAL_RETRANSMITS: usize = 100;
+    pub const ACKNOWLEDGED: usize = 120;
     pub const SEGMENTS_OUT: usize = 136;
     pub const MIN_RTT: usize = 148;
     pub const DELIVERY_RATE: usize = 160;
@@ -40,6 +41,8 @@ pub struct TcpInfo {
     pub retransmits: u32,
     /// The number of segments sent since the connection began, with pure acknowledgements and retransmissions.
     pub segments: Option<u32>,
+    /// The number of bytes that the peer's system has acknowledged since the connection began.
+    pub acknowledged: Option<u64>,
     /// The last delivery rate in bytes per second; `None` where the application limited it.
     pub delivery_rate: Option<u64>,
     /// The time with unacknowledged data in flight, in ticks of the kernel.
@@ -95,6 +98,7 @@ fn read(filled: &[u8]) -> Option<TcpInfo> {
         receiver_rtt: measured(at::RECEIVER_RTT),
         retransmits: u32_at(at::TOTAL_RETRANSMITS)?,
         segments: u32_at(at::SEGMENTS_OUT),
+        acknowledged: u64_at(at::ACKNOWLEDGED),
         delivery_rate: u64_at(at::DELIVERY_RATE).filter(|&rate| rate != 0 && !sender_limited),
         busy: spent(at::BUSY),
         window_limited: spent(at::WINDOW_LIMITED),
@@ -123,6 +127,7 @@ mod tests {
             offset_of!(libc::tcp_info, tcpi_rttvar),
             offset_of!(libc::tcp_info, tcpi_rcv_rtt),
             offset_of!(libc::tcp_info, tcpi_total_retrans),
+            offset_of!(libc::tcp_info, tcpi_bytes_acked),
             offset_of!(libc::tcp_info, tcpi_segs_out),
             offset_of!(libc::tcp_info, tcpi_min_rtt),
             offset_of!(libc::tcp_info, tcpi_delivery_rate),
@@ -138,6 +143,7 @@ mod tests {
             at::RTT_VARIATION,
             at::RECEIVER_RTT,
             at::TOTAL_RETRANSMITS,
+            at::ACKNOWLEDGED,
             at::SEGMENTS_OUT,
             at::MIN_RTT,
             at::DELIVERY_RATE,
@@ -164,6 +170,8 @@ mod tests {
         assert!(info.min_rtt.is_some_and(|rtt| rtt < Duration::from_millis(5)), "{info:?}");
         assert!(info.rtt >= info.min_rtt && info.segments.is_some_and(|segments| segments >= 10), "{info:?}");
         assert_eq!(info.retransmits, 0, "{info:?}");
+        // The first byte of a connection is its SYN.
+        assert!(info.acknowledged.is_some_and(|bytes| bytes == 40 || bytes == 41), "{info:?}");
         assert!(info.busy.is_some() && info.window_limited.is_some() && info.buffer_limited.is_some(), "{info:?}");
     }
 
@@ -198,6 +206,6 @@ mod tests {
         let new = read(&filled).expect("it is enough");
         let none = Some(Duration::ZERO);
         let spent = TcpInfo { busy: none, window_limited: none, buffer_limited: none, ..old };
-        assert_eq!(new, TcpInfo { segments: Some(0), ..spent }, "times that were not measured are absent");
+        assert_eq!(new, TcpInfo { segments: Some(0), acknowledged: Some(0), ..spent }, "times that were not measured are absent");
     }
 }

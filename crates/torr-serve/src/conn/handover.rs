@@ -5,6 +5,8 @@ mod authority;
 mod controller;
 mod cutoff;
 mod exchange;
+mod frame_guard;
+mod frame_scanner;
 mod gate;
 mod refusal;
 mod socket_stream;
@@ -18,6 +20,7 @@ use crate::context::WorkerContext;
 use controller::Budget;
 use cutoff::Cutoff;
 use exchange::{Ending, Exchange};
+use frame_guard::FrameGuard;
 use gate::{Gate, Served, ServedCell};
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -42,7 +45,8 @@ const STREAMS: u32 = 128;
 /// of the client. Beyond these a connection ends (GOAWAY), since no sound client gets there: CVE-2023-44487 and CVE-2025-8671.
 const RESET_UNSEEN: usize = 20;
 const RESET_FOR_FAULTS: usize = 1024;
-/// The most time that a connection without requests has for a graceful end.
+/// The most time that a connection without requests has for a graceful end, and that a client has to read of the end before its
+/// further requests are refused.
 const GRACE: Duration = Duration::from_secs(1);
 /// The number of bytes that hyper needs at least for a header section.
 const LEAST_HEAD: usize = 8 * 1024;
@@ -160,7 +164,8 @@ async fn serve_http2(parts: ConnectionParts, worker: Rc<WorkerContext>, signals:
     builder.keep_alive_interval(settings.write_timeout).keep_alive_timeout(settings.write_timeout);
     builder.enable_connect_protocol();
     builder.max_pending_accept_reset_streams(RESET_UNSEEN).max_local_error_reset_streams(RESET_FOR_FAULTS);
-    let io = TokioIo::new(WriteTimeout::new(stream, settings.write_timeout));
+    let io = WriteTimeout::new(stream, settings.write_timeout);
+    let io = TokioIo::new(FrameGuard::new(io, Rc::clone(exchange.flow())));
     let connection = builder.serve_connection(io, exchange.clone());
     let end = |connection: Pin<&mut http2::Connection<_, _, _>>| connection.graceful_shutdown();
     drive(connection, end, &exchange, true, signals, &worker).await;
@@ -178,7 +183,7 @@ fn open(
     let budget = Budget::new(STREAMS, Arc::clone(&admission));
     let exchange = Exchange::new(Rc::clone(worker), client, served, upgrade, budget);
     let parts = StreamParts { socket, tls, admission, arrived };
-    let stream = SocketStream::new(parts, worker.meter.elsewhere(), exchange.sent(), cutoff).ok()?;
+    let stream = SocketStream::new(parts, worker.meter.elsewhere(), cutoff).ok()?;
     Some((stream, exchange))
 }
 
@@ -208,7 +213,9 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
         let until_stuck = |exchange: &Exchange| worker.settings.write_timeout.saturating_sub(exchange.stuck_for());
         let until_stuck = watched.map_or(Duration::MAX, until_stuck);
         let until_cut_off = if is_cut_off { CUT_OFF_WAIT } else { Duration::MAX };
-        let wait = until_idle.min(until_deadline).min(until_stuck).min(until_cut_off).max(LEAST_WAIT);
+        let announced = ending.filter(|_| is_watched && !exchange.flow().is_final());
+        let until_final = announced.map_or(Duration::MAX, |since| GRACE.saturating_sub(since.elapsed()));
+        let wait = until_idle.min(until_deadline).min(until_stuck).min(until_cut_off).min(until_final).max(LEAST_WAIT);
         if is_cut_off && exchange.has_streams_only() {
             return false;
         }
@@ -229,19 +236,22 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
                 end(connection.as_mut());
                 ending = Some(Instant::now());
             }
+            // The client goes on, whether it has read of the end or not.
+            () = exchange.beyond() => exchange.flow().finish(),
             () = sleep(wait) => {
                 let stuck = watched.map_or(Duration::ZERO, Exchange::stuck_for);
-                let is_moving = watched.is_some_and(Exchange::is_moving);
                 let idle = watched.map_or(Duration::ZERO, Exchange::idle_for);
                 match ending {
-                    _ if stuck >= worker.settings.write_timeout && !is_moving => return false,
+                    _ if stuck >= worker.settings.write_timeout => return false,
                     None if idle >= worker.settings.idle_timeout => {
                         end(connection.as_mut());
                         ending = Some(Instant::now());
                     }
                     // The client does not reply, or has never begun to send.
-                    Some(ending) if !is_moving && idle.min(ending.elapsed()) >= GRACE => return false,
+                    Some(ending) if idle.min(ending.elapsed()) >= GRACE => return false,
                     _ if deadline.is_some_and(|at| at <= Instant::now()) => return false,
+                    // A client that does not acknowledge the end could go on for ever.
+                    Some(since) if since.elapsed() >= GRACE => exchange.flow().finish(),
                     _ => {}
                 }
             }

@@ -1,7 +1,9 @@
 //! One request and its response on a connection that hyper serves, by the handlers and the router that the engine calls.
 
+use super::STREAMS;
 use super::authority::names_one_host;
 use super::controller::{self, Budget};
+use super::frame_guard::Flow;
 use super::refusal::refusal;
 use super::upgrade::Upgrade;
 use crate::app;
@@ -18,27 +20,27 @@ use crate::message::response::Response;
 use crate::message::stream::BodyFailed;
 use crate::observe::visit::Note;
 use bytes::Bytes;
+use h2::Reason;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, SERVER};
 use http::{HeaderValue, Method, Request, StatusCode, Version};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::Empty;
 use hyper::body::Incoming;
 use std::cell::Cell;
-use std::convert::Infallible;
-use std::future::poll_fn;
+use std::future::{poll_fn, ready};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::{self, Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use torr_net::clock;
 
 /// The number of bytes that are given to hyper at a time.
 const PART: usize = 16 * 1024;
-/// The number of bytes that pings and the frames that end a connection do not reach together.
-const CONTROL_FRAMES: u64 = 1024;
+/// The number of requests beyond their limit that a connection of HTTP/2 may bring before its client has read that it ends: as many
+/// as it may have in flight.
+const BEYOND: u64 = STREAMS as u64;
 
 /// The service that hyper calls for each request of a connection.
 #[derive(Clone)]
@@ -56,12 +58,14 @@ struct Inner {
     served: Cell<u64>,
     /// Notified when the connection is to bring no further request here.
     enough: Notify,
+    /// Notified when a client does not heed that.
+    beyond: Notify,
     /// The effect of the response to the one request over HTTP/1.1 on the connection; `None` until there is a response.
     ending: Cell<Option<Ending>>,
     /// The upgrade by the one request of a connection over HTTP/1.1.
     upgrade: Arc<Upgrade>,
-    /// The number of bytes that were sent since the last response was given to hyper.
-    sent: Arc<AtomicU64>,
+    /// The sending of frames over HTTP/2.
+    flow: Rc<Flow>,
     /// The number of responses whose bodies could continue if the client took more.
     held: Cell<usize>,
     /// The time at which hyper last polled such a body.
@@ -99,7 +103,6 @@ impl Active {
 impl Drop for Active {
     fn drop(&mut self) {
         self.0.active.set(self.0.active.get() - 1);
-        self.0.sent.store(0, Ordering::Relaxed);
         self.0.since.set(Instant::now());
     }
 }
@@ -109,7 +112,16 @@ impl Inner {
     fn count(&self) -> bool {
         self.served.set(self.served.get() + 1);
         let most = self.worker.settings.requests_per_connection;
+        if most != 0 && self.served.get() == most.saturating_add(BEYOND) {
+            self.beyond.notify_one();
+        }
         most != 0 && self.served.get() >= most
+    }
+
+    /// Whether a request comes too late to be taken.
+    fn refuses(&self) -> bool {
+        let most = self.worker.settings.requests_per_connection;
+        self.flow.is_final() || most != 0 && self.served.get() >= most.saturating_add(BEYOND)
     }
 
     /// Settles the end of a connection over HTTP/1.1, of which hyper serves one request: either the response turns it into
@@ -200,7 +212,7 @@ impl Body for NotedBody {
             let _context = inner.worker.enter();
             let frame = Pin::new(&mut self.body).poll_frame(cx);
             self.hold(matches!(frame, Poll::Ready(Some(Ok(_)))));
-            match ready!(frame).map(|frame| frame.map(Frame::into_data)) {
+            match task::ready!(frame).map(|frame| frame.map(Frame::into_data)) {
                 Some(Ok(Ok(data))) => self.rest = data,
                 Some(Ok(Err(trailers))) => return Poll::Ready(Some(Ok(trailers))),
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
@@ -233,8 +245,8 @@ impl Exchange {
     pub fn new(worker: Rc<WorkerContext>, client: Client, served: u64, upgrade: Arc<Upgrade>, budget: Budget) -> Self {
         let server = HeaderValue::from_static(worker.settings.server_name);
         let (active, endless, since) = (Cell::new(0), Cell::new(0), Cell::new(Instant::now()));
-        let (served, enough) = (Cell::new(served), Notify::new());
-        let (sent, held, flowed, has_tunnel) = (Arc::default(), Cell::new(0), since.clone(), Cell::new(false));
+        let (served, enough, beyond) = (Cell::new(served), Notify::new(), Notify::new());
+        let (flow, held, flowed, has_tunnel) = (Flow::new(), Cell::new(0), since.clone(), Cell::new(false));
         let ending = Cell::new(None);
         Self(Rc::new(Inner {
             worker,
@@ -244,9 +256,10 @@ impl Exchange {
             endless,
             served,
             enough,
+            beyond,
             ending,
             upgrade,
-            sent,
+            flow,
             held,
             flowed,
             budget,
@@ -271,23 +284,19 @@ impl Exchange {
         self.0.enough.notified().await;
     }
 
-    /// Returns the counter of the bytes that the connection sends.
-    pub fn sent(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.0.sent)
+    /// Waits until the connection has brought as many requests beyond these as its client may have in flight.
+    pub async fn beyond(&self) {
+        self.0.beyond.notified().await;
     }
 
-    /// Whether bodies that hyper has taken whole are still being sent, so that the connection is not idle.
-    pub fn is_moving(&self) -> bool {
-        let is_moving = self.0.sent.swap(0, Ordering::Relaxed) > CONTROL_FRAMES;
-        if is_moving {
-            self.0.since.set(Instant::now());
-        }
-        is_moving
+    /// Returns the sending of frames over HTTP/2.
+    pub fn flow(&self) -> &Rc<Flow> {
+        &self.0.flow
     }
 
     /// Returns how long the client has taken nothing of responses that could continue.
     pub fn stuck_for(&self) -> Duration {
-        if self.0.held.get() > 0 { self.0.flowed.get().elapsed() } else { Duration::ZERO }
+        if self.0.held.get() > 0 { self.0.flowed.get().elapsed().min(self.0.flow.still_for()) } else { Duration::ZERO }
     }
 
     /// Whether nothing is in flight but responses of unknown length, or there is a tunnel.
@@ -296,18 +305,25 @@ impl Exchange {
         active == endless && (endless > 0 || self.0.has_tunnel.get())
     }
 
-    /// Returns how long there has been no request. With a tunnel the connection is never idle.
+    /// Returns how long there has been no request, and nothing was sent of responses that hyper has taken whole. With a tunnel the
+    /// connection is never idle.
     pub fn idle_for(&self) -> Duration {
-        if self.0.active.get() > 0 || self.0.has_tunnel.get() { Duration::ZERO } else { self.0.since.get().elapsed() }
+        if self.0.active.get() > 0 || self.0.has_tunnel.get() {
+            return Duration::ZERO;
+        }
+        self.0.since.get().elapsed().min(self.0.flow.still_for())
     }
 }
 
 impl hyper::service::Service<Request<Incoming>> for Exchange {
     type Response = http::Response<NotedBody>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>>>>;
+    type Error = h2::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, h2::Error>>>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
+        if request.version() == Version::HTTP_2 && self.0.refuses() {
+            return Box::pin(ready(Err(Reason::REFUSED_STREAM.into())));
+        }
         let active = Active::new(&self.0);
         let is_last = self.0.count();
         if is_last && request.version() == Version::HTTP_2 {

@@ -4,7 +4,7 @@
 //! hyper is more lenient than the engine's own parser. What follows a request that did not upgrade its connection is for the
 //! engine, which gets the connection back.
 
-use super::socket_stream::SocketStream;
+use super::socket_stream::{Acknowledged, SocketStream};
 use super::upgrade::Upgrade;
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -70,6 +70,12 @@ impl Drop for Gate {
         if let Some(stream) = self.stream.take().filter(|_| !self.upgrade.is_accepted()) {
             self.served.put(Served { stream, is_whole });
         }
+    }
+}
+
+impl Acknowledged for Gate {
+    fn acknowledged(&self) -> Option<u64> {
+        self.stream.as_ref()?.acknowledged()
     }
 }
 

@@ -9,10 +9,10 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use torr_net::tcp_info;
 use torr_net::tls::{TlsError, TlsServer};
 
 /// The number of bytes that are encrypted, or received to be decrypted, at a time.
@@ -22,6 +22,13 @@ const ENOUGH: usize = 64 * 1024;
 
 /// The number of bytes that are received behind a request, only to learn whether the connection has ended.
 const PEEKED: usize = 1024;
+
+/// A connection of which the kernel tells how much the client has taken.
+pub(super) trait Acknowledged {
+    /// Returns the number of bytes that the client's system has acknowledged since the connection began; `None` where the kernel
+    /// does not tell, such as on a Unix socket.
+    fn acknowledged(&self) -> Option<u64>;
+}
 
 /// A socket, with TLS or without, as tokio's streams are.
 pub(super) struct SocketStream {
@@ -35,8 +42,6 @@ pub(super) struct SocketStream {
     /// Ciphertext that waits for the socket.
     unsent: Vec<u8>,
     counts: WorkerCounts,
-    /// The number of bytes sent, for the task that watches this connection.
-    sent: Arc<AtomicU64>,
     /// The time at which a server that stops ends the connection, if it is upgraded.
     cutoff: Option<Cutoff>,
 }
@@ -71,15 +76,13 @@ pub(super) struct StreamParts {
 }
 
 impl SocketStream {
-    /// Returns a stream that counts what it sends in `sent` as well.
-    ///
     /// # Errors
     /// If the runtime cannot watch the socket.
-    pub fn new(parts: StreamParts, counts: Counts, sent: Arc<AtomicU64>, cutoff: Option<Cutoff>) -> io::Result<Self> {
+    pub fn new(parts: StreamParts, counts: Counts, cutoff: Option<Cutoff>) -> io::Result<Self> {
         let StreamParts { socket, tls, admission, arrived } = parts;
         let socket = TcpStream::from_std(socket.into())?;
         let counts = WorkerCounts::new(counts);
-        Ok(Self { socket, tls, admission, arrived, read: 0, unsent: Vec::new(), counts, sent, cutoff })
+        Ok(Self { socket, tls, admission, arrived, read: 0, unsent: Vec::new(), counts, cutoff })
     }
 
     /// Waits until the socket takes bytes.
@@ -128,7 +131,6 @@ impl SocketStream {
 
     fn count_sent(&self, bytes: usize) {
         self.counts.add(Count::Sent, bytes as u64);
-        self.sent.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     /// Reads what has arrived already.
@@ -176,6 +178,12 @@ impl SocketStream {
             }
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+impl Acknowledged for SocketStream {
+    fn acknowledged(&self) -> Option<u64> {
+        tcp_info(&self.socket)?.acknowledged
     }
 }
 
