@@ -107,6 +107,11 @@ impl<T> Slab<T> {
         };
         self.entries.iter().enumerate().filter_map(move |entry| Some((token(entry)?, entry.1.1.as_ref()?)))
     }
+
+    /// Returns all values, to be changed.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.entries.iter_mut().filter_map(|(_, value)| value.as_mut())
+    }
 }
 
 #[cfg(test)]

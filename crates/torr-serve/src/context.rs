@@ -5,6 +5,7 @@ use crate::app::blocking_pool::{BlockingPool, BlockingThreads};
 use crate::app::router::RouterAdapter;
 use crate::computing::{Computing, Watch};
 use crate::conn::common_headers::CommonHeaders;
+use crate::conn::http2_streams::Http2Streams;
 use crate::conn::wakeups::Wakeups;
 use crate::in_runtime::InRuntime;
 use crate::observe::access_log::AccessLog;
@@ -79,6 +80,7 @@ pub(crate) struct WorkerContext {
     pub meter: Meter,
     pub visits: Visits,
     pub watch: Rc<Watch>,
+    pub http2_streams: Http2Streams,
 }
 
 impl WorkerContext {
@@ -119,9 +121,10 @@ impl EngineContext {
         let (router, common_headers) = (shared.app.router_adapter(), CommonHeaders::new(shared.settings.server_name));
         let (wakeups, meter) = (Wakeups::new()?, Meter::new(Arc::clone(&shared.table), row));
         let visits = Visits::new(Arc::clone(&shared.settings), shared.log.as_ref());
+        let http2_streams = Http2Streams::default();
         let watch = Watch::new(Arc::clone(&shared.computing), meter.elsewhere());
         Ok(Self {
-            worker: Rc::new(WorkerContext { shared, router, wakeups, meter, visits, watch }),
+            worker: Rc::new(WorkerContext { shared, router, wakeups, meter, visits, watch, http2_streams }),
             common_headers,
             leaving: false,
         })

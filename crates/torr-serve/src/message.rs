@@ -2,6 +2,7 @@
 
 pub(crate) mod body_channel;
 pub(crate) mod body_error;
+pub(crate) mod body_pace;
 pub(crate) mod hyper_request_body;
 pub(crate) mod hyper_response;
 pub(crate) mod request;

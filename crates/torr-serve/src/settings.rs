@@ -43,7 +43,12 @@ pub struct Settings {
     /// The time limit of a request's body, or of the time between two parts of a body that is streamed to a router.
     /// Default: 60 s.
     pub body_timeout: Duration,
-    /// The time for which a client may receive nothing of a pending response. Default: 60 s.
+    /// The lowest mean rate in bytes per second at which a client has to send a request's body that is streamed to a router, before
+    /// the response has begun. `body_timeout` comes on top, and time in which the router takes nothing does not count. 0 is no limit:
+    /// then a byte per `body_timeout` is enough. Default: 240.
+    pub min_body_rate: u64,
+    /// The time for which a client may take nothing of a pending response: acknowledge no byte of it, or over HTTP/2 make no room for
+    /// more of it. Default: 60 s.
     pub write_timeout: Duration,
     /// The time limit of a graceful stop, for requests in flight and all else. Default: 30 s.
     pub stop_timeout: Duration,
@@ -114,6 +119,7 @@ impl Default for Settings {
             idle_timeout: seconds(75),
             head_timeout: seconds(10),
             body_timeout: seconds(60),
+            min_body_rate: 240,
             write_timeout: seconds(60),
             stop_timeout: seconds(30),
             stream_stop_timeout: seconds(5),

@@ -15,6 +15,7 @@ use crate::conn::http1::HyperProtocol;
 use crate::conn::transport::{Plain, Proxied, Tls, Transport};
 use crate::context::{EngineContext, WorkerContext};
 use crate::message::response::Response;
+use crate::conn::http2_streams::Http2Streams;
 use crate::message::stream::Stream;
 use crate::observe::metrics_table::{Count, Gauge};
 use crate::process::open_listener::Listener;
@@ -181,7 +182,7 @@ async fn serve<T: Transport>(mut engine: Engine<T>, number: usize, ended: &Ended
             leave(&engine, &completed, &worker.shutdown, ended);
             if noted.is_none_or(|since: Instant| since.elapsed() >= NOTE) {
                 noted = Some(Instant::now());
-                worker.shutdown.waits_for(number, remaining(&engine, &completed));
+                worker.shutdown.waits_for(number, remaining(&engine, &completed, &worker.http2_streams));
             }
         }
     }
@@ -243,11 +244,12 @@ fn leave<T: Transport>(engine: &Engine<T>, completed: &Completed, shutdown: &Shu
 }
 
 /// Returns what the worker waits for.
-fn remaining<T: Transport>(engine: &Engine<T>, completed: &Completed) -> Remaining {
+fn remaining<T: Transport>(engine: &Engine<T>, completed: &Completed, streams: &Http2Streams) -> Remaining {
     let (http2, http1) = (completed.http2.get(), completed.elsewhere.get() - completed.http2.get());
     let mut remaining = engine.remaining();
     remaining.requests += http1;
-    remaining.http2 = http2;
+    remaining.http2 = http2.saturating_sub(streams.connections());
+    remaining.streams += streams.streams();
     // Each connection outside of the engine has a receiver, and each of HTTP/1.1 has a second one for its cut-off.
     remaining.upgraded = completed.cutoff.receiver_count().saturating_sub(http2 + 2 * http1);
     remaining

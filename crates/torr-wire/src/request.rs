@@ -3,7 +3,7 @@
 use crate::body::Framing;
 use crate::fields::Fields;
 use crate::{Header, WireError, authority};
-use memchr::{memchr, memchr_iter};
+use memchr::{memchr, memchr_iter, memmem};
 use std::mem::MaybeUninit;
 
 /// The limits of one request head.
@@ -150,6 +150,26 @@ pub fn parse<'h, 'b>(
     }))
 }
 
+/// Returns a copy of the header section at the front of `input`, as far as it has arrived, that names HTTP/1.1 instead of a later
+/// minor version: a recipient treats such a request as one of the latest version that it knows (RFC 9110, section 2.5). `None` if
+/// the request line names any other version.
+#[cold]
+pub fn as_http_1_1(input: &[u8], limits: Limits) -> Option<Vec<u8>> {
+    let blank = input.iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
+    let line = input[blank..].split(|&b| b == b'\n').next()?;
+    let version = line.split(|&b| b == b' ').nth(2)?;
+    if !matches!(version.strip_prefix(b"HTTP/1."), Some([b'2'..=b'9'] | [b'2'..=b'9', b'\r'])) {
+        return None;
+    }
+    // Exactly two spaces are before the version.
+    let minor = blank + line.iter().position(|&b| b == b' ')? + 1;
+    let minor = minor + input[minor..].iter().position(|&b| b == b' ')? + b" HTTP/1.".len();
+    let end = memmem::find(input, b"\r\n\r\n").map_or(input.len(), |at| at + 4);
+    let mut copy = input[..end.min(allowed(input, limits.head))].to_vec();
+    *copy.get_mut(minor)? = b'1';
+    Some(copy)
+}
+
 /// Returns the framing of a request's body (RFC 9112, section 6.3). Every ambiguity is an error.
 fn framing(fields: &Fields, http_1_1: bool) -> Result<Framing, WireError> {
     if fields.chunked || fields.other_coding {
@@ -248,6 +268,27 @@ mod tests {
 
     fn error(input: &str) -> WireError {
         check(input, |got| got.err()).unwrap_or_else(|| panic!("was taken: {input:?}"))
+    }
+
+    #[test]
+    fn a_later_minor_version_is_taken_for_the_latest_known() {
+        let copied = |input: &str| as_http_1_1(input.as_bytes(), LIMITS).map(|copy| String::from_utf8(copy).unwrap());
+        for (input, copy) in [
+            ("GET /a HTTP/1.2\r\nHost: x\r\n\r\nrest", Some("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")),
+            ("\r\nGET / HTTP/1.9\r\nHo", Some("\r\nGET / HTTP/1.1\r\nHo")),
+            ("GET /a HTTP/1.2", Some("GET /a HTTP/1.1")),
+            ("GET /a HTTP/1.1\r\n", None),
+            ("GET /a HTTP/2.0\r\n", None),
+            ("GET /a HTTP/1.22\r\n", None),
+            ("GET /a b HTTP/1.2\r\n", None),
+            ("GET /a HTTP/1.2 \r\n", None),
+            ("GET  HTTP/1.2\r\n", Some("GET  HTTP/1.1\r\n")),
+            ("GET /a", None),
+        ] {
+            assert_eq!(copied(input).as_deref(), copy, "{input:?}");
+        }
+        let long = format!("GET / HTTP/1.2\r\nA: {}", "a".repeat(9999));
+        assert!(copied(&long).is_some_and(|copy| copy.len() < 2 * LIMITS.head), "limits hold");
     }
 
     #[test]

@@ -129,12 +129,12 @@ fn unusable(what: &str, error: &DataError) -> CliError {
     }
 }
 
-/// Logs events of this level and above on standard error. At level `info` libraries log only warnings and errors: their information,
-/// such as a database's notices, is not the server's.
+/// Logs events of this level and above on standard error. At the levels `info` and `warn` libraries log only errors: their information,
+/// such as a database's notices, is not the server's, and a client can bring about some of their warnings without end.
 fn trace(level: &str) {
     // The setting allows no other words than the levels'.
     let Ok(level) = level.parse::<LevelFilter>() else { return };
-    let libraries = if level == LevelFilter::INFO { LevelFilter::WARN } else { level };
+    let libraries = if level <= LevelFilter::INFO { level.min(LevelFilter::ERROR) } else { level };
     let filter = Targets::new().with_default(libraries).with_target("torr", level).with_target("torr_serve", level);
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
     tracing_subscriber::registry().with(lines.with_filter(filter)).init();

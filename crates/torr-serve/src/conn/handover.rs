@@ -129,7 +129,7 @@ async fn serve_http1(
     let (client, upgrade, served) = (parts.client.clone(), Arc::<Upgrade>::default(), ServedCell::default());
     let leaving = signals.leaving.clone();
     let cutoff = Cutoff::new(signals.cutoff.clone(), Arc::clone(&upgrade), Arc::clone(&worker.shutdown));
-    let (stream, exchange) = open(parts, &worker, Arc::clone(&upgrade), Some(cutoff))?;
+    let (stream, exchange) = open(parts, &worker, Some(Arc::clone(&upgrade)), Some(cutoff))?;
     // Where a request offered an upgrade and its connection is to be closed, hyper throws away what the socket does not take
     // at once. A socket that tokio has just got to know counts as one that takes nothing.
     timeout(settings.write_timeout, stream.writable()).await.ok()?.ok()?;
@@ -157,7 +157,7 @@ async fn serve_http1(
 /// Serves a connection of HTTP/2 to its end.
 async fn serve_http2(parts: ConnectionParts, worker: Rc<WorkerContext>, signals: WorkerSignals) {
     let settings = &worker.settings;
-    let Some((stream, exchange)) = open(parts, &worker, Arc::default(), None) else { return };
+    let Some((stream, exchange)) = open(parts, &worker, None, None) else { return };
     let mut builder = http2::Builder::new(LocalExecutor);
     let most_of_fields = u32::try_from(settings.most_of_head()).unwrap_or(u32::MAX);
     builder.timer(TokioTimer::new()).max_concurrent_streams(STREAMS).max_header_list_size(most_of_fields);
@@ -175,7 +175,7 @@ async fn serve_http2(parts: ConnectionParts, worker: Rc<WorkerContext>, signals:
 fn open(
     parts: ConnectionParts,
     worker: &Rc<WorkerContext>,
-    upgrade: Arc<Upgrade>,
+    upgrade: Option<Arc<Upgrade>>,
     cutoff: Option<Cutoff>,
 ) -> Option<(SocketStream, Exchange)> {
     let ConnectionParts { socket, admission, tls, input: arrived, client, served } = parts;

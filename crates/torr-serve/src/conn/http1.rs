@@ -13,12 +13,14 @@ pub(crate) use next::{HyperProtocol, LongBody, Next, PendingResponse, Then};
 use crate::app::{Content as RequestContent, Outcome};
 use crate::client::Client;
 use crate::context::EngineContext;
+use crate::message::body_pace::BodyPace;
 use crate::message::response::{Body, Response};
 use crate::observe::visit::Note;
 use content::{Content, ContentError, Gathered, Remainder, Upload};
 use input::Input;
 use next::ResponseRules;
 use std::task::Waker;
+use std::time::Duration;
 use torr_wire::body::Framing;
 use torr_wire::request::{self, HTTP2_PREFACE, RequestHead};
 use torr_wire::{WireError, encode};
@@ -100,6 +102,22 @@ impl Http1 {
         matches!(&self.content, Content::Uploaded(upload) if !upload.has_room())
     }
 
+    /// Counts a time for which the client of content that is passed on was waited for.
+    pub fn wait(&mut self, time: Duration) {
+        if let Content::Uploaded(upload) = &mut self.content {
+            upload.pace.wait(time);
+        }
+    }
+
+    /// Returns the time that the client has for more of the content that is passed on to a router; `None` if there is no such
+    /// content. The response `has_begun`, or not.
+    pub fn upload_time(&self, has_begun: bool) -> Option<Duration> {
+        match &self.content {
+            Content::Uploaded(upload) => Some(upload.pace.left(has_begun)),
+            Content::None | Content::Gathered(_) => None,
+        }
+    }
+
     /// Whether the client waits for `100 Continue`, and the handler has not read the content yet.
     pub fn expects_continue(&self) -> bool {
         matches!(&self.content, Content::Uploaded(upload) if upload.expects_continue)
@@ -179,8 +197,19 @@ impl Http1 {
         wake: impl Fn() -> Waker,
         out: &mut Vec<u8>,
     ) -> (usize, Option<Next>) {
+        let renamed;
         let mut headers = request::header_buffer();
-        let head = match request::parse(input, &mut headers, cx.settings.limits()) {
+        let (mut known, limits) = (input, cx.settings.limits());
+        let mut parsed = request::parse(input, &mut headers, limits);
+        if let Err(WireError::Version) = parsed
+            && let Some(copy) = request::as_http_1_1(input, limits)
+        {
+            renamed = copy;
+            known = &renamed;
+            headers = request::header_buffer();
+            parsed = request::parse(known, &mut headers, limits);
+        }
+        let head = match parsed {
             Ok(Some(head)) => head,
             Ok(None) => return (0, Some(Next::Receive)),
             Err(error) => return (0, Some(self.refuse_head(error, input, cx, out))),
@@ -200,7 +229,7 @@ impl Http1 {
                 return (head.len + used, next);
             }
             _ => {
-                let (used, next) = self.begin_gathering(&head, input, cx, out);
+                let (used, next) = self.begin_gathering(&head, &known[..head.len], behind, cx, out);
                 return (head.len + used, next);
             }
         };
@@ -212,7 +241,8 @@ impl Http1 {
     fn begin_gathering(
         &mut self,
         head: &RequestHead<'_, '_>,
-        input: &[u8],
+        head_bytes: &[u8],
+        behind: &[u8],
         cx: &EngineContext,
         out: &mut Vec<u8>,
     ) -> (usize, Option<Next>) {
@@ -220,7 +250,6 @@ impl Http1 {
             self.note_request(head, cx);
             return (0, Some(self.refuse_content(ContentError::TooLarge, cx, out)));
         }
-        let (head_bytes, behind) = input.split_at(head.len);
         if head.expect_continue && behind.is_empty() {
             invite(out);
         }
@@ -242,7 +271,12 @@ impl Http1 {
             self.note_request(head, cx);
             return (behind.len(), Some(self.refuse_content(ContentError::TooLarge, cx, out)));
         }
-        let (upload, receiver) = Upload::new(head.framing, head.expect_continue && behind.is_empty(), wake);
+        let (upload, receiver) = Upload::new(
+            head.framing,
+            head.expect_continue && behind.is_empty(),
+            BodyPace::new(&cx.settings),
+            wake,
+        );
         self.content = Content::Uploaded(Box::new(upload));
         let used = match self.upload(behind, cx) {
             Ok(used) => used,

@@ -1,15 +1,17 @@
 //! A request's body on a connection that hyper serves, with the limits that the engine has for its own.
 
 use crate::message::body_error::BodyError;
+use crate::message::body_pace::BodyPace;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use std::error::Error;
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::Instant;
 use tokio::time::{Sleep, sleep};
 
 /// A body within the limits of size and time.
@@ -17,57 +19,94 @@ pub(crate) struct HyperRequestBody {
     incoming: Incoming,
     /// The number of bytes that may still come.
     room: u64,
-    timeout: Duration,
-    /// The timer that runs while the handler waits for more.
-    waiting: Option<Pin<Box<Sleep>>>,
-    fault: Fault,
+    pace: BodyPace,
+    /// The wait for more, while the handler waits.
+    waiting: Option<Waiting>,
+    exchange: BodyExchange,
 }
 
-/// The reason why a body was not received to its end, for the code that makes the response.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Fault(Arc<OnceLock<BodyError>>);
+/// A wait of a handler for more of a body.
+struct Waiting {
+    since: Instant,
+    timer: Pin<Box<Sleep>>,
+}
 
-impl Fault {
-    pub fn get(&self) -> Option<BodyError> {
-        self.0.get().cloned()
+/// What a body and the code that makes the response tell each other.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BodyExchange(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// The reason why the body was not received to its end.
+    fault: OnceLock<BodyError>,
+    /// The response has begun.
+    has_response: AtomicBool,
+}
+
+impl BodyExchange {
+    /// Returns the reason why the body is not received to its end, once there is one.
+    pub fn fault(&self) -> Option<BodyError> {
+        self.0.fault.get().cloned()
+    }
+
+    /// Notes that the response begins, after which the client may send at its leisure.
+    pub fn begin_response(&self) {
+        self.0.has_response.store(true, Ordering::Relaxed);
     }
 }
 
 impl HyperRequestBody {
-    /// Returns a body of at most `most` bytes, of which a frame comes within `timeout` whenever the handler waits for one.
-    pub fn new(incoming: Incoming, most: u64, timeout: Duration) -> Self {
-        Self { incoming, room: most, timeout, waiting: None, fault: Fault::default() }
+    /// Returns a body of at most `most` bytes, which comes at this pace whenever the handler waits for more.
+    pub fn new(incoming: Incoming, most: u64, pace: BodyPace) -> Self {
+        Self { incoming, room: most, pace, waiting: None, exchange: BodyExchange::default() }
     }
 
-    /// Returns where the reason stands why the body is not received to its end, once there is one.
-    pub fn fault(&self) -> Fault {
-        self.fault.clone()
+    /// Returns what the body tells the code that makes the response, and is told by it.
+    pub fn exchange(&self) -> BodyExchange {
+        self.exchange.clone()
     }
 
     fn fail(&mut self, error: BodyError) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let _ = self.fault.0.set(error.clone());
+        let _ = self.exchange.0.fault.set(error.clone());
         Poll::Ready(Some(Err(error)))
     }
 
     pub fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let Poll::Ready(frame) = Pin::new(&mut self.incoming).poll_frame(cx) else {
-            let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
-            return match waiting.as_mut().poll(cx) {
-                Poll::Ready(()) => self.fail(BodyError::TimedOut),
-                Poll::Pending => Poll::Pending,
-            };
+            return self.poll_wait(cx);
         };
-        self.waiting = None;
+        if let Some(waiting) = self.waiting.take() {
+            self.pace.wait(waiting.since.elapsed());
+        }
         let frame = match frame {
             Some(Ok(frame)) => frame,
             Some(Err(error)) => return self.fail(of_hyper(error)),
             None => return Poll::Ready(None),
         };
-        match self.room.checked_sub(frame.data_ref().map_or(0, |data| data.len() as u64)) {
+        let length = frame.data_ref().map_or(0, |data| data.len() as u64);
+        self.pace.receive(length);
+        match self.room.checked_sub(length) {
             Some(room) => self.room = room,
             None => return self.fail(BodyError::TooLarge),
         }
         Poll::Ready(Some(Ok(frame)))
+    }
+
+    /// Waits for more, as long as the client may take for it.
+    fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let has_response = self.exchange.0.has_response.load(Ordering::Relaxed);
+        let most = self.pace.left(has_response);
+        let begin = || Waiting { since: Instant::now(), timer: Box::pin(sleep(most)) };
+        let waiting = self.waiting.get_or_insert_with(begin);
+        while waiting.timer.as_mut().poll(cx).is_ready() {
+            // The response may have begun meanwhile, which gives the client more time.
+            let left = most.saturating_sub(waiting.since.elapsed());
+            if left.is_zero() {
+                return self.fail(BodyError::TimedOut);
+            }
+            waiting.timer = Box::pin(sleep(left));
+        }
+        Poll::Pending
     }
 
     pub fn is_end_stream(&self) -> bool {

@@ -1,23 +1,45 @@
 //! Lines for operators of the server, outside of the access log.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// Reports a fault in one line: as a warning to the program's `tracing` subscriber, or else on standard error.
 pub(crate) fn warn(line: &str) {
+    let line = printable(line);
     if tracing::dispatcher::has_been_set() {
         tracing::warn!("{line}");
     } else {
-        print(line);
+        print(&line);
     }
 }
 
 /// Reports an event in one line: as information to the program's `tracing` subscriber, or else on standard error.
 pub(crate) fn inform(line: &str) {
+    let line = printable(line);
     if tracing::dispatcher::has_been_set() {
         tracing::info!("{line}");
     } else {
-        print(line);
+        print(&line);
     }
+}
+
+/// Returns a line without characters that control a terminal, and without others that are not ASCII: a path is in it as a client has
+/// sent it. Their bytes are escaped as in the access log.
+fn printable(line: &str) -> Cow<'_, str> {
+    let is_plain = |byte: &u8| (b' '..=b'~').contains(byte);
+    if line.bytes().all(|byte| is_plain(&byte)) {
+        return line.into();
+    }
+    let mut printable = String::with_capacity(line.len() + 16);
+    for byte in line.bytes() {
+        if is_plain(&byte) {
+            printable.push(char::from(byte));
+        } else {
+            let _ = write!(printable, "\\x{byte:02x}");
+        }
+    }
+    printable.into()
 }
 
 fn print(line: &str) {
@@ -50,6 +72,18 @@ mod tests {
 
         fn make_writer(&'w self) -> Self {
             self.clone()
+        }
+    }
+
+    #[test]
+    fn a_line_has_no_character_that_controls_a_terminal() {
+        for (line, printed) in [
+            ("GET /a held up its worker", "GET /a held up its worker"),
+            ("GET /\u{9b}31m\u{1b}[31m", r"GET /\xc2\x9b31m\x1b[31m"),
+            ("/one\n/two\r\t\0\x7f", r"/one\x0a/two\x0d\x09\x00\x7f"),
+            ("/\u{202e}\u{2028}", r"/\xe2\x80\xae\xe2\x80\xa8"),
+        ] {
+            assert_eq!(printable(line), printed);
         }
     }
 

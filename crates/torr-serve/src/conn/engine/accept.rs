@@ -23,6 +23,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// The time for which the process does not repeat the warning of that, which each worker would give at each pause.
 const WARN_PAUSE: Duration = Duration::from_secs(60);
 
+/// The number of receives of a connection that is turned away, whose bytes are discarded.
+const MOST_DISCARDED: usize = 16;
+
 /// The response to a connection beyond the limit, but for the fields that end every header section.
 const TOO_MANY: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n";
@@ -77,9 +80,10 @@ impl<T: Transport> Engine<T> {
         };
         self.cx.meter.add(Count::Accepted, 1);
         // A proxy has the connections of many clients.
-        let trusted = &self.cx.settings.trusted_proxies;
-        let counted = peer.map(|peer| peer.ip()).filter(|&ip| !trusted.trusts(Some(ip)));
-        if self.cx.settings.proxy_protocol == ProxyProtocol::Required && counted.is_some() {
+        let ip = peer.map(|peer| peer.ip());
+        let is_trusted = self.cx.settings.trusted_proxies.trusts(ip);
+        let counted = ip.filter(|_| !is_trusted);
+        if self.cx.settings.proxy_protocol == ProxyProtocol::Required && !is_trusted {
             self.cx.meter.add(Count::TurnedAway, 1);
             return Accepted::TurnedAway;
         }
@@ -139,5 +143,10 @@ fn turn_away(socket: &OwnedFd, common: &CommonHeaders) {
     let _ = socket::send(socket, &[TOO_MANY, common.bytes(), b"\r\n"].concat());
     socket::end_sending(socket);
     // Unread bytes would turn the close into a reset, which might overtake the response.
-    let _ = socket::recv(socket, &mut [0; 4096]);
+    let mut room = [0; 16 * 1024];
+    for _ in 0..MOST_DISCARDED {
+        if !matches!(socket::recv(socket, &mut room), Ok(Some(1..))) {
+            break;
+        }
+    }
 }

@@ -2,17 +2,15 @@
 
 use super::task::AbortOnDrop;
 use crate::conn::admission::Admission;
-use crate::conn::http1::{Http1, HyperProtocol, LongBody, Next, PendingResponse, Then};
+use crate::conn::http1::{Http1, HyperProtocol, LongBody, Next, Part, PendingResponse, Then};
 use crate::conn::transport::{Peer, Received, Refusal, Transport};
 use crate::context::EngineContext;
 use crate::message::response::Response;
 use crate::message::stream::Fill;
 use std::os::fd::OwnedFd;
 use std::task::Waker;
-use torr_net::{Interest, Nanos, socket};
-
-/// The number of bytes that a client may still send after its connection's last response.
-const LINGER_BYTES: usize = 1024 * 1024;
+use std::time::Duration;
+use torr_net::{Interest, Nanos, socket, tcp_info};
 
 pub(super) struct Connection<T> {
     /// Released before the socket is closed, so that the client may connect again as soon as it sees the end.
@@ -31,6 +29,9 @@ pub(super) struct Connection<T> {
     pub unread: bool,
     /// Whether an event has reported that the client has ended its side.
     pub ended: bool,
+    /// The number of bytes that the client's system had acknowledged when that was last looked at, and the time of the look.
+    acknowledged: Option<u64>,
+    looked: Nanos,
 }
 
 /// The state of a connection.
@@ -46,7 +47,7 @@ pub(super) enum State {
     Producing { is_endless: bool, then: Then, task: Option<AbortOnDrop> },
     /// The last response is sent. What the client still sends is read and discarded: to close at once would make the kernel
     /// reset the connection, and the client might never read the response.
-    Lingering { discarded: usize },
+    Lingering { began: Nanos },
 }
 
 /// The action of a connection on a socket that may be readable.
@@ -119,7 +120,18 @@ impl<T: Transport> Connection<T> {
     /// Returns a connection that reads requests. `unread` tells whether something may have arrived of which no event will tell.
     pub fn new(socket: OwnedFd, admission: Admission, transport: T, http: Http1, now: Nanos, unread: bool) -> Self {
         let (state, unsent) = (State::Reading, Vec::new());
-        Self { admission, socket, transport, http, state, since: now, unsent, interest: None, unread, ended: false }
+        let (interest, ended, acknowledged, looked) = (None, false, None, 0);
+        Self { admission, socket, transport, http, state, since: now, unsent, interest, unread, ended, acknowledged, looked }
+    }
+
+    /// Returns whether the client has taken anything since the last look, unless that is less than `pause` ago.
+    pub fn look(&mut self, now: Nanos, pause: Nanos) -> bool {
+        if now.saturating_sub(self.looked) < pause {
+            return false;
+        }
+        let acknowledged = tcp_info(&self.socket).and_then(|info| info.acknowledged);
+        self.looked = now;
+        std::mem::replace(&mut self.acknowledged, acknowledged) != acknowledged
     }
 
     /// Enters a state, and returns the former one.
@@ -163,11 +175,11 @@ impl<T: Transport> Connection<T> {
         wake: impl Fn() -> Waker,
         buffers: &mut Buffers,
     ) -> Outcome {
-        match &mut self.state {
+        match self.state {
             _ if is_end => return self.receive_end(),
-            State::Lingering { discarded } => {
-                *discarded += bytes.len();
-                return if *discarded > LINGER_BYTES { Outcome::End } else { Outcome::Discarded };
+            State::Lingering { .. } => {
+                self.since = now;
+                return Outcome::Discarded;
             }
             _ => {}
         }
@@ -205,9 +217,17 @@ impl<T: Transport> Connection<T> {
             next => next,
         });
         if self.http.part() != part || self.http.has_upload_room() {
+            if part == Part::Content {
+                self.http.wait(self.waited(now));
+            }
             self.since = now;
         }
         next
+    }
+
+    /// Returns the time since the client's last bytes.
+    fn waited(&self, now: Nanos) -> Duration {
+        Duration::from_nanos(now.saturating_sub(self.since))
     }
 
     /// Handles content that arrives while a response is made or sent.
@@ -222,6 +242,7 @@ impl<T: Transport> Connection<T> {
     ) -> Next {
         let is_handling = self.state.is_handling();
         if !matches!(self.state, State::Writing { .. }) {
+            self.http.wait(self.waited(now));
             self.since = now;
         }
         self.encode(plain, out, |http, out| http.receive_content(bytes, is_handling, cx, out))

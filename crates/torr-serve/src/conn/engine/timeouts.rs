@@ -9,8 +9,15 @@ use std::io;
 use std::time::Duration;
 use torr_net::{Nanos, Token, clock};
 
-/// The time for which a client may still send after its connection's last response.
-const LINGER_TIME: Duration = Duration::from_secs(2);
+/// The time for which a client may still send after its connection's last response, in all and without a byte, and that time during a
+/// shutdown. A proxy sends the rest of a request's content as its own client does, and reports a failure of its own where it
+/// cannot: nginx has the same times for its clients (`lingering_time`, `lingering_timeout`).
+const LINGER_TIME: Duration = Duration::from_secs(30);
+const LINGER_PAUSE: Duration = Duration::from_secs(5);
+const SHUTDOWN_LINGER: Duration = Duration::from_secs(2);
+/// The number of looks at what clients have taken in the time of `write_timeout`. A socket has room again only once much of what it
+/// holds was taken.
+const LOOKS: u32 = 8;
 /// The time for which an idle connection is kept during a shutdown, since its next request may be on its way.
 pub(super) const SHUTDOWN_IDLE: Duration = Duration::from_millis(300);
 
@@ -22,6 +29,12 @@ impl<T: Transport> Engine<T> {
         self.resume_accepting();
         self.cx.visits.flush();
         self.cx.watch.tick();
+        let pause = self.look_pause();
+        for connection in self.connections.values_mut() {
+            if matches!(connection.state, State::Writing { .. }) && connection.look(self.now, pause) {
+                connection.since = self.now;
+            }
+        }
         let overdue: Vec<_> =
             self.connections.iter().filter(|(_, c)| self.is_overdue(c)).map(|(token, _)| token).collect();
         for token in overdue {
@@ -32,15 +45,29 @@ impl<T: Transport> Engine<T> {
         Ok(())
     }
 
+    /// Returns the least time between two looks at what a client has taken.
+    pub(super) fn look_pause(&self) -> Nanos {
+        clock::nanos(self.cx.settings.write_timeout / LOOKS)
+    }
+
     fn is_overdue(&self, connection: &Connection<T>) -> bool {
         let (settings, http, mut since) = (&self.cx.settings, &connection.http, connection.since);
         let limit = match connection.state {
             State::Writing { .. } => settings.write_timeout,
-            State::Lingering { .. } => LINGER_TIME,
+            State::Lingering { began } => {
+                if let Some(leaving) = self.leaving {
+                    since = began.max(leaving);
+                    SHUTDOWN_LINGER
+                } else if self.now.saturating_sub(began) >= clock::nanos(LINGER_TIME) {
+                    Duration::ZERO
+                } else {
+                    LINGER_PAUSE
+                }
+            }
             _ if http.has_backpressure() => Duration::MAX,
             State::Reading if connection.transport.is_establishing() => settings.head_timeout,
             State::Reading => match (http.part(), self.leaving) {
-                (Part::Content, _) => settings.body_timeout,
+                (Part::Content, _) => http.upload_time(false).unwrap_or(settings.body_timeout),
                 (Part::Head, _) => settings.head_timeout,
                 (Part::Nothing, Some(leaving)) if !self.stop_signal.is_draining() => {
                     since = since.max(leaving).max(self.stop_signal.stopped_at());
@@ -49,7 +76,8 @@ impl<T: Transport> Engine<T> {
                 (Part::Nothing, _) => settings.idle_timeout,
             },
             State::Handling { .. } if http.expects_continue() => Duration::MAX,
-            State::Handling { .. } | State::Producing { .. } if http.has_upload_room() => settings.body_timeout,
+            State::Handling { .. } if http.has_upload_room() => http.upload_time(false).unwrap_or(Duration::MAX),
+            State::Producing { .. } if http.has_upload_room() => http.upload_time(true).unwrap_or(Duration::MAX),
             State::Handling { .. } | State::Producing { .. } => Duration::MAX,
         };
         let is_over = |since: Nanos, limit| self.now.saturating_sub(since) >= clock::nanos(limit);

@@ -38,6 +38,7 @@ impl<T: Transport> Engine<T> {
 
     /// Sends as much as the client takes now, but not so much that others wait.
     fn write_more(&mut self, token: Token) {
+        let pause = self.look_pause();
         for _ in 0..PARTS {
             let Some(connection) = self.connections.get_mut(token) else { return };
             let is_filled = connection.unsent.is_empty();
@@ -51,7 +52,11 @@ impl<T: Transport> Engine<T> {
                 return self.end_writing(token);
             }
             match socket::send(&connection.socket, &connection.unsent) {
-                Ok(0) => return self.watch(token, Interest::ReadWrite),
+                Ok(0) => {
+                    // What was taken before does not count as taken later.
+                    connection.look(self.now, pause);
+                    return self.watch(token, Interest::ReadWrite);
+                }
                 Ok(sent) => {
                     self.counts.sent += sent as u64;
                     connection.unsent.drain(..sent);
@@ -112,7 +117,7 @@ impl<T: Transport> Engine<T> {
         let Some(connection) = self.connections.get_mut(token) else { return };
         connection.end_transport();
         socket::end_sending(&connection.socket);
-        connection.enter(State::Lingering { discarded: 0 }, self.now);
+        connection.enter(State::Lingering { began: self.now }, self.now);
         self.again.push(token);
         self.watch(token, Interest::Read);
     }

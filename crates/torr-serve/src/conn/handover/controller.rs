@@ -8,6 +8,7 @@ use crate::client::Client;
 use crate::conn::admission::Admission;
 use crate::context::WorkerContext;
 use crate::message::body_error::BodyError;
+use crate::message::body_pace::BodyPace;
 use crate::message::hyper_request_body::HyperRequestBody;
 use crate::message::response::Response;
 use http::request::Parts;
@@ -137,7 +138,7 @@ async fn gather(worker: &WorkerContext, budget: &Budget, body: Incoming) -> Resu
         return Err(BodyError::TooLarge.into());
     }
     let mut gathered = Gathered::new(budget);
-    let mut body = HyperRequestBody::new(body, most, worker.settings.body_timeout);
+    let mut body = HyperRequestBody::new(body, most, BodyPace::new(&worker.settings));
     while let Some(frame) = poll_fn(|cx| body.poll_frame(cx)).await {
         if let Ok(data) = frame?.into_data() {
             gathered.push(&data, at_a_time)?;

@@ -13,6 +13,7 @@ use crate::client::request_id::FIELD;
 use crate::computing::Observed;
 use crate::context::WorkerContext;
 use crate::message::body_error::BodyError;
+use crate::message::body_pace::BodyPace;
 use crate::message::hyper_request_body::HyperRequestBody;
 use crate::message::hyper_response::{self, BoxBody};
 use crate::message::request_body::RequestBody;
@@ -50,10 +51,13 @@ struct Inner {
     worker: Rc<WorkerContext>,
     client: Client,
     server: HeaderValue,
+    is_http2: bool,
     /// The number of requests in flight.
     active: Cell<usize>,
     /// The number of responses of unknown length that are being sent, among these.
     endless: Cell<usize>,
+    /// The number of these that the worker knows of: 0 while anything else is in flight, and over HTTP/1.1.
+    streams: Cell<usize>,
     /// The number of requests so far.
     served: Cell<u64>,
     /// Notified when the connection is to bring no further request here.
@@ -96,6 +100,7 @@ struct Active(Rc<Inner>);
 impl Active {
     fn new(inner: &Rc<Inner>) -> Self {
         inner.active.set(inner.active.get() + 1);
+        inner.note_streams();
         Self(Rc::clone(inner))
     }
 }
@@ -103,6 +108,7 @@ impl Active {
 impl Drop for Active {
     fn drop(&mut self) {
         self.0.active.set(self.0.active.get() - 1);
+        self.0.note_streams();
         self.0.since.set(Instant::now());
     }
 }
@@ -116,6 +122,13 @@ impl Inner {
             self.beyond.notify_one();
         }
         most != 0 && self.served.get() >= most
+    }
+
+    /// Tells the worker how many responses of unknown length are being sent, if nothing else is.
+    fn note_streams(&self) {
+        let endless = self.endless.get();
+        let streams = if self.is_http2 && self.active.get() == endless { endless } else { 0 };
+        self.worker.http2_streams.change(self.streams.replace(streams), streams);
     }
 
     /// Whether a request comes too late to be taken.
@@ -180,6 +193,7 @@ impl NotedBody {
     fn new(body: BoxBody, note: Note, active: Active) -> Self {
         let is_endless = !body.is_end_stream() && body.size_hint().exact().is_none();
         active.0.endless.set(active.0.endless.get() + usize::from(is_endless));
+        active.0.note_streams();
         let mut noted = Self { body, rest: Bytes::new(), note, is_held: false, is_endless, active };
         let has_more = !noted.body.is_end_stream();
         noted.hold(has_more);
@@ -199,6 +213,7 @@ impl Drop for NotedBody {
         self.hold(false);
         let endless = &self.active.0.endless;
         endless.set(endless.get() - usize::from(self.is_endless));
+        self.active.0.note_streams();
     }
 }
 
@@ -242,18 +257,30 @@ impl Body for NotedBody {
 }
 
 impl Exchange {
-    pub fn new(worker: Rc<WorkerContext>, client: Client, served: u64, upgrade: Arc<Upgrade>, budget: Budget) -> Self {
+    /// Returns the service of a connection that has brought `served` requests. `upgrade` is that of the one request of a connection over
+    /// HTTP/1.1.
+    pub fn new(
+        worker: Rc<WorkerContext>,
+        client: Client,
+        served: u64,
+        upgrade: Option<Arc<Upgrade>>,
+        budget: Budget,
+    ) -> Self {
+        let is_http2 = upgrade.is_none();
+        let upgrade = upgrade.unwrap_or_default();
         let server = HeaderValue::from_static(worker.settings.server_name);
         let (active, endless, since) = (Cell::new(0), Cell::new(0), Cell::new(Instant::now()));
         let (served, enough, beyond) = (Cell::new(served), Notify::new(), Notify::new());
         let (flow, held, flowed, has_tunnel) = (Flow::new(), Cell::new(0), since.clone(), Cell::new(false));
-        let ending = Cell::new(None);
+        let (ending, streams) = (Cell::new(None), Cell::new(0));
         Self(Rc::new(Inner {
             worker,
             client,
             server,
             active,
             endless,
+            streams,
+            is_http2,
             served,
             enough,
             beyond,
@@ -383,8 +410,8 @@ async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> 
         if body.size_hint().lower() > most {
             return own(refusal(BodyError::TooLarge));
         }
-        let body = HyperRequestBody::new(body, most, worker.settings.body_timeout);
-        let fault = body.fault();
+        let body = HyperRequestBody::new(body, most, BodyPace::new(&worker.settings));
+        let told = body.exchange();
         let mut request = Request::from_parts(parts, RequestBody::hyper(body));
         let called = {
             let _context = worker.enter();
@@ -395,9 +422,14 @@ async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> 
         return poll_fn(|cx| {
             let response = Pin::new(&mut responding).poll(cx);
             // As in the engine, a faulty body decides the response.
-            match fault.get() {
+            match told.fault() {
                 Some(error) if response.is_pending() || !error.is_by_client() => Poll::Ready(own(refusal(error))),
-                _ => response,
+                _ => {
+                    if response.is_ready() {
+                        told.begin_response();
+                    }
+                    response
+                }
             }
         })
         .await;

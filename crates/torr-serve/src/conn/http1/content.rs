@@ -2,6 +2,7 @@
 
 use crate::message::body_channel::{BodyReceiver, BodySender, body_channel};
 use crate::message::body_error::BodyError;
+use crate::message::body_pace::BodyPace;
 use std::task::Waker;
 use torr_wire::WireError;
 use torr_wire::body::{BodyReader, Framing};
@@ -32,6 +33,8 @@ pub(super) struct Upload {
     reader: BodyReader,
     sender: BodySender,
     received: u64,
+    /// The pace at which the client has to send.
+    pub pace: BodyPace,
     /// The length of the content, if it is known.
     length: Option<u64>,
     /// The client waits for `100 Continue` before it sends the content.
@@ -86,13 +89,18 @@ impl Gathered {
 impl Upload {
     /// Returns an upload and the handler's end of it. `wake` makes the waker that is called when the handler has made room or
     /// waits for content.
-    pub fn new(framing: Framing, expects_continue: bool, wake: impl Fn() -> Waker) -> (Self, BodyReceiver) {
+    pub fn new(
+        framing: Framing,
+        expects_continue: bool,
+        pace: BodyPace,
+        wake: impl Fn() -> Waker,
+    ) -> (Self, BodyReceiver) {
         let length = match framing {
             Framing::Length(length) => Some(length),
             _ => None,
         };
         let (sender, receiver) = body_channel(length, wake());
-        (Self { reader: BodyReader::new(framing), sender, received: 0, length, expects_continue }, receiver)
+        (Self { reader: BodyReader::new(framing), sender, received: 0, pace, length, expects_continue }, receiver)
     }
 
     /// Passes content of at most `most` bytes in all on. Returns how much of `input` belongs to it.
@@ -101,9 +109,10 @@ impl Upload {
     /// If the content is too large or malformed, which the handler learns as well.
     pub fn receive(&mut self, input: &[u8], most: u64) -> Result<usize, ContentError> {
         self.expects_continue &= input.is_empty();
-        let (sender, received) = (&self.sender, &mut self.received);
+        let (sender, received, pace) = (&self.sender, &mut self.received, &mut self.pace);
         let read = self.reader.read(input, |piece| {
             *received = received.saturating_add(piece.len() as u64);
+            pace.receive(piece.len() as u64);
             if *received <= most {
                 sender.push(piece);
             }
