@@ -20,13 +20,21 @@ fn serve() {
         }
         Response::text("spun")
     };
-    let bound = Server::new(App::new().get("/spin", spin)).bind("127.0.0.1:0").expect("a port is free");
+    let by_router = axum::Router::new().fallback(|| async {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(50) {
+            std::hint::spin_loop();
+        }
+        "spun"
+    });
+    let bound = Server::new(App::new().get("/spin", spin).router(by_router)).bind("127.0.0.1:0").expect("a port is free");
     let address = bound.address();
     thread::spawn(move || bound.run());
     let mut client = Client::connect(address);
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
         assert_eq!(client.get("/spin").text(), "spun");
+        assert_eq!(client.get("/\u{9b}31m/\u{202e}spin").text(), "spun");
     }
 }
 
@@ -41,10 +49,14 @@ fn a_route_that_holds_up_its_worker_is_named_on_standard_error() {
     let mut child =
         command.env(ROLE, "1").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("a test can be started");
     let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
-    let named = lines.find_map(|line| line.ok().filter(|line| line.contains("GET /spin held up its worker for ")));
+    let mut find = |words: &str| lines.find_map(|line| line.ok().filter(|line| line.contains(words)));
+    let named = find("GET /spin held up its worker for ");
+    let routed = find("31m");
     // Where it has ended already there is nothing to kill.
     let _ = child.kill();
     child.wait().expect("a child can be waited for");
     let named = named.expect("the program's standard error names the route");
     assert!(named.starts_with("torr-serve: "), "{named}");
+    let routed = routed.expect("the program's standard error names the router's route");
+    assert!(routed.contains(r"GET /\xc2\x9b31m/\xe2\x80\xaespin held up its worker for "), "{routed}");
 }

@@ -76,7 +76,7 @@ const REFUSED_REQUESTS: &[(&str, WireError, &[u8])] = &[
     ("2.3", Version, b"GET / HTTP/2.0\r\nHost: x\r\n\r\n"),
     ("2.3", Version, b"GET / HTTP/3.1\r\nHost: x\r\n\r\n"),
     ("9113 3.4", Version, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-    // RFC 9110, section 2.5 suggests to process the request as HTTP/1.1, but no client sends such a version.
+    // A server may take it for HTTP/1.1 (RFC 9110, section 2.5) by `request::as_http_1_1`.
     ("2.3", Version, b"GET / HTTP/1.2\r\nHost: x\r\n\r\n"),
     // Targets.
     ("3.2", TARGET, b"GET index.html HTTP/1.1\r\nHost: x\r\n\r\n"),

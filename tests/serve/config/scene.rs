@@ -81,6 +81,7 @@ pub const OTHER: &[(&str, &str)] = &[
     ("max_headers", "20"),
     ("max_body", "0"),
     ("max_streamed_body", "1000000"),
+    ("min_body_rate", "1000"),
     ("max_connections", "50"),
     ("max_connections_per_address", "10"),
     ("requests_per_connection", "1000"),

@@ -3,6 +3,7 @@
 use super::TlsError;
 use super::explain;
 use super::records::{NegotiatedTls, Records, Side};
+use super::tickets::{note_arrival, note_chain};
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
 use rustls::pki_types::ServerName;
 use rustls::unbuffered::UnbufferedStatus;
@@ -14,6 +15,8 @@ pub struct TlsClient {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
     records: Option<Records<UnbufferedClientConnection>>,
+    /// The number of bytes that the handshake of the current connection has received.
+    handshake: usize,
     /// Whether the server has to select one of the offered protocols.
     needs_alpn: bool,
 }
@@ -50,7 +53,7 @@ impl TlsClient {
     }
 
     pub(super) fn new(config: Arc<ClientConfig>, name: ServerName<'static>, needs_alpn: bool) -> Self {
-        Self { config, name, records: None, needs_alpn }
+        Self { config, name, records: None, handshake: 0, needs_alpn }
     }
 
     /// Starts the handshake of a new connection, and appends the ClientHello to `out`.
@@ -59,6 +62,7 @@ impl TlsClient {
     /// Returns the errors of `rustls`, such as for a configuration that it rejects.
     pub fn open(&mut self, out: &mut Vec<u8>) -> Result<(), TlsError> {
         let connection = UnbufferedClientConnection::new(Arc::clone(&self.config), self.name.clone())?;
+        self.handshake = 0;
         self.records.insert(Records::new(connection)).process(&mut [], out, &mut Vec::new())?;
         Ok(())
     }
@@ -91,8 +95,16 @@ impl TlsClient {
     pub fn receive(&mut self, input: &mut [u8], out: &mut Vec<u8>, plain: &mut Vec<u8>) -> Result<(), TlsError> {
         let Some(records) = &mut self.records else { return Ok(()) };
         let was_handshaking = records.is_handshaking();
+        if was_handshaking {
+            self.handshake += input.len();
+        }
+        note_arrival(input.len() + records.incomplete(), self.handshake);
         records.receive(input, out, plain)?;
-        if was_handshaking && !records.is_handshaking() && self.needs_alpn && records.protocol().is_none() {
+        if !was_handshaking || records.is_handshaking() {
+            return Ok(());
+        }
+        note_chain(records.certificates());
+        if self.needs_alpn && records.protocol().is_none() {
             let offered = self.config.alpn_protocols.iter().map(|protocol| String::from_utf8_lossy(protocol));
             return Err(TlsError::Alpn(offered.collect::<Vec<_>>().join(" or ")));
         }

@@ -69,6 +69,12 @@ impl<S: Side> Records<S> {
         self.is_handshaking
     }
 
+    /// Returns the number of bytes of an incomplete record or message.
+    #[inline]
+    pub fn incomplete(&self) -> usize {
+        self.partial.len()
+    }
+
     #[inline]
     pub fn is_closed(&self) -> bool {
         self.is_closed

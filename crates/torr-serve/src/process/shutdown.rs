@@ -74,6 +74,7 @@ impl Remaining {
         // Streams whose time is up are about to end.
         let streams_first = streams > 0 && !of_streams.is_zero() && of_streams < of_all.min(LONG);
         match (streams_first, of_all < LONG) {
+            (true, _) if others == 0 && streams == 1 => format!("; it is ended in {} s", seconds(of_streams)),
             (true, _) if others == 0 => format!("; they are ended in {} s", seconds(of_streams)),
             (true, false) => format!("; streams are ended in {} s", seconds(of_streams)),
             (true, true) => {
@@ -284,6 +285,8 @@ mod tests {
         assert_eq!(requests.until(four, thirty), "; what is left in 30 s is cut off");
         assert_eq!(requests.until(Duration::MAX, Duration::MAX), "");
         let streams = Remaining { upgraded: 1, ..Remaining::default() };
+        assert_eq!(streams.until(four, thirty), "; it is ended in 4 s");
+        let streams = Remaining { upgraded: 1, streams: 1, ..Remaining::default() };
         assert_eq!(streams.until(four, thirty), "; they are ended in 4 s");
     }
 

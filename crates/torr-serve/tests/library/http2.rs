@@ -3,6 +3,8 @@
 mod controllers;
 mod ends;
 mod hosts;
+mod hostile;
+mod raw;
 mod resets;
 mod router;
 mod scene;

@@ -5,9 +5,10 @@ use axum::extract::{ConnectInfo, Request};
 use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use torr_serve::{App, ForwardedField, Origin, Peer, ProxyProtocol, RequestId, Response, Settings};
+use torr_serve::{App, ForwardedField, Origin, Peer, ProxyProtocol, RequestId, Response, Server, Settings};
 use torr_test_support::client::{Client, get};
 
 /// An application that responds with the client that handlers see: `/own` a controller, `/soon` an async handler, `/pool` a
@@ -221,6 +222,32 @@ fn who_is_no_trusted_proxy_is_not_heard() {
     client.send_what_goes(b"PROXY TCP4 192.0.2.1 192.0.2.2 4711 80\r\n");
     client.send_what_goes(get("/own").as_bytes());
     assert_eq!(client.count_to_end(), 0);
+}
+
+/// Any user of the machine can connect to a Unix socket, unless its file's permissions say otherwise.
+#[test]
+fn a_peer_on_a_unix_socket_is_a_proxy_only_if_it_is_named() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    for (trusted, expected) in [("10.0.0.0/8", ""), ("10.0.0.0/8, loopback", ""), ("unix, 10.0.0.0/8", "9.9.9.9|")] {
+        let path = folder.path().join("socket");
+        let _ = std::fs::remove_file(&path);
+        let mut settings = Settings::default();
+        settings.workers = 1;
+        settings.trusted_proxies = trusted.parse().expect("it names proxies");
+        settings.proxy_protocol = ProxyProtocol::Required;
+        let listener = UnixListener::bind(&path).expect("the folder takes a socket");
+        let _server = Running::of(Server::new(app()).settings(settings).on(listener).expect("it listens"));
+        let mut stream = UnixStream::connect(&path).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
+        let forged = "GET /own HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 9.9.9.9\r\nConnection: close\r\n\r\n";
+        // The server may have closed it already.
+        let _ = stream.write_all(format!("PROXY TCP4 10.0.0.1 10.0.0.2 1 2\r\n{forged}").as_bytes());
+        let mut response = Vec::new();
+        let _ = stream.read_to_end(&mut response);
+        let response = String::from_utf8(response).expect("it is text");
+        let content = response.split_once("\r\n\r\n").map_or("", |(_, content)| content);
+        assert!(content.starts_with(expected) && response.is_empty() == expected.is_empty(), "{trusted}: {response}");
+    }
 }
 
 #[test]

@@ -248,6 +248,25 @@ fn what_a_stop_waits_for_is_reported() {
 }
 
 #[test]
+fn streams_of_http2_are_reported_with_their_own_time() {
+    warnings::listen();
+    let app = app().get("/events", |_| Response::stream("text/event-stream", events()));
+    let server = Running::start_with(app, |settings| settings.stream_stop_timeout = Duration::from_secs(3));
+    let client = crate::router::http2::Client::connect(server.address);
+    let (response, _) = client.begin(crate::router::http2::get("/events").map(drop), true);
+    let mut body = client.wait(response).expect("an answer").into_body();
+    client.wait(body.data()).expect("it begins").expect("no error");
+    server.stop();
+    let start = Instant::now();
+    while warnings::with("stopping: waiting for 1 stream; it is ended in 2 s").is_empty() {
+        assert!(start.elapsed() < crate::support::PATIENCE, "{:?}", warnings::with("stopping"));
+        // Its task runs only while it is waited for.
+        client.wait(async { tokio::time::sleep(Duration::from_millis(10)).await });
+    }
+    server.wait().expect("it ends well");
+}
+
+#[test]
 fn streams_of_http2_end_before_requests_have_to() {
     let app = app().get("/events", |_| Response::stream("text/event-stream", events()));
     let server = Running::start_with(app, |settings| settings.stream_stop_timeout = Duration::from_millis(200));

@@ -121,6 +121,84 @@ fn a_head_or_a_body_that_trickles_is_not_waited_for() {
     }
 }
 
+/// A router that reads bodies to their end.
+fn reading() -> axum::Router {
+    let read = |body: axum::body::Bytes| async move { body.len().to_string() };
+    let talk = |body: axum::body::Body| async move { body };
+    axum::Router::new().route("/read", axum::routing::post(read)).route("/talk", axum::routing::post(talk))
+}
+
+/// The time between two bytes of a client, which is far below the pause that a body may have.
+const PACE: Duration = Duration::from_millis(20);
+
+#[test]
+fn a_body_for_a_router_that_trickles_is_not_waited_for() {
+    let server = Running::start_with(App::new().router(reading()), |settings| settings.body_timeout = SHORT);
+    for (head, piece) in [("Content-Length: 99999", "a"), ("Transfer-Encoding: chunked", "1\r\na\r\n")] {
+        let mut client = server.client();
+        let start = Instant::now();
+        client.send(format!("POST /read HTTP/1.1\r\nHost: x\r\n{head}\r\n\r\n"));
+        let mut sender = client.sender();
+        let trickle = thread::spawn(move || {
+            while sender.write_all(piece.as_bytes()).is_ok() {
+                thread::sleep(PACE);
+            }
+        });
+        assert_eq!(client.response().status, 408, "{head:?}");
+        client.ends();
+        is_in_time(head, start);
+        client.end_sending();
+        trickle.join().expect("it does not panic");
+    }
+}
+
+#[test]
+fn a_body_for_a_router_that_comes_fast_enough_may_take_any_time() {
+    let server = Running::start_with(App::new().router(reading()), |settings| settings.body_timeout = SHORT);
+    // Ten times the rate, since the machine may be busy.
+    let (pieces, piece) = (5 * SHORT.as_millis() / PACE.as_millis(), "a".repeat(50));
+    let mut client = server.client();
+    client.send(format!("POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", 50 * pieces));
+    for _ in 0..pieces {
+        client.send(&piece);
+        thread::sleep(PACE);
+    }
+    assert_eq!(client.response().text(), (50 * pieces).to_string());
+}
+
+#[test]
+fn behind_the_beginning_of_its_response_a_client_may_send_a_little_now_and_then() {
+    let server = Running::start_with(App::new().router(reading()), |settings| settings.body_timeout = 5 * SHORT);
+    let mut client = server.client();
+    client.send("POST /talk HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n");
+    client.response_head();
+    let start = Instant::now();
+    while start.elapsed() < 15 * SHORT {
+        client.send("1\r\na\r\n");
+        thread::sleep(SHORT);
+    }
+    client.send("0\r\n\r\n");
+    // Each byte is sent back in a chunk of its own.
+    client.pass_over(6 * 15);
+}
+
+/// A proxy that passes a request on while it arrives sends on after the response, as fast as its own client does.
+#[test]
+fn a_response_is_not_lost_to_a_client_that_sends_on_for_long() {
+    let server = server(|settings| settings.max_body = 1000);
+    let mut client = server.client();
+    client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n");
+    let mut sender = client.sender();
+    let (start, mut sent) = (Instant::now(), 0);
+    // A reset would be noticed here.
+    while start.elapsed() < Duration::from_secs(4) || sent < 50_000_000 {
+        sent += sender.write(&[b'a'; 100_000]).expect("the server still reads");
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(client.response().status, 413);
+    client.ends();
+}
+
 /// Tells when it is dropped.
 struct Watched(Sender<()>);
 

@@ -148,6 +148,16 @@ pub const SETTINGS: &[Setting] = &[
         text: |from| from.settings.max_streamed_body.to_string(),
     },
     Setting {
+        key: "min_body_rate",
+        value: "BYTES",
+        meaning: "Lowest rate of a request's body for a router, in bytes per second, beyond body_timeout; 0 is no limit",
+        must_be: FROM_0,
+        default: None,
+        kind: Kind::Number,
+        take: |to, text| within(text, 0..=MOST).map(|n| to.settings.min_body_rate = n),
+        text: |from| from.settings.min_body_rate.to_string(),
+    },
+    Setting {
         key: "max_connections",
         value: "N",
         meaning: "Most connections at a time; further ones get a 503",

@@ -360,6 +360,7 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
             let inner = &active.0;
             let (version, begin) = (request.version(), Instant::now());
             let by_connect = request.method() == Method::CONNECT;
+            let to_head = request.method() == Method::HEAD;
             let keep_alive = !request.headers().get_all(CONNECTION).iter().any(says_close);
             let (client, mut note) = inner.visit(&request);
             let responding = Box::pin(respond(inner, &client, request));
@@ -370,6 +371,9 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
             }
             if version == Version::HTTP_2 {
                 response.headers_mut().remove(CONNECTION);
+                if !to_head && !by_connect {
+                    announce_nothing(&mut response);
+                }
             } else {
                 let is_last = is_last || !keep_alive || version == Version::HTTP_10;
                 inner.end_http1(&mut response, by_connect, is_last);
@@ -384,6 +388,15 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
             }
             Ok(response.map(|body| NotedBody::new(body, note, active)))
         })
+    }
+}
+
+/// Adds the length of a response without content, as HTTP/1.1 has it: hyper adds that of all other responses.
+fn announce_nothing(response: &mut http::Response<BoxBody>) {
+    let (status, body) = (response.status(), response.body());
+    let may_have_content = !status.is_informational() && status != 204 && status != 304;
+    if may_have_content && body.is_end_stream() && body.size_hint().exact() == Some(0) {
+        response.headers_mut().entry(CONTENT_LENGTH).or_insert(HeaderValue::from_static("0"));
     }
 }
 

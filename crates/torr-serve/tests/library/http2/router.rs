@@ -4,8 +4,11 @@ use super::scene::{MEGABYTE, method};
 use crate::router::cases::plain;
 use crate::router::http2::{Client, StreamOutcome, get, translated};
 use crate::router::service::Both;
+use crate::support::Running;
 use bytes::Bytes;
 use http::Request;
+use torr_serve::App;
+use tower_http::services::ServeDir;
 
 /// Puts the same requests to both, on one connection to each.
 fn same(requests: impl IntoIterator<Item = Request<Bytes>>, mut check: impl FnMut(&str, &StreamOutcome)) {
@@ -82,6 +85,28 @@ fn middleware_works() {
         with("/headers", "x-long", "l".repeat(5_000).leak()),
     ];
     same(requests, |what, outcome| assert!([200, 206].contains(&outcome.response().status), "{what}: {outcome:?}"));
+}
+
+/// As over HTTP/1.1, though hyper has none where there is no content.
+#[test]
+fn a_response_without_content_has_its_length() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    std::fs::write(folder.path().join("file"), "content").expect("a file can be written");
+    let beside = axum::Router::new().nest_service("/files", ServeDir::new(folder.path()));
+    let apps = [App::new().router(ServeDir::new(folder.path())), App::new().router(beside)];
+    for (app, path) in apps.into_iter().zip(["/file", "/files/file"]) {
+        let server = Running::start(app);
+        let client = Client::connect(server.address);
+        for range in ["bytes=99-", "bytes=5-2", "bytes=0-1,3-4"] {
+            let mut request = get(path);
+            request.headers_mut().insert("range", range.parse().expect("it is valid"));
+            let outcome = client.ask(request);
+            let fields = &outcome.response().fields;
+            let length = fields.iter().find(|(name, _)| name == "content-length").map(|(_, value)| value.clone());
+            assert_eq!(outcome.response().status, 416, "{path} {range}");
+            assert_eq!(length, Some(outcome.response().body.len().to_string()), "{path} {range}: {fields:?}");
+        }
+    }
 }
 
 #[test]
