@@ -1,11 +1,12 @@
 //! Calls of the program's callbacks, whose panics must not end the calling thread.
 
+use crate::observe::notice;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Calls a callback, and reports a panic with its name. Only the program's own state can be inconsistent after a panic.
 pub(crate) fn survive(name: &str, call: impl FnOnce()) {
     if catch_unwind(AssertUnwindSafe(call)).is_err() {
-        tracing::error!("{name} panicked");
+        notice::failure(format_args!("{name} panicked"));
     }
 }
 

@@ -13,6 +13,7 @@ use crate::message::request::Request;
 use crate::message::request_body::RequestBody;
 use crate::message::response::Response;
 use crate::observe::metrics_table::Count;
+use crate::observe::notice;
 use http::header::ALLOW;
 use http::{Extensions, HeaderValue, Method};
 use matchit::Params;
@@ -133,7 +134,7 @@ impl App {
             let response = catch_unwind(AssertUnwindSafe(|| owned.with(|head| app.block(head, &body, &client))));
             response.unwrap_or_else(|_| {
                 counts.add(Count::Panicked, 1);
-                tracing::error!("a handler that blocks panicked");
+                notice::failure(format_args!("a handler that blocks panicked"));
                 failed()
             })
         };
@@ -243,7 +244,7 @@ fn not_allowed(method: &str, handlers: &[(Method, Handler)]) -> Response {
 #[cold]
 pub(crate) fn panicked(cx: &WorkerContext) -> Response {
     cx.meter.add(Count::Panicked, 1);
-    tracing::error!("a handler panicked");
+    notice::failure(format_args!("a handler panicked"));
     failed()
 }
 

@@ -10,6 +10,7 @@ use crate::context::WorkerContext;
 use crate::message::hyper_response::BoxBody;
 use crate::message::request_body::RequestBody;
 use crate::observe::metrics_table::Count;
+use crate::observe::notice;
 use http::Request;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -71,7 +72,7 @@ impl MovedCall {
                 }
                 Err(_) => {
                     counts.add(Count::Panicked, 1);
-                    tracing::error!("a handler panicked");
+                    notice::failure(format_args!("a handler panicked"));
                     None
                 }
             }

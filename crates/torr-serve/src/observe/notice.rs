@@ -1,8 +1,14 @@
 //! Lines for operators of the server, outside of the access log.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use torr_net::{Nanos, clock};
+
+/// The most failures of the application that are logged in a second.
+const FAILURES: u32 = 10;
+const SECOND: Nanos = 1_000_000_000;
 
 /// Reports a fault in one line: as a warning to the program's `tracing` subscriber, or else on standard error.
 pub(crate) fn warn(line: &str) {
@@ -21,6 +27,25 @@ pub(crate) fn inform(line: &str) {
         tracing::info!("{line}");
     } else {
         print(&line);
+    }
+}
+
+/// Reports a failure of the application in one line, to the program's `tracing` subscriber. A client may be able to cause failures
+/// without end, so that only a few a second have lines.
+#[cold]
+pub(crate) fn failure(line: fmt::Arguments<'_>) {
+    static SINCE: AtomicU64 = AtomicU64::new(0);
+    static LINES: AtomicU32 = AtomicU32::new(0);
+    let now = clock::coarse();
+    // Another thread may come between: then there are some more lines, or fewer.
+    if now.saturating_sub(SINCE.load(Ordering::Relaxed)) >= SECOND {
+        SINCE.store(now, Ordering::Relaxed);
+        LINES.store(0, Ordering::Relaxed);
+    }
+    match LINES.fetch_add(1, Ordering::Relaxed) {
+        ..FAILURES => tracing::error!("{line}"),
+        FAILURES => tracing::error!("there are more failures, which are not logged for a second"),
+        _ => {}
     }
 }
 
@@ -85,6 +110,22 @@ mod tests {
         ] {
             assert_eq!(printable(line), printed);
         }
+    }
+
+    #[test]
+    fn failures_without_end_have_a_few_lines_a_second() {
+        let lines = Lines::default();
+        let subscriber = tracing_subscriber::fmt().with_writer(lines.clone()).without_time().with_ansi(false).finish();
+        let (begin, mut reported) = (std::time::Instant::now(), 0);
+        tracing::subscriber::with_default(subscriber, || {
+            while reported < 5_000 {
+                failure(format_args!("a handler panicked"));
+                reported += 1;
+            }
+        });
+        let text = String::from_utf8(lines.0.lock().expect("no thread panics").clone()).expect("it is text");
+        let most = (begin.elapsed().as_secs() as usize + 2) * (FAILURES as usize + 1);
+        assert!((1..=most).contains(&text.lines().count()), "{text}");
     }
 
     #[test]
