@@ -20,8 +20,34 @@ pub(crate) type BoxBody = UnsyncBoxBody<Bytes, BodyFailed>;
 
 /// Returns a body without its types.
 pub(crate) fn boxed<B: http_body::Body + Send + 'static>(body: B) -> BoxBody {
-    let bytes = |frame: Frame<B::Data>| frame.map_data(|mut data| data.copy_to_bytes(data.remaining()));
-    Guarded { body: Some(body.map_frame(bytes).map_err(|_| BodyFailed)) }.boxed_unsync()
+    Guarded { body: Some(InBytes { body }) }.boxed_unsync()
+}
+
+pin_project! {
+    /// A body whose data is bytes. Unlike `BodyExt::map_frame` it keeps the length that is known.
+    struct InBytes<B> {
+        #[pin]
+        body: B,
+    }
+}
+
+impl<B: http_body::Body> http_body::Body for InBytes<B> {
+    type Data = Bytes;
+    type Error = BodyFailed;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
+        let frame = ready!(self.project().body.poll_frame(cx));
+        let bytes = |frame: Frame<B::Data>| frame.map_data(|mut data| data.copy_to_bytes(data.remaining()));
+        Poll::Ready(frame.map(|frame| frame.map(bytes).map_err(|_| BodyFailed)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 pin_project! {

@@ -395,7 +395,7 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
 fn announce_nothing(response: &mut http::Response<BoxBody>) {
     let (status, body) = (response.status(), response.body());
     let may_have_content = !status.is_informational() && status != 204 && status != 304;
-    if may_have_content && body.is_end_stream() && body.size_hint().exact() == Some(0) {
+    if may_have_content && body.is_end_stream() {
         response.headers_mut().entry(CONTENT_LENGTH).or_insert(HeaderValue::from_static("0"));
     }
 }

@@ -82,8 +82,7 @@ fn frames_that_come_with_requests_and_responses_are_free() {
                     client.send(&[window_update(0, 1), window_update(stream, 1)].concat());
                     client.send(&[window_update(0, 1), window_update(stream, 1)].concat());
                 }
-                PING | SETTINGS if frame.flags & ACK == 0 => client.send(&super::raw::frame(frame.kind, ACK, 0, &frame.payload)),
-                _ => {}
+                _ => client.acknowledge(&frame),
             }
         }
     }
@@ -117,7 +116,9 @@ fn go_on(client: &mut Raw, requests: u32) -> Vec<Frame> {
 #[test]
 fn a_client_that_acknowledges_no_end_brings_no_more_requests() {
     const MOST: u64 = 10;
-    let server = Running::start_with(app(), |settings| settings.requests_per_connection = MOST);
+    let server = Running::start_with(app(), |settings| {
+        (settings.requests_per_connection, settings.stop_timeout) = (MOST, Duration::from_millis(200));
+    });
     let mut client = Raw::connect(server.address, &[]);
     client.send(&get(1, "/c/never"));
     let frames = go_on(&mut client, 400);
@@ -171,18 +172,14 @@ fn a_response_that_is_taken_byte_by_byte_is_not_cut_off() {
                 thread::sleep(SHORT / 10);
                 client.send(&window_update(1, 5));
             }
-            PING | SETTINGS if frame.flags & ACK == 0 => client.send(&super::raw::frame(frame.kind, ACK, 0, &frame.payload)),
-            _ => {}
+            _ => client.acknowledge(&frame),
         }
     }
     assert!((100..10_000).contains(&received), "{received} bytes");
     // It is as soon as its client takes nothing more, though it still replies to pings.
     let start = Instant::now();
     while let Some(frame) = client.next() {
-        if frame.kind == PING && frame.flags & ACK == 0 {
-            // The server may have ended it meanwhile.
-            client.flood(&super::raw::frame(PING, ACK, 0, &frame.payload), 0);
-        }
+        client.acknowledge(&frame);
         assert!(start.elapsed() < crate::support::PATIENCE, "the connection does not end");
     }
 }

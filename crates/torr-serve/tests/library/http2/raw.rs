@@ -66,7 +66,7 @@ pub(super) fn post(stream: u32, path: &str) -> Vec<u8> {
     request(0x83, 0, stream, path)
 }
 
-/// A connection. It acknowledges nothing by itself.
+/// A connection, which acknowledges nothing by itself.
 pub(super) struct Raw(TcpStream);
 
 impl Raw {
@@ -91,6 +91,15 @@ impl Raw {
     pub fn flood(&mut self, bytes: &[u8], times: usize) -> bool {
         let many = bytes.repeat(100);
         (0..times / 100).all(|_| self.0.write_all(&many).is_ok())
+    }
+
+    /// Acknowledges a frame, if it asks for that.
+    pub fn acknowledge(&mut self, frame: &Frame) {
+        match frame.kind {
+            PING if frame.flags & ACK == 0 => self.send(&self::frame(PING, ACK, 0, &frame.payload)),
+            SETTINGS if frame.flags & ACK == 0 => self.send(&self::frame(SETTINGS, ACK, 0, b"")),
+            _ => {}
+        }
     }
 
     /// The next frame; `None` at the end, or where the server has reset the connection.
