@@ -5,8 +5,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use torr_test_support::program::{run, torr, torr_json};
-use torr_test_support::servers::Serve;
+use torr_test_support::program::{Running, run, signal, torr, torr_command, torr_json};
+use torr_test_support::servers::{Serve, free_port};
 use torr_test_support::wait_until;
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -271,4 +271,27 @@ fn leaving_under_load_fails_no_request() {
     assert_eq!(failed.load(Ordering::SeqCst), 0, "of {} requests", answered.load(Ordering::SeqCst));
     assert_eq!(server.wait(), Some(0));
     assert_eq!(torr(&["-n", "1", "-c", "1", &server.url("/")]).code, Some(3), "it no longer listens");
+}
+
+/// The crate below warns of each acknowledgement of a ping that was never sent.
+#[test]
+fn a_client_cannot_fill_the_log() {
+    const UNASKED: &[u8] = b"\0\0\x08\x06\x01\0\0\0\0unasked!";
+    for level in ["info", "warn"] {
+        let address = format!("127.0.0.1:{}", free_port());
+        let args = ["serve", "--listen", &address, "--workers", "1", "--log-level", level, "--defer-accept", "false"];
+        let server = Running::start(torr_command(&args));
+        for _ in 0..20 {
+            let mut stream = wait_until("the server to listen", || TcpStream::connect(&address).ok());
+            let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+            stream.write_all(preface).expect("it listens");
+            // It ends the connection before it has taken all of them.
+            let _ = stream.write_all(&UNASKED.repeat(3)).and_then(|()| stream.write_all(&UNASKED.repeat(10_000)));
+            let _ = stream.read_to_end(&mut Vec::new());
+        }
+        signal(server.pid(), "TERM");
+        let ended = server.wait();
+        assert!(ended.stderr.contains("serving on"), "{}", ended.stderr);
+        assert!(ended.stderr.lines().count() < 5, "{level}: {}", ended.stderr);
+    }
 }

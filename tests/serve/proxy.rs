@@ -69,6 +69,22 @@ fn nginx_reuses_its_connections() {
     assert_eq!((count(&long, "/status/200"), count(&long, "/bytes/body")), (50, 50_000_000), "{long}");
 }
 
+/// nginx passes the content on while it arrives, and reports a failure of its own where the server does not take it.
+#[test]
+fn a_response_to_a_body_that_is_too_large_passes_nginx() {
+    let scene = Scene::set(|_| words("--workers 2 --max-body 1000"));
+    let proxy = scene.proxy("proxy_request_buffering off; client_max_body_size 0;");
+    let body = scene.folder.path().join("body");
+    std::fs::write(&body, vec![b'x'; 20_000_000]).expect("there is room for a file");
+    let (body, url) = (format!("@{}", body.display()), format!("{}echo", proxy.url()));
+    let upload = ["--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "--header", "Expect:"];
+    for framing in ["A: b", "Transfer-Encoding: chunked"] {
+        let upload = [&upload[..], &["--header", framing, "--data-binary", &body, &url]].concat();
+        let statuses: Vec<_> = (0..15).map(|_| run("curl", &upload).stdout).collect();
+        assert!(statuses.iter().all(|status| status == "413"), "{framing}: {statuses:?}");
+    }
+}
+
 #[test]
 fn nginx_is_believed_where_it_is_trusted_and_its_clients_are_not() {
     let ask = |proxy: &Nginx, path: &str| {

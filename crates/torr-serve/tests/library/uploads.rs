@@ -249,7 +249,8 @@ fn a_response_before_a_large_rest_ends_the_connection() {
             let response = client.response();
             assert_eq!((response.status, response.field("Connection")), (200, Some("close")), "{path}");
             client.count_to_end();
-            sending.join().expect("no panic").expect_err("the server does not take all of it");
+            // A reset might overtake the response: the server reads on, and throws away what comes.
+            sending.join().expect("no panic").expect("the client is not cut off");
         }
     }
 }
