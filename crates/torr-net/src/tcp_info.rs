@@ -206,6 +206,10 @@ mod tests {
         let new = read(&filled).expect("it is enough");
         let none = Some(Duration::ZERO);
         let spent = TcpInfo { busy: none, window_limited: none, buffer_limited: none, ..old };
-        assert_eq!(new, TcpInfo { segments: Some(0), acknowledged: Some(0), ..spent }, "times that were not measured are absent");
+        assert_eq!(
+            new,
+            TcpInfo { segments: Some(0), acknowledged: Some(0), ..spent },
+            "times that were not measured are absent"
+        );
     }
 }

@@ -6,11 +6,11 @@ pub use running::Running;
 
 use crate::app::App;
 use crate::app::blocking_pool::{BlockingPool, BlockingThreads};
+use crate::client::proxy_protocol::ProxyProtocol;
 use crate::computing::Computing;
 use crate::conn::admission::ConnectionLimits;
 use crate::context::{EngineContext, ServerContext};
 use crate::error::ServeError;
-use crate::client::proxy_protocol::ProxyProtocol;
 use crate::observe::access_log::{AccessLog, LogTarget};
 use crate::observe::metric;
 use crate::observe::metrics_table::{self, MetricsTable};
@@ -232,13 +232,9 @@ impl Server {
         let log = self.settings.access_log.clone().map(|target| open_log(target, &self.settings)).transpose()?;
         let Listeners { listeners, address, part } = take(&self.settings)?;
         let mine = !matches!(part, Part::Worker(_));
-        let is_unix = matches!(address, Address::Unix(_));
-        if mine && is_unix && self.settings.proxy_protocol == ProxyProtocol::Required {
-            if !self.settings.trusted_proxies.trusts(None) {
-                notice::warn(
-                    "proxy_protocol: no connection to this Unix socket is accepted; add 'unix' to trusted_proxies",
-                );
-            }
+        let needs_name = self.settings.proxy_protocol == ProxyProtocol::Required && matches!(address, Address::Unix(_));
+        if mine && needs_name && !self.settings.trusted_proxies.trusts(None) {
+            notice::warn("proxy_protocol: no connection to this Unix socket is accepted: add 'unix' to trusted_proxies");
         }
         let pid_file = self.settings.pid_file.as_deref().filter(|_| mine);
         let pid_file = pid_file.map(PidFile::create).transpose().map_err(ServeError::PidFile)?.map(Arc::new);

@@ -27,7 +27,8 @@ fn serve() {
         }
         "spun"
     });
-    let bound = Server::new(App::new().get("/spin", spin).router(by_router)).bind("127.0.0.1:0").expect("a port is free");
+    let bound =
+        Server::new(App::new().get("/spin", spin).router(by_router)).bind("127.0.0.1:0").expect("a port is free");
     let address = bound.address();
     thread::spawn(move || bound.run());
     let mut client = Client::connect(address);

@@ -180,3 +180,81 @@ fn system_roots() -> Result<RootCertStore, TlsError> {
     }
     Ok(roots)
 }
+
+#[cfg(all(test, feature = "tls-ring"))]
+mod tests {
+    use super::super::tickets::MAX_BYTES;
+    use super::*;
+    use rustls::client::ClientSessionStore;
+    use rustls::pki_types::PrivateKeyDer;
+    use rustls::server::ProducesTickets;
+    use rustls::{ServerConfig, ServerConnection};
+
+    /// The bytes of each ticket, close to the most that the protocol allows.
+    const LARGE: usize = 60_000;
+
+    #[derive(Debug)]
+    struct LargeTickets;
+
+    impl ProducesTickets for LargeTickets {
+        fn enabled(&self) -> bool {
+            true
+        }
+
+        fn lifetime(&self) -> u32 {
+            3600
+        }
+
+        fn encrypt(&self, _: &[u8]) -> Option<Vec<u8>> {
+            Some(vec![0; LARGE])
+        }
+
+        fn decrypt(&self, _: &[u8]) -> Option<Vec<u8>> {
+            None
+        }
+    }
+
+    /// A server that sends `count` tickets behind each handshake.
+    fn server(count: usize) -> ServerConnection {
+        let made = rcgen::generate_simple_self_signed(["a.test".to_owned()]).expect("a certificate can be made");
+        let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
+        let builder = ServerConfig::builder_with_provider(provider().expect("there is a provider"));
+        let builder = builder.with_safe_default_protocol_versions().expect("there are versions").with_no_client_auth();
+        let mut config = builder.with_single_cert(vec![made.cert.der().clone()], key).expect("the key is its own");
+        (config.ticketer, config.send_tls13_tickets) = (Arc::new(LargeTickets), count);
+        ServerConnection::new(Arc::new(config)).expect("the configuration is sound")
+    }
+
+    #[test]
+    fn tickets_of_a_server_take_bounded_memory_and_fewer_are_kept() {
+        const SENT: usize = 2 * MAX_BYTES / LARGE;
+        let tickets = Arc::new(Tickets::new(true));
+        let mut settings = TlsSettings::new("a.test");
+        settings.roots = Roots::AcceptAny;
+        let mut config = settings.client_config().expect("there is a provider");
+        config.resumption = rustls::client::Resumption::store(Arc::clone(&tickets) as Arc<dyn ClientSessionStore>);
+        let name = ServerName::try_from("a.test").expect("it is a name");
+        let (mut client, mut server) = (TlsClient::new(Arc::new(config), name, false), server(SENT));
+        let (mut to_server, mut to_client, mut plain) = (Vec::new(), Vec::new(), Vec::new());
+        client.open(&mut to_server).expect("a handshake can begin");
+        loop {
+            server.read_tls(&mut &*std::mem::take(&mut to_server)).expect("bytes can be read");
+            server.process_new_packets().expect("the client keeps to the protocol");
+            while server.wants_write() {
+                server.write_tls(&mut to_client).expect("memory can be written");
+            }
+            if to_client.is_empty() {
+                break;
+            }
+            for piece in std::mem::take(&mut to_client).chunks_mut(256 * 1024) {
+                client.receive(piece, &mut to_server, &mut plain).expect("the server keeps to the protocol");
+            }
+        }
+        assert!(!client.is_handshaking());
+        let (kept, _) = tickets.stored();
+        assert!((100..=MAX_BYTES / LARGE).contains(&kept), "{kept} of {SENT} tickets are kept");
+        let name = ServerName::try_from("a.test").expect("it is a name");
+        while tickets.take_tls13_ticket(&name).is_some() {}
+        assert_eq!(tickets.stored(), (0, 0), "what is taken makes room");
+    }
+}

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 /// The limit of stored tickets, and the limit of their bytes: a server may send tickets of 64 KiB, with each of which `rustls` keeps a
 /// copy of the server's certificates.
 const MAX_TICKETS: usize = 16 * 1024;
-const MAX_BYTES: usize = 64 * 1024 * 1024;
+pub(super) const MAX_BYTES: usize = 64 * 1024 * 1024;
 /// The number of bytes that a ticket takes apart from these.
 const FIXED: usize = 512;
 
@@ -57,6 +57,13 @@ impl Tickets {
         Self { resume, sessions: Mutex::default() }
     }
 
+    /// Returns the number of stored tickets and the bytes that they count for.
+    #[cfg(test)]
+    pub fn stored(&self) -> (usize, usize) {
+        let sessions = self.sessions();
+        (sessions.tickets.len(), sessions.bytes)
+    }
+
     fn sessions(&self) -> std::sync::MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -98,85 +105,5 @@ impl ClientSessionStore for Tickets {
         let (bytes, ticket) = sessions.tickets.pop_front()?;
         sessions.bytes -= bytes;
         Some(ticket)
-    }
-}
-
-#[cfg(all(test, feature = "tls-ring"))]
-mod tests {
-    use super::super::provider::provider;
-    use super::super::{Roots, TlsClient, TlsSettings};
-    use super::*;
-    use rustls::client::Resumption;
-    use rustls::pki_types::PrivateKeyDer;
-    use rustls::server::ProducesTickets;
-    use rustls::{ServerConfig, ServerConnection};
-    use std::sync::Arc;
-
-    /// The bytes of each ticket, close to the most that the protocol allows.
-    const LARGE: usize = 60_000;
-
-    #[derive(Debug)]
-    struct LargeTickets;
-
-    impl ProducesTickets for LargeTickets {
-        fn enabled(&self) -> bool {
-            true
-        }
-
-        fn lifetime(&self) -> u32 {
-            3600
-        }
-
-        fn encrypt(&self, _: &[u8]) -> Option<Vec<u8>> {
-            Some(vec![0; LARGE])
-        }
-
-        fn decrypt(&self, _: &[u8]) -> Option<Vec<u8>> {
-            None
-        }
-    }
-
-    /// A server that sends `count` tickets behind each handshake.
-    fn server(count: usize) -> ServerConnection {
-        let made = rcgen::generate_simple_self_signed(["a.test".to_owned()]).expect("a certificate can be made");
-        let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
-        let builder = ServerConfig::builder_with_provider(provider().expect("there is a provider"));
-        let builder = builder.with_safe_default_protocol_versions().expect("there are versions").with_no_client_auth();
-        let mut config = builder.with_single_cert(vec![made.cert.der().clone()], key).expect("the key is its own");
-        (config.ticketer, config.send_tls13_tickets) = (Arc::new(LargeTickets), count);
-        ServerConnection::new(Arc::new(config)).expect("the configuration is sound")
-    }
-
-    #[test]
-    fn tickets_of_a_server_take_bounded_memory_and_fewer_are_kept() {
-        const SENT: usize = 2 * MAX_BYTES / LARGE;
-        let tickets = Arc::new(Tickets::new(true));
-        let mut settings = TlsSettings::new("a.test");
-        settings.roots = Roots::AcceptAny;
-        let mut config = settings.client_config().expect("there is a provider");
-        config.resumption = Resumption::store(Arc::clone(&tickets) as Arc<dyn ClientSessionStore>);
-        let name = ServerName::try_from("a.test").expect("it is a name");
-        let (mut client, mut server) = (TlsClient::new(Arc::new(config), name, false), server(SENT));
-        let (mut to_server, mut to_client, mut plain) = (Vec::new(), Vec::new(), Vec::new());
-        client.open(&mut to_server).expect("a handshake can begin");
-        loop {
-            server.read_tls(&mut &*std::mem::take(&mut to_server)).expect("bytes can be read");
-            server.process_new_packets().expect("the client keeps to the protocol");
-            while server.wants_write() {
-                server.write_tls(&mut to_client).expect("memory can be written");
-            }
-            if to_client.is_empty() {
-                break;
-            }
-            for piece in std::mem::take(&mut to_client).chunks_mut(256 * 1024) {
-                client.receive(piece, &mut to_server, &mut plain).expect("the server keeps to the protocol");
-            }
-        }
-        assert!(!client.is_handshaking());
-        let kept = tickets.sessions().tickets.len();
-        assert!((100..=MAX_BYTES / LARGE).contains(&kept), "{kept} of {SENT} tickets are kept");
-        let name = ServerName::try_from("a.test").expect("it is a name");
-        while tickets.take_tls13_ticket(&name).is_some() {}
-        assert_eq!(tickets.sessions().bytes, 0, "what is taken makes room");
     }
 }

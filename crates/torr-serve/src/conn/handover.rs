@@ -20,7 +20,7 @@ use crate::context::WorkerContext;
 use controller::Budget;
 use cutoff::Cutoff;
 use exchange::{Ending, Exchange};
-use frame_guard::FrameGuard;
+use frame_guard::{FrameGuard, GRACE, STREAMS};
 use gate::{Gate, Served, ServedCell};
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -38,16 +38,10 @@ use torr_wire::body::Framing;
 use upgrade::Upgrade;
 use write_timeout::WriteTimeout;
 
-/// The number of streams of one connection at a time, the least that RFC 9113 recommends (section 5.1.2) and a little more. It
-/// bounds handlers of the `App` that work for a connection, too, whether their streams are open or reset.
-const STREAMS: u32 = 128;
 /// The number of streams that a client may have reset before they were looked at, and of streams that may have ended by faults
 /// of the client. Beyond these a connection ends (GOAWAY), since no sound client gets there: CVE-2023-44487 and CVE-2025-8671.
 const RESET_UNSEEN: usize = 20;
 const RESET_FOR_FAULTS: usize = 1024;
-/// The most time that a connection without requests has for a graceful end, and that a client has to read of the end before its
-/// further requests are refused.
-const GRACE: Duration = Duration::from_secs(1);
 /// The number of bytes that hyper needs at least for a header section.
 const LEAST_HEAD: usize = 8 * 1024;
 /// The shortest time between two looks at a connection.

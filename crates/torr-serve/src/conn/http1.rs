@@ -271,12 +271,8 @@ impl Http1 {
             self.note_request(head, cx);
             return (behind.len(), Some(self.refuse_content(ContentError::TooLarge, cx, out)));
         }
-        let (upload, receiver) = Upload::new(
-            head.framing,
-            head.expect_continue && behind.is_empty(),
-            BodyPace::new(&cx.settings),
-            wake,
-        );
+        let (upload, receiver) =
+            Upload::new(head.framing, head.expect_continue && behind.is_empty(), BodyPace::new(&cx.settings), wake);
         self.content = Content::Uploaded(Box::new(upload));
         let used = match self.upload(behind, cx) {
             Ok(used) => used,

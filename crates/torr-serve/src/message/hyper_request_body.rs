@@ -31,7 +31,7 @@ struct Waiting {
     timer: Pin<Box<Sleep>>,
 }
 
-/// What a body and the code that makes the response tell each other.
+/// The state that a body shares with the code that makes the response.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BodyExchange(Arc<Shared>);
 
@@ -61,7 +61,7 @@ impl HyperRequestBody {
         Self { incoming, room: most, pace, waiting: None, exchange: BodyExchange::default() }
     }
 
-    /// Returns what the body tells the code that makes the response, and is told by it.
+    /// Returns the state that the body shares with the code that makes the response.
     pub fn exchange(&self) -> BodyExchange {
         self.exchange.clone()
     }

@@ -2,8 +2,8 @@
 
 mod controllers;
 mod ends;
-mod hosts;
 mod hostile;
+mod hosts;
 mod raw;
 mod resets;
 mod router;

@@ -121,7 +121,20 @@ impl<T: Transport> Connection<T> {
     pub fn new(socket: OwnedFd, admission: Admission, transport: T, http: Http1, now: Nanos, unread: bool) -> Self {
         let (state, unsent) = (State::Reading, Vec::new());
         let (interest, ended, acknowledged, looked) = (None, false, None, 0);
-        Self { admission, socket, transport, http, state, since: now, unsent, interest, unread, ended, acknowledged, looked }
+        Self {
+            admission,
+            socket,
+            transport,
+            http,
+            state,
+            since: now,
+            unsent,
+            interest,
+            unread,
+            ended,
+            acknowledged,
+            looked,
+        }
     }
 
     /// Returns whether the client has taken anything since the last look, unless that is less than `pause` ago.

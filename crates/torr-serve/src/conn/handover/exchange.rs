@@ -1,9 +1,8 @@
 //! One request and its response on a connection that hyper serves, by the handlers and the router that the engine calls.
 
-use super::STREAMS;
 use super::authority::names_one_host;
 use super::controller::{self, Budget};
-use super::frame_guard::Flow;
+use super::frame_guard::{Flow, STREAMS};
 use super::refusal::refusal;
 use super::upgrade::Upgrade;
 use crate::app;
@@ -424,7 +423,7 @@ async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> 
             return own(refusal(BodyError::TooLarge));
         }
         let body = HyperRequestBody::new(body, most, BodyPace::new(&worker.settings));
-        let told = body.exchange();
+        let reading = body.exchange();
         let mut request = Request::from_parts(parts, RequestBody::hyper(body));
         let called = {
             let _context = worker.enter();
@@ -435,11 +434,11 @@ async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> 
         return poll_fn(|cx| {
             let response = Pin::new(&mut responding).poll(cx);
             // As in the engine, a faulty body decides the response.
-            match told.fault() {
+            match reading.fault() {
                 Some(error) if response.is_pending() || !error.is_by_client() => Poll::Ready(own(refusal(error))),
                 _ => {
                     if response.is_ready() {
-                        told.begin_response();
+                        reading.begin_response();
                     }
                     response
                 }

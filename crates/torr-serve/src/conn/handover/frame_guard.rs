@@ -2,7 +2,6 @@
 //! without end, and for those that go on with requests after the connection's end was announced.
 
 use super::frame_scanner::{Frame, FrameScanner, HEADER, PING, kind};
-use super::{GRACE, STREAMS};
 use std::cell::Cell;
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -12,6 +11,12 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use torr_wire::request::HTTP2_PREFACE;
 
+/// The number of streams of one connection at a time, the least that RFC 9113 recommends (section 5.1.2) and a little more. It
+/// bounds handlers of the `App` that work for a connection, too, whether their streams are open or reset.
+pub(super) const STREAMS: u32 = 128;
+/// The most time that a connection without requests has for a graceful end, and that a client has to read of the end before its
+/// further requests are refused.
+pub(super) const GRACE: Duration = Duration::from_secs(1);
 /// The cost that frames without content may have at a time, and the part of it that is regained each second. A frame costs about a
 /// microsecond, so that a client that sends nothing else takes 0.2% of a CPU.
 const BURST: u32 = 10_000;
@@ -209,7 +214,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin> FrameGuard<T> {
             // A client that does not take it does without.
             let _ = Pin::new(&mut self.inner).poll_write(cx, &goaway);
         }
-        io::Error::new(ErrorKind::ConnectionAborted, "the client sends frames without content, or requests after the end")
+        io::Error::new(
+            ErrorKind::ConnectionAborted,
+            "the client sends frames without content, or requests after the end",
+        )
     }
 
     /// Notes bytes of which the socket has taken `sent`, or none.

@@ -5,7 +5,7 @@ pub(super) const HEADER: usize = 9;
 /// The length of a PING frame's payload in bytes.
 pub(super) const PING: usize = 8;
 
-/// The types of frames that are told apart (RFC 9113, section 6).
+/// The types of frames that are distinguished (RFC 9113, section 6).
 pub(super) mod kind {
     pub const DATA: u8 = 0;
     pub const HEADERS: u8 = 1;
@@ -155,8 +155,7 @@ mod tests {
         };
         let (frames, data) = seen(0);
         let contents: Vec<_> = frames.iter().map(|frame| (frame.kind, frame.stream, frame.content)).collect();
-        let expected =
-            [(1, 1, 6), (9, 1, 0), (0, 1, 4), (0, 1, 0), (0, 1, 5), (6, 0, 8), (6, 0, 3)];
+        let expected = [(1, 1, 6), (9, 1, 0), (0, 1, 4), (0, 1, 0), (0, 1, 5), (6, 0, 8), (6, 0, 3)];
         assert_eq!(contents, expected);
         assert_eq!((&frames[5].ping, frames[5].is_ack, frames[6].ping), (b"12345678", true, [0; PING]));
         for at in 0..=wire.len() {

@@ -1,8 +1,8 @@
 //! Clients that keep to the frames of HTTP/2 and to nothing else: floods of frames that carry nothing, and requests behind the end.
 
 use super::raw::{
-    ACK, DATA, ENHANCE_YOUR_CALM, Frame, GOAWAY, HEADERS, NO_ERROR, PING, REFUSED_STREAM, RST_STREAM, Raw, SETTINGS, frame,
-    get, post, window_update,
+    ACK, DATA, ENHANCE_YOUR_CALM, Frame, GOAWAY, HEADERS, NO_ERROR, PING, REFUSED_STREAM, RST_STREAM, Raw, SETTINGS,
+    frame, get, post, window_update,
 };
 use super::scene::app;
 use crate::router::service;
@@ -41,7 +41,7 @@ fn floods_of_frames_without_content_end_their_connection() {
 }
 
 #[test]
-fn the_reason_for_the_end_is_told() {
+fn the_reason_for_the_end_is_sent() {
     let server = Running::start(app());
     let mut client = Raw::connect(server.address, &[]);
     client.send(&frame(0x42, 0, 0, b"").repeat(15_000));
@@ -147,7 +147,8 @@ fn a_slow_client_that_acknowledges_no_end_keeps_its_response_and_gets_no_other()
     client.send(&get(1, "/tap"));
     source.blocking_send("first").expect("the body waits");
     client.find(|frame| frame.kind == DATA && frame.payload == b"first").expect("the response begins");
-    let last = client.find(|frame| frame.kind == GOAWAY && frame.number(0) < 1 << 30).expect("a final GOAWAY by itself");
+    let last =
+        client.find(|frame| frame.kind == GOAWAY && frame.number(0) < 1 << 30).expect("a final GOAWAY by itself");
     assert_eq!((last.number(0), last.number(4)), (1, NO_ERROR));
     source.blocking_send("second").expect("the body waits");
     client.find(|frame| frame.kind == DATA && frame.payload == b"second").expect("the response goes on");
