@@ -50,9 +50,15 @@ fn a_route_that_holds_up_its_worker_is_named_on_standard_error() {
     let mut child =
         command.env(ROLE, "1").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("a test can be started");
     let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
-    let mut find = |words: &str| lines.find_map(|line| line.ok().filter(|line| line.contains(words)));
-    let named = find("GET /spin held up its worker for ");
-    let routed = find("31m");
+    let (mut named, mut routed) = (None, None);
+    while let (None, _) | (_, None) = (&named, &routed) {
+        let Some(Ok(line)) = lines.next() else { break };
+        if line.contains("GET /spin held up its worker for ") {
+            named = Some(line);
+        } else if line.contains("31m") {
+            routed = Some(line);
+        }
+    }
     // Where it has ended already there is nothing to kill.
     let _ = child.kill();
     child.wait().expect("a child can be waited for");
