@@ -157,8 +157,9 @@ pub fn parse<'h, 'b>(
 pub fn as_http_1_1(input: &[u8], limits: Limits) -> Option<Vec<u8>> {
     let blank = input.iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
     let line = input[blank..].split(|&b| b == b'\n').next()?;
-    let version = line.split(|&b| b == b' ').nth(2)?;
-    if !matches!(version.strip_prefix(b"HTTP/1."), Some([b'2'..=b'9'] | [b'2'..=b'9', b'\r'])) {
+    let mut words = line.split(|&b| b == b' ').skip(2);
+    let version = words.next()?;
+    if words.next().is_some() || !matches!(version.strip_prefix(b"HTTP/1."), Some([b'2'..=b'9'] | [b'2'..=b'9', b'\r'])) {
         return None;
     }
     // Exactly two spaces are before the version.

@@ -246,7 +246,7 @@ mod tests {
             if to_client.is_empty() {
                 break;
             }
-            for piece in std::mem::take(&mut to_client).chunks_mut(256 * 1024) {
+            for piece in std::mem::take(&mut to_client).chunks_mut(16 * 1024) {
                 client.receive(piece, &mut to_server, &mut plain).expect("the server keeps to the protocol");
             }
         }
