@@ -1,6 +1,7 @@
 //! The command line: mistakes in it, the outputs of a run, and the command lines of other load generators.
 
 mod ab;
+mod bounds;
 mod compare;
 mod dashboard;
 mod fleet;

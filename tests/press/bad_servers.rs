@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use torr_test_support::program::{Running, torr, torr_command, torr_json, torr_path};
 use torr_test_support::result::{adds_up, count};
 use torr_test_support::script::{Client, OK, Script};
@@ -259,4 +259,88 @@ fn the_limit_of_files_is_raised_by_itself() {
     let result: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
     adds_up(&result);
     assert_eq!((count(&result, "/requests"), count(&result, "/connections/peak")), (10_000, 2_000), "{result}");
+}
+
+#[test]
+fn requests_that_meet_the_close_of_an_idle_connection_are_named_and_counted_apart() {
+    // The second request arrives before the server closes, and stays unread: the kernel sends a reset.
+    let idle = |client: &mut Client| {
+        if client.request().is_some() {
+            client.send(OK);
+            let _ = client.stream.peek(&mut [0]);
+        }
+    };
+    let args = ["-r", "5", "-c", "1", "-n", "6"];
+    let result = press(idle, &args);
+    assert_eq!((count(&result, "/requests"), count(&result, "/errors/read")), (3, 3), "{result}");
+    assert_eq!(result["causes"][0]["what"], "the server closed the idle connection", "{result}");
+    assert_eq!(count(&result, "/connections/idle_closes/requests"), 3, "{result}");
+    let shortest = count(&result, "/connections/idle_closes/shortest_ms");
+    assert!((150..=1000).contains(&shortest), "requests are 200 ms apart: {result}");
+    let server = Script::start(idle);
+    let shown = torr(&[&args[..], &["-t", "1", &server.url()]].concat()).stdout;
+    assert!(shown.contains("the server closes idle connections") && shown.contains("3 requests met that"), "{shown}");
+    assert!(shown.contains("raise its keep-alive time-out above the pauses between requests"), "{shown}");
+    // A server that has read the request refuses it.
+    let refuses = |client: &mut Client| {
+        if client.request().is_some() {
+            client.send(OK);
+            client.request();
+        }
+    };
+    let result = press(refuses, &args);
+    assert_eq!(result["causes"][0]["what"], "closed before responding", "{result}");
+    assert_eq!(result.pointer("/connections/idle_closes"), None, "{result}");
+    // A connection that was in use is not idle.
+    let result = press(idle, &["-c", "1", "-n", "6"]);
+    assert_eq!(result.pointer("/connections/idle_closes"), None, "{result}");
+}
+
+#[test]
+fn control_characters_in_values_are_taken_as_curl_takes_them() {
+    for byte in (1..=0x1f_u8).chain([0x7f, 0x80, 0xff]).filter(|&byte| byte != b'\n') {
+        let response =
+            [&b"HTTP/1.1 200 O"[..], &[byte], b"K\r\nSet-Cookie: v=a", &[byte], b"b\r\nContent-Length: 2\r\n\r\nok"]
+                .concat();
+        let script = move |client: &mut Client| {
+            while client.request().is_some() {
+                client.send(&response);
+            }
+        };
+        let result = press(script, &["-n", "4", "-c", "2"]);
+        assert_eq!(count(&result, "/status/200"), 4, "{byte:#04x}: {result}");
+    }
+}
+
+#[test]
+fn too_many_fields_are_counted_in_the_error() {
+    let response = [b"HTTP/1.1 200 OK\r\n".to_vec(), b"X: y\r\n".repeat(300), b"\r\n".to_vec()].concat();
+    let script = move |client: &mut Client| {
+        while client.request().is_some() {
+            client.send(&response);
+        }
+    };
+    let result = press(script, &["-n", "4", "-c", "2"]);
+    assert_eq!(result["causes"][0]["what"], "too many header fields (300, limit 256)", "{result}");
+}
+
+#[test]
+fn a_rate_beyond_reach_costs_neither_the_end_of_a_run_nor_a_signal() {
+    let server = Script::start(|client| while client.request().is_some() {});
+    let began = Instant::now();
+    let result = torr_json(&["-r", "1e9", "-d", "1s", "-c", "1", "-t", "1", &server.url()]);
+    adds_up(&result);
+    let unfinished = count(&result, "/unfinished");
+    assert!(unfinished.abs_diff(1_000_000_000) < 20_000_000, "{unfinished} of a billion requests: {result}");
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?} for one second", began.elapsed());
+    for signal in ["INT", "TERM"] {
+        let silent = Script::start(|client| while client.request().is_some() {});
+        let load = Running::start(torr_command(&["-r", "1e9", "-d", "1h", "-c", "1", "-t", "1", &silent.url()]));
+        wait_until("a request", || (silent.requests() > 0).then_some(()));
+        let sent = Instant::now();
+        load.signal(signal);
+        let ended = load.wait();
+        assert_eq!(ended.code, Some(130), "{signal}: {ended:?}");
+        assert!(sent.elapsed() < Duration::from_secs(15), "{signal}: {:?}", sent.elapsed());
+    }
 }

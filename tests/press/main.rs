@@ -11,3 +11,4 @@ mod load;
 mod requests;
 mod tls;
 mod transport;
+mod uploads;

@@ -1,9 +1,10 @@
 //! `https://` URLs, against nginx.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::net::Shutdown;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use torr_net::tls::ServerTlsSettings;
 use torr_test_support::certificates::{client_of_an_authority, self_signed, valid_until};
 use torr_test_support::program::{torr, torr_json};
 use torr_test_support::result::{adds_up, count};
@@ -237,4 +238,69 @@ fn a_server_that_breaks_off_in_the_handshake_is_an_error_of_its_own_kind() {
     adds_up(&result);
     assert_eq!((count(&result, "/errors/tls"), count(&result, "/requests")), (20, 40), "{result}");
     assert_eq!(result["causes"][0]["kind"], "tls", "{result}");
+}
+
+/// Responds over TLS to one request by `response` and `close_notify`, and keeps the TCP connection open until the client ends it.
+fn end_within_tls(response: &'static str) -> (Script, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, key) = self_signed(folder.path());
+    let acceptor = ServerTlsSettings::new(&certificate, &key).load().expect("the certificate is sound");
+    let script = Script::start(move |client| {
+        let mut tls = acceptor.accept().expect("there is a certificate");
+        let (mut input, mut plain) = (vec![0; 65536], Vec::new());
+        loop {
+            let Ok(len @ 1..) = client.stream.read(&mut input) else { return };
+            let mut out = Vec::new();
+            tls.receive(&mut input[..len], &mut out, &mut plain).expect("the client speaks TLS");
+            if plain.ends_with(b"\r\n\r\n") {
+                plain.clear();
+                tls.send(response.as_bytes(), &mut out).expect("the handshake is complete");
+                tls.close_notify(&mut out);
+            }
+            client.send(&out);
+        }
+    });
+    (script, folder)
+}
+
+#[test]
+fn close_notify_ends_a_body_although_the_socket_stays_open() {
+    for (response, status, error) in [
+        ("HTTP/1.1 200 OK\r\n\r\nhello", 6, None),
+        ("HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\nhello", 6, None),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 6, None),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", 6, None),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", 0, Some("closed in the middle of a response")),
+        ("", 0, Some("closed before responding")),
+    ] {
+        let (server, _folder) = end_within_tls(response);
+        let url = server.url().replace("http:", "https:");
+        let result = torr_json(&["-n", "6", "-c", "2", "-t", "1", "-k", "--timeout", "20s", &url]);
+        adds_up(&result);
+        assert_eq!(count(&result, "/errors/timeout"), 0, "{response:?}: {result}");
+        assert_eq!(count(&result, "/requests"), status, "{response:?}: {result}");
+        assert_eq!(result.pointer("/causes/0/what").and_then(|what| what.as_str()), error, "{response:?}: {result}");
+    }
+}
+
+#[test]
+fn the_test_server_of_openssl_can_be_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, key) = self_signed(folder.path());
+    let mut server = Command::new("openssl")
+        .args(["s_server", "-www", "-accept", "127.0.0.1:0", "-cert", text(&certificate), "-key", text(&key)])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("openssl starts");
+    let mut lines = BufReader::new(server.stdout.take().expect("it is a pipe")).lines().map_while(Result::ok);
+    let address = lines.find_map(|line| line.strip_prefix("ACCEPT ").map(str::to_owned)).expect("it tells its address");
+    let reads = std::thread::spawn(move || lines.count());
+    let result = torr_json(&["-n", "6", "-c", "1", "-t", "1", "-k", "--timeout", "20s", &format!("https://{address}/")]);
+    server.kill().expect("it runs");
+    server.wait().expect("it ends");
+    reads.join().expect("reading does not panic");
+    adds_up(&result);
+    assert_eq!(count(&result, "/status/200"), 6, "{result}");
 }

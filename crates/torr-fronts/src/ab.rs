@@ -1,14 +1,17 @@
 //! The command line of ApacheBench.
 
-use crate::numbers::positive;
+use crate::numbers::up_to;
 use crate::tls::TlsArgs;
 use crate::usage_error::{UsageError, text, utf8};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 use std::net::IpAddr;
 use std::time::Duration;
+use torr_gauge::limits::{MOST_CONNECTIONS, MOST_REQUESTS};
 use torr_net::tls::Versions;
 
+/// The largest number that ab itself can hold.
+const MOST_INTEGER: u64 = i32::MAX as u64;
 /// The number of requests that a time limit implies.
 const REQUESTS_OF_TIME_LIMIT: u64 = 50_000;
 
@@ -191,14 +194,14 @@ pub fn parse(args: Vec<OsString>) -> Result<Parsed, UsageError> {
 impl Args {
     fn apply(&mut self, flag: char, parser: &mut lexopt::Parser) -> Result<(), UsageError> {
         match flag {
-            'n' => self.requests = number(parser, "Invalid number of requests")?,
-            'c' => self.concurrency = number(parser, "Invalid concurrency")?,
+            'n' => self.requests = number(parser, "Invalid number of requests", MOST_REQUESTS)?,
+            'c' => self.concurrency = number(parser, "Invalid concurrency", MOST_CONNECTIONS)?,
             't' => {
                 self.duration = Some(seconds(parser, "Invalid time limit")?);
                 self.requests = REQUESTS_OF_TIME_LIMIT;
             }
             's' => self.timeout = seconds(parser, "Invalid timeout")?,
-            'b' => self.buffer = Some(number(parser, "Invalid buffer size")?),
+            'b' => self.buffer = Some(number(parser, "Invalid buffer size", MOST_INTEGER)?),
             'B' => {
                 let address = text(parser)?;
                 let ip = address.parse();
@@ -267,14 +270,14 @@ impl Args {
     }
 }
 
-fn number(parser: &mut lexopt::Parser, mistake: &str) -> Result<u64, UsageError> {
+fn number(parser: &mut lexopt::Parser, mistake: &str, most: u64) -> Result<u64, UsageError> {
     let text = text(parser)?;
-    positive(&text).ok_or_else(|| UsageError::plain(format!("{mistake} '{text}': a whole number from 1 up")))
+    up_to(most, &text).ok_or_else(|| UsageError::plain(format!("{mistake} '{text}': a whole number from 1 to {most}")))
 }
 
 fn seconds(parser: &mut lexopt::Parser, mistake: &str) -> Result<Duration, UsageError> {
     // A longer time than a year is as good as none.
-    number(parser, mistake).map(|seconds| Duration::from_secs(seconds.min(31_536_000)))
+    number(parser, mistake, MOST_INTEGER).map(|seconds| Duration::from_secs(seconds.min(31_536_000)))
 }
 
 /// Parses a host and a port, by default 80.

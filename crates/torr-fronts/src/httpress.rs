@@ -1,9 +1,10 @@
 //! The command line of httpress.
 
-use crate::numbers::positive;
+use crate::numbers::up_to;
 use crate::usage_error::{UsageError, text, utf8};
 use lexopt::prelude::*;
 use std::ffi::OsString;
+use torr_gauge::limits::{MOST_CONNECTIONS, MOST_REQUESTS, MOST_THREADS};
 
 /// The parsed options.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -34,9 +35,9 @@ pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, UsageError> {
     let mut args = Args { requests: 1, threads: 1, connections: 1, ..Args::default() };
     while let Some(arg) = parser.next()? {
         match arg {
-            Short('n') => args.requests = number(&mut parser, "requests")?,
-            Short('t') => args.threads = number(&mut parser, "threads")?,
-            Short('c') => args.connections = number(&mut parser, "connections")?,
+            Short('n') => args.requests = number(&mut parser, "requests", MOST_REQUESTS)?,
+            Short('t') => args.threads = number(&mut parser, "threads", MOST_THREADS)?,
+            Short('c') => args.connections = number(&mut parser, "connections", MOST_CONNECTIONS)?,
             Short('k') => args.keep_alive = true,
             Short('q') => args.quiet = true,
             Short('z') => {
@@ -67,10 +68,10 @@ pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, UsageError> {
     Ok(Some(args))
 }
 
-fn number(parser: &mut lexopt::Parser, of: &str) -> Result<u64, UsageError> {
+fn number(parser: &mut lexopt::Parser, of: &str, most: u64) -> Result<u64, UsageError> {
     let text = text(parser)?;
-    positive(&text)
-        .ok_or_else(|| UsageError::plain(format!("wrong number of {of}: '{text}' is not a whole number from 1 up")))
+    up_to(most, &text)
+        .ok_or_else(|| UsageError::plain(format!("wrong number of {of}: '{text}' is not a whole number from 1 to {most}")))
 }
 
 #[cfg(test)]

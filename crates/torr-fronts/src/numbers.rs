@@ -25,9 +25,9 @@ pub fn scaled(text: &str, units: Units) -> Option<u64> {
     number.checked_mul(units.scale.checked_pow(steps)?)
 }
 
-/// Parses a whole number from 1 up.
-pub fn positive(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|&n| n > 0)
+/// Parses a whole number from 1 to `most`.
+pub fn up_to(most: u64, text: &str) -> Option<u64> {
+    text.parse().ok().filter(|n| (1..=most).contains(n))
 }
 
 #[cfg(test)]
@@ -42,6 +42,6 @@ mod tests {
         for bad in ["", "k", "1.5k", "-1", "10ms", "5x", "99999999999999999999", "99999999P"] {
             assert_eq!((bad, scaled(bad, METRIC)), (bad, None));
         }
-        assert_eq!((scaled("100ms", TIME), positive("0"), positive("12")), (None, None, Some(12)));
+        assert_eq!((scaled("100ms", TIME), up_to(12, "0"), up_to(12, "12"), up_to(11, "12")), (None, None, Some(12), None));
     }
 }

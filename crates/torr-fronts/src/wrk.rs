@@ -1,9 +1,10 @@
 //! The command line of wrk, with the options of wrk2.
 
-use crate::numbers::{METRIC, TIME, scaled};
+use crate::numbers::{METRIC, TIME, Units, scaled};
 use crate::usage_error::{UsageError, text, utf8};
 use lexopt::prelude::*;
 use std::ffi::OsString;
+use torr_gauge::limits::{MOST_CONNECTIONS, MOST_RATE, MOST_SECONDS, MOST_THREADS};
 
 /// The help text.
 pub const USAGE: &str = "\
@@ -147,14 +148,14 @@ pub fn parse(args: Vec<OsString>) -> Result<Parsed, UsageError> {
             }
         };
         match flag {
-            'c' => args.connections = number(&mut parser, METRIC, "connections")?,
-            'd' => args.duration = number(&mut parser, TIME, "duration")?,
-            't' => args.threads = number(&mut parser, METRIC, "threads")?,
+            'c' => args.connections = number(&mut parser, METRIC, "connections", MOST_CONNECTIONS)?,
+            'd' => args.duration = number(&mut parser, TIME, "duration", MOST_SECONDS)?,
+            't' => args.threads = number(&mut parser, METRIC, "threads", MOST_THREADS)?,
             's' => script = Some(text(&mut parser)?),
             'H' => args.headers.push(text(&mut parser)?),
             'L' => args.latency = true,
-            'T' => args.timeout = number(&mut parser, TIME, "timeout")?,
-            'R' => args.rate = Some(number(&mut parser, METRIC, "rate")?),
+            'T' => args.timeout = number(&mut parser, TIME, "timeout", MOST_SECONDS)?,
+            'R' => args.rate = Some(number(&mut parser, METRIC, "rate", MOST_RATE as u64)?),
             'U' => (args.latency, args.uncorrected) = (true, true),
             'B' => {}
             'v' => args.version = true,
@@ -196,11 +197,11 @@ fn short(name: &str) -> Result<char, UsageError> {
     }
 }
 
-fn number(parser: &mut lexopt::Parser, units: crate::numbers::Units, what: &str) -> Result<u64, UsageError> {
+fn number(parser: &mut lexopt::Parser, units: Units, what: &str, most: u64) -> Result<u64, UsageError> {
     let text = text(parser)?;
-    let number = scaled(&text, units).filter(|&n| n > 0);
+    let number = scaled(&text, units).filter(|n| (1..=most).contains(n));
     number.ok_or_else(|| {
-        UsageError::usage(format!("{what} '{text}' is not a whole number from 1 up, with or without a unit"))
+        UsageError::usage(format!("{what} '{text}' is not a whole number from 1 to {most}, with or without a unit"))
     })
 }
 

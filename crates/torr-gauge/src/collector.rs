@@ -370,6 +370,7 @@ impl Collector {
                 sources: facts.sources,
                 closed_by_server: total.closed_by_server,
                 requests_per_connection: round3(completed as f64 / (total.opened + facts.carried).max(1) as f64),
+                idle_closes: total.idle_closes.any(),
             },
             sockets: total.sockets.summary(),
             tls: facts.tls.clone().map(|tls| Tls {

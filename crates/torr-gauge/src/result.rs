@@ -8,6 +8,7 @@ use crate::failure::{FailureKind, FailureSide};
 use crate::fleet::Fleet;
 use crate::generator::Generator;
 use crate::host::Host;
+use crate::idle_closes::IdleCloses;
 use crate::latency::Summary;
 use crate::series::Point;
 use crate::sessions::{EntryResult, SessionSummary};
@@ -391,6 +392,9 @@ pub struct Connections {
     pub closed_by_server: u64,
     /// Completed responses per connection, on average.
     pub requests_per_connection: f64,
+    /// The requests that failed since the server closed an idle connection at the same time; `None` without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_closes: Option<IdleCloses>,
 }
 
 /// The result of a check of each response.

@@ -6,6 +6,7 @@ use crate::error_times::ErrorTimes;
 use crate::sessions::SessionsEnded;
 use crate::sockets::SocketTally;
 use crate::statuses::Statuses;
+use crate::idle_closes::IdleCloses;
 use crate::{Failure, FailureKind, Latency};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -74,6 +75,8 @@ pub struct Sample {
     pub closed_by_server: u64,
     /// The shortest lifetime in nanoseconds of a connection that the server closed without a request in flight.
     pub ended_idle: Option<u64>,
+    /// The requests that met the close of an idle connection.
+    pub idle_closes: IdleCloses,
     /// The kernel's statistics of sampled connections.
     pub sockets: SocketTally,
     /// The time in nanoseconds in which the thread waited for events.
@@ -144,6 +147,7 @@ impl Sample {
         self.opened += other.opened;
         self.closed_by_server += other.closed_by_server;
         self.ended_idle = self.ended_idle.into_iter().chain(other.ended_idle).min();
+        self.idle_closes.add(&other.idle_closes);
         self.sockets.add(&other.sockets);
         self.idle = self.idle.saturating_add(other.idle);
         self.open += other.open;
@@ -182,6 +186,7 @@ impl Sample {
             opened: _,
             closed_by_server: _,
             ended_idle: _,
+            idle_closes: _,
             sockets: _,
             idle: _,
             open: _,
@@ -220,6 +225,7 @@ impl Sample {
             opened: 0,
             closed_by_server: 0,
             ended_idle: None,
+            idle_closes: IdleCloses::default(),
             sockets: SocketTally::default(),
             idle: 0,
             open: 0,
@@ -315,6 +321,7 @@ mod tests {
         used.unfinished = 6;
         used.expected_statuses = 9;
         used.ended_idle = Some(8);
+        used.idle_closes.record(1, std::time::Duration::from_secs(1));
         used.record_gap(7);
         used.status.count(200);
         used.failures.count(Failure::new(FailureKind::Read, FailureSide::Server, "gone"));

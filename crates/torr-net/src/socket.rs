@@ -6,9 +6,9 @@ use nix::sys::socket::sockopt::{IpBindAddressNoPort, PeerCredentials};
 use nix::sys::socket::{getsockopt, setsockopt};
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, set_tcp_nodelay};
-use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::net::{self, AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
@@ -215,6 +215,19 @@ pub fn recv(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Option<usize>> {
 #[inline]
 pub fn send(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     match net::send(socket, bytes, SendFlags::NOSIGNAL) {
+        Ok(n) => Ok(n),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Sends as much of several pieces as the send buffer takes, in their order, and returns the number of bytes; 0 if the buffer
+/// is full.
+///
+/// # Errors
+/// Returns the errors of `sendmsg(2)`, except `EAGAIN` and `EINTR`.
+pub fn send_all_of(socket: impl AsFd, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+    match net::sendmsg(socket, pieces, &mut SendAncillaryBuffer::default(), SendFlags::NOSIGNAL) {
         Ok(n) => Ok(n),
         Err(Errno::AGAIN | Errno::INTR) => Ok(0),
         Err(error) => Err(error.into()),

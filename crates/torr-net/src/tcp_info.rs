@@ -10,9 +10,12 @@ const MIN_LENGTH: usize = 104;
 
 /// The offsets of the fields of `struct tcp_info` (`linux/tcp.h`), to which later kernels only append.
 mod at {
+    pub const STATE: usize = 0;
     pub const FLAGS: usize = 7;
     pub const UNACKED: usize = 24;
     pub const SACKED: usize = 28;
+    pub const LAST_DATA_SENT: usize = 44;
+    pub const LAST_DATA_RECEIVED: usize = 52;
     pub const RTT: usize = 68;
     pub const RTT_VARIATION: usize = 72;
     pub const RECEIVER_RTT: usize = 92;
@@ -55,7 +58,16 @@ pub struct TcpInfo {
     pub unacknowledged: u32,
     /// The number of selectively acknowledged segments; of a listener, the backlog.
     pub selectively_acknowledged: u32,
+    /// The time since data was last sent, in ticks of the kernel.
+    pub since_sent: Duration,
+    /// The time since data was last received, or since the connection was established, in ticks of the kernel.
+    pub since_received: Duration,
+    /// Whether the connection is closed, such as by the peer's reset.
+    pub is_closed: bool,
 }
+
+/// The state of a closed connection (`TCP_CLOSE` in `linux/tcp_states.h`).
+const CLOSED: u8 = 7;
 
 /// Reads the statistics of a TCP socket. `None` for any other socket.
 #[allow(unsafe_code)]
@@ -105,6 +117,9 @@ fn read(filled: &[u8]) -> Option<TcpInfo> {
         buffer_limited: spent(at::BUFFER_LIMITED),
         unacknowledged: u32_at(at::UNACKED)?,
         selectively_acknowledged: u32_at(at::SACKED)?,
+        since_sent: Duration::from_millis(u32_at(at::LAST_DATA_SENT)?.into()),
+        since_received: Duration::from_millis(u32_at(at::LAST_DATA_RECEIVED)?.into()),
+        is_closed: filled[at::STATE] == CLOSED,
     })
 }
 
@@ -123,6 +138,9 @@ mod tests {
         let theirs = [
             offset_of!(libc::tcp_info, tcpi_unacked),
             offset_of!(libc::tcp_info, tcpi_sacked),
+            offset_of!(libc::tcp_info, tcpi_last_data_sent),
+            offset_of!(libc::tcp_info, tcpi_last_data_recv),
+            offset_of!(libc::tcp_info, tcpi_state),
             offset_of!(libc::tcp_info, tcpi_rtt),
             offset_of!(libc::tcp_info, tcpi_rttvar),
             offset_of!(libc::tcp_info, tcpi_rcv_rtt),
@@ -139,6 +157,9 @@ mod tests {
         let ours = [
             at::UNACKED,
             at::SACKED,
+            at::LAST_DATA_SENT,
+            at::LAST_DATA_RECEIVED,
+            at::STATE,
             at::RTT,
             at::RTT_VARIATION,
             at::RECEIVER_RTT,

@@ -36,6 +36,15 @@ impl Pacer for AnyPacer<'_> {
         }
     }
 
+    fn take_overdue(&mut self, now: Nanos) -> Option<(Nanos, u64)> {
+        match self {
+            Self::Open(pacer) => pacer.take_overdue(now),
+            Self::SteeredOpen(pacer) => pacer.take_overdue(now),
+            // No request of a closed loop is due before it can be sent.
+            Self::Closed(_) | Self::Ramp(_) | Self::Limited(_) | Self::LimitedRamp(_) | Self::SteeredClosed(_) => None,
+        }
+    }
+
     fn is_exhausted(&self, now: Nanos) -> bool {
         match self {
             Self::Closed(pacer) => pacer.is_exhausted(now),

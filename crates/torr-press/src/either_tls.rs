@@ -95,6 +95,27 @@ impl<S: Protocol> Protocol for EitherTls<S> {
         }
     }
 
+    fn has_ended(&self) -> bool {
+        match self {
+            Self::Plain(plain) => plain.has_ended(),
+            Self::Tls(tls) => tls.has_ended(),
+        }
+    }
+
+    fn has_more(&self) -> bool {
+        match self {
+            Self::Plain(plain) => plain.has_more(),
+            Self::Tls(tls) => tls.has_more(),
+        }
+    }
+
+    fn write_more(&mut self, thread: &mut Self::ThreadState, out: &mut Vec<u8>) -> Result<(), Failure> {
+        match self {
+            Self::Plain(plain) => plain.write_more(thread.inner(), out),
+            Self::Tls(tls) => tls.write_more(thread, out),
+        }
+    }
+
     fn discard_in_flight(&mut self) {
         match self {
             Self::Plain(plain) => plain.discard_in_flight(),

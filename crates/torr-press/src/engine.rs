@@ -10,6 +10,7 @@ mod connect;
 mod connection;
 mod connector;
 mod finish;
+mod idle_close;
 mod in_flight;
 mod late_reading;
 mod readiness;
@@ -23,6 +24,7 @@ mod slots;
 mod socket_sampler;
 mod timeout;
 mod unsent;
+mod unsent_bytes;
 mod wait;
 
 use crate::coordinator::Coordinator;
@@ -74,6 +76,8 @@ pub(crate) struct Engine<'r, P: Protocol, A, C> {
     next_sweep: Nanos,
     /// The number of requests that a connection carries at most.
     requests_per_connection: Option<u64>,
+    /// Whether a request has content that all connections send from the same memory.
+    has_shared_content: bool,
     pacer: A,
     source: Source<'r>,
     sessions: Option<Box<Sessions>>,
@@ -106,6 +110,8 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
         clock: Clock,
     ) -> io::Result<Self> {
         let servers = Servers::of(plan);
+        // HTTP/2 has no such field.
+        let asks_to_close = !P::MULTIPLEXES && plan.users.is_none() && plan.request.ask_to_close();
         Ok(Self {
             plan,
             coordinator,
@@ -114,7 +120,12 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             late_reading: LateReading::new(plan.can_read_late()),
             deadline: plan.deadline(),
             next_sweep: 0,
-            requests_per_connection: if plan.keep_alive { plan.requests_per_connection } else { Some(1) },
+            requests_per_connection: if !plan.keep_alive || asks_to_close {
+                Some(1)
+            } else {
+                plan.requests_per_connection
+            },
+            has_shared_content: plan.users.is_none() && plan.request.has_shared_content(),
             pacer,
             sessions: plan.users.as_ref().map(|users| Box::new(Sessions::new(numbers.len(), users.as_ref()))),
             protocol: P::ThreadState::default(),
@@ -195,8 +206,13 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
                     }
                     self.batch.received(token, len, ended, at);
                 }
+                Ok(None) if connection.has_unsent && connection.cold.send_failure.is_some() => {
+                    self.receive_failed(token.index(), failures::closed_unanswered);
+                }
                 Ok(None) => {}
-                Err(error) => self.fail_connection(token.index(), failures::transfer(FailureKind::Read, &error)),
+                Err(error) => {
+                    self.receive_failed(token.index(), || failures::transfer(FailureKind::Read, &error));
+                }
             }
         }
     }

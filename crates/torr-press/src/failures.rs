@@ -71,6 +71,11 @@ pub(crate) fn cut_off() -> Failure {
     )
 }
 
+/// Returns the failure of a request that met the close of an idle connection.
+pub(crate) fn closed_idle(kind: FailureKind) -> Failure {
+    Failure::new(kind, FailureSide::Server, "the server closed the idle connection")
+}
+
 pub(crate) fn closed_unready() -> Failure {
     Failure::new(FailureKind::Connect, FailureSide::Server, "closed before it was ready for requests")
 }

@@ -60,6 +60,10 @@ pub struct Http2<'p> {
     received: u32,
     /// The number of streams whose content is not sent completely.
     uploads: usize,
+    /// The bytes of content that may still be written before what was written is sent.
+    upload_room: usize,
+    /// Whether content waits for what was written before it to be sent, and not for a window.
+    is_upload_paused: bool,
     /// The part of an incomplete frame.
     partial: Vec<u8>,
     /// An incomplete header block.
@@ -104,6 +108,8 @@ impl<'p> Http2<'p> {
             window: 65_535,
             received: 0,
             uploads: 0,
+            upload_room: flow_control::MOST_AT_ONCE,
+            is_upload_paused: false,
             partial: Vec::new(),
             block: None,
             events: VecDeque::new(),
@@ -219,6 +225,17 @@ impl Protocol for Http2<'_> {
 
     fn is_draining(&self) -> bool {
         self.is_leaving
+    }
+
+    #[inline]
+    fn has_more(&self) -> bool {
+        self.is_upload_paused
+    }
+
+    fn write_more(&mut self, _shared: &mut Packed, out: &mut Vec<u8>) -> Result<(), Failure> {
+        self.is_upload_paused = false;
+        self.go_on_uploading(out);
+        Ok(())
     }
 
     fn kept(&mut self) -> Option<&mut KeptResponse> {

@@ -7,6 +7,10 @@ use std::time::Duration;
 use torr_net::Nanos;
 use torr_net::clock::nanos;
 
+/// The ratio of a request's age to the largest difference in age of requests that are taken as one. The histogram of ages has
+/// three significant digits.
+const AGES_APART: Nanos = 1000;
+
 /// The distribution of the times between requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Arrivals {
@@ -142,6 +146,31 @@ impl Pacer for OpenLoop {
         Due::At(due)
     }
 
+    fn take_overdue(&mut self, now: Nanos) -> Option<(Nanos, u64)> {
+        let due = match self.next(now) {
+            Due::At(due) if due <= now => due,
+            _ => return None,
+        };
+        let counts = due >= self.warm_until;
+        let end = if counts { self.deadline } else { self.warm_until };
+        // One that is due later may leave after `now`, or count as measured, and is taken alone.
+        let last = now.min(end.saturating_sub(1)).saturating_sub(self.groups.window);
+        let until = last.min(due + (now - due) / AGES_APART);
+        let others = (self.schedule.due_before(until) - self.before - self.phase) / self.threads as f64;
+        let mut others = others.max(0.0) as u64;
+        if counts {
+            others = others.min(self.requests.saturating_sub(self.measured).div_ceil(self.threads));
+            self.measured += others * self.threads;
+        }
+        self.number += others * self.threads;
+        match self.random {
+            None => self.before = self.number as f64,
+            // Of many random times between requests the sum is near its mean.
+            Some(_) => self.before += (others * self.threads) as f64,
+        }
+        Some((due, 1 + others))
+    }
+
     fn request_ended(&mut self, _now: Nanos) {}
 }
 
@@ -211,6 +240,55 @@ mod tests {
         assert_eq!(all.len(), 1000);
         let late = all.iter().zip(0..).find(|&(&due, n)| due.abs_diff(n * 1_000_000) > 2);
         assert_eq!(late, None, "a request is not due at its time");
+    }
+
+    /// All that is overdue, as groups of time and number.
+    fn overdue(pacer: &mut OpenLoop, now: Nanos) -> Vec<(Nanos, u64)> {
+        std::iter::from_fn(|| pacer.take_overdue(now)).collect()
+    }
+
+    #[test]
+    fn what_is_overdue_is_counted_exactly_and_by_arithmetic_whatever_the_rate() {
+        for (rate, window, warm_until, requests) in [
+            (1000.0, Duration::ZERO, 0, None),
+            (1e5, WINDOW, 0, None),
+            (1e5, WINDOW, SECOND, None),
+            (1e5, Duration::ZERO, SECOND, Some(10_001)),
+            (99_999.0, WINDOW, 0, Some(123_456)),
+        ] {
+            for part in [(0, 1), (0, 3), (2, 3)] {
+                let schedule = Schedule::constant(rate).unwrap();
+                let times = (warm_until, 3 * SECOND);
+                let new = || OpenLoop::new(schedule.clone(), (Arrivals::Constant, window), requests, times, part, 7);
+                let (mut grouped, mut single) = (new(), new());
+                let groups = overdue(&mut grouped, 3 * SECOND);
+                let mut ages = [0_u64; 4];
+                let mut measured = 0;
+                while let Due::At(due) = single.next(3 * SECOND) {
+                    ages[0] += 1;
+                    ages[1] += 3 * SECOND - due;
+                    measured += u64::from(due >= warm_until);
+                }
+                for &(due, count) in &groups {
+                    ages[2] += count;
+                    ages[3] += (3 * SECOND - due) * count;
+                }
+                let what = format!("{rate}/s, warm until {warm_until}, {requests:?} requests, part {part:?}");
+                assert_eq!(ages[0], ages[2], "{what}");
+                let counted: u64 = groups.iter().filter(|(due, _)| *due >= warm_until).map(|group| group.1).sum();
+                assert_eq!(measured, counted, "{what}");
+                assert!((ages[1] as f64 / ages[3] as f64 - 1.0).abs() < 0.002, "{what}: {ages:?}");
+            }
+        }
+        for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+            let schedule = Schedule::constant(1e9).unwrap();
+            let times = (0, 3600 * SECOND);
+            let mut pacer = OpenLoop::new(schedule, (arrivals, Duration::ZERO), None, times, (0, 1), 7);
+            let groups = overdue(&mut pacer, 3600 * SECOND);
+            let all: u64 = groups.iter().map(|group| group.1).sum();
+            assert!(all.abs_diff(3600 * SECOND) < 1_000_000, "{arrivals:?}: {all}");
+            assert!(groups.len() < 100_000, "{arrivals:?}: {} groups", groups.len());
+        }
     }
 
     #[test]

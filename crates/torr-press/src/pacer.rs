@@ -8,6 +8,16 @@ pub trait Pacer {
     /// counts as begun, and the next call is about the one after it.
     fn next(&mut self, now: Nanos) -> Due;
 
+    /// Takes requests that are due, but can no longer be sent, at the end of a run. Returns the scheduled time and the number of
+    /// those whose ages are about the same, or `None` once no request is left that is due. The number of calls does not grow
+    /// with the rate.
+    fn take_overdue(&mut self, now: Nanos) -> Option<(Nanos, u64)> {
+        match self.next(now) {
+            Due::At(due) if due <= now => Some((due, 1)),
+            _ => None,
+        }
+    }
+
     /// Whether it is known that no further request will be begun.
     fn is_exhausted(&self, _now: Nanos) -> bool {
         false

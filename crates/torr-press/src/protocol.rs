@@ -44,7 +44,8 @@ pub trait Protocol {
         true
     }
 
-    /// Writes the next request to `out`, or buffers it until [`Protocol::flush`]. Returns whether its method is HEAD.
+    /// Writes the next request to `out`, or buffers it until [`Protocol::flush`]. Returns whether its method is HEAD. Content
+    /// that the protocol leaves to [`Source::take_content`] has to be sent behind it as it is.
     fn start(&mut self, thread: &mut Self::ThreadState, key: u32, source: &mut Source<'_>, out: &mut Vec<u8>) -> bool;
 
     /// Writes the buffered requests to `out`.
@@ -75,6 +76,26 @@ pub trait Protocol {
     /// # Errors
     /// Returns an error if the end cuts a response short.
     fn server_closed(&mut self) -> Result<Option<ProtocolEvent>, Failure>;
+
+    /// Whether the server has ended its side within the protocol, although its socket may stay open.
+    #[inline]
+    fn has_ended(&self) -> bool {
+        false
+    }
+
+    /// Whether more bytes of the requests that were started can be written once those before have been sent.
+    #[inline]
+    fn has_more(&self) -> bool {
+        false
+    }
+
+    /// Writes a further piece of the requests that were started to `out`, so that large content need not be copied at once.
+    ///
+    /// # Errors
+    /// Returns an error if the piece cannot be encoded. The connection has to be closed then.
+    fn write_more(&mut self, _thread: &mut Self::ThreadState, _out: &mut Vec<u8>) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// Discards the state of requests in flight, which have failed.
     fn discard_in_flight(&mut self) {}

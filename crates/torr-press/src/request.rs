@@ -30,8 +30,10 @@ pub use options::{Auth, Body, Content, Data, Options, Part};
 pub use urls::{Url, read_list};
 
 use crate::target::Target;
+use bytes::Bytes;
 use choice::Choice;
 use entry::Composer;
+use memchr::memmem;
 use numbers::Numbers;
 use request_set::RequestSet;
 use std::sync::Arc;
@@ -61,7 +63,9 @@ impl Requests {
         let choice = (urls.len() > 1).then(|| Choice::new(urls.iter().map(|url| url.weight), options.url_order));
         let mut shared = RequestSet {
             choice,
+            is_constant: false,
             constant: None,
+            asks_to_close: fields::ask_to_close(&options.headers),
             largest: entries.iter().map(|entry| entry.longest).max().unwrap_or(0),
             columns: composer.parser.columns,
             records: options.feeder.as_ref().map_or(1, Feeder::records),
@@ -72,7 +76,8 @@ impl Requests {
             turns: Numbers::default(),
             entries,
         };
-        if shared.choice.is_none() && shared.entries[0].is_constant() {
+        shared.is_constant = shared.choice.is_none() && shared.entries[0].is_constant();
+        if shared.is_constant && !shared.entries[0].has_shared_content() {
             let mut bytes = Vec::new();
             Cursor::new(&shared, 0, 1).write(&mut bytes);
             bytes.shrink_to_fit();
@@ -98,7 +103,15 @@ impl Requests {
         let mut requests = Self::new(&[target.clone().into()], &options)?;
         if let Some(shared) = Arc::get_mut(&mut requests.shared) {
             shared.largest = bytes.len();
-            shared.constant = Some(bytes);
+            let head = memmem::find(&bytes, b"\r\n\r\n").map_or(bytes.len(), |at| at + 4);
+            if bytes.len() - head >= entry::LEAST_SHARED {
+                let mut bytes = Bytes::from(bytes);
+                let content = bytes.split_off(head);
+                shared.entries[0].replace_by(&bytes, content);
+                shared.constant = None;
+            } else {
+                shared.constant = Some(bytes);
+            }
         }
         Ok(requests)
     }
@@ -121,7 +134,17 @@ impl Requests {
 
     /// Whether all requests have the same bytes.
     pub fn is_constant(&self) -> bool {
-        self.shared.constant.is_some()
+        self.shared.is_constant
+    }
+
+    /// Whether a request has content that all connections send from the same memory.
+    pub(crate) fn has_shared_content(&self) -> bool {
+        self.shared.entries.iter().any(entry::Entry::has_shared_content)
+    }
+
+    /// Whether the header fields ask the server to close the connection after each response.
+    pub(crate) fn ask_to_close(&self) -> bool {
+        self.shared.asks_to_close
     }
 
     /// The most bytes that a request has in HTTP/1.1; of a constant one, its size.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 use thiserror::Error;
+use torr_gauge::limits::{LEAST_RATE, MOST_RATE};
 use torr_net::Nanos;
 
 /// Requests per second over the time of a run: straight lines from stage to stage.
@@ -38,7 +39,7 @@ pub struct Stretch {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ScheduleError {
     /// A number is no rate.
-    #[error("a rate must be a number of requests per second, more than 0 and at most a billion")]
+    #[error("a rate must be a number of requests per second from 0.000001 to 1000000000")]
     Rate,
     /// No stage has a rate above 0.
     #[error("stages must ask for requests at some time")]
@@ -51,7 +52,7 @@ impl Schedule {
     /// # Errors
     /// [`ScheduleError::Rate`].
     pub fn constant(rate: f64) -> Result<Self, ScheduleError> {
-        if !(rate > 0.0 && rate <= 1e9) {
+        if !(LEAST_RATE..=MOST_RATE).contains(&rate) {
             return Err(ScheduleError::Rate);
         }
         Ok(Self { stages: vec![Stage { begin_s: 0.0, length_s: f64::INFINITY, from: rate, to: rate, before: 0.0 }] })
@@ -66,7 +67,7 @@ impl Schedule {
         let (mut begin_s, mut from, mut before) = (0.0, 0.0, 0.0);
         let mut lines = Vec::new();
         for &(length, to) in stages {
-            if !(0.0..=1e9).contains(&to) {
+            if to != 0.0 && !(LEAST_RATE..=MOST_RATE).contains(&to) {
                 return Err(ScheduleError::Rate);
             }
             let length_s = length.as_secs_f64();
@@ -91,6 +92,14 @@ impl Schedule {
         let stage = self.stages.iter().rev().find(|stage| begins(stage) && stage.from.max(stage.to) > 0.0)?;
         let seconds = stage.seconds_to((n - stage.before).max(0.0))?;
         Some(((stage.begin_s + seconds) * 1e9).round() as Nanos)
+    }
+
+    /// Returns the number of requests that are due before a time, with the part of the next one.
+    pub fn due_before(&self, at: Nanos) -> f64 {
+        let at_s = at as f64 / 1e9;
+        let Some(stage) = self.stages.iter().rev().find(|stage| stage.begin_s <= at_s) else { return 0.0 };
+        let seconds = (at_s - stage.begin_s).min(stage.length_s);
+        stage.before + (stage.from + stage.rate_after(seconds)) / 2.0 * seconds
     }
 
     /// Returns the rate, if it is constant.
@@ -229,6 +238,15 @@ mod tests {
     }
 
     #[test]
+    fn requests_before_a_time_are_those_that_are_due_by_then() {
+        let s = Duration::from_secs;
+        let ramp = Schedule::stages(&[(s(10), 100.0), (s(5), 100.0), (s(0), 0.0), (s(5), 0.0)]).unwrap();
+        let before = |seconds: u64| ramp.due_before(seconds * 1_000_000_000);
+        assert_eq!([0, 5, 10, 12, 15, 18, 30].map(before), [0.0, 125.0, 500.0, 700.0, 1000.0, 1000.0, 1000.0]);
+        assert_eq!(Schedule::constant(1e9).unwrap().due_before(3_000_000_000), 3e9);
+    }
+
+    #[test]
     fn rates_at_a_time() {
         let s = Duration::from_secs;
         let at = |seconds: u64| seconds * 1_000_000_000;
@@ -305,7 +323,7 @@ mod tests {
 
     #[test]
     fn what_is_no_rate_is_refused() {
-        for rate in [0.0, -1.0, f64::NAN, f64::INFINITY, 2e9] {
+        for rate in [0.0, -1.0, f64::NAN, f64::INFINITY, 2e9, 1e-300] {
             assert_eq!(Schedule::constant(rate), Err(ScheduleError::Rate), "{rate}");
         }
         assert_eq!(Schedule::stages(&[(Duration::from_secs(1), 0.0)]), Err(ScheduleError::Nothing));

@@ -3,6 +3,7 @@
 use crate::outgoing::{RequestInfo, RequestParts};
 use crate::request::Cursor;
 use crate::users::ThreadUsers;
+use bytes::Bytes;
 use std::net::SocketAddr;
 
 /// The requests of one thread.
@@ -30,6 +31,16 @@ impl Source<'_> {
         match self {
             Self::Requests(cursor) => cursor.write(out),
             Self::Users(users) => users.all.write(users.current, out),
+        }
+    }
+
+    /// Takes the content that the request written last has behind the bytes appended. It is large, and in memory that all
+    /// connections share.
+    #[inline]
+    pub fn take_content(&mut self) -> Option<Bytes> {
+        match self {
+            Self::Requests(cursor) => cursor.take_content(),
+            Self::Users(_) => None,
         }
     }
 

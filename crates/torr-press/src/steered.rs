@@ -126,6 +126,13 @@ impl Pacer for SteeredOpen<'_> {
         }
     }
 
+    fn take_overdue(&mut self, now: Nanos) -> Option<(Nanos, u64)> {
+        if now >= self.next_look {
+            self.look(now);
+        }
+        self.requests.take_overdue(self.paused_from.map_or(now, |from| now.min(from)))
+    }
+
     fn is_exhausted(&self, now: Nanos) -> bool {
         self.requests.is_exhausted(now)
     }

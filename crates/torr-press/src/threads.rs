@@ -229,7 +229,9 @@ fn press_by<S: Protocol>(
             };
             Source::Users(CurrentUser { all: users.thread(part), current: 0, address: users.address(number) })
         }
-        None => Source::Requests(plan.request.cursor(number, threads)),
+        // A redirect repeats the bytes of its request.
+        None if plan.inspection.follow => Source::Requests(plan.request.cursor(number, threads)),
+        None => Source::Requests(plan.request.cursor(number, threads).with_content_apart()),
     };
     // Slots that are prepared for more connections than planned have no share of the requests.
     let planned = share(plan.connections, threads, number);

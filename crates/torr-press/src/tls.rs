@@ -4,16 +4,22 @@ use crate::failures;
 use crate::kept::KeptResponse;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent};
 use crate::source::Source;
+use bytes::Bytes;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;
 use torr_net::Nanos;
 use torr_net::tls::{NegotiatedTls, TlsClient};
+
+/// The size in bytes of the pieces in which large content is encrypted.
+const PIECE: usize = 128 * 1024;
 
 /// A protocol whose bytes go through TLS.
 #[derive(Debug)]
 pub struct OverTls<S> {
     tls: TlsClient,
     inner: S,
+    /// The content of a request that is not encrypted yet. No request follows before.
+    content: Bytes,
     /// The failure of the first TLS message.
     failed: Option<Failure>,
 }
@@ -39,7 +45,7 @@ impl<T> TlsBuffers<T> {
 impl<S: Protocol> OverTls<S> {
     /// Returns a protocol over TLS with the settings and the resumable sessions of `client`.
     pub(crate) fn new(client: &TlsClient, inner: S) -> Self {
-        Self { tls: client.with_shared_sessions(), inner, failed: None }
+        Self { tls: client.with_shared_sessions(), inner, content: Bytes::new(), failed: None }
     }
 
     fn seal(&mut self, to_send: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<(), Failure> {
@@ -59,6 +65,7 @@ impl<S: Protocol> Protocol for OverTls<S> {
 
     fn open(&mut self, out: &mut Vec<u8>) {
         self.failed = self.tls.open(out).err().map(failures::tls);
+        self.content = Bytes::new();
     }
 
     fn is_handshaking(&self) -> bool {
@@ -75,7 +82,7 @@ impl<S: Protocol> Protocol for OverTls<S> {
 
     #[inline]
     fn has_room(&self) -> bool {
-        self.inner.has_room() && !self.tls.is_closed()
+        self.inner.has_room() && !self.tls.is_closed() && self.content.is_empty()
     }
 
     #[inline]
@@ -85,7 +92,11 @@ impl<S: Protocol> Protocol for OverTls<S> {
 
     #[inline]
     fn start(&mut self, shared: &mut Self::ThreadState, key: u32, source: &mut Source<'_>, _out: &mut Vec<u8>) -> bool {
-        self.inner.start(&mut shared.inner, key, source, &mut shared.to_send)
+        let is_head = self.inner.start(&mut shared.inner, key, source, &mut shared.to_send);
+        if let Some(content) = source.take_content() {
+            self.content = content;
+        }
+        is_head
     }
 
     #[inline]
@@ -143,6 +154,25 @@ impl<S: Protocol> Protocol for OverTls<S> {
             Some(_) if !self.tls.is_closed() => Err(failures::cut_off()),
             event => Ok(event),
         }
+    }
+
+    #[inline]
+    fn has_ended(&self) -> bool {
+        self.tls.is_closed()
+    }
+
+    #[inline]
+    fn has_more(&self) -> bool {
+        !self.content.is_empty() || self.inner.has_more()
+    }
+
+    fn write_more(&mut self, shared: &mut Self::ThreadState, out: &mut Vec<u8>) -> Result<(), Failure> {
+        if !self.content.is_empty() {
+            let piece = self.content.split_to(self.content.len().min(PIECE));
+            return self.tls.send(&piece, out).map_err(failures::tls);
+        }
+        self.inner.write_more(&mut shared.inner, &mut shared.to_send)?;
+        self.seal(&mut shared.to_send, out)
     }
 
     fn first_response(&mut self) -> Option<FirstResponse> {

@@ -1,10 +1,11 @@
 //! The report's lines on errors: when they happened, and one failed response as a sample.
 
-use crate::human::{cut, micros, printable};
+use crate::human::{cut, micros, plural, printable};
 use crate::style::{FAINT, paint};
 use torr_gauge::RunResult;
 use torr_gauge::error_times::ErrorSpan;
 use torr_gauge::failed_response::FailedResponse;
+use torr_gauge::idle_closes::IdleCloses;
 
 /// The most kinds and statuses whose times are shown.
 const MOST_SPANS: usize = 4;
@@ -21,8 +22,24 @@ pub fn lines(run: &RunResult) -> Vec<String> {
     if run.error_times.len() > MOST_SPANS {
         lines.push(paint(FAINT, format!("and {} more kinds of errors", run.error_times.len() - MOST_SPANS)));
     }
+    lines.extend(run.connections.idle_closes.iter().flat_map(idle_closes));
     lines.extend(run.failed_response.iter().flat_map(sample));
     lines
+}
+
+/// Returns the lines on requests that met the close of an idle connection, and what to do about them.
+fn idle_closes(closes: &IdleCloses) -> [String; 2] {
+    let time = |ms: u64| micros(ms as f64 * 1e3);
+    let met = format!("{} met that", plural(closes.requests, "request"));
+    let first = match closes.timeout_ms() {
+        Some(timeout) => format!("the server closes idle connections after {}; {met}", time(timeout)),
+        None => format!(
+            "the server closes idle connections, after {} to {}; {met}",
+            time(closes.shortest_ms),
+            time(closes.longest_ms)
+        ),
+    };
+    [first, "raise its keep-alive time-out above the pauses between requests, or use fewer connections (-c)".into()]
 }
 
 /// Returns the line of one kind or status, such as `503 from 2.90 s to 5.80 s`.
@@ -62,6 +79,16 @@ mod tests {
         };
         assert_eq!(of(Some(503), 2.9, 5.8), "503 from 2.90 s to 5.80 s");
         assert_eq!(of(None, 0.41, 0.41), "timeout at 410 ms");
+    }
+
+    #[test]
+    fn a_close_of_idle_connections_is_named_with_its_time() {
+        let closes = |requests, shortest_ms, longest_ms| idle_closes(&IdleCloses { requests, shortest_ms, longest_ms });
+        assert_eq!(closes(8, 200, 208)[0], "the server closes idle connections after 200 ms; 8 requests met that");
+        assert_eq!(
+            closes(1, 200, 3000)[0],
+            "the server closes idle connections, after 200 ms to 3.00 s; 1 request met that"
+        );
     }
 
     #[test]

@@ -15,9 +15,17 @@ pub enum WireError {
     /// The request line exceeds the reader's limit in bytes.
     #[error("the request target is too long")]
     TargetTooLong,
-    /// The header section has more fields than the reader's limit.
+    /// The header section of a request has more fields than the reader's limit.
     #[error("too many header fields")]
     TooManyHeaders,
+    /// The header section of a response has more fields than the reader's limit.
+    #[error("too many header fields ({found}, limit {limit})")]
+    TooManyFields {
+        /// The number of fields.
+        found: usize,
+        /// The largest number that the reader accepts.
+        limit: usize,
+    },
     /// The version is neither HTTP/1.0 nor HTTP/1.1.
     #[error("unsupported HTTP version")]
     Version,

@@ -10,6 +10,7 @@
 
 pub mod authority;
 pub mod body;
+mod controls;
 pub mod encode;
 mod error;
 mod fields;

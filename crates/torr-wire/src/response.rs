@@ -2,6 +2,7 @@
 
 use crate::WireError;
 use crate::body::{BodyReader, Framing};
+use crate::controls;
 use crate::fields::Fields;
 use std::mem::MaybeUninit;
 
@@ -299,6 +300,52 @@ fn parse_cached<O: Observer>(
 fn parse(input: &[u8], to_head: bool, observer: &mut impl Observer) -> Result<Option<Head>, WireError> {
     // Bytes beyond the limit are cut off: the result must not depend on how much of them has arrived.
     let input = &input[..input.len().min(MAX_HEAD + 1)];
+    match parse_strictly(input, input, to_head, observer) {
+        Err(Refused::Syntax(httparse::Error::HeaderValue | httparse::Error::Status)) => {
+            parse_with_controls(input, to_head, observer)
+        }
+        parsed => parsed.or_else(|refused| refused.into_result(input)),
+    }
+}
+
+/// Parses one head with control characters in its values, which browsers, curl and other load generators accept. Only NUL is an
+/// error, as it is for curl. `Observer::head` receives the bytes as they are.
+#[cold]
+fn parse_with_controls(input: &[u8], to_head: bool, observer: &mut impl Observer) -> Result<Option<Head>, WireError> {
+    let replaced = controls::replaced(input);
+    parse_strictly(&replaced, input, to_head, observer).or_else(|refused| refused.into_result(input))
+}
+
+/// The reason for which a head was refused.
+enum Refused {
+    Syntax(httparse::Error),
+    Other(WireError),
+}
+
+impl Refused {
+    /// Returns the error, or `None` if a part of the head that is still to come decides which error it is.
+    #[cold]
+    fn into_result(self, input: &[u8]) -> Result<Option<Head>, WireError> {
+        match self {
+            Self::Syntax(httparse::Error::TooManyHeaders) => match count_fields(input) {
+                Some(found) => Err(WireError::TooManyFields { found, limit: MAX_HEADERS }),
+                None if input.len() > MAX_HEAD => Err(WireError::HeadTooLarge),
+                None => Ok(None),
+            },
+            Self::Syntax(error) => Err(syntax(error)),
+            Self::Other(error) => Err(error),
+        }
+    }
+}
+
+/// Parses one head from `input`. Values are passed on as they stand in `original`, whose bytes have the same positions.
+#[inline]
+fn parse_strictly<'b>(
+    input: &'b [u8],
+    original: &'b [u8],
+    to_head: bool,
+    observer: &mut impl Observer,
+) -> Result<Option<Head>, Refused> {
     let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
     let mut response = httparse::Response::new(&mut []);
     let mut config = httparse::ParserConfig::default();
@@ -306,15 +353,18 @@ fn parse(input: &[u8], to_head: bool, observer: &mut impl Observer) -> Result<Op
     let len = match config.parse_response_with_uninit_headers(&mut response, input, &mut headers) {
         Ok(httparse::Status::Complete(len)) if len <= MAX_HEAD => len,
         Ok(httparse::Status::Partial) if input.len() <= MAX_HEAD => return Ok(None),
-        Ok(_) => return Err(WireError::HeadTooLarge),
-        Err(error) => return Err(syntax(error)),
+        Ok(_) => return Err(Refused::Other(WireError::HeadTooLarge)),
+        Err(error) => return Err(Refused::Syntax(error)),
     };
     let invariant = "httparse sets it in every complete response";
     let (status, minor) = (response.code.expect(invariant), response.version.expect(invariant));
     if status < 100 {
-        return Err(WireError::Syntax("the status code"));
+        return Err(Refused::Other(WireError::Syntax("the status code")));
     }
-    let fields = Fields::scan(response.headers)?;
+    if !std::ptr::eq(input, original) {
+        controls::restore(response.headers, input, original);
+    }
+    let fields = Fields::scan(response.headers).map_err(Refused::Other)?;
     observer.version(minor);
     observer.head(status, response.headers);
     let framing = framing(&fields, status, to_head);
@@ -326,6 +376,20 @@ fn parse(input: &[u8], to_head: bool, observer: &mut impl Observer) -> Result<Op
         && status != 101
         && !ambiguous;
     Ok(Some(Head { len, status, keep_alive, framing }))
+}
+
+/// Returns the number of field lines of a head; `None` if it has no end. A folded line belongs to the line before it.
+fn count_fields(head: &[u8]) -> Option<usize> {
+    let mut lines = head[blank_lines(head)..].split_inclusive(|&b| b == b'\n').skip(1);
+    let mut found = 0;
+    loop {
+        match lines.next()? {
+            b"\n" | b"\r\n" => return Some(found),
+            [b' ' | b'\t', ..] => {}
+            line if line.ends_with(b"\n") => found += 1,
+            _ => return None,
+        }
+    }
 }
 
 /// Returns the framing of a response's body (RFC 9112, section 6.3).
@@ -346,7 +410,6 @@ fn framing(fields: &Fields, status: u16, to_head: bool) -> Framing {
 fn syntax(error: httparse::Error) -> WireError {
     use httparse::Error;
     match error {
-        Error::TooManyHeaders => WireError::TooManyHeaders,
         Error::Version => WireError::Syntax("not an HTTP/1.x response"),
         Error::Status => WireError::Syntax("the status code"),
         Error::HeaderName => WireError::Syntax("a header name"),

@@ -1,7 +1,7 @@
 //! Responses that a client must reject, and unusual ones that servers really send and a client must accept.
 
-use torr_wire::WireError::{self, Chunk, HeadTooLarge, Length, Syntax, TooManyHeaders, Truncated};
-use torr_wire::response::{MAX_HEAD, Response, ResponseReader};
+use torr_wire::WireError::{self, Chunk, HeadTooLarge, Length, Syntax, TooManyFields, Truncated};
+use torr_wire::response::{HeadCache, MAX_HEAD, Observer, Response, ResponseReader};
 
 const NOT_HTTP: WireError = Syntax("not an HTTP/1.x response");
 const STATUS: WireError = Syntax("the status code");
@@ -150,7 +150,7 @@ fn every_part_of_a_framed_response_is_cut_short() {
 #[test]
 fn an_endless_head_is_given_up() {
     for (piece, expect) in
-        [("x", HeadTooLarge), ("A: ", HeadTooLarge), ("\r\n b", HeadTooLarge), ("\r\nA: b", TooManyHeaders)]
+        [("x", HeadTooLarge), ("A: ", HeadTooLarge), ("\r\n b", HeadTooLarge), ("\r\nA: b", HeadTooLarge)]
     {
         let mut reader = ResponseReader::default();
         let start = "HTTP/1.1 200 OK\r\nA: ";
@@ -179,7 +179,7 @@ fn the_largest_head_is_read_whole_and_in_pieces() {
     }
     let fields = |n: usize| format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n{}\r\n", "A: b\r\n".repeat(n - 1));
     assert_eq!(read([fields(256).as_bytes()], false), (vec![response], None));
-    assert_eq!(read([fields(257).as_bytes()], false), (vec![], Some(TooManyHeaders)));
+    assert_eq!(read([fields(257).as_bytes()], false), (vec![], Some(TooManyFields { found: 257, limit: 256 })));
 }
 
 /// Bytes beyond the limit do not change the result, whether they have arrived or not.
@@ -334,5 +334,43 @@ fn a_reset_forgets_what_was_read() {
         assert!(!reader.is_mid_response(), "{start:?}");
         let (wire, response) = (b"HTTP/1.1 204 \r\n\r\n", Response { status: 204, keep_alive: true, body: 0 });
         assert_eq!(reader.read(wire, false), Ok((wire.len(), Some(response))), "{start:?}");
+    }
+}
+
+/// Records the fields of heads.
+#[derive(Default)]
+struct Values(Vec<Vec<u8>>);
+
+impl Observer for Values {
+    fn head(&mut self, _status: u16, fields: &[torr_wire::Header<'_>]) {
+        self.0 = fields.iter().map(|field| field.value.to_vec()).collect();
+    }
+}
+
+#[test]
+fn control_characters_in_values_are_passed_on_as_they_are_whatever_the_pieces() {
+    for byte in (1..=0x1f_u8).chain([0x7f]).filter(|&byte| byte != b'\n') {
+        let value = [b"a", &[byte][..], b"b", &[byte], b"c"].concat();
+        let head = [b"HTTP/1.1 200 O", &[byte][..], b"K\r\nA: ", &value, b"\r\nB: plain\r\nContent-Length: 2\r\n\r\nok"].concat();
+        for cut in 0..head.len() {
+            let (mut reader, mut values) = (ResponseReader::default(), Values::default());
+            let mut read = |piece: &[u8]| reader.observe(piece, false, &mut HeadCache::default(), &mut values);
+            assert_eq!(read(&head[..cut]), Ok((cut, None)), "{byte:#04x}, the first {cut} bytes");
+            let response = Response { status: 200, keep_alive: true, body: 2 };
+            assert_eq!(read(&head[cut..]), Ok((head.len() - cut, Some(response))), "{byte:#04x}, cut at {cut}");
+            assert_eq!(values.0, [&value[..], b"plain", b"2"], "{byte:#04x}, cut at {cut}");
+        }
+    }
+    for bad in [&b"HTTP/1.1 200 OK\r\nA: a\0b\r\n\r\n"[..], b"HTTP/1.1 200 OK\r\nA\x01: b\r\n\r\n", b"HTTP/1.1 2\x0100 OK\r\n\r\n"] {
+        assert!(matches!(read([bad], false).1, Some(Syntax(_))), "{:?} was taken", String::from_utf8_lossy(bad));
+    }
+}
+
+#[test]
+fn fields_beyond_the_limit_are_counted_whatever_the_pieces() {
+    let head = format!("HTTP/1.1 200 OK\r\n{}\r\n", "A: b\r\n folded\r\n".repeat(300));
+    for size in [1, 100, 10_000] {
+        let error = Some(TooManyFields { found: 300, limit: 256 });
+        assert_eq!(read(head.as_bytes().chunks(size), false), (vec![], error), "in pieces of {size}");
     }
 }

@@ -84,6 +84,9 @@ pub fn errors(run: &RunResult) -> Option<Verdict> {
             true => {
                 verdict.advice("look at one such response: the service, or something before it, refuses these requests")
             }
+            false if run.connections.idle_closes.is_some_and(|closes| 2 * closes.requests > failed) => verdict
+                .advice("raise the server's keep-alive time-out above the pauses between requests of a connection")
+                .advice("or use fewer connections with -c, so that none is idle for long"),
             false => verdict.advice("mend the failures first, or lower the load with -c until they stop"),
         }
     })

@@ -78,6 +78,12 @@ impl SessionCounts {
         self.unfinished += 1;
     }
 
+    /// Counts sessions that were due before the end of the run, but never had a user.
+    pub fn never_begin(&mut self, count: u64) {
+        self.started += count;
+        self.unfinished += count;
+    }
+
     /// Returns the number of sessions that ended since the previous call, for the sample of an interval.
     pub fn take_ended(&mut self) -> SessionsEnded {
         let all = SessionsEnded { finished: self.finished, failed: self.failed };

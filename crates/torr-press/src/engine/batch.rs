@@ -1,5 +1,6 @@
 //! The buffers of a batch: what its connections have received, and what is to be sent on them.
 
+use bytes::Bytes;
 use std::ops::Range;
 use torr_net::{Nanos, Token};
 
@@ -30,6 +31,8 @@ pub(super) struct Send {
     pub bytes: Range<usize>,
     /// The number of requests in them.
     pub requests: u16,
+    /// The position of the content that follows the bytes in [`Batch::contents`], counted from 1; 0 without such content.
+    pub content: u32,
     /// For a scheduled request, since when it could have been sent, unless its send lag has been recorded.
     pub lag_from: Option<Nanos>,
 }
@@ -42,6 +45,12 @@ pub(super) struct Batch {
     arrivals: Vec<Arrival>,
     pub out: Vec<u8>,
     pub sends: Vec<Send>,
+    /// The content that follows the bytes of sends, in memory that all connections share.
+    contents: Vec<Bytes>,
+    /// The number of bytes in `contents`.
+    content_bytes: usize,
+    /// The connections, with the generations of their sockets, whose protocols have more to write once all is sent.
+    pub with_more: Vec<(u32, u32)>,
 }
 
 impl Batch {
@@ -52,6 +61,9 @@ impl Batch {
             arrivals: Vec::with_capacity(BATCH),
             out: Vec::new(),
             sends: Vec::with_capacity(BATCH),
+            contents: Vec::new(),
+            content_bytes: 0,
+            with_more: Vec::new(),
         }
     }
 
@@ -91,7 +103,7 @@ impl Batch {
     /// Whether enough has been written that it should be sent first.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.out.len() >= MAX_OUT
+        self.out.len() + self.content_bytes >= MAX_OUT
     }
 
     /// Schedules the bytes from `start` on to be sent, if there are any, which are no requests.
@@ -99,7 +111,8 @@ impl Batch {
     pub fn send_from(&mut self, start: usize, connection: usize, generation: u32) {
         if self.out.len() > start {
             let bytes = start..self.out.len();
-            self.sends.push(Send { connection: connection as u32, generation, bytes, requests: 0, lag_from: None });
+            let connection = connection as u32;
+            self.sends.push(Send { connection, generation, bytes, requests: 0, content: 0, lag_from: None });
         }
     }
 
@@ -110,18 +123,49 @@ impl Batch {
         match self.sends.last_mut() {
             _ if end == start => {}
             // Adjacent bytes for one connection need one send, unless a send lag has to be recorded for each.
-            Some(last) if last.connection == connection && last.bytes.end == start && lag_from.is_none() => {
+            Some(last)
+                if last.connection == connection
+                    && last.bytes.end == start
+                    && lag_from.is_none()
+                    && last.content == 0 =>
+            {
                 last.bytes.end = end;
                 last.requests += requests;
             }
-            _ => self.sends.push(Send { connection, generation, bytes: start..end, requests, lag_from }),
+            _ => self.sends.push(Send { connection, generation, bytes: start..end, requests, content: 0, lag_from }),
         }
+    }
+
+    /// Schedules the bytes from `start` on to be sent, which are so many requests, and the content of the last one of them
+    /// behind the bytes.
+    #[cold]
+    pub fn send_with_content(
+        &mut self,
+        start: usize,
+        (connection, generation): (u32, u32),
+        requests: u16,
+        lag_from: Option<Nanos>,
+        content: Bytes,
+    ) {
+        self.content_bytes += content.len();
+        self.contents.push(content);
+        let (bytes, content) = (start..self.out.len(), self.contents.len() as u32);
+        self.sends.push(Send { connection, generation, bytes, requests, content, lag_from });
+    }
+
+    /// Returns the content that follows the bytes of a send.
+    pub fn content(&self, send: &Send) -> Option<&Bytes> {
+        self.contents.get((send.content as usize).checked_sub(1)?)
     }
 
     /// Discards what has been sent, and the memory of an unusually large batch.
     #[inline]
     pub fn clear_out(&mut self) {
         self.out.clear();
+        if self.content_bytes > 0 {
+            self.contents.clear();
+            self.content_bytes = 0;
+        }
         if self.out.capacity() > 4 * MAX_OUT {
             self.out = Vec::new();
         }

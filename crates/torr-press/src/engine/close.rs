@@ -4,6 +4,7 @@ use super::Engine;
 use super::connection::ConnectionState;
 use super::in_flight::InFlightRequest;
 use super::slots::{AfterWait, DeferredSlot};
+use super::unsent_bytes::UnsentBytes;
 use crate::coordinator::Coordinator;
 use crate::failures;
 use crate::pacer::Pacer;
@@ -17,7 +18,8 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         let connection = &mut self.connections[index];
         if connection.state != ConnectionState::Open {
             // The protocol's state may be that of the socket before.
-            return self.fail_connection(index, failures::closed_unready());
+            let failure = connection.cold.send_failure.take().unwrap_or_else(failures::closed_unready);
+            return self.fail_connection(index, failure);
         }
         let written = connection.written();
         match connection.protocol.server_closed() {
@@ -28,7 +30,11 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                 self.requeue(index, key);
                 self.close_for_server(index);
             }
-            Ok(None) if written > 0 => self.fail_connection(index, failures::closed_unanswered()),
+            Ok(None) if written > 0 => {
+                let failure = connection.cold.send_failure.take().unwrap_or_else(failures::closed_unanswered);
+                let failure = self.closed_under_requests(index, failure);
+                self.fail_connection(index, failure);
+            }
             Ok(None) => {
                 self.recorder.closed_idle(now.saturating_sub(connection.cold.established_at));
                 self.close_for_server(index);
@@ -42,6 +48,11 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         if !self.is_used_up(index) {
             self.recorder.sample.closed_by_server += 1;
         }
+        self.close_and_go_on(index);
+    }
+
+    /// Closes a connection. Requests that have not been processed go on another one.
+    pub(super) fn close_and_go_on(&mut self, index: usize) {
         self.close(index);
         if !self.connections[index].requests.is_empty() {
             self.connect(index, None);
@@ -171,7 +182,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         connection.registered = false;
         connection.unwritten = connection.requests.len() as u16;
         if std::mem::take(&mut connection.has_unsent) {
-            (connection.cold.unsent, connection.cold.sent) = (Vec::new(), 0);
+            (connection.cold.unsent, connection.cold.send_failure) = (UnsentBytes::default(), None);
         }
         if self.plan.tunnel.is_some() {
             // With one server behind a proxy all are.

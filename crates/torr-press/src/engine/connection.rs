@@ -1,9 +1,11 @@
 //! The state of one connection.
 
 use super::in_flight::{InFlightRequest, RequestQueue};
+use super::unsent_bytes::UnsentBytes;
 use crate::failed_response::FailedResponseBuffer;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use torr_gauge::Failure;
 use torr_gauge::sockets::SocketCounters;
 use torr_net::{Nanos, Token};
 use torr_wire::response::ResponseReader;
@@ -18,7 +20,7 @@ pub(super) struct Connection<P> {
     pub state: ConnectionState,
     /// Whether the socket is registered with the poller.
     pub registered: bool,
-    /// Whether `cold.unsent` holds bytes that did not fit the socket's buffer.
+    /// Whether `cold.unsent` holds bytes that did not fit the socket's buffer, or a send has failed.
     pub has_unsent: bool,
     /// Failures since the last response, as far as they can be counted.
     pub failures: u8,
@@ -62,9 +64,9 @@ pub(super) struct Cold {
     /// Slots that are available, but have to wait for the next socket.
     pub parked_slots: u16,
     /// Bytes that did not fit the socket's buffer.
-    pub unsent: Vec<u8>,
-    /// The number of bytes of `unsent` that have been sent since.
-    pub sent: usize,
+    pub unsent: UnsentBytes,
+    /// The failure of a send, after which only what the server has sent is read. `has_unsent` is set then.
+    pub send_failure: Option<Failure>,
     /// The latest statistics of the socket.
     pub snapshot: Option<Box<SocketSnapshot>>,
     /// The parser of the proxy's response.

@@ -1,10 +1,9 @@
 //! The end of a thread's part of a run.
 
 use super::Engine;
-use super::in_flight::InFlightRequest;
 use super::recorder::ThreadResult;
 use crate::coordinator::Coordinator;
-use crate::pacer::{Due, Pacer};
+use crate::pacer::Pacer;
 use crate::protocol::Protocol;
 use torr_net::Nanos;
 use torr_net::timestamp::Timestamps;
@@ -24,13 +23,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             }
         }
         // Requests that were due but never had a slot have waited for a response as well.
-        while let Due::At(due) = self.pacer.next(now)
-            && due <= now
-        {
-            let in_warmup = self.recorder.begin(due);
-            let request = InFlightRequest { due, key: 0, clock_pending: false, in_warmup, is_head: false };
-            self.recorder.unfinished(&request, now);
-            self.count_session_without_user();
+        while let Some((due, count)) = self.pacer.take_overdue(now) {
+            self.recorder.never_begun(due, count, now);
+            self.count_sessions_without_user(count);
         }
         let (sources, sessions) = (self.connector.sources_used(), self.finish_sessions());
         let timestamped = self.timestamps.as_ref().is_some_and(Timestamps::were_used);

@@ -47,6 +47,11 @@ impl Readiness {
         self.again.push(Event { token, readable: true, writable: false, ended });
     }
 
+    /// Gives a connection a turn to send without an event.
+    pub fn add_writable_turn(&mut self, token: Token) {
+        self.again.push(Event { token, readable: false, writable: true, ended: false });
+    }
+
     /// Registers a connection's socket for events, or changes for which.
     pub fn register<P>(&self, connection: &mut Connection<P>, index: usize, interest: Interest) -> io::Result<()> {
         let Some(socket) = &connection.socket else { return Ok(()) };

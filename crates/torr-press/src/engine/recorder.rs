@@ -11,7 +11,7 @@ use torr_gauge::error_times::ErrorClass;
 use torr_gauge::failed_response::FailedResponse;
 use torr_gauge::sessions::SessionCounts;
 use torr_gauge::sockets::{SocketCounters, SocketReading};
-use torr_gauge::{Failure, Sample};
+use torr_gauge::{Failure, Latency, Sample};
 use torr_net::tls::NegotiatedTls;
 use torr_net::{Nanos, clock};
 
@@ -247,6 +247,16 @@ impl Recorder {
         self.unanswered(request, now);
     }
 
+    /// Records requests that were due at about the same time, and never had a slot until the end of the run.
+    pub fn never_begun(&mut self, due: Nanos, count: u64, now: Nanos) {
+        let in_warmup = due < self.warm_until;
+        self.begun += if in_warmup { 0 } else { count };
+        let request = InFlightRequest { due, key: 0, clock_pending: false, in_warmup, is_head: false };
+        let sample = self.sample_of(&request);
+        sample.unfinished += count;
+        sample.unanswered.record_many(Latency::rounded(now.saturating_sub(due)), count);
+    }
+
     /// Records a connection that is established.
     pub fn connected(&mut self, took: Nanos) {
         self.open += 1;
@@ -273,6 +283,11 @@ impl Recorder {
     /// Records the shortest life of a connection that the server ended without a request in flight.
     pub fn closed_idle(&mut self, lived: Nanos) {
         self.sample.ended_idle = Some(self.sample.ended_idle.unwrap_or(lived).min(lived));
+    }
+
+    /// Records requests that met the close of a connection that was idle for so long.
+    pub fn closed_idle_under(&mut self, oldest: &InFlightRequest, requests: u64, idle: Duration) {
+        self.sample_of(oldest).idle_closes.record(requests, idle);
     }
 
     /// Records a socket's statistics, and how they have grown since the time `since` unless that was during the warm-up.

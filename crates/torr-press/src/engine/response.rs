@@ -47,6 +47,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                 }
             }
         }
+        if self.connections[index].protocol.has_ended() {
+            return self.server_closed(index, now);
+        }
         let connection = &self.connections[index];
         let is_draining = P::BUFFERS_EVENTS && connection.protocol.is_draining();
         if connection.unwritten > 0 || connection.state != ConnectionState::Open || is_draining {
@@ -66,8 +69,10 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         connection.failures = 0;
         self.slots.in_flight -= 1;
         self.recorder.response(&request, &received, last_byte, || connection.cold.established_at);
-        let is_cut = connection.has_unsent && !P::MULTIPLEXES && connection.requests.is_empty();
-        let ends = !received.response.keep_alive || is_cut;
+        // Before the request is sent completely, another one cannot follow.
+        let is_cut = !P::MULTIPLEXES
+            && (connection.has_unsent || connection.protocol.has_more())
+            && connection.requests.is_empty();
         let mut failed = None;
         if received.response.status >= 400 {
             failed = self.failed_status(index, &request, received.response.status, last_byte);
@@ -76,8 +81,10 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             // Before the connection may be closed: of requests sent together, those without a response go on another one.
             self.judge_response(index, &request, &received, failed, last_byte);
         }
-        if ends {
+        if !received.response.keep_alive {
             self.close_for_server(index);
+        } else if is_cut {
+            self.close(index);
         } else if self.requests_per_connection.is_some() {
             self.close_if_used_up(index);
         }

@@ -1,13 +1,12 @@
 //! The sending of requests: they are written to the batch's buffer, one after another, and each connection's bytes go by one send.
 
 use super::Engine;
-use super::batch::Send;
 use super::connection::ConnectionState;
+use super::unsent::keep;
 use crate::coordinator::Coordinator;
-use crate::failures;
 use crate::pacer::Pacer;
 use crate::protocol::Protocol;
-use torr_gauge::FailureKind;
+use std::io::IoSlice;
 use torr_net::{Nanos, socket};
 
 impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
@@ -28,7 +27,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     pub(super) fn write_requests(&mut self, index: usize, lag_from: Option<Nanos>) {
         self.source.turn_to(self.user_of(index));
         let connection = &mut self.connections[index];
-        let (start, mut requests) = (self.batch.out.len(), 0);
+        let (mut start, mut requests) = (self.batch.out.len(), 0);
         while connection.unwritten > 0 && connection.protocol.has_room() {
             let key = if P::MULTIPLEXES { connection.cold.new_key() } else { 0 };
             let is_head = connection.protocol.start(&mut self.protocol, key, &mut self.source, &mut self.batch.out);
@@ -37,6 +36,13 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             }
             connection.unwritten -= 1;
             requests += 1;
+            if self.has_shared_content
+                && let Some(content) = self.source.take_content()
+            {
+                let to = (index as u32, connection.generation);
+                self.batch.send_with_content(start, to, requests, lag_from, content);
+                (start, requests) = (self.batch.out.len(), 0);
+            }
         }
         if connection.unwritten > 0 && connection.state == ConnectionState::Open {
             // From now on it is the server that delays them.
@@ -51,37 +57,52 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Sends all that has been written.
     #[inline]
     pub(super) fn send_all(&mut self) {
-        while !self.batch.sends.is_empty() {
-            self.send_batch();
+        loop {
+            while !self.batch.sends.is_empty() {
+                self.send_batch();
+            }
+            self.batch.clear_out();
+            match self.batch.with_more.pop() {
+                Some((index, generation)) => self.send_more(index as usize, generation),
+                None => return,
+            }
         }
-        self.batch.clear_out();
     }
 
     #[inline]
     fn send_batch(&mut self) {
         let mut sends = std::mem::take(&mut self.batch.sends);
-        for Send { connection: index, generation, bytes, requests, lag_from } in sends.drain(..) {
-            let index = index as usize;
+        for send in sends.drain(..) {
+            let index = send.connection as usize;
             let connection = &mut self.connections[index];
-            let Some(socket) = connection.socket.as_ref().filter(|_| connection.generation == generation) else {
+            let Some(socket) = connection.socket.as_ref().filter(|_| connection.generation == send.generation) else {
                 continue;
             };
-            if let Some(from) = lag_from {
+            if let Some(from) = send.lag_from {
                 self.recorder.send_lag(from, self.clock.now());
-            } else if requests > 0 {
+            } else if send.requests > 0 {
                 connection.requests.start_clocks_of_sent(usize::from(connection.unwritten), || self.clock.now());
             }
             if connection.has_unsent {
-                connection.cold.unsent.extend_from_slice(&self.batch.out[bytes]);
+                if connection.cold.send_failure.is_none() {
+                    keep(connection, &self.batch, &send, 0);
+                }
                 continue;
             }
-            match socket::send(socket, &self.batch.out[bytes.clone()]) {
-                Ok(sent) if sent == bytes.len() && connection.registered => self.recorder.sample.sent += sent as u64,
-                Ok(sent) => self.sent_first_or_in_part(index, bytes, sent),
-                Err(error) if connection.state == ConnectionState::Connecting => {
-                    self.fail_connection(index, failures::connect(&error));
+            let bytes = &self.batch.out[send.bytes.clone()];
+            let sent = match self.batch.content(&send) {
+                None => socket::send(socket, bytes),
+                Some(content) => socket::send_all_of(socket, &[IoSlice::new(bytes), IoSlice::new(content)]),
+            };
+            match sent {
+                Ok(sent) if sent == bytes.len() && connection.registered && send.content == 0 => {
+                    self.recorder.sample.sent += sent as u64;
+                    if connection.protocol.has_more() {
+                        self.batch.with_more.push((send.connection, send.generation));
+                    }
                 }
-                Err(error) => self.fail_connection(index, failures::transfer(FailureKind::Write, &error)),
+                Ok(sent) => self.sent_first_or_in_part(index, &send, sent),
+                Err(error) => self.send_failed(index, &error),
             }
         }
         // A connection that was established meanwhile may have added more.

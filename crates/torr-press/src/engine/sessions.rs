@@ -228,11 +228,10 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         }
     }
 
-    /// Counts a session that was due but never had a user.
-    pub(super) fn count_session_without_user(&mut self) {
+    /// Counts sessions that were due but never had a user.
+    pub(super) fn count_sessions_without_user(&mut self, count: u64) {
         if let Some(counts) = self.sessions.as_mut().and_then(|sessions| sessions.counts.as_mut()) {
-            counts.start();
-            counts.leave_unfinished();
+            counts.never_begin(count);
         }
     }
 

@@ -68,7 +68,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             self.fail_request_at(index, age, failure.clone());
         }
         if closes {
-            self.close_for_server(index);
+            self.close_and_go_on(index);
         }
         self.send_all();
     }

@@ -1,14 +1,19 @@
 //! Bytes that the kernel does not take at once: their connection is not established, or its buffer is full.
 
 use super::Engine;
-use super::connection::{ConnectionState, current};
+use super::batch::{Batch, Send};
+use super::connection::{Connection, ConnectionState, current};
+use super::unsent_bytes::UnsentBytes;
 use crate::coordinator::Coordinator;
 use crate::failures;
 use crate::pacer::Pacer;
 use crate::protocol::Protocol;
-use std::ops::Range;
-use torr_gauge::FailureKind;
+use std::io;
+use torr_gauge::{Failure, FailureKind};
 use torr_net::{Interest, Token, socket};
+
+/// The number of pieces that a protocol writes before other connections get their turn.
+const PIECES_PER_TURN: usize = 8;
 
 impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Handles a socket that has become writable: its connect has completed, or its buffer has room again.
@@ -19,14 +24,16 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             self.finish_connect(token.index());
         } else if connection.has_unsent {
             self.send_unsent(token.index());
+        } else if connection.protocol.has_more() {
+            self.batch.with_more.push((token.index() as u32, token.generation()));
         }
     }
 
     /// Handles a send that was the first on its connection, or of which the kernel took a part only.
-    pub(super) fn sent_first_or_in_part(&mut self, index: usize, bytes: Range<usize>, sent: usize) {
+    pub(super) fn sent_first_or_in_part(&mut self, index: usize, send: &Send, sent: usize) {
         if self.connections[index].state == ConnectionState::Connecting {
             if sent == 0 {
-                return self.keep_until_connected(index, bytes);
+                return self.keep_until_connected(index, send);
             }
             self.established(index);
             if self.connections[index].state == ConnectionState::Open && self.connections[index].unwritten > 0 {
@@ -35,21 +42,26 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         }
         self.recorder.sample.sent += sent as u64;
         let connection = &mut self.connections[index];
-        connection.has_unsent = sent < bytes.len();
-        connection.cold.unsent.extend_from_slice(&self.batch.out[bytes.start + sent..bytes.end]);
+        keep(connection, &self.batch, send, sent);
+        connection.has_unsent = !connection.cold.unsent.is_empty();
         if connection.has_unsent {
             self.register(index, Interest::ReadWrite);
-        } else if !connection.registered {
-            self.register(index, Interest::Read);
+        } else {
+            if connection.protocol.has_more() {
+                self.batch.with_more.push((send.connection, send.generation));
+            }
+            if !connection.registered {
+                self.register(index, Interest::Read);
+            }
         }
     }
 
-    fn keep_until_connected(&mut self, index: usize, bytes: Range<usize>) {
+    fn keep_until_connected(&mut self, index: usize, send: &Send) {
         let connection = &mut self.connections[index];
         let is_setup = !connection.cold.was_connected && !self.plan.is_scheduled() && self.plan.keep_alive;
         connection.requests.iter_mut().for_each(|request| request.clock_pending = is_setup);
         connection.has_unsent = true;
-        connection.cold.unsent.extend_from_slice(&self.batch.out[bytes]);
+        keep(connection, &self.batch, send, 0);
         self.register(index, Interest::ReadWrite);
     }
 
@@ -57,19 +69,78 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     #[cold]
     pub(super) fn send_unsent(&mut self, index: usize) {
         let connection = &mut self.connections[index];
-        let Some(socket) = &connection.socket else { return };
+        let Some(socket) = connection.socket.as_ref().filter(|_| connection.cold.send_failure.is_none()) else { return };
         connection.requests.start_clocks_of_sent(usize::from(connection.unwritten), || self.clock.now());
-        match socket::send(socket, &connection.cold.unsent[connection.cold.sent..]) {
+        match connection.cold.unsent.send(socket) {
             Ok(sent) => {
                 self.recorder.sample.sent += sent as u64;
-                connection.cold.sent += sent;
-                connection.has_unsent = connection.cold.sent < connection.cold.unsent.len();
-                if !connection.has_unsent {
-                    (connection.cold.unsent, connection.cold.sent) = (Vec::new(), 0);
+                connection.has_unsent = !connection.cold.unsent.is_empty();
+                if !connection.has_unsent && connection.protocol.has_more() {
+                    self.batch.with_more.push((index as u32, connection.generation));
                 }
             }
-            Err(error) => self.fail_connection(index, failures::transfer(FailureKind::Write, &error)),
+            Err(error) => self.send_failed(index, &error),
         }
+    }
+
+    /// Lets the protocol of a connection write what it left for later, as long as the socket takes it.
+    #[cold]
+    pub(super) fn send_more(&mut self, index: usize, generation: u32) {
+        for _ in 0..PIECES_PER_TURN {
+            let connection = &mut self.connections[index];
+            if connection.generation != generation || connection.has_unsent || !connection.protocol.has_more() {
+                break;
+            }
+            let Some(socket) = &connection.socket else { break };
+            let start = self.batch.out.len();
+            if let Err(failure) = connection.protocol.write_more(&mut self.protocol, &mut self.batch.out) {
+                self.batch.out.truncate(start);
+                return self.fail_connection(index, failure);
+            }
+            let sent = socket::send(socket, &self.batch.out[start..]);
+            if let Ok(sent) = sent {
+                self.recorder.sample.sent += sent as u64;
+                connection.cold.unsent.copy(&self.batch.out[start + sent..]);
+                connection.has_unsent = !connection.cold.unsent.is_empty();
+            }
+            self.batch.out.truncate(start);
+            if let Err(error) = sent {
+                return self.send_failed(index, &error);
+            }
+        }
+        let connection = &self.connections[index];
+        if connection.generation != generation {
+            return;
+        }
+        if connection.has_unsent {
+            self.register(index, Interest::ReadWrite);
+        } else if connection.protocol.has_more() {
+            self.readiness.add_writable_turn(Token::new(index as u32, generation));
+        } else if connection.unwritten > 0 && connection.state == ConnectionState::Open {
+            self.write_requests(index, None);
+        }
+    }
+
+    /// Handles a send that has failed. A server that closes a connection may have responded before, such as with status 413 to
+    /// content that it does not read. So what it has sent is read first.
+    #[cold]
+    pub(super) fn send_failed(&mut self, index: usize, error: &io::Error) {
+        let connection = &mut self.connections[index];
+        if connection.state == ConnectionState::Connecting {
+            return self.fail_connection(index, failures::connect(error));
+        }
+        connection.has_unsent = true;
+        connection.cold.unsent = UnsentBytes::default();
+        connection.cold.send_failure = Some(failures::transfer(FailureKind::Write, error));
+        self.readiness.add_turn(Token::new(index as u32, connection.generation), true);
+    }
+
+    /// Handles a receive that has failed, or found nothing after a send had failed.
+    #[cold]
+    pub(super) fn receive_failed(&mut self, index: usize, failure: impl FnOnce() -> Failure) {
+        let sending = self.connections[index].cold.send_failure.take();
+        let failure = self.closed_under_requests(index, sending.unwrap_or_else(failure));
+        self.fail_connection(index, failure);
     }
 
     /// Sends the bytes from `start` on as the last of a connection that is about to be closed, if it takes them.
@@ -79,6 +150,18 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         let has_bytes = self.batch.out.len() > start;
         if let Some(socket) = connection.socket.as_ref().filter(|_| !connection.has_unsent && has_bytes) {
             let _ = socket::send(socket, &self.batch.out[start..]);
+        }
+    }
+}
+
+/// Keeps what a socket has not taken of a send.
+pub(super) fn keep<P>(connection: &mut Connection<P>, batch: &Batch, send: &Send, sent: usize) {
+    let bytes = &batch.out[send.bytes.clone()];
+    connection.cold.unsent.copy(&bytes[sent.min(bytes.len())..]);
+    if let Some(content) = batch.content(send) {
+        let left = content.slice(sent.saturating_sub(bytes.len())..);
+        if !left.is_empty() {
+            connection.cold.unsent.share(left);
         }
     }
 }

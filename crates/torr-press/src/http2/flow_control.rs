@@ -5,6 +5,10 @@ use super::frame::{self, Head, flag, kind};
 use super::{Http2, Stream};
 use bytes::{Buf, Bytes};
 
+/// The bytes of content that are written at a time. What is beyond waits for them to be sent, so that memory does not grow
+/// with the windows.
+pub(super) const MOST_AT_ONCE: usize = 256 * 1024;
+
 impl<'p> Http2<'p> {
     /// Sends the content of the youngest stream, as far as the windows allow.
     #[inline]
@@ -15,23 +19,34 @@ impl<'p> Http2<'p> {
         // Older ones come first.
         if self.uploads == 1 {
             self.go_on_uploading(out);
-        } else if self.window > 0 && self.peer.is_known {
-            upload(self.streams.at(at), &mut self.window, &mut self.uploads, self.peer.frame, out);
+        } else if self.window > 0 && self.peer.is_known && !self.is_upload_paused {
+            let stream = self.streams.at(at);
+            upload(stream, &mut self.window, &mut self.uploads, &mut self.upload_room, self.peer.frame, out);
+            self.pause_upload();
+        }
+    }
+
+    /// Pauses the content that is left if so much has been written at a time.
+    fn pause_upload(&mut self) {
+        if self.upload_room == 0 {
+            self.upload_room = MOST_AT_ONCE;
+            self.is_upload_paused = self.uploads > 0;
         }
     }
 
     /// Sends the content of all streams, as far as the windows allow.
     pub(super) fn go_on_uploading(&mut self, out: &mut Vec<u8>) {
         // A server with small windows fails on content that was sent before its settings arrived.
-        if self.uploads == 0 || !self.peer.is_known {
+        if self.uploads == 0 || !self.peer.is_known || self.is_upload_paused {
             return;
         }
         for stream in self.streams.iter_mut() {
-            if self.window <= 0 {
-                return;
+            if self.window <= 0 || self.upload_room == 0 {
+                break;
             }
-            upload(stream, &mut self.window, &mut self.uploads, self.peer.frame, out);
+            upload(stream, &mut self.window, &mut self.uploads, &mut self.upload_room, self.peer.frame, out);
         }
+        self.pause_upload();
     }
 
     /// Handles WINDOW_UPDATE, of one stream or of the connection.
@@ -87,11 +102,19 @@ impl<'p> Http2<'p> {
     }
 }
 
-fn upload(stream: &mut Stream<'_>, window: &mut i64, uploads: &mut usize, most: usize, out: &mut Vec<u8>) {
+/// Writes content of a stream as far as the windows and the `room` for what is written at a time allow.
+fn upload(
+    stream: &mut Stream<'_>,
+    window: &mut i64,
+    uploads: &mut usize,
+    room: &mut usize,
+    most: usize,
+    out: &mut Vec<u8>,
+) {
     let Some(body) = &mut stream.upload else { return };
-    while *window > 0 && stream.window > 0 {
+    while *window > 0 && stream.window > 0 && *room > 0 {
         let allowed = (*window).min(stream.window) as usize;
-        let len = body.len().min(allowed).min(most);
+        let len = body.len().min(allowed).min(most).min(*room);
         let is_all = len == body.len();
         let flags = if is_all { flag::END_STREAM } else { 0 };
         Head { len, kind: kind::DATA, flags, stream: stream.id }.write(out);
@@ -99,6 +122,7 @@ fn upload(stream: &mut Stream<'_>, window: &mut i64, uploads: &mut usize, most: 
         body.advance(len);
         *window -= len as i64;
         stream.window -= len as i64;
+        *room -= len;
         if is_all {
             stream.upload = None;
             *uploads -= 1;

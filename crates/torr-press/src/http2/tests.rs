@@ -214,6 +214,35 @@ fn requests_give_indices_and_use_them() {
 }
 
 #[test]
+fn large_content_is_written_in_pieces_however_large_the_windows_are() {
+    let body: Vec<u8> = (0..3_000_000_u32).map(|n| (n / 11) as u8).collect();
+    let mut talk = Talk::new("POST", Some(&body));
+    talk.greet(&[(setting::INITIAL_WINDOW_SIZE, frame::MOST_WINDOW as u32)]);
+    talk.hear(&frame(kind::WINDOW_UPDATE, 0, 0, &1_000_000_000_u32.to_be_bytes())).unwrap();
+    assert_eq!([talk.start(), talk.start()], [Some(1), Some(2)]);
+    let mut sent = [Vec::new(), Vec::new()];
+    loop {
+        let written = talk.said.len();
+        assert!(written < 300_000, "{written} bytes at a time");
+        for (head, payload) in talk.said() {
+            if head.kind == kind::DATA {
+                sent[head.stream as usize / 2].extend_from_slice(&payload);
+            }
+        }
+        if !talk.session.has_more() {
+            break;
+        }
+        assert!(written > 0, "nothing is left to be sent that would let it go on");
+        // A window that opens while content waits adds nothing to it.
+        talk.hear(&frame(kind::WINDOW_UPDATE, 0, 0, &1_u32.to_be_bytes())).unwrap();
+        assert_eq!(talk.said().len(), 0);
+        talk.session.write_more(&mut talk.packed, &mut talk.said).unwrap();
+    }
+    assert!(sent.iter().all(|sent| *sent == body), "{:?} of {} bytes", sent.map(|sent| sent.len()), body.len());
+    assert_eq!(talk.session.uploads, 0);
+}
+
+#[test]
 fn bodies_of_requests_wait_for_the_windows() {
     let sent = |talk: &mut Talk| -> Vec<(u32, usize, u8)> {
         let data = |(head, _): &(Head, _)| head.kind == kind::DATA;

@@ -24,6 +24,11 @@ pub struct Cursor<'r> {
     draw: Draw<'r>,
     turns: Block<'r>,
     scratch: Vec<u8>,
+    is_constant: bool,
+    /// Whether large content is left to [`Cursor::take_content`].
+    content_apart: bool,
+    /// The large content of the request that was written last.
+    content: Option<Bytes>,
 }
 
 impl<'r> Cursor<'r> {
@@ -47,7 +52,22 @@ impl<'r> Cursor<'r> {
             },
             turns: shared.turns.block(threads),
             scratch: Vec::new(),
+            is_constant: shared.is_constant,
+            content_apart: false,
+            content: None,
         }
+    }
+
+    /// Returns the cursor with large content left out of what [`Cursor::write`] appends, for [`Cursor::take_content`].
+    #[must_use]
+    pub(crate) fn with_content_apart(self) -> Self {
+        Self { content_apart: true, ..self }
+    }
+
+    /// Takes the content that the latest request has behind the bytes appended, in memory that all requests share.
+    #[inline]
+    pub(crate) fn take_content(&mut self) -> Option<Bytes> {
+        self.content.take()
     }
 
     /// Appends the next request in HTTP/1.1.
@@ -62,14 +82,14 @@ impl<'r> Cursor<'r> {
 
     fn write_varying(&mut self, out: &mut Vec<u8>) -> RequestInfo {
         let (entry, begun) = self.next();
-        entry.write(&mut self.draw, &mut self.scratch, out);
+        self.content = entry.write(&mut self.draw, &mut self.scratch, out, self.content_apart);
         begun
     }
 
     /// Whether all requests have the same bytes.
     #[inline]
     pub fn is_constant(&self) -> bool {
-        self.constant.is_some()
+        self.is_constant
     }
 
     /// Returns the next request in parts.

@@ -4,7 +4,7 @@ use super::RequestError;
 use super::body::{self, Composed};
 use super::draw::{Draw, Needs, decimal};
 use super::escape::{Escape, ascii};
-use super::fields::{self, Field};
+use super::fields::{self, Field, HostField};
 use super::options::Options;
 use super::template::{Parser, Template};
 use super::urls::Url;
@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 /// The longest URL that HTTP/2's library takes, less what a host can have.
 const LONGEST_PATH: usize = 65_000;
+/// Content of at least this size in bytes is not copied for each request, but sent from the memory that all share.
+pub(super) const LEAST_SHARED: usize = 64 * 1024;
 /// A longer body is kept apart from the head, so that URLs can share it.
 const LONGEST_IN_ONE: usize = 4096;
 
@@ -68,13 +70,15 @@ impl From<Template> for Content {
 }
 
 impl Entry {
-    /// Appends it in HTTP/1.1. `scratch` is any buffer.
+    /// Appends it in HTTP/1.1. `scratch` is any buffer. If `apart`, large content is returned instead, to be sent behind
+    /// what was appended.
     #[inline]
-    pub fn write(&self, draw: &mut Draw<'_>, scratch: &mut Vec<u8>, out: &mut Vec<u8>) {
+    pub fn write(&self, draw: &mut Draw<'_>, scratch: &mut Vec<u8>, out: &mut Vec<u8>, apart: bool) -> Option<Bytes> {
         draw.begin(self.needs);
         self.head.write(draw, out);
         match &self.tail {
             Tail::Nothing => {}
+            Tail::Fixed(body) if apart && body.len() >= LEAST_SHARED => return Some(body.clone()),
             Tail::Fixed(body) => out.extend_from_slice(body),
             Tail::Varying(body) => {
                 scratch.clear();
@@ -85,6 +89,17 @@ impl Entry {
                 out.extend_from_slice(scratch);
             }
         }
+        None
+    }
+
+    /// Whether the content is so large that all requests share its memory.
+    pub fn has_shared_content(&self) -> bool {
+        matches!(&self.tail, Tail::Fixed(body) if body.len() >= LEAST_SHARED)
+    }
+
+    /// Replaces the request in HTTP/1.1 by these bytes.
+    pub fn replace_by(&mut self, head: &[u8], content: Bytes) {
+        (self.head, self.tail) = (head.into(), Tail::Fixed(content));
     }
 
     /// Whether the request has no placeholders.
@@ -130,7 +145,12 @@ impl<'o> Composer<'o> {
             self.last_fields = fields.into();
         }
         let authority = Template::from(&*target.authority);
-        let (head, tail) = self.http1(&method, &path, host.as_ref().unwrap_or(&authority), body.as_ref());
+        let sent_host = match &host {
+            HostField::OfUrl => Some(&authority),
+            HostField::Own(own) => Some(own),
+            HostField::Left => None,
+        };
+        let (head, tail) = self.http1(&method, &path, sent_host, body.as_ref());
         let mut needs = head.needs();
         if let Some(body) = &body {
             needs += body.template.needs();
@@ -147,7 +167,10 @@ impl<'o> Composer<'o> {
             method,
             scheme: target.scheme.clone(),
             authority: target.authority.clone(),
-            host,
+            host: match host {
+                HostField::Own(own) => Some(own),
+                HostField::OfUrl | HostField::Left => None,
+            },
             path,
             fields: Arc::clone(&self.last_fields),
             body,
@@ -196,15 +219,18 @@ impl<'o> Composer<'o> {
         &self,
         method: &Method,
         path: &Template,
-        host: &Template,
+        host: Option<&Template>,
         body: Option<&Arc<Content>>,
     ) -> (Template, Tail) {
         let mut head = Template::from(method.as_str());
         head.push_bytes(b" ");
         head.push(path);
-        head.push_bytes(b" HTTP/1.1\r\nHost: ");
-        head.push(host);
-        head.push_bytes(b"\r\n");
+        head.push_bytes(b" HTTP/1.1\r\n");
+        if let Some(host) = host {
+            head.push_bytes(b"Host: ");
+            head.push(host);
+            head.push_bytes(b"\r\n");
+        }
         for (name, value) in self.last_fields.iter() {
             head.push_bytes(name.as_bytes());
             head.push_bytes(b": ");

@@ -12,15 +12,27 @@ use torr_gauge::redact;
 /// Name and value.
 pub(super) type Field = (String, Template);
 
+/// The `Host` field that the user asks for.
+#[derive(Debug, Default)]
+pub(super) enum HostField {
+    /// That of the URL.
+    #[default]
+    OfUrl,
+    /// Another one.
+    Own(Template),
+    /// None: `Host:`, as with curl. HTTP/2 has the URL's all the same.
+    Left,
+}
+
 /// All fields of a request but `Host` and `Content-Length`, and the `Host` that replaces the URL's.
 pub(super) fn compose(
     options: &Options,
     userinfo: Option<&str>,
     body: Option<&Composed>,
     parser: &mut Parser<'_>,
-) -> Result<(Vec<Field>, Option<Template>), RequestError> {
+) -> Result<(Vec<Field>, HostField), RequestError> {
     let mut fields = by_themselves(options, userinfo, parser)?;
-    let (mut host, mut own, mut is_typed) = (None, vec![], false);
+    let (mut host, mut own, mut is_typed) = (HostField::OfUrl, vec![], false);
     for (at, line) in options.headers.iter().enumerate() {
         let (name, value) = split(line).ok_or(RequestError::Header(at + 1))?;
         let is = |other: &str| name.eq_ignore_ascii_case(other);
@@ -29,12 +41,13 @@ pub(super) fn compose(
         }
         is_typed |= is("content-type");
         let value = checked(name, value, parser)?;
+        let is_left_out = value.is_empty() && line.contains(':');
         if is("host") {
-            host = Some(value);
+            host = if is_left_out { HostField::Left } else { HostField::Own(value) };
             continue;
         }
         fields.retain(|(default, _)| !is(default));
-        if !value.is_empty() || !line.contains(':') {
+        if !is_left_out {
             own.push((name.to_owned(), value));
         }
     }
@@ -43,6 +56,14 @@ pub(super) fn compose(
         fields.push(("Content-Type".into(), body.media_type.as_str().into()));
     }
     Ok((fields, host))
+}
+
+/// Whether the user's headers ask the server to close the connection after each response.
+pub(super) fn ask_to_close(headers: &[String]) -> bool {
+    let lines = headers.iter().filter_map(|line| split(line));
+    lines.filter(|(name, _)| name.eq_ignore_ascii_case("connection")).any(|(_, value)| {
+        value.split(',').any(|option| option.trim().eq_ignore_ascii_case("close"))
+    })
 }
 
 /// Whether the user's headers call the body JSON.

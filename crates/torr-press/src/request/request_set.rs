@@ -13,8 +13,12 @@ pub(super) struct RequestSet {
     pub entries: Vec<Entry>,
     /// The choice between several entries.
     pub choice: Option<Choice>,
-    /// The bytes in HTTP/1.1 of the only request, where there is one without placeholders.
+    /// Whether all requests have the same bytes.
+    pub is_constant: bool,
+    /// The bytes in HTTP/1.1 of the only request, where there is one without placeholders and with no large content.
     pub constant: Option<Vec<u8>>,
+    /// Whether the headers ask the server to close the connection after each response.
+    pub asks_to_close: bool,
     /// The largest size of a request, in bytes.
     pub largest: usize,
     pub columns: Vec<Column>,

@@ -2,7 +2,7 @@
 
 use crate::flags::request::RequestArgs;
 use crate::flags::transport::TransportArgs;
-use crate::flags::values::{duration, positive, rate};
+use crate::flags::values::{connections, duration, rate, threads};
 use crate::report;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -50,10 +50,10 @@ pub struct CompareArgs {
     #[arg(long, value_name = "RATE", value_parser = steady)]
     pub max_rate: Option<f64>,
     /// Connections
-    #[arg(short, long, default_value_t = 64, value_parser = positive, value_name = "N")]
+    #[arg(short, long, default_value_t = 64, value_parser = connections, value_name = "N")]
     pub connections: usize,
     /// Threads of the generator [default: one per CPU]
-    #[arg(short, long, value_parser = positive)]
+    #[arg(short, long, value_parser = threads)]
     pub threads: Option<usize>,
     /// Open a connection for each request
     #[arg(long, conflicts_with = "streams")]

@@ -5,7 +5,7 @@ use crate::flags::given::GivenFlags;
 use crate::flags::request::RequestArgs;
 use crate::flags::script::ScriptArgs;
 use crate::flags::transport::TransportArgs;
-use crate::flags::values::{duration, per_second, positive};
+use crate::flags::values::{connections, duration, per_second, threads};
 use crate::flags::variables::VariableArgs;
 use crate::fleet::ThroughFleet;
 use clap::Args;
@@ -21,10 +21,10 @@ pub struct DoctorArgs {
     #[arg(required_unless_present_any = ["sweep", "command", "tls"])]
     pub url: Option<String>,
     /// Connections at a time that the service is meant to stand
-    #[arg(short, long, default_value_t = 100, value_parser = positive, value_name = "N")]
+    #[arg(short, long, default_value_t = 100, value_parser = connections, value_name = "N")]
     pub connections: usize,
     /// Threads of the generator [default: one per CPU]
-    #[arg(short, long, value_parser = positive)]
+    #[arg(short, long, value_parser = threads)]
     pub threads: Option<usize>,
     /// How long all experiments may take together
     #[arg(long, default_value = "60s", value_parser = duration, value_name = "DURATION")]
@@ -33,7 +33,7 @@ pub struct DoctorArgs {
     #[arg(long, value_parser = per_second, value_name = "RATE")]
     pub max_rate: Option<f64>,
     /// Never more connections than this [default: twice -c]
-    #[arg(long, value_parser = positive, value_name = "N")]
+    #[arg(long, value_parser = connections, value_name = "N")]
     pub max_connections: Option<usize>,
     /// The clients open a connection for each request
     #[arg(long, conflicts_with = "streams")]

@@ -1,7 +1,7 @@
 //! The flags of the load: connections, pace, length.
 
 use super::values::{
-    Stages, depth, duration, per_second, positive, rate, requests, run_duration, stages, think, window,
+    Stages, connections, depth, duration, per_second, rate, requests, run_duration, stages, think, threads, window,
 };
 use clap::{ArgGroup, Args, ValueEnum};
 use std::time::Duration;
@@ -12,13 +12,13 @@ use torr_press::{Arrivals, Pace, Schedule, ThinkTime, Timestamps};
 #[command(next_help_heading = "Load", group(ArgGroup::new("open").args(["rate", "stages"])))]
 pub struct LoadArgs {
     /// Connections at a time, or virtual users [default: 100]
-    #[arg(short, long, value_parser = positive, value_name = "N")]
+    #[arg(short, long, value_parser = connections, value_name = "N")]
     pub connections: Option<usize>,
     /// Most connections of an open loop, opened as they are needed [default: as -c]
-    #[arg(long, value_parser = positive, value_name = "N", requires = "open", conflicts_with = "connections")]
+    #[arg(long, value_parser = connections, value_name = "N", requires = "open", conflicts_with = "connections")]
     pub max_connections: Option<usize>,
     /// Threads [default: one per CPU]
-    #[arg(short, long, value_parser = positive)]
+    #[arg(short, long, value_parser = threads)]
     pub threads: Option<usize>,
     /// How long, such as 30s or 2m; a bare number is seconds [default: 10s, unless -n is given]
     #[arg(short, long, value_parser = run_duration)]

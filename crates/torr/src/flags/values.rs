@@ -1,19 +1,38 @@
 //! Values on the command line: counts, durations, rates.
 
 use std::time::Duration;
-use torr_gauge::number;
+use torr_gauge::{limits, number};
 use torr_press::{Schedule, ThinkTime};
 
-/// A count that fits into memory, such as that of connections.
-pub fn positive(text: &str) -> Result<usize, String> {
-    requests(text).and_then(|n| usize::try_from(n).map_err(|_| NO_COUNT.into()))
+/// A number of connections.
+pub fn connections(text: &str) -> Result<usize, String> {
+    count(text, limits::MOST_CONNECTIONS).map(|n| n as usize)
 }
 
-const NO_COUNT: &str = "not a whole number from 1 up, such as 500, 1.5k, 2M or 1e5";
+/// A number of threads, or of worker threads of a server.
+pub fn threads(text: &str) -> Result<usize, String> {
+    count(text, limits::MOST_THREADS).map(|n| n as usize)
+}
 
-/// A count, in any form that people write numbers in.
+/// A number of agents of a fleet.
+pub fn agents(text: &str) -> Result<usize, String> {
+    count(text, limits::MOST_AGENTS).map(|n| n as usize)
+}
+
+/// A number of rounds.
+pub fn rounds(text: &str) -> Result<usize, String> {
+    count(text, limits::MOST_ROUNDS).map(|n| n as usize)
+}
+
+/// A number of requests.
 pub fn requests(text: &str) -> Result<u64, String> {
-    number::count(text).filter(|&n| n > 0).ok_or_else(|| NO_COUNT.into())
+    count(text, limits::MOST_REQUESTS)
+}
+
+/// A count from 1 to `most`, in any form that people write numbers in.
+fn count(text: &str, most: u64) -> Result<u64, String> {
+    let count = number::count(text).filter(|n| (1..=most).contains(n));
+    count.ok_or_else(|| format!("not a whole number from 1 to {most}, such as 500, 1.5k or 1e3"))
 }
 
 /// Requests per second, as a schedule that never ends.
@@ -43,11 +62,11 @@ pub fn stages(text: &str) -> Result<Stages, String> {
         let length = if length == "0" { Ok(Duration::ZERO) } else { duration(length) };
         let (text, connections) = level.strip_suffix('c').map_or((level, false), |number| (number, true));
         let bad = || match connections {
-            true => format!("'{level}' is not a number of connections up to {MOST_CONNECTIONS}"),
+            true => format!("'{level}' is not a number of connections up to {}", limits::MOST_CONNECTIONS),
             false => format!("'{level}' is not a number of requests per second"),
         };
         let level = number::number(text).ok_or_else(bad)?;
-        if connections && !(0.0..=MOST_CONNECTIONS).contains(&level) {
+        if connections && !(0.0..=limits::MOST_CONNECTIONS as f64).contains(&level) {
             return Err(bad());
         }
         Ok((length?, level, connections))
@@ -61,9 +80,6 @@ pub fn stages(text: &str) -> Result<Stages, String> {
     let schedule = Schedule::stages(&lines).map_err(|error| error.to_string())?;
     Ok(if connections { Stages::Connections(schedule) } else { Stages::Rates(schedule) })
 }
-
-/// More cannot be had from one machine.
-const MOST_CONNECTIONS: f64 = 1e6;
 
 /// Parses the number of requests in flight on a connection.
 pub fn depth(text: &str) -> Result<u16, String> {
@@ -85,8 +101,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     let seconds = || text.parse::<f64>().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
     let parsed = seconds().or_else(|| humantime::parse_duration(text).ok());
     // A clock of nanoseconds in 64 bits must be able to tell its end.
-    let fits = |d: &Duration| *d >= Duration::from_millis(1) && *d <= Duration::from_secs(10 * 365 * 86_400);
-    parsed.filter(fits).ok_or_else(|| "not a duration such as 10s, 500ms or 2m".into())
+    let fits = |d: &Duration| *d >= Duration::from_millis(1) && *d <= Duration::from_secs(limits::MOST_SECONDS);
+    parsed.filter(fits).ok_or_else(|| "not a duration such as 10s, 500ms or 2m, from 1ms to 10 years".into())
 }
 
 /// The duration of a run. `-d` is `--data` of curl, whose values are known by their characters.
@@ -109,7 +125,7 @@ mod tests {
     #[test]
     fn counts_and_durations() {
         assert_eq!(["1", "1.5k", "100_000", "1e5"].map(|t| requests(t).unwrap()), [1, 1_500, 100_000, 100_000]);
-        for bad in ["", "0", "-1", "1.5", "k", "5x", "99999999999G"] {
+        for bad in ["", "0", "-1", "1.5", "k", "5x", "99999999999G", "18446744073709551615"] {
             assert!(requests(bad).is_err(), "{bad:?} was taken");
         }
         assert_eq!(
@@ -127,7 +143,7 @@ mod tests {
         );
         assert_eq!(
             run_duration("a=1").unwrap_err(),
-            "not a duration such as 10s, 500ms or 2m; a body is given by --data"
+            "not a duration such as 10s, 500ms or 2m, from 1ms to 10 years; a body is given by --data"
         );
         for bad in ["", "0", "-1", "0s", "ten", "1e30", "NaN", "inf", "5x", "100000000000000s"] {
             assert!(duration(bad).is_err(), "{bad:?} was taken");

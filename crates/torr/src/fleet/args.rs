@@ -1,7 +1,7 @@
 //! The command lines of `torr fleet`.
 
 use crate::exit::CliError;
-use crate::flags::values::{duration, per_second, positive};
+use crate::flags::values::{agents, duration, per_second};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -64,7 +64,7 @@ pub struct ThroughFleet {
           value_parser = name)]
     pub fleet: Option<FleetName>,
     /// The number of agents [default: all that respond]
-    #[arg(long, value_name = "N", value_parser = positive, requires = "fleet")]
+    #[arg(long, value_name = "N", value_parser = agents, requires = "fleet")]
     pub agents: Option<usize>,
     #[command(flatten)]
     pub nats: NatsServer,
@@ -167,7 +167,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub nats: NatsArgs,
     /// The number of agents [default: all that respond]
-    #[arg(long, value_name = "N", value_parser = positive)]
+    #[arg(long, value_name = "N", value_parser = agents)]
     pub agents: Option<usize>,
     /// How long agents are waited for [default: 30s with --agents, otherwise 2s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]

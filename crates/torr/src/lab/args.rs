@@ -1,6 +1,6 @@
 //! `torr lab` on the command line.
 
-use crate::flags::values::positive;
+use crate::flags::values::rounds;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -66,7 +66,7 @@ pub struct RunArgs {
     #[arg(long, default_value_t = 1.0, value_parser = scale, value_name = "FACTOR")]
     pub scale: f64,
     /// How often each cell is run [default: as the suite says]
-    #[arg(long, value_parser = positive, value_name = "N")]
+    #[arg(long, value_parser = rounds, value_name = "N")]
     pub rounds: Option<usize>,
     /// The archive, a line of JSON for each run [default: SUITE.jsonl]
     #[arg(long, value_name = "FILE")]

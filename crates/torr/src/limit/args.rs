@@ -5,7 +5,7 @@ use crate::flags::load::ArrivalsArg;
 use crate::flags::request::RequestArgs;
 use crate::flags::script::ScriptArgs;
 use crate::flags::transport::TransportArgs;
-use crate::flags::values::{duration, positive, rate};
+use crate::flags::values::{connections, duration, rate, threads};
 use crate::flags::variables::VariableArgs;
 use crate::fleet::ThroughFleet;
 use clap::Args;
@@ -41,13 +41,13 @@ pub struct LimitArgs {
     #[arg(long, value_name = "RATE", value_parser = most)]
     pub max_rate: Option<f64>,
     /// Never more connections than this
-    #[arg(long, value_name = "N", default_value_t = 512, value_parser = positive)]
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = connections)]
     pub max_connections: usize,
     /// How requests are spread: at random as many independent users would, or evenly
     #[arg(long, value_enum, default_value_t = ArrivalsArg::Poisson)]
     pub arrivals: ArrivalsArg,
     /// Threads [default: one per CPU]
-    #[arg(short, long, value_parser = positive)]
+    #[arg(short, long, value_parser = threads)]
     pub threads: Option<usize>,
     /// Open a connection for each request
     #[arg(long, conflicts_with = "streams")]

@@ -1,6 +1,6 @@
 //! The flags of `torr doctor` for comparisons.
 
-use crate::flags::values::positive;
+use crate::flags::values::threads;
 use clap::{ArgGroup, Args, ValueEnum};
 
 /// clap takes '{n}' for the end of a line, unless a style that changes nothing stands in it.
@@ -18,7 +18,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "COMMAND", requires = "sweep", help = COMMAND)]
     pub command: Option<String>,
     /// The numbers of workers to try [default: 1, and 1 to 8 times the CPUs]
-    #[arg(long, value_name = "N,N", requires = "sweep", value_delimiter = ',', value_parser = positive)]
+    #[arg(long, value_name = "N,N", requires = "sweep", value_delimiter = ',', value_parser = threads)]
     pub counts: Vec<usize>,
     /// URL is the service itself, and this a proxy before it: what the proxy costs. Without a path that of URL is used
     #[arg(long, value_name = "PROXY_URL")]

@@ -1,0 +1,224 @@
+//! Large content of requests: shared memory, and responses that arrive before all of the content is sent.
+
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use torr_net::tls::{ServerTlsSettings, TlsServer};
+use torr_test_support::certificates::self_signed;
+use torr_test_support::program::{Running, torr_command, torr_json};
+use torr_test_support::result::{adds_up, count};
+use torr_test_support::script::{Client, OK, Script};
+use torr_test_support::wait_until;
+
+/// A file of so many bytes in which no two pieces are alike, and its bytes.
+fn content(folder: &TempDir, len: u32) -> (PathBuf, Vec<u8>) {
+    let bytes: Vec<u8> = (0..len).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let path = folder.path().join("content");
+    std::fs::write(&path, &bytes).expect("there is room");
+    (path, bytes)
+}
+
+fn data(path: &Path) -> String {
+    format!("@{}", path.to_str().expect("temporary folders have plain names"))
+}
+
+/// Reads a header section and nothing behind it. Returns false if there is none.
+fn read_head(stream: &mut impl Read) -> bool {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        if stream.read(&mut byte).unwrap_or(0) == 0 {
+            return false;
+        }
+        head.push(byte[0]);
+    }
+    true
+}
+
+#[test]
+fn a_response_that_refuses_content_counts_although_the_rest_cannot_be_sent() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let (path, _) = content(&folder, 20_000_000);
+    for (status, resets) in [(413, true), (413, false), (417, true)] {
+        let server = Script::start(move |client| {
+            if read_head(&mut client.stream) {
+                let text = format!("HTTP/1.1 {status} No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno");
+                client.send(text.as_bytes());
+                match resets {
+                    // Both ends leave content unread, so that the kernel sends a reset.
+                    true => socket2::SockRef::from(&client.stream).set_linger(Some(Duration::ZERO)).expect("an option"),
+                    false => client.stream.shutdown(Shutdown::Write).expect("it is connected"),
+                }
+            }
+        });
+        let result = torr_json(&["-n", "40", "-c", "4", "-t", "1", "--data-binary", &data(&path), &server.url()]);
+        adds_up(&result);
+        assert_eq!(count(&result, &format!("/status/{status}")), 40, "resets: {resets}: {result}");
+        assert_eq!(count(&result, "/errors/write"), 0, "resets: {resets}: {result}");
+    }
+}
+
+#[test]
+fn a_reset_without_a_response_is_still_a_failure() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let (path, _) = content(&folder, 20_000_000);
+    let server = Script::start(|client| {
+        if read_head(&mut client.stream) {
+            socket2::SockRef::from(&client.stream).set_linger(Some(Duration::ZERO)).expect("an option");
+        }
+    });
+    let result = torr_json(&["-n", "12", "-c", "4", "-t", "1", "--data-binary", &data(&path), &server.url()]);
+    adds_up(&result);
+    assert_eq!(count(&result, "/errors/write") + count(&result, "/errors/read"), 12, "{result}");
+    assert_eq!(result["causes"][0]["side"], "server", "{result}");
+}
+
+#[test]
+fn a_connection_that_torr_closes_is_not_closed_by_the_server() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let (path, _) = content(&folder, 20_000_000);
+    let early = Script::start(|client| {
+        if read_head(&mut client.stream) {
+            client.send(OK);
+            // The end of the connection.
+            while matches!(client.stream.read(&mut [0; 65536]), Ok(1..)) {}
+        }
+    });
+    let result = torr_json(&["-n", "5", "-c", "1", "-t", "1", "--data-binary", &data(&path), &early.url()]);
+    adds_up(&result);
+    assert_eq!((count(&result, "/status/200"), count(&result, "/connections/closed_by_server")), (5, 0), "{result}");
+    let polite = Script::start(|client| {
+        if client.request().is_some() {
+            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+        }
+    });
+    let result = torr_json(&["-n", "6", "-c", "2", "-t", "1", "-H", "Connection: close", &polite.url()]);
+    adds_up(&result);
+    assert_eq!((count(&result, "/status/200"), count(&result, "/connections/closed_by_server")), (6, 0), "{result}");
+}
+
+/// A stream over TLS on the server's side.
+struct Secured {
+    tls: TlsServer,
+    stream: TcpStream,
+    plain: Vec<u8>,
+}
+
+impl Secured {
+    fn receive(&mut self) -> bool {
+        let (mut input, mut out) = (vec![0; 65536], Vec::new());
+        let Ok(len @ 1..) = self.stream.read(&mut input) else { return false };
+        self.tls.receive(&mut input[..len], &mut out, &mut self.plain).expect("the client speaks TLS");
+        self.stream.write_all(&out).is_ok() && !self.tls.is_closed()
+    }
+}
+
+impl Read for Secured {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        while self.plain.is_empty() {
+            if !self.receive() {
+                return Ok(0);
+            }
+        }
+        let len = self.plain.len().min(buffer.len());
+        buffer[..len].copy_from_slice(&self.plain[..len]);
+        self.plain.drain(..len);
+        Ok(len)
+    }
+}
+
+impl Write for Secured {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let mut out = Vec::new();
+        self.tls.send(bytes, &mut out).expect("the handshake is complete");
+        self.stream.write_all(&out)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Reads content of this length and compares it.
+fn read_content(stream: &mut impl Read, expected: &[u8], is_same: &AtomicBool) {
+    let (mut at, mut buffer) = (0, vec![0; 65536]);
+    while at < expected.len() {
+        let most = buffer.len().min(expected.len() - at);
+        let Ok(len @ 1..) = stream.read(&mut buffer[..most]) else { break };
+        if buffer[..len] != expected[at..at + len] {
+            break;
+        }
+        at += len;
+    }
+    if at < expected.len() {
+        is_same.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Loads a server that reads no content before all connections have sent their heads. Returns the result and the peak memory of
+/// torr in bytes at that time.
+fn load_held(connections: usize, expected: Vec<u8>, path: &Path, secured: bool, flags: &[&str]) -> (Value, u64) {
+    let folder = tempfile::tempdir().expect("there is room");
+    let (certificate, key) = self_signed(folder.path());
+    let acceptor = ServerTlsSettings::new(&certificate, &key).load().expect("they are sound");
+    let (heads, released, is_same) =
+        (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(true)));
+    let seen = (Arc::clone(&heads), Arc::clone(&released), Arc::clone(&is_same));
+    let server = Script::start(move |client: &mut Client| {
+        let (heads, released, is_same) = &seen;
+        fn serve(
+            stream: &mut (impl Read + Write),
+            heads: &AtomicUsize,
+            released: &AtomicBool,
+            expected: &[u8],
+            is_same: &AtomicBool,
+        ) {
+            while read_head(stream) {
+                heads.fetch_add(1, Ordering::SeqCst);
+                wait_until("the test to have looked", || released.load(Ordering::SeqCst).then_some(()));
+                read_content(stream, expected, is_same);
+                let _ = stream.write_all(OK);
+            }
+        }
+        let mut stream = client.stream.try_clone().expect("a socket can be shared");
+        if secured {
+            let tls = acceptor.accept().expect("it has a certificate");
+            serve(&mut Secured { tls, stream, plain: Vec::new() }, heads, released, &expected, is_same);
+        } else {
+            serve(&mut stream, heads, released, &expected, is_same);
+        }
+    });
+    let url = if secured { server.url().replace("http:", "https:") } else { server.url() };
+    let (requests, together) = ((2 * connections).to_string(), connections.to_string());
+    let args = ["-n", &requests, "-c", &together, "-t", "1", "-k", "--timeout", "60s", "--json", "-"];
+    let torr = Running::start(torr_command(&[&args, flags, &["--data-binary", &data(path), &url]].concat()));
+    wait_until("all connections to have a request", || {
+        (heads.load(Ordering::SeqCst) == connections).then_some(())
+    });
+    let status = std::fs::read_to_string(format!("/proc/{}/status", torr.pid())).expect("it runs");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel counts it");
+    let peak: u64 = peak.trim().trim_end_matches(" kB").trim().parse().expect("it is a number");
+    released.store(true, Ordering::SeqCst);
+    let ended = torr.wait();
+    let result = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    assert!(is_same.load(Ordering::SeqCst), "the content is not that of the file: {result}");
+    (result, peak * 1024)
+}
+
+#[test]
+fn all_connections_send_large_content_from_the_same_memory() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let (path, bytes) = content(&folder, 8_000_000);
+    let cases: [(bool, &[&str], u64); 3] = [(false, &[], 60), (true, &[], 60), (false, &["--pipeline", "2"], 60)];
+    for (secured, flags, expected) in cases {
+        let (result, peak) = load_held(30, bytes.clone(), &path, secured, flags);
+        adds_up(&result);
+        assert_eq!(count(&result, "/status/200"), expected, "secured: {secured}, {flags:?}: {result}");
+        assert!(peak < 120_000_000, "secured: {secured}, {flags:?}: {peak} bytes of memory for 30 times 8 MB");
+    }
+}
