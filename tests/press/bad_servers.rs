@@ -300,8 +300,7 @@ fn requests_that_meet_the_close_of_an_idle_connection_are_named_and_counted_apar
 fn control_characters_in_values_are_taken_as_curl_takes_them() {
     for byte in (1..=0x1f_u8).chain([0x7f, 0x80, 0xff]).filter(|&byte| byte != b'\n') {
         let response =
-            [&b"HTTP/1.1 200 O"[..], &[byte], b"K\r\nSet-Cookie: v=a", &[byte], b"b\r\nContent-Length: 2\r\n\r\nok"]
-                .concat();
+            [&b"HTTP/1.1 200 OK\r\nSet-Cookie: v=a"[..], &[byte], b"b\r\nContent-Length: 2\r\n\r\nok"].concat();
         let script = move |client: &mut Client| {
             while client.request().is_some() {
                 client.send(&response);

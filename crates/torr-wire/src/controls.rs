@@ -7,14 +7,19 @@ use httparse::Header;
 const PLACEHOLDER: u8 = 0xff;
 
 /// Returns a head whose control characters are replaced, each by one byte. NUL, tabs and the ends of lines stay. A CR
-/// that does not end a line is replaced too (RFC 9112, section 2.2).
+/// that does not end a field line is replaced too (RFC 9112, section 2.2).
 pub(crate) fn replaced(head: &[u8]) -> Vec<u8> {
     let mut replaced = head.to_vec();
+    let mut is_field = false;
     for (at, byte) in replaced.iter_mut().enumerate() {
         let is_replaced = match *byte {
-            0 | b'\t' | b'\n' => false,
+            0 | b'\t' => false,
+            b'\n' => {
+                is_field = true;
+                false
+            }
             // The next byte may still have to arrive.
-            b'\r' => head.get(at + 1).is_some_and(|&next| next != b'\n'),
+            b'\r' => is_field && head.get(at + 1).is_some_and(|&next| next != b'\n'),
             byte => byte.is_ascii_control(),
         };
         if is_replaced {

@@ -39,7 +39,6 @@ const REJECTED: &[(&str, WireError, &[u8])] = &[
     ("5", NAME, b"HTTP/1.1 200 OK\r\n: a\r\n\r\n"),
     ("5.2", NAME, b"HTTP/1.1 200 OK\r\n folded: onto nothing\r\n\r\n"),
     ("9110 5.5", VALUE, b"HTTP/1.1 200 OK\r\nA: \0\r\n\r\n"),
-    ("2.2", VALUE, b"HTTP/1.1 200 OK\r\nA: b\rC: d\r\n\r\n"),
     ("2.2", LINE_END, b"HTTP/1.1 200 OK\r\nA: b\r\n\rC: d\r\n\r\n"),
     // Lengths.
     ("6.3", Length, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc"),
@@ -351,7 +350,9 @@ impl Observer for Values {
 fn control_characters_in_values_are_passed_on_as_they_are_whatever_the_pieces() {
     for byte in (1..=0x1f_u8).chain([0x7f]).filter(|&byte| byte != b'\n') {
         let value = [b"a", &[byte][..], b"b", &[byte], b"c"].concat();
-        let head = [b"HTTP/1.1 200 O", &[byte][..], b"K\r\nA: ", &value, b"\r\nB: plain\r\nContent-Length: 2\r\n\r\nok"].concat();
+        // A CR may not end the first line.
+        let in_reason = if byte == b'\r' { b' ' } else { byte };
+        let head = [b"HTTP/1.1 200 O", &[in_reason][..], b"K\r\nA: ", &value, b"\r\nB: plain\r\nContent-Length: 2\r\n\r\nok"].concat();
         for cut in 0..head.len() {
             let (mut reader, mut values) = (ResponseReader::default(), Values::default());
             let mut read = |piece: &[u8]| reader.observe(piece, false, &mut HeadCache::default(), &mut values);
