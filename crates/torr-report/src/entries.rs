@@ -1,6 +1,6 @@
 //! The entries of sessions: a table, and below an entry what failed there.
 
-use crate::human::{count, cut, micros, printable};
+use crate::human::{count, cut, micros, plural, printable};
 use crate::style::{BAD, FAINT, paint};
 use crate::table::{align, align_within, visible, width as table_width};
 use std::collections::BTreeMap;
@@ -183,10 +183,6 @@ pub fn ended_here(entry: &EntryResult) -> String {
     let causes: Vec<_> = entry.causes.iter().map(cause).collect();
     let why = if causes.is_empty() { String::new() } else { format!(": {}", causes.join(", ")) };
     format!("{} ended here{why}", plural(entry.sessions_failed, "session"))
-}
-
-fn plural(n: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -84,6 +84,16 @@ fn three_digits(n: f64) -> String {
     }
 }
 
+/// Returns a count with a noun, in the plural unless the count is 1.
+pub fn plural(n: u64, what: &str) -> String {
+    let ending = match (n, what.ends_with('s')) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{} {what}{ending}", count(n))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! The text report of a run.
 
-use crate::human::{bytes, count, micros, percent, printable, rate};
+use crate::human::{bytes, count, micros, percent, plural, printable, rate};
 use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::table::align_within;
 use crate::{entries, expectations, failures, fit, fleet, sessions, steering, summary};
@@ -294,15 +294,6 @@ pub fn verdict(verdict: &Verdict) -> String {
         }
     }
     text
-}
-
-fn plural(n: u64, what: &str) -> String {
-    let ending = match (n, what.ends_with('s')) {
-        (1, _) => "",
-        (_, true) => "es",
-        (_, false) => "s",
-    };
-    format!("{} {what}{ending}", count(n))
 }
 
 fn indent(lines: &str) -> String {

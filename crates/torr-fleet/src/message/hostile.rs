@@ -22,6 +22,7 @@ fn sample() -> Value {
         "carried": {"answered": 1, "status_errors": 1, "failed": 1, "received": 10},
         "unfinished": 1, "redirects": 1, "sessions": {"finished": 1, "failed": 1}, "sent": 300, "received": 900, "body": 100,
         "opened": 2, "closed_by_server": 1, "ended_idle": 1000,
+        "idle_closes": {"requests": 1, "shortest_ms": 200, "longest_ms": 204},
         "sockets": {"readings": 1, "min_rtt": 4, "rtt": {"sum": 40, "count": 1}, "rtt_max": 40,
             "receiver_rtt": {"sum": 10, "count": 1},
             "grown": {"retransmits": 1, "segments": 9, "busy": 100, "window_limited": 1, "buffer_limited": 1}},

@@ -38,6 +38,7 @@ impl Bounded for Sample {
             opened,
             closed_by_server,
             ended_idle,
+            idle_closes,
             sockets,
             idle,
             open,
@@ -67,6 +68,7 @@ impl Bounded for Sample {
             ("opened", *opened),
             ("closed_by_server", *closed_by_server),
             ("open", *open),
+            ("idle_closes", idle_closes.requests),
         ] {
             at_most(field, [count], most)?;
         }
@@ -78,6 +80,7 @@ impl Bounded for Sample {
         no_longer("gaps", gaps.len(), MAX_GAPS)?;
         at_most("gaps", gaps.iter().copied().max(), LONGEST_NS)?;
         at_most("ended_idle", *ended_idle, LONGEST_NS)?;
+        at_most("idle_closes", [idle_closes.shortest_ms, idle_closes.longest_ms], LONGEST_NS)?;
         at_most("idle", [*idle], LONGEST_NS)?;
         status.bound(most)?;
         failures.bound(most)?;
