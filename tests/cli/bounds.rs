@@ -164,10 +164,10 @@ fn numbers_of_a_plan_are_refused_with_their_line() {
 
 #[test]
 fn numbers_of_the_environment_are_refused_in_one_line() {
-    for name in ["TORR_WORKERS", "TORR_PROCESSES", "TORR_MAX_CONNECTIONS", "TORR_BACKLOG", "TORR_IDLE_TIMEOUT"] {
+    for name in ["WORKERS", "PROCESSES", "MAX_CONNECTIONS", "BACKLOG", "IDLE_TIMEOUT"] {
         for value in ["18446744073709551616", "1e300", "-1", "nan"] {
             let mut command = torr_command(&["serve"]);
-            command.env(name, value);
+            command.env(format!("TORR_SERVE_{name}"), value);
             let ended = Running::start(command).wait();
             assert_eq!((ended.code, &*ended.stdout), (Some(2), ""), "{name}={value}: {ended:?}");
             assert_eq!(ended.stderr.lines().count(), 1, "{name}={value}: {}", ended.stderr);

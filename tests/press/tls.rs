@@ -297,7 +297,8 @@ fn the_test_server_of_openssl_can_be_loaded() {
     let mut lines = BufReader::new(server.stdout.take().expect("it is a pipe")).lines().map_while(Result::ok);
     let address = lines.find_map(|line| line.strip_prefix("ACCEPT ").map(str::to_owned)).expect("it tells its address");
     let reads = std::thread::spawn(move || lines.count());
-    let result = torr_json(&["-n", "6", "-c", "1", "-t", "1", "-k", "--timeout", "20s", &format!("https://{address}/")]);
+    let result =
+        torr_json(&["-n", "6", "-c", "1", "-t", "1", "-k", "--timeout", "20s", &format!("https://{address}/")]);
     server.kill().expect("it runs");
     server.wait().expect("it ends");
     reads.join().expect("reading does not panic");

@@ -4,8 +4,8 @@ use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 use torr_net::tls::{ServerTlsSettings, TlsServer};
@@ -197,9 +197,7 @@ fn load_held(connections: usize, expected: Vec<u8>, path: &Path, secured: bool, 
     let (requests, together) = ((2 * connections).to_string(), connections.to_string());
     let args = ["-n", &requests, "-c", &together, "-t", "1", "-k", "--timeout", "60s", "--json", "-"];
     let torr = Running::start(torr_command(&[&args, flags, &["--data-binary", &data(path), &url]].concat()));
-    wait_until("all connections to have a request", || {
-        (heads.load(Ordering::SeqCst) == connections).then_some(())
-    });
+    wait_until("all connections to have a request", || (heads.load(Ordering::SeqCst) == connections).then_some(()));
     let status = std::fs::read_to_string(format!("/proc/{}/status", torr.pid())).expect("it runs");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel counts it");
     let peak: u64 = peak.trim().trim_end_matches(" kB").trim().parse().expect("it is a number");

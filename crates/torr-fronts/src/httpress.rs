@@ -70,8 +70,9 @@ pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, UsageError> {
 
 fn number(parser: &mut lexopt::Parser, of: &str, most: u64) -> Result<u64, UsageError> {
     let text = text(parser)?;
-    up_to(most, &text)
-        .ok_or_else(|| UsageError::plain(format!("wrong number of {of}: '{text}' is not a whole number from 1 to {most}")))
+    up_to(most, &text).ok_or_else(|| {
+        UsageError::plain(format!("wrong number of {of}: '{text}' is not a whole number from 1 to {most}"))
+    })
 }
 
 #[cfg(test)]

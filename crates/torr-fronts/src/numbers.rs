@@ -42,6 +42,9 @@ mod tests {
         for bad in ["", "k", "1.5k", "-1", "10ms", "5x", "99999999999999999999", "99999999P"] {
             assert_eq!((bad, scaled(bad, METRIC)), (bad, None));
         }
-        assert_eq!((scaled("100ms", TIME), up_to(12, "0"), up_to(12, "12"), up_to(11, "12")), (None, None, Some(12), None));
+        assert_eq!(
+            (scaled("100ms", TIME), up_to(12, "0"), up_to(12, "12"), up_to(11, "12")),
+            (None, None, Some(12), None)
+        );
     }
 }

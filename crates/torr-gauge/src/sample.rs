@@ -3,10 +3,10 @@
 mod bounds;
 
 use crate::error_times::ErrorTimes;
+use crate::idle_closes::IdleCloses;
 use crate::sessions::SessionsEnded;
 use crate::sockets::SocketTally;
 use crate::statuses::Statuses;
-use crate::idle_closes::IdleCloses;
 use crate::{Failure, FailureKind, Latency};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

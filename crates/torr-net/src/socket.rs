@@ -6,7 +6,9 @@ use nix::sys::socket::sockopt::{IpBindAddressNoPort, PeerCredentials};
 use nix::sys::socket::{getsockopt, setsockopt};
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, set_tcp_nodelay};
-use rustix::net::{self, AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::net::{
+    self, AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
+};
 use std::ffi::OsString;
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};

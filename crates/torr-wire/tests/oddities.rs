@@ -352,7 +352,9 @@ fn control_characters_in_values_are_passed_on_as_they_are_whatever_the_pieces() 
         let value = [b"a", &[byte][..], b"b", &[byte], b"c"].concat();
         // A CR may not end the first line.
         let in_reason = if byte == b'\r' { b' ' } else { byte };
-        let head = [b"HTTP/1.1 200 O", &[in_reason][..], b"K\r\nA: ", &value, b"\r\nB: plain\r\nContent-Length: 2\r\n\r\nok"].concat();
+        let head =
+            [b"HTTP/1.1 200 O", &[in_reason][..], b"K\r\nA: ", &value, b"\r\nB: plain\r\nContent-Length: 2\r\n\r\nok"]
+                .concat();
         for cut in 0..head.len() {
             let (mut reader, mut values) = (ResponseReader::default(), Values::default());
             let mut read = |piece: &[u8]| reader.observe(piece, false, &mut HeadCache::default(), &mut values);
@@ -362,7 +364,11 @@ fn control_characters_in_values_are_passed_on_as_they_are_whatever_the_pieces() 
             assert_eq!(values.0, [&value[..], b"plain", b"2"], "{byte:#04x}, cut at {cut}");
         }
     }
-    for bad in [&b"HTTP/1.1 200 OK\r\nA: a\0b\r\n\r\n"[..], b"HTTP/1.1 200 OK\r\nA\x01: b\r\n\r\n", b"HTTP/1.1 2\x0100 OK\r\n\r\n"] {
+    for bad in [
+        &b"HTTP/1.1 200 OK\r\nA: a\0b\r\n\r\n"[..],
+        b"HTTP/1.1 200 OK\r\nA\x01: b\r\n\r\n",
+        b"HTTP/1.1 2\x0100 OK\r\n\r\n",
+    ] {
         assert!(matches!(read([bad], false).1, Some(Syntax(_))), "{:?} was taken", String::from_utf8_lossy(bad));
     }
 }

@@ -69,7 +69,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     #[cold]
     pub(super) fn send_unsent(&mut self, index: usize) {
         let connection = &mut self.connections[index];
-        let Some(socket) = connection.socket.as_ref().filter(|_| connection.cold.send_failure.is_none()) else { return };
+        let Some(socket) = connection.socket.as_ref().filter(|_| connection.cold.send_failure.is_none()) else {
+            return;
+        };
         connection.requests.start_clocks_of_sent(usize::from(connection.unwritten), || self.clock.now());
         match connection.cold.unsent.send(socket) {
             Ok(sent) => {

@@ -61,9 +61,9 @@ pub(super) fn compose(
 /// Whether the user's headers ask the server to close the connection after each response.
 pub(super) fn ask_to_close(headers: &[String]) -> bool {
     let lines = headers.iter().filter_map(|line| split(line));
-    lines.filter(|(name, _)| name.eq_ignore_ascii_case("connection")).any(|(_, value)| {
-        value.split(',').any(|option| option.trim().eq_ignore_ascii_case("close"))
-    })
+    lines
+        .filter(|(name, _)| name.eq_ignore_ascii_case("connection"))
+        .any(|(_, value)| value.split(',').any(|option| option.trim().eq_ignore_ascii_case("close")))
 }
 
 /// Whether the user's headers call the body JSON.

@@ -80,18 +80,21 @@ fn headers_replace_and_remove_what_is_sent_by_itself() {
 
 #[test]
 fn an_empty_host_is_left_out_as_with_curl() {
-    let with = |line: &str| Options { headers: strings(&[line]), user_agent: Some(String::new()), ..Options::default() };
+    let with =
+        |line: &str| Options { headers: strings(&[line]), user_agent: Some(String::new()), ..Options::default() };
     assert_eq!(text("http://h:1/p", &with("Host:")), "GET /p HTTP/1.1\r\nAccept: */*\r\n\r\n");
     assert_eq!(text("http://h:1/p", &with("host: ")), "GET /p HTTP/1.1\r\nAccept: */*\r\n\r\n");
     assert_eq!(text("http://h:1/p", &with("Host;")), "GET /p HTTP/1.1\r\nHost: \r\nAccept: */*\r\n\r\n");
-    let authority = requests("http://h:1/p", &with("Host:")).unwrap().cursor(0, 1).parts().head.uri().authority().cloned();
+    let authority =
+        requests("http://h:1/p", &with("Host:")).unwrap().cursor(0, 1).parts().head.uri().authority().cloned();
     assert_eq!(authority.unwrap(), "h:1", "HTTP/2 has the URL's");
 }
 
 #[test]
 fn large_content_is_left_apart_where_that_is_asked_for() {
     let large = vec![b'x'; 100_000];
-    let options = Options { body: Some(Body::Data(vec![Data::Plain(large.clone())])), templates: false, ..Options::default() };
+    let options =
+        Options { body: Some(Body::Data(vec![Data::Plain(large.clone())])), templates: false, ..Options::default() };
     let made = requests("http://h/", &options).unwrap();
     let raw = Requests::raw(
         &Target::parse("http://h/").unwrap(),

@@ -116,8 +116,8 @@ fn rules(text: &str) -> Result<Rules, String> {
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    let percent = text.trim_end_matches('%').parse::<f64>().ok().filter(|percent| *percent > 0.0 && *percent < 100.0);
-    percent.map(|percent| percent / 100.0).ok_or_else(|| "not a difference such as 2%".into())
+    let percent = text.trim_end_matches('%').parse::<f64>().ok().filter(|percent| (0.01..100.0).contains(percent));
+    percent.map(|percent| percent / 100.0).ok_or_else(|| "not a difference from 0.01% to below 100%, such as 2%".into())
 }
 
 fn steady(text: &str) -> Result<f64, String> {
