@@ -10,7 +10,7 @@ use crate::client::Client;
 use crate::computing::{Observed, Route};
 use crate::context::WorkerContext;
 use crate::message::request::Request;
-use crate::message::request_body::RequestBody;
+use crate::message::request_body;
 use crate::message::response::Response;
 use crate::observe::metrics_table::Count;
 use crate::observe::notice;
@@ -168,8 +168,8 @@ impl App {
     ) -> Outcome {
         let Some(router) = &cx.router else { return Outcome::Ready(self.no_handler(head)) };
         let body = match content {
-            Content::Whole(body) => RequestBody::whole(body),
-            Content::Coming(incoming) => RequestBody::streamed(incoming),
+            Content::Whole(body) => request_body::whole(body),
+            Content::Coming(incoming) => request_body::streamed(incoming),
         };
         let Some(mut request) = router::request(head, body) else {
             return Outcome::Ready(Response::error(400, "The target is not valid\n").closing());

@@ -11,10 +11,30 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tower_service::Service;
 
-/// An application for [`serve`](crate::serve()): an `axum::Router` or another service of requests, a service that makes one for
-/// a client's address (`into_make_service`, `into_make_service_with_connect_info::<SocketAddr>`), or an [`App`].
+/// An application for [`serve`](crate::serve()): an `axum::Router` or another service of `axum::extract::Request`, such as a router
+/// under middleware (`from_fn(..).layer(router)`), a service that makes one for a client's address (`into_make_service`,
+/// `into_make_service_with_connect_info::<SocketAddr>`), or an [`App`].
 ///
 /// `Kind` tells these apart, and is inferred.
+///
+/// A router that still needs its state is no application:
+/// ```compile_fail,E0277
+/// # async fn of_main(listener: tokio::net::TcpListener) {
+/// let needs_state = axum::Router::<u32>::new();
+/// torr_serve::serve(listener, needs_state);
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`serve` cannot serve `{Self}`",
+    label = "not an application",
+    note = "a `Router<S>` needs its state first: call `.with_state(state)`, which makes it a `Router<()>`",
+    note = "another service must be `Clone + Send + 'static`, take an `axum::extract::Request`, which is an \
+            `http::Request<torr_serve::RequestBody>`, respond with an `http::Response`, and have `Error = Infallible`; for a body of \
+            another type put `tower::ServiceExt::map_request` before the service, for errors `axum::error_handling::HandleError`",
+    note = "`into_make_service_with_connect_info::<T>()` needs `T = SocketAddr`, or `impl Connected<SocketAddr> for T`: \
+            `IncomingStream` belongs to `axum::serve`",
+    note = "a handler is served by `Router::new().fallback(handler)`"
+)]
 pub trait IntoApp<Kind> {
     /// Returns the application.
     fn into_app(self) -> App;

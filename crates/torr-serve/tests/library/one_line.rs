@@ -1,5 +1,6 @@
 //! `torr_serve::serve` instead of `axum::serve`: the same programs under both, in runtimes of both flavours.
 
+mod applications;
 mod patterns;
 mod scene;
 

@@ -15,7 +15,7 @@ use crate::message::body_error::BodyError;
 use crate::message::body_pace::BodyPace;
 use crate::message::hyper_request_body::HyperRequestBody;
 use crate::message::hyper_response::{self, BoxBody};
-use crate::message::request_body::RequestBody;
+use crate::message::request_body::{self, RequestBody};
 use crate::message::response::Response;
 use crate::message::stream::BodyFailed;
 use crate::observe::visit::Note;
@@ -424,7 +424,7 @@ async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> 
         }
         let body = HyperRequestBody::new(body, most, BodyPace::new(&worker.settings));
         let reading = body.exchange();
-        let mut request = Request::from_parts(parts, RequestBody::hyper(body));
+        let mut request = Request::from_parts(parts, request_body::hyper(body));
         let called = {
             let _context = worker.enter();
             worker.app.introduce(client, request.extensions_mut());
