@@ -128,6 +128,21 @@ fn a_page_of_others_sees_nothing_and_steers_nothing() {
     for path in ["", "events"] {
         assert_eq!(status(&["-H", "Host: evil.test", &format!("{url}{path}")]), "403", "{path}");
     }
+    // A page of another origin, were it allowed to set the field, is refused; so is one in a frame.
+    let own = url.trim_end_matches('/');
+    for origin in ["null", "http://evil.test", "http://127.0.0.1:1", &format!("{own}.evil.test")] {
+        let origin = format!("Origin: {origin}");
+        assert_eq!(status(&["-X", "POST", "-H", "torr-steering: 1", "-H", &origin, &steer]), "403", "{origin}");
+    }
+    let both = ["-H", &format!("Origin: {own}"), "-H", "Origin: http://evil.test"];
+    assert_eq!(status(&[&["-X", "POST", "-H", "torr-steering: 1", &steer][..], &both].concat()), "403");
+    let marked = ["-X", "POST", "-H", "torr-steering: 1", "-H", &format!("Origin: {own}"), &format!("{url}steer/explode")];
+    assert_eq!(status(&marked), "404", "the own page's origin is let through");
+    let head = curl(&["-i", &url]).stdout.to_ascii_lowercase();
+    assert!(head.contains("x-frame-options: deny"), "{head}");
+    assert!(head.contains("content-security-policy: frame-ancestors 'none'"), "{head}");
+    let refused = curl(&["-i", "-H", "Host: evil.test", &url]).stdout.to_ascii_lowercase();
+    assert!(refused.contains("x-frame-options: deny"), "{refused}");
     assert_eq!(status(&["-X", "OPTIONS", "-H", "Origin: http://evil.test", &steer]), "405");
     assert_eq!(status(&["-X", "POST", "-H", "torr-steering: 1", &format!("{url}steer/explode")]), "404");
     assert_eq!(status(&[&format!("{url}other")]), "404");

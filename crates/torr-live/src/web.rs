@@ -7,6 +7,7 @@ mod events;
 mod feed;
 mod gate;
 mod panel;
+mod panel_cache;
 mod routes;
 
 use crate::view::{Load, View};

@@ -1,6 +1,7 @@
 //! What browsers are shown: the state of the run, and its parts as they were last rendered.
 
 use super::panel;
+use super::panel_cache::{PanelCache, RenderedPanel};
 use crate::view::{Load, View};
 use crate::wish::Wish;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +21,8 @@ pub struct Feed {
     run: Mutex<Run>,
     /// The report as it was last rendered. Rendering holds this lock alone.
     report: Mutex<Report>,
+    /// The state as it was last rendered, for all browsers.
+    panel: PanelCache,
     steering: Arc<Steering>,
     /// The number of changes so far.
     changes: watch::Sender<u64>,
@@ -45,8 +48,8 @@ struct Report {
 
 /// What a browser gets next.
 pub struct Parts {
-    /// The state of the run, without its report.
-    pub panel: String,
+    /// The state of the run, without its report. Browsers that ask between two changes share it.
+    pub panel: Arc<str>,
     /// The report and its number, unless the browser has it.
     pub report: Option<(u64, Arc<str>)>,
     /// Whether nothing will follow.
@@ -65,6 +68,7 @@ impl Feed {
                 has_ended: false,
             }),
             report: Mutex::new(Report { number: 0, html: "".into(), not_before: now }),
+            panel: PanelCache::default(),
             steering,
             changes: watch::Sender::new(0),
         }
@@ -126,21 +130,33 @@ impl Feed {
 
     /// Returns what a browser gets next that has the report of this number.
     pub fn parts(&self, known: u64) -> Parts {
-        let (panel, number, result, has_ended) = {
+        // First: an end that is shown comes with the last report.
+        let RenderedPanel { html: panel, has_ended } = self.panel();
+        let (number, result, is_last) = {
+            let run = self.run();
+            // A verdict of the first seconds would be a guess.
+            let is_known = run.has_ended || run.view.can_judge();
+            let result = run.view.result.as_ref().filter(|_| run.results != known).map(|result| match is_known {
+                true => Arc::clone(result),
+                false => Arc::new(RunResult { verdict: None, ..RunResult::clone(result) }),
+            });
+            (run.results, result, run.has_ended)
+        };
+        let report = result.and_then(|result| self.report(number, &result, is_last));
+        Parts { panel, report: report.filter(|(number, _)| *number != known), has_ended }
+    }
+
+    /// Returns the state of the run, rendered anew after a change, and for the time that has passed.
+    fn panel(&self) -> RenderedPanel {
+        let changes = *self.changes.borrow();
+        self.panel.get(changes, || {
             let mut run = self.run();
             let elapsed_s = run.began.map_or(0.0, |began| began.elapsed().as_secs_f64());
             run.view.at(elapsed_s);
             run.view.state = self.steering.state();
-            // A verdict of the first seconds would be a guess.
-            let is_known = run.has_ended || run.view.can_judge();
-            let result = run.view.result.as_ref().map(|result| match is_known {
-                true => Arc::clone(result),
-                false => Arc::new(RunResult { verdict: None, ..RunResult::clone(result) }),
-            });
-            (panel::panel(&run.view, run.has_ended).into_string(), run.results, result, run.has_ended)
-        };
-        let report = result.filter(|_| number != known).and_then(|result| self.report(number, &result, has_ended));
-        Parts { panel, report: report.filter(|(number, _)| *number != known), has_ended }
+            let html = panel::panel(&run.view, run.has_ended).into_string().into();
+            RenderedPanel { html, has_ended: run.has_ended }
+        })
     }
 
     /// Returns the report, rendered anew if that is not too soon after the last time; the last one is always rendered.

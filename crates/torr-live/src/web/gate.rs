@@ -43,9 +43,10 @@ impl Gate {
 
     /// Returns the response to a request that steers and must not.
     pub fn refusal_to_steer(&self, request: &Request<'_>) -> Option<Response> {
-        let is_ours = request.header(STEERING).is_some();
-        let refused = || Response::error(403, "a run is steered by its own page: the field torr-steering is missing\n");
-        self.refusal(request).or_else(|| (!is_ours).then(refused))
+        let refused = |why: &str| Response::error(403, format!("a run is steered by its own page: {why}\n"));
+        let foreign = || (!is_of_own_page(request)).then(|| refused("the field Origin names another"));
+        let unmarked = || request.header(STEERING).is_none().then(|| refused("the field torr-steering is missing"));
+        self.refusal(request).or_else(foreign).or_else(unmarked)
     }
 
     /// Sends a browser on to the page without the token in its address.
@@ -56,6 +57,19 @@ impl Gate {
         let here = http::HeaderValue::from_static("/");
         Response::error(303, "").header(http::header::LOCATION, here).header(http::header::SET_COOKIE, cookie)
     }
+}
+
+/// Returns whether a request comes from a page of the host that it was sent to, or from no page: browsers send `Origin` with each POST.
+fn is_of_own_page(request: &Request<'_>) -> bool {
+    let host = request.header_str("host").unwrap_or_default();
+    let mut origins = request.headers().filter(|(name, _)| name.eq_ignore_ascii_case("origin"));
+    origins.all(|(_, origin)| std::str::from_utf8(origin).is_ok_and(|origin| is_origin_of(origin, host)))
+}
+
+/// Returns whether an origin is one of a host with its port. A proxy may have ended TLS, so the scheme is not compared.
+fn is_origin_of(origin: &str, host: &str) -> bool {
+    let authority = ["http://", "https://"].into_iter().find_map(|scheme| origin.strip_prefix(scheme));
+    authority.is_some_and(|authority| !host.is_empty() && authority.eq_ignore_ascii_case(host))
 }
 
 fn refused() -> Response {
@@ -78,7 +92,30 @@ fn is_loopback(host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_loopback;
+    use super::{is_loopback, is_origin_of};
+
+    #[test]
+    fn an_origin_is_of_the_host_that_it_names() {
+        for (origin, host) in [
+            ("http://127.0.0.1:8080", "127.0.0.1:8080"),
+            ("https://gauge.test", "gauge.test"),
+            ("http://LOCALHOST:80", "localhost:80"),
+            ("http://[::1]:9", "[::1]:9"),
+        ] {
+            assert!(is_origin_of(origin, host), "{origin} {host}");
+        }
+        for (origin, host) in [
+            ("null", "127.0.0.1:8080"),
+            ("http://127.0.0.1:8081", "127.0.0.1:8080"),
+            ("http://127.0.0.1:8080.evil.test", "127.0.0.1:8080"),
+            ("http://evil.test", "127.0.0.1:8080"),
+            ("http://", ""),
+            ("", ""),
+            ("127.0.0.1:8080", "127.0.0.1:8080"),
+        ] {
+            assert!(!is_origin_of(origin, host), "{origin} {host}");
+        }
+    }
 
     #[test]
     fn only_loopback_is_one() {

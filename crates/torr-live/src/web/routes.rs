@@ -6,9 +6,9 @@ use super::gate::Gate;
 use super::panel;
 use crate::wish::Wish;
 use http::HeaderValue;
-use http::header::CACHE_CONTROL;
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
 use std::sync::Arc;
-use torr_serve::{App, Response};
+use torr_serve::{App, Request, Response};
 
 /// Returns the application.
 pub fn app(feed: &Arc<Feed>, gate: Gate) -> App {
@@ -18,24 +18,34 @@ pub fn app(feed: &Arc<Feed>, gate: Gate) -> App {
     let feed = Arc::clone(feed);
     App::new()
         .get("/", move |request| {
-            page_gate.refusal(request).unwrap_or_else(|| fresh(Response::html(panel::page(&page_feed.load()))))
+            unframed(page_gate.refusal(request).unwrap_or_else(|| fresh(Response::html(panel::page(&page_feed.load())))))
         })
         .get("/events", move |request| {
             let stream = || fresh(Response::stream("text/event-stream", events::stream(&events_feed)));
-            events_gate.refusal(request).unwrap_or_else(stream)
+            unframed(events_gate.refusal(request).unwrap_or_else(stream))
         })
-        .post("/steer/{wish}", move |request| {
-            if let Some(refusal) = gate.refusal_to_steer(request) {
-                return refusal;
-            }
-            match request.param("wish").and_then(wish) {
-                Some(wish) => {
-                    feed.fulfil(wish);
-                    Response::new(204)
-                }
-                None => Response::error(404, "a run can be steered by: pause, raise, lower, mark, end\n"),
-            }
-        })
+        .post("/steer/{wish}", move |request| unframed(gate.refusal_to_steer(request).unwrap_or_else(|| steer(&feed, request))))
+}
+
+/// Does what a request wants of the run.
+fn steer(feed: &Feed, request: &Request<'_>) -> Response {
+    match request.param("wish").and_then(wish) {
+        Some(wish) => {
+            feed.fulfil(wish);
+            Response::new(204)
+        }
+        None => Response::error(404, "a run can be steered by: pause, raise, lower, mark, end\n"),
+    }
+}
+
+/// Forbids pages to show a response in a frame, where a click on a button of theirs could be one on ours. The page's own policy
+/// stands in its HTML, which cannot forbid frames.
+fn unframed(response: Response) -> Response {
+    response
+        .header(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
+        .header(CONTENT_SECURITY_POLICY, HeaderValue::from_static("frame-ancestors 'none'"))
+        .header(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
+        .header(REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
 }
 
 /// Keeps a response out of caches.
