@@ -1,6 +1,7 @@
 //! `torr watch`: signals of a real server and its peers, and the requests that it refuses.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use torr_doctor::remote::{RemoteError, RemoteWatch, Source};
@@ -166,6 +167,25 @@ fn requests_without_the_token_are_refused() {
         assert_eq!(remote.reading().expect("it is right").processes.len(), 1);
         assert_eq!(Client::connect(&watch.address).get("/metrics").status, 401);
     }
+}
+
+/// A request without the token takes none of the threads that scan processes.
+#[test]
+fn a_request_without_the_token_starts_no_thread() {
+    let watch = watch(&["--token", "a-secret"]);
+    let threads = || {
+        let tasks = fs::read_dir(format!("/proc/{}/task", watch.pid())).expect("the watcher runs");
+        tasks.count()
+    };
+    let before = threads();
+    for path in ["/signals", "/metrics", "/signals?port=1"] {
+        assert_eq!(ask(&watch.address, path, "x", "").status, 401);
+        assert_eq!(ask(&watch.address, path, "x", "Authorization: Bearer b-secret\r\n").status, 401);
+    }
+    assert_eq!(ask(&watch.address, "/signals?port=none", "x", "Authorization: Bearer a-secret\r\n").status, 400);
+    assert_eq!(threads(), before);
+    assert_eq!(ask(&watch.address, "/signals", "x", "Authorization: Bearer a-secret\r\n").status, 200);
+    assert!(threads() > before, "the signals are read on a thread apart");
 }
 
 /// A page whose site's name resolves to 127.0.0.1 (DNS rebinding) shows that name in `Host`, and any page its `Origin`.

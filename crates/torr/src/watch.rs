@@ -12,6 +12,8 @@ use query::Target;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::process::ExitCode;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
 use torr_gauge::signals::Reading;
 use torr_serve::http::HeaderValue;
 use torr_serve::http::header::WWW_AUTHENTICATE;
@@ -20,6 +22,8 @@ use watchers::Watchers;
 
 /// The variable that has the token.
 const TOKEN: &str = "TORR_WATCH_TOKEN";
+/// The number of requests whose signals are read at a time; others wait.
+const READERS: usize = 2;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,9 +64,10 @@ pub fn run(args: &WatchArgs) -> Result<ExitCode, CliError> {
         return Err(CliError::Usage(line));
     }
     let names = Names::new(listen);
-    let context = Arc::new(WatchContext { token, names, ports: args.ports.clone(), watchers: Watchers::new() });
+    let readers = Arc::new(Semaphore::new(READERS));
+    let context = Arc::new(WatchContext { token, names, ports: args.ports.clone(), watchers: Watchers::new(), readers });
     let mut settings = Settings::default();
-    (settings.workers, settings.blocking_threads) = (1, 2);
+    settings.workers = 1;
     let failed = |error: torr_serve::ServeError| CliError::Failed(error.to_string());
     let server = Server::new(app(&context)).settings(settings).bind(address).map_err(failed)?;
     let address = server.address();
@@ -71,21 +76,42 @@ pub fn run(args: &WatchArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the application. A first request for a target scans all processes, so handlers are blocking ones.
+/// Returns the application.
 fn app(context: &Arc<WatchContext>) -> App {
     let (signals, metrics) = (context.clone(), context.clone());
     App::new()
-        .get_blocking("/signals", move |request| {
-            signals.respond(request, |reading, _| match serde_json::to_string(reading) {
+        .get_async("/signals", move |request| {
+            respond(&signals, request, |reading, _| match serde_json::to_string(reading) {
                 Ok(text) => Response::json(text),
                 Err(error) => refusal(500, &format!("the reading cannot be written: {error}")),
             })
         })
-        .get_blocking("/metrics", move |request| {
-            metrics.respond(request, |reading, target| {
+        .get_async("/metrics", move |request| {
+            respond(&metrics, request, |reading, target| {
                 Response::ok("text/plain; version=0.0.4; charset=utf-8", metrics::text(reading, target))
             })
         })
+}
+
+/// Refuses a request at once, or reads the signals on a thread apart: a first request for a target scans all processes. A client
+/// without the token takes no such thread.
+fn respond<S>(context: &Arc<WatchContext>, request: &Request<'_>, show: S) -> impl Future<Output = Response> + use<S>
+where
+    S: Fn(&Reading, &str) -> Response + Send + 'static,
+{
+    let (admitted, context) = (context.admit(request), Arc::clone(context));
+    async move {
+        let target = match admitted {
+            Ok(target) => target,
+            Err(refusal) => return refusal,
+        };
+        let permit = Arc::clone(&context.readers).acquire_owned().await;
+        let read = move || {
+            let _permit = permit;
+            context.read(target, show)
+        };
+        spawn_blocking(read).await.unwrap_or_else(|_| refusal(500, "the signals cannot be read"))
+    }
 }
 
 struct WatchContext {
@@ -95,28 +121,33 @@ struct WatchContext {
     /// The ports that may be watched; all if there are none.
     ports: Vec<u16>,
     watchers: Watchers,
+    /// The right to read signals on a thread apart, of which there are [`READERS`].
+    readers: Arc<Semaphore>,
 }
 
 impl WatchContext {
-    fn respond(&self, request: &Request<'_>, show: impl Fn(&Reading, &str) -> Response) -> Response {
+    /// Returns the service that a request asks for, `None` for the machine alone, or the request's refusal.
+    fn admit(&self, request: &Request<'_>) -> Result<Option<Target>, Response> {
         // A token is more than a page could know.
         if self.token.is_none()
             && let Err(foreign) = self.names.check(request)
         {
-            return refusal(foreign.status(), foreign.line());
+            return Err(refusal(foreign.status(), foreign.line()));
         }
         if !self.admits(request) {
             let challenge = HeaderValue::from_static("Bearer");
-            return refusal(401, "the token is missing or wrong").header(WWW_AUTHENTICATE, challenge);
+            return Err(refusal(401, "the token is missing or wrong").header(WWW_AUTHENTICATE, challenge));
         }
-        let target = match Target::of_query(request.query().unwrap_or_default()) {
-            Ok(target) => target,
-            Err(why) => return refusal(400, &why),
-        };
+        let target = Target::of_query(request.query().unwrap_or_default()).map_err(|why| refusal(400, &why))?;
+        if let Some(target) = target.filter(|target| !self.ports.is_empty() && !self.ports.contains(&target.port())) {
+            return Err(refusal(403, &format!("port {} is none of those that may be watched", target.port())));
+        }
+        Ok(target)
+    }
+
+    /// Reads the signals, which may take as long as a scan of all processes.
+    fn read(&self, target: Option<Target>, show: impl Fn(&Reading, &str) -> Response) -> Response {
         let Some(target) = target else { return show(&Reading::of_machine(), "") };
-        if !self.ports.is_empty() && !self.ports.contains(&target.port()) {
-            return refusal(403, &format!("port {} is none of those that may be watched", target.port()));
-        }
         match self.watchers.reading(target) {
             Ok(reading) => show(&reading, &target.to_string()),
             Err(why) => refusal(why.status(), &why.line(target)),
