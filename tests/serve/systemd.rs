@@ -89,6 +89,33 @@ fn a_reload_that_fails_is_notified_too() {
     server.leaves();
 }
 
+/// systemd itself may stand still: its socket then has as many messages as it takes.
+#[test]
+fn a_service_manager_that_does_not_read_holds_up_nothing() {
+    for args in WAYS {
+        let manager = Manager::new();
+        let other = UnixDatagram::unbound().expect("a socket can be made");
+        other.set_nonblocking(true).expect("a socket takes options");
+        let mut sent = 0;
+        while other.send_to(b"OTHER=1", manager.folder.path().join("notify")).is_ok() {
+            sent += 1;
+        }
+        let mut command = manager.command(args);
+        command.env("WATCHDOG_USEC", "20000");
+        let mut server = Supervised::start_as(command);
+        assert_eq!(Client::connect(&server.address).get("/").status, 200);
+        if args.contains(&"--processes") {
+            server.signal("HUP");
+            server.says("reloaded:");
+        }
+        server.signal("TERM");
+        assert_eq!(server.wait().code(), Some(0));
+        for _ in 0..sent {
+            assert_eq!(manager.hears(), ["OTHER=1"]);
+        }
+    }
+}
+
 #[test]
 fn a_watchdog_is_notified_that_the_server_lives() {
     for args in WAYS {

@@ -6,6 +6,7 @@ pub(crate) mod in_async;
 pub(crate) mod inherited;
 pub(crate) mod listeners;
 pub(crate) mod member;
+pub(crate) mod notify_socket;
 pub(crate) mod open_files;
 pub(crate) mod open_listener;
 pub(crate) mod pid_file;

@@ -1,9 +1,11 @@
 //! Notifications to systemd and sockets from it. Without systemd there is no effect.
 
+use crate::process::notify_socket::NotifySocket;
 use sd_notify::NotifyState;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::process;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use torr_net::{Address, inherited};
@@ -48,9 +50,15 @@ pub(crate) fn status(address: &Address, processes: usize) -> String {
     }
 }
 
+/// Sends a message of these lines, without waiting for its reader.
 fn notify(state: &[NotifyState<'_>]) {
+    static SOCKET: OnceLock<Option<Arc<NotifySocket>>> = OnceLock::new();
+    let open = || NotifySocket::new(&std::env::var_os("NOTIFY_SOCKET")?).ok();
+    let Some(socket) = SOCKET.get_or_init(open) else { return };
+    let message: String = state.iter().map(|line| format!("{line}\n")).collect();
+    let matters = !matches!(state, [NotifyState::Watchdog]);
     // A service manager that cannot be reached is no reason not to serve.
-    let _ = sd_notify::notify(state);
+    let _ = socket.send(message, matters);
 }
 
 /// Returns the sockets that systemd has passed to this process (socket activation), in the first call only.
