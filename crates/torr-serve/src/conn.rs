@@ -6,5 +6,6 @@ pub(crate) mod engine;
 pub(crate) mod handover;
 pub(crate) mod http1;
 pub(crate) mod http2_streams;
+pub(crate) mod siblings;
 pub(crate) mod transport;
 pub(crate) mod wakeups;

@@ -65,7 +65,7 @@ pub use process::adopted::Listener;
 pub use process::inherited::worker_number;
 pub use serve::into_app::{IntoApp, OfAddresses, OfRequests, Whole};
 pub use serve::{Serve, serve};
-pub use server::{Bound, Running, Server, Stop};
+pub use server::{Bound, Reload, Running, Server, Stop};
 pub use settings::Settings;
 pub use torr_net::tls::ServerTlsSettings as TlsSettings;
 

@@ -1,7 +1,9 @@
 //! The server: bind, run and stop.
 
+mod reload;
 mod running;
 
+pub use reload::Reload;
 pub use running::Running;
 
 use crate::app::App;
@@ -9,6 +11,8 @@ use crate::app::blocking_pool::{BlockingPool, BlockingThreads};
 use crate::client::proxy_protocol::ProxyProtocol;
 use crate::computing::Computing;
 use crate::conn::admission::ConnectionLimits;
+use crate::conn::engine::Acceptor;
+use crate::conn::siblings::{Pulse, Sibling, Siblings};
 use crate::context::{EngineContext, ServerContext};
 use crate::error::ServeError;
 use crate::observe::access_log::{AccessLog, LogTarget};
@@ -28,7 +32,8 @@ use crate::process::signals::{self, SignalHandlers, Signals};
 use crate::process::supervisor::{self, Program, SupervisorOptions};
 use crate::process::systemd;
 use crate::settings::Settings;
-use crate::{callbacks, worker};
+use crate::worker;
+use reload::Reloader;
 use std::ffi::c_int;
 use std::fmt;
 use std::io;
@@ -61,6 +66,8 @@ pub struct Bound {
     tls: Option<TlsAcceptor>,
     log: Option<AccessLog>,
     listeners: Vec<OwnedFd>,
+    /// Whether these are copies of one socket.
+    are_shared: bool,
     part: Part,
     address: Address,
     /// The runtime of [`Server::runtime`].
@@ -72,41 +79,16 @@ pub struct Bound {
     signals: Option<Signals>,
     pid_file: Option<Arc<PidFile>>,
     hooks: Hooks,
+    reloader: Reloader,
 }
 
-/// The program's callbacks.
-struct Hooks {
-    ready: Vec<Box<dyn FnOnce() + Send>>,
-    reload: Vec<Box<dyn Fn() + Send + Sync>>,
-}
-
-impl Hooks {
-    /// Returns the callbacks of every server: a reload reads the certificates and opens the log again.
-    fn new(tls: Option<TlsAcceptor>, log: Option<AccessLog>) -> Self {
-        let reload = move || {
-            let (tls, log) = (tls.as_ref().map(TlsAcceptor::reload), log.as_ref().map(AccessLog::reopen));
-            let done = match (&tls, &log) {
-                (Some(_), Some(_)) => "the certificates are read and the access log is opened again",
-                (Some(_), None) => "the certificates are read again",
-                (None, Some(_)) => "the access log is opened again",
-                (None, None) => "the server has neither certificates nor an access log to open again",
-            };
-            let failures = [
-                tls.and_then(Result::err).map(|error| format!("the old certificates stay in use: {error}")),
-                log.and_then(Result::err).map(|error| format!("the access log stays where it is: {error}")),
-            ];
-            if failures.iter().all(Option::is_none) {
-                notice::inform(&format!("reloaded: {done}; changes of settings take a restart"));
-            }
-            failures.iter().flatten().for_each(|failure| notice::warn(failure));
-        };
-        Self { ready: Vec::new(), reload: vec![Box::new(reload)] }
-    }
-}
+/// The program's callbacks for the time when all workers serve.
+#[derive(Default)]
+struct Hooks(Vec<Box<dyn FnOnce() + Send>>);
 
 impl fmt::Debug for Hooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hooks").field("ready", &self.ready.len()).field("reload", &self.reload.len()).finish()
+        f.debug_tuple("Hooks").field(&self.0.len()).finish()
     }
 }
 
@@ -230,7 +212,7 @@ impl Server {
         self.settings.check().map_err(ServeError::Settings)?;
         let tls = self.settings.acceptor()?;
         let log = self.settings.access_log.clone().map(|target| open_log(target, &self.settings)).transpose()?;
-        let Listeners { listeners, address, part } = take(&self.settings)?;
+        let Listeners { listeners, address, part, are_shared } = take(&self.settings)?;
         let mine = !matches!(part, Part::Worker(_));
         let needs_name = self.settings.proxy_protocol == ProxyProtocol::Required && matches!(address, Address::Unix(_));
         if mine && needs_name && !self.settings.trusted_proxies.trusts(None) {
@@ -240,14 +222,21 @@ impl Server {
         let pid_file = pid_file.map(PidFile::create).transpose().map_err(ServeError::PidFile)?.map(Arc::new);
         let stop_signal = Arc::new(StopSignal::new()?);
         let (app, settings) = (Arc::new(self.app), Arc::new(self.settings.bounded()));
-        let hooks = Hooks::new(tls.clone(), log.clone());
-        let (runtime, open, signals) = (self.runtime, None, None);
+        let reloader = match part {
+            Part::Supervisor => Reloader::of_supervisor()?,
+            Part::Alone | Part::Worker(_) => {
+                let status = systemd::status(&address, 0);
+                Reloader::of_process(tls.clone(), log.clone(), Arc::clone(&stop_signal), status)
+            }
+        };
+        let (runtime, open, signals, hooks) = (self.runtime, None, None, Hooks::default());
         Ok(Bound {
             app,
             settings,
             tls,
             log,
             listeners,
+            are_shared,
             part,
             address,
             runtime,
@@ -256,6 +245,7 @@ impl Server {
             signals,
             pid_file,
             hooks,
+            reloader,
         })
     }
 }
@@ -279,17 +269,28 @@ impl Bound {
         Stop(Arc::clone(&self.stop_signal))
     }
 
+    /// Returns a handle to reload the server: to read its certificates and to open its access log again.
+    pub fn reload(&self) -> Reload {
+        self.reloader.handle()
+    }
+
+    /// Lets a handle that was made before the server reload it.
+    pub(crate) fn reloaded_by(&self, handle: &Reload) {
+        handle.reach(&self.reloader);
+    }
+
     /// Sets a callback for the time when all workers serve. It is called in the supervisor if there is one, never in worker
     /// processes.
     pub fn on_ready(mut self, call: impl FnOnce() + Send + 'static) -> Self {
-        self.hooks.ready.push(Box::new(call));
+        self.hooks.0.push(Box::new(call));
         self
     }
 
-    /// Sets a callback for SIGHUP and SIGUSR2, called on a separate thread while [`Bound::run_until_signal`] runs: in a server of a
-    /// single process, and in a worker process that receives the signal itself. A supervisor starts new workers instead.
-    pub fn on_reload(mut self, call: impl Fn() + Send + Sync + 'static) -> Self {
-        self.hooks.reload.push(Box::new(call));
+    /// Sets a callback for each reload: on SIGHUP and SIGUSR2, called on a separate thread while [`Bound::run_until_signal`] runs, and by
+    /// [`Reload::reload`]. It is called in a server of a single process, and in a worker process that receives the signal itself. A
+    /// supervisor starts new workers instead.
+    pub fn on_reload(self, call: impl Fn() + Send + Sync + 'static) -> Self {
+        self.reloader.call(Arc::new(call));
         self
     }
 
@@ -304,7 +305,7 @@ impl Bound {
         in_async::refuse()?;
         match std::mem::take(&mut self.part) {
             Part::Alone => {
-                let (address, ready) = (self.address.clone(), std::mem::take(&mut self.hooks.ready));
+                let (address, ready) = (self.address.clone(), std::mem::take(&mut self.hooks.0));
                 self.work(None, || {
                     ready.into_iter().for_each(|call| call());
                     systemd::ready(&systemd::status(&address, 0));
@@ -355,15 +356,11 @@ impl Bound {
             return Ok(());
         }
         let (stop, pid_file) = (self.stop(), self.pid_file.clone());
-        let (status, reload) = (systemd::status(&self.address, 0), std::mem::take(&mut self.hooks.reload));
-        let reload = move || {
-            systemd::reloading();
-            reload.iter().for_each(|call| callbacks::survive("on_reload", call));
-            systemd::ready(&status);
-        };
+        let reload = self.reload();
         let handlers = SignalHandlers {
             leave: Box::new(move || stop.stop()),
-            reload: Box::new(reload),
+            // The server's operator is told of failures there.
+            reload: Box::new(move || drop(reload.reload())),
             last: Box::new(move || pid_file.iter().for_each(|file| file.remove())),
         };
         let (handle, listener) = signals::spawn(signals, handlers)?;
@@ -376,10 +373,10 @@ impl Bound {
     /// Runs worker processes. Returns the signal that requested the end at once.
     fn supervise(mut self, signals: Option<Signals>) -> Result<Option<c_int>, ServeError> {
         // Workers open and reopen the log themselves.
-        (self.log, self.hooks.reload) = (None, Vec::new());
+        self.log = None;
         let mut listeners = std::mem::take(&mut self.listeners).into_iter();
         let of_one = |_| listeners.by_ref().take(self.settings.workers.max(1)).collect();
-        let ready = std::mem::take(&mut self.hooks.ready);
+        let ready = std::mem::take(&mut self.hooks.0);
         supervisor::run(SupervisorOptions {
             program: Program::of_this_process()?,
             table: MetricsTable::new(
@@ -389,6 +386,10 @@ impl Bound {
             listeners: (0..self.settings.processes).map(of_one).collect(),
             settings: Arc::clone(&self.settings),
             stop_signal: Arc::clone(&self.stop_signal),
+            reload: match &self.reloader {
+                Reloader::Supervisor(wake_up) => Some(Arc::clone(wake_up)),
+                Reloader::Process(_) => None,
+            },
             signals,
             status: systemd::status(&self.address, self.settings.processes),
             when_ready: Box::new(move || ready.into_iter().for_each(|call| call())),
@@ -397,7 +398,9 @@ impl Bound {
 
     /// Runs worker threads, and calls `when_ready` when all of them accept connections.
     fn work(self, rows: Option<TableRows>, when_ready: impl FnOnce()) -> Result<(), ServeError> {
-        let Self { app, settings, tls, log, listeners, runtime, open, stop_signal, pid_file: _held, .. } = self;
+        // The pid file stays, and handles reload the server, until its end.
+        let (_pid_file, _reloader) = (self.pid_file, self.reloader);
+        let Self { app, settings, tls, log, listeners, are_shared, runtime, open, stop_signal, .. } = self;
         let room = make_room(&settings, listeners.len());
         let limits = ConnectionLimits::new(room.connections, settings.max_connections_per_address);
         let (threads, pool) = BlockingPool::new(settings.blocking_threads, settings.blocking_queue)?;
@@ -436,8 +439,17 @@ impl Bound {
             computing,
             runtime,
         };
-        let start = |(number, listener): (usize, OwnedFd)| {
-            let listener = OpenListener::new(listener, open.clone());
+        let open_listener = |listener| Arc::new(OpenListener::new(listener, open.clone()));
+        let listeners: Vec<_> = listeners.into_iter().map(open_listener).collect();
+        let pulses: Vec<Arc<Pulse>> = listeners.iter().map(|_| Arc::default()).collect();
+        let sibling = |(listener, pulse): (&Arc<_>, &Arc<_>)| Sibling {
+            listener: Arc::downgrade(listener),
+            pulse: Arc::clone(pulse),
+        };
+        // Workers that share a listener accept from it whichever of them is held up.
+        let siblings: Arc<[_]> = listeners.iter().zip(&pulses).map(sibling).filter(|_| !are_shared).collect();
+        let start = |(number, (listener, pulse)): (usize, (Arc<OpenListener>, Arc<Pulse>))| {
+            let acceptor = Acceptor { listener, pulse, siblings: Siblings::new(Arc::clone(&siblings), number) };
             let (shared, limits) = (shared.clone(), limits.clone());
             let (stop_signal, built, ended) = (Arc::clone(&stop_signal), built.clone(), Ended(tell_ended.clone()));
             thread::Builder::new().name(format!("serve-{number}")).spawn(move || {
@@ -447,10 +459,10 @@ impl Bound {
                 let cx = EngineContext::new(shared, metrics_table::row(first + number, generation))?;
                 // The receiver is gone where another worker could not be started.
                 let started = move || _ = built.send(());
-                worker::run(cx, limits, listener, stop_signal, started, number, &ended)
+                worker::run(cx, limits, acceptor, stop_signal, started, number, &ended)
             })
         };
-        let workers: Vec<_> = listeners.into_iter().enumerate().map(start).collect();
+        let workers: Vec<_> = listeners.into_iter().zip(pulses).enumerate().map(start).collect();
         // The application is dropped with the last worker.
         drop((shared, tell_ended, open));
         if workers.iter().any(Result::is_err) {

@@ -36,6 +36,11 @@ pub struct Settings {
     pub max_connections_per_address: usize,
     /// The maximum number of requests of a connection, which is then closed. Default: 0, no limit.
     pub requests_per_connection: u64,
+    /// The age of a connection from which on it ends with its current requests, so that load balancers can spread clients anew: over
+    /// HTTP/1.1 the next response has `Connection: close`, over HTTP/2 there is a GOAWAY, and an idle connection is closed. Up to a
+    /// tenth less, by chance, so that connections which began together do not end together. WebSockets and other upgraded
+    /// connections have no such limit. Default: 0, no limit.
+    pub max_connection_age: Duration,
     /// The time for which a connection is kept alive without a request. Default: 75 s.
     pub idle_timeout: Duration,
     /// The time limit of a request's header section, from its first byte. Default: 10 s.
@@ -68,6 +73,11 @@ pub struct Settings {
     /// Whether a connection is accepted only when its first bytes have arrived, or after about a second (TCP_DEFER_ACCEPT), which
     /// saves a wake-up for each connection. Default: yes.
     pub defer_accept: bool,
+    /// Whether all workers, of all processes, accept from one listener, as they do from a listener of the program's own. Otherwise
+    /// each has a listener of its own, among which the kernel distributes connections by a hash: that costs less for many short
+    /// connections. A connection to a worker whose handler blocks is then accepted by another worker thread of the process, after a
+    /// quarter of a second; with one listener any idle worker accepts it at once, also one of another process. Default: no.
+    pub shared_listener: bool,
     /// The maximum number of threads for blocking handlers in each process, which are started on demand; 0 counts as 1.
     /// Default: eight per CPU.
     pub blocking_threads: usize,
@@ -116,6 +126,7 @@ impl Default for Settings {
             max_connections: 100_000,
             max_connections_per_address: 0,
             requests_per_connection: 0,
+            max_connection_age: Duration::ZERO,
             idle_timeout: seconds(75),
             head_timeout: seconds(10),
             body_timeout: seconds(60),
@@ -128,6 +139,7 @@ impl Default for Settings {
             pid_file: None,
             backlog: 4096,
             defer_accept: true,
+            shared_listener: false,
             blocking_threads: 8 * cpus,
             blocking_queue: 1024,
             compute_after: Duration::from_millis(10),
@@ -181,6 +193,7 @@ impl Settings {
     /// Returns the settings with time limits that every clock can add.
     pub(crate) fn bounded(mut self) -> Self {
         for time in [
+            &mut self.max_connection_age,
             &mut self.idle_timeout,
             &mut self.head_timeout,
             &mut self.body_timeout,

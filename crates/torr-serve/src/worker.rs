@@ -9,7 +9,7 @@ mod watched;
 use crate::app::{self, Pending};
 use crate::client::proxy_protocol::ProxyProtocol;
 use crate::conn::admission::ConnectionLimits;
-use crate::conn::engine::{AbortOnDrop, Engine, Task, Work};
+use crate::conn::engine::{AbortOnDrop, Acceptor, Engine, Task, Work};
 use crate::conn::handover::{self, HandedOver, Returned, WorkerSignals};
 use crate::conn::http1::HyperProtocol;
 use crate::conn::http2_streams::Http2Streams;
@@ -18,7 +18,6 @@ use crate::context::{EngineContext, WorkerContext};
 use crate::message::response::Response;
 use crate::message::stream::Stream;
 use crate::observe::metrics_table::{Count, Gauge};
-use crate::process::open_listener::Listener;
 use crate::process::shutdown::{Ended, Remaining, Shutdown};
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -104,7 +103,7 @@ impl Drop for Elsewhere {
 pub(crate) fn run(
     cx: EngineContext,
     limits: ConnectionLimits,
-    listener: Listener,
+    acceptor: Acceptor,
     stop_signal: Arc<StopSignal>,
     started: impl FnOnce(),
     number: usize,
@@ -112,13 +111,13 @@ pub(crate) fn run(
 ) -> io::Result<()> {
     let is_proxied = cx.settings.proxy_protocol == ProxyProtocol::Required;
     match (cx.tls.is_some(), is_proxied) {
-        (false, false) => run_engine(Engine::<Plain>::new(cx, limits, listener, stop_signal)?, started, number, ended),
-        (true, false) => run_engine(Engine::<Tls>::new(cx, limits, listener, stop_signal)?, started, number, ended),
+        (false, false) => run_engine(Engine::<Plain>::new(cx, limits, acceptor, stop_signal)?, started, number, ended),
+        (true, false) => run_engine(Engine::<Tls>::new(cx, limits, acceptor, stop_signal)?, started, number, ended),
         (false, true) => {
-            run_engine(Engine::<Proxied<Plain>>::new(cx, limits, listener, stop_signal)?, started, number, ended)
+            run_engine(Engine::<Proxied<Plain>>::new(cx, limits, acceptor, stop_signal)?, started, number, ended)
         }
         (true, true) => {
-            run_engine(Engine::<Proxied<Tls>>::new(cx, limits, listener, stop_signal)?, started, number, ended)
+            run_engine(Engine::<Proxied<Tls>>::new(cx, limits, acceptor, stop_signal)?, started, number, ended)
         }
     }
 }
@@ -130,8 +129,15 @@ fn run_engine<T: Transport>(engine: Engine<T>, started: impl FnOnce(), number: u
     let shutdown = Arc::clone(&engine.worker().shutdown);
     let mut builder = Builder::new_current_thread();
     // The time of tasks between two turns of the engine counts as busy.
-    builder.on_thread_park(move || sleeps.busy_until(clock::exact()));
-    builder.on_thread_unpark(move || wakes.awake_since(clock::exact()));
+    let (rests, begins) = (Arc::clone(engine.pulse()), Arc::clone(engine.pulse()));
+    builder.on_thread_park(move || {
+        sleeps.busy_until(clock::exact());
+        rests.rest();
+    });
+    builder.on_thread_unpark(move || {
+        wakes.awake_since(clock::exact());
+        begins.begin(clock::coarse());
+    });
     let runtime = builder.enable_all().build_local(LocalOptions::default())?;
     let served = runtime.block_on(async {
         let cutoff = serve(engine, number, ended).await?;

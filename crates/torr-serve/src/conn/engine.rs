@@ -9,6 +9,7 @@ mod connection;
 mod counts;
 mod migration;
 mod shutdown;
+mod stand_in;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -20,14 +21,17 @@ pub(crate) use task::{AbortOnDrop, Task, Work};
 use crate::callbacks;
 use crate::conn::admission::ConnectionLimits;
 use crate::conn::http1::{Next, Then};
+use crate::conn::siblings::{Pulse, Siblings};
 use crate::conn::transport::Transport;
 use crate::context::{EngineContext, WorkerContext};
 use crate::observe::metrics_table::Count;
 use crate::process::open_listener::{self, Listener};
 use connection::{Buffers, Connection, Outcome, Readable, State};
 use counts::TurnCounts;
+use stand_in::StandIn;
 use std::io;
 use std::ops::Range;
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +48,9 @@ const LEAST_ROOM: usize = 16 * 1024;
 const OUTPUT: usize = 64 * 1024;
 /// The interval at which time-outs are looked for.
 const TICK: Duration = Duration::from_millis(250);
+
+/// The time of a batch, in nanoseconds, after which connections are accepted one by one again.
+const HELD_UP: Nanos = 5_000_000;
 
 const LISTENER: Token = Token::new(u32::MAX, u32::MAX);
 const STOP_SIGNAL: Token = Token::new(u32::MAX, u32::MAX - 1);
@@ -64,12 +71,31 @@ struct Output {
     next: Next,
 }
 
+/// Where a worker accepts connections.
+pub(crate) struct Acceptor {
+    pub listener: Arc<Listener>,
+    pub pulse: Arc<Pulse>,
+    pub siblings: Siblings,
+}
+
+impl From<OwnedFd> for Acceptor {
+    /// Returns the acceptor of a worker that is alone.
+    fn from(socket: OwnedFd) -> Self {
+        Self { listener: Arc::new(socket.into()), pulse: Arc::default(), siblings: Siblings::default() }
+    }
+}
+
 /// A worker's connections, all over the same transport.
 pub(crate) struct Engine<T> {
     cx: EngineContext,
     limits: ConnectionLimits,
     poller: Poller,
-    listener: Option<Listener>,
+    listener: Option<Arc<Listener>>,
+    /// When the current turn began, for siblings.
+    pulse: Arc<Pulse>,
+    siblings: Siblings,
+    /// The listeners of siblings that are held up.
+    stand_ins: Vec<StandIn>,
     stop_signal: Arc<StopSignal>,
     ticker: Ticker,
     /// The time until which nothing is accepted, for want of descriptors.
@@ -100,11 +126,11 @@ impl<T: Transport> Engine<T> {
     pub fn new(
         cx: EngineContext,
         limits: ConnectionLimits,
-        listener: impl Into<Listener>,
+        acceptor: impl Into<Acceptor>,
         stop_signal: Arc<StopSignal>,
     ) -> io::Result<Self> {
-        let (poller, listener) = (Poller::new()?, listener.into());
-        poller.add(&listener, LISTENER, open_listener::interest(&cx.settings))?;
+        let (poller, Acceptor { listener, pulse, siblings }) = (Poller::new()?, acceptor.into());
+        poller.add(&*listener, LISTENER, open_listener::interest(&cx.settings))?;
         poller.add(&stop_signal, STOP_SIGNAL, Interest::Level)?;
         let ticker = Ticker::new(TICK)?;
         poller.add(&ticker, TICKER, Interest::Level)?;
@@ -114,6 +140,9 @@ impl<T: Transport> Engine<T> {
             limits,
             poller,
             listener: Some(listener),
+            pulse,
+            siblings,
+            stand_ins: Vec::new(),
             stop_signal,
             ticker,
             accept_again: None,
@@ -140,6 +169,11 @@ impl<T: Transport> Engine<T> {
         &self.poller
     }
 
+    /// Returns where the worker notes when its current turn began.
+    pub fn pulse(&self) -> &Arc<Pulse> {
+        &self.pulse
+    }
+
     /// Removes and returns the tasks that are to be started.
     pub fn take_tasks(&mut self) -> std::vec::Drain<'_, Task> {
         self.tasks.drain(..)
@@ -164,11 +198,15 @@ impl<T: Transport> Engine<T> {
     #[inline]
     pub fn turn(&mut self, may_wait: bool) -> io::Result<bool> {
         let timeout = if may_wait && self.again.is_empty() { None } else { Some(Duration::ZERO) };
+        if timeout.is_none() {
+            self.pulse.rest();
+        }
         self.poller.wait(&mut self.events, timeout)?;
         if self.events.is_empty() && self.again.is_empty() {
             return Ok(false);
         }
         self.now = clock::coarse();
+        self.pulse.begin(self.now);
         self.counts.woken = clock::exact();
         if timeout.is_none() {
             self.cx.meter.awake_since(self.counts.woken);
@@ -194,6 +232,9 @@ impl<T: Transport> Engine<T> {
         }
         // A connection that has more to do may have an event as well, but no batch may have it twice: what it received the
         // second time would be handled before it is known what follows the first.
+        if !self.stand_ins.is_empty() && !accepting {
+            self.accept_for_siblings();
+        }
         let events_ready = ready.len();
         let (again, events) = ready.split_at(again);
         let mut batches = again.chunks(BATCH).chain(events.chunks(BATCH));
@@ -302,6 +343,10 @@ impl<T: Transport> Engine<T> {
             }
         }
         let took = clock::exact() - begin;
+        if took > HELD_UP {
+            // Connections that are accepted together wait for each other's handlers, while a sibling could accept them.
+            (self.burst, self.streak) = (1, 0);
+        }
         self.counts.handling += took;
         self.cx.watch.took(took);
     }

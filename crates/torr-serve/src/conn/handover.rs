@@ -34,6 +34,7 @@ use tokio::sync::watch;
 use tokio::task;
 use tokio::time::{sleep, timeout};
 use torr_net::tls::TlsServer;
+use torr_net::{Nanos, clock};
 use torr_wire::body::Framing;
 use upgrade::Upgrade;
 use write_timeout::WriteTimeout;
@@ -59,6 +60,8 @@ pub(crate) struct ConnectionParts {
     pub client: Client,
     /// The number of requests so far.
     pub served: u64,
+    /// The time from which on the connection is to end, by the coarse clock; `Nanos::MAX` if there is none.
+    pub expires: Nanos,
 }
 
 /// A connection that hyper is to serve.
@@ -120,6 +123,7 @@ async fn serve_http1(
     signals: WorkerSignals,
 ) -> Option<Returned> {
     let settings = &worker.settings;
+    let expires = parts.expires;
     let (client, upgrade, served) = (parts.client.clone(), Arc::<Upgrade>::default(), ServedCell::default());
     let leaving = signals.leaving.clone();
     let cutoff = Cutoff::new(signals.cutoff.clone(), Arc::clone(&upgrade), Arc::clone(&worker.shutdown));
@@ -134,7 +138,8 @@ async fn serve_http1(
     let io = TokioIo::new(WriteTimeout::new(gate, settings.write_timeout));
     let connection = builder.serve_connection(io, exchange.clone()).with_upgrades();
     let end = |connection: Pin<&mut http1::UpgradeableConnection<_, _>>| connection.graceful_shutdown();
-    if !drive(connection, end, &exchange, false, signals, &worker).await {
+    // One request of HTTP/1.1 ends by itself, and the engine ends its connection.
+    if !drive(connection, end, &exchange, false, None, signals, &worker).await {
         return None;
     }
     upgrade.complete();
@@ -145,12 +150,13 @@ async fn serve_http1(
     drop(exchange);
     // Any other owner of the admission works on a request of this connection, which is over.
     let admission = Arc::into_inner(admission)?;
-    Some(Returned { parts: ConnectionParts { socket, admission, tls, input, client, served }, is_kept_alive })
+    Some(Returned { parts: ConnectionParts { socket, admission, tls, input, client, served, expires }, is_kept_alive })
 }
 
 /// Serves a connection of HTTP/2 to its end.
 async fn serve_http2(parts: ConnectionParts, worker: Rc<WorkerContext>, signals: WorkerSignals) {
     let settings = &worker.settings;
+    let expires = expiry(parts.expires);
     let Some((stream, exchange)) = open(parts, &worker, None, None) else { return };
     let mut builder = http2::Builder::new(LocalExecutor);
     let most_of_fields = u32::try_from(settings.most_of_head()).unwrap_or(u32::MAX);
@@ -162,7 +168,13 @@ async fn serve_http2(parts: ConnectionParts, worker: Rc<WorkerContext>, signals:
     let io = TokioIo::new(FrameGuard::new(io, Rc::clone(exchange.flow())));
     let connection = builder.serve_connection(io, exchange.clone());
     let end = |connection: Pin<&mut http2::Connection<_, _, _>>| connection.graceful_shutdown();
-    drive(connection, end, &exchange, true, signals, &worker).await;
+    drive(connection, end, &exchange, true, expires, signals, &worker).await;
+}
+
+/// Returns the time at which a connection is old, `None` if it never is.
+fn expiry(expires: Nanos) -> Option<Instant> {
+    let left = Duration::from_nanos(expires.saturating_sub(clock::coarse()));
+    (expires != Nanos::MAX).then(|| Instant::now() + left)
 }
 
 /// Returns a connection's stream and the service for its requests. `None` if the runtime cannot watch the socket.
@@ -172,7 +184,7 @@ fn open(
     upgrade: Option<Arc<Upgrade>>,
     cutoff: Option<Cutoff>,
 ) -> Option<(SocketStream, Exchange)> {
-    let ConnectionParts { socket, admission, tls, input: arrived, client, served } = parts;
+    let ConnectionParts { socket, admission, tls, input: arrived, client, served, expires: _ } = parts;
     let admission = Arc::new(admission);
     let budget = Budget::new(STREAMS, Arc::clone(&admission));
     let exchange = Exchange::new(Rc::clone(worker), client, served, upgrade, budget);
@@ -188,6 +200,7 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
     end: fn(Pin<&mut C>),
     exchange: &Exchange,
     is_watched: bool,
+    expires: Option<Instant>,
     signals: WorkerSignals,
     worker: &WorkerContext,
 ) -> bool {
@@ -203,13 +216,16 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
             (Some(time), None) => worker.settings.idle_timeout.saturating_sub(time),
             (Some(time), Some(ending)) => GRACE.saturating_sub(time.min(ending.elapsed())),
         };
+        let until_old = expires.filter(|_| ending.is_none());
+        let until_old = until_old.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
         let until_deadline = deadline.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
         let until_stuck = |exchange: &Exchange| worker.settings.write_timeout.saturating_sub(exchange.stuck_for());
         let until_stuck = watched.map_or(Duration::MAX, until_stuck);
         let until_cut_off = if is_cut_off { CUT_OFF_WAIT } else { Duration::MAX };
         let announced = ending.filter(|_| is_watched && !exchange.flow().is_final());
         let until_final = announced.map_or(Duration::MAX, |since| GRACE.saturating_sub(since.elapsed()));
-        let wait = until_idle.min(until_deadline).min(until_stuck).min(until_cut_off).min(until_final).max(LEAST_WAIT);
+        let wait = until_idle.min(until_old).min(until_deadline).min(until_stuck).min(until_cut_off);
+        let wait = wait.min(until_final).max(LEAST_WAIT);
         if is_cut_off && exchange.has_streams_only() {
             return false;
         }
@@ -237,7 +253,7 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
                 let idle = watched.map_or(Duration::ZERO, Exchange::idle_for);
                 match ending {
                     _ if stuck >= worker.settings.write_timeout => return false,
-                    None if idle >= worker.settings.idle_timeout => {
+                    None if idle >= worker.settings.idle_timeout || expires.is_some_and(|at| at <= Instant::now()) => {
                         end(connection.as_mut());
                         ending = Some(Instant::now());
                     }

@@ -49,6 +49,8 @@ pub(crate) struct Http1 {
     note: Option<Note>,
     /// The number of requests so far.
     served: u64,
+    /// Whether the next response is the connection's last.
+    ends_soon: bool,
     client: Client,
 }
 
@@ -62,6 +64,11 @@ impl Http1 {
     /// what has arrived behind them.
     pub fn resumed(client: Client, served: u64, input: Vec<u8>) -> Self {
         Self { client, served, input: input.into(), ..Self::default() }
+    }
+
+    /// Makes the response to the next request the connection's last.
+    pub fn end_soon(&mut self) {
+        self.ends_soon = true;
     }
 
     pub fn client_mut(&mut self) -> &mut Client {
@@ -423,7 +430,7 @@ impl Http1 {
             to_head: head.method == "HEAD",
             http_1_1: head.http_1_1,
             keep_alive: head.keep_alive,
-            is_last: most != 0 && self.served >= most,
+            is_last: self.ends_soon || most != 0 && self.served >= most,
         };
         let outcome = match self.note_request(head, cx) {
             Some(client) => cx.app.call(head, content, &client, cx),

@@ -48,6 +48,11 @@ impl AccessLog {
         Ok(Self(Arc::new(OpenLog { target, format, state: Mutex::new(state) })))
     }
 
+    /// Returns the destination of the log.
+    pub fn target(&self) -> &LogTarget {
+        &self.0.target
+    }
+
     /// Opens the file by its name again, after `logrotate` has renamed the former file. Standard output stays open.
     ///
     /// # Errors

@@ -29,6 +29,8 @@ pub(crate) struct Listeners {
     pub listeners: Vec<OwnedFd>,
     pub address: Address,
     pub part: Part,
+    /// Whether these are copies of one socket.
+    pub are_shared: bool,
 }
 
 /// Takes the listeners that this process has inherited, or else opens them.
@@ -37,8 +39,9 @@ pub(crate) fn take(address: impl ToSocketAddrs + Debug, settings: &Settings) -> 
     if settings.processes > 0 {
         only_one()?;
         if let Some(Inheritance { member, listeners }) = inherited::take().map_err(handed_over)? {
+            let are_shared = settings.shared_listener;
             let first = listeners.first().ok_or_else(|| ServeError::HandedOver("there is none".into()))?;
-            return Ok(Listeners { address: socket::local_address(first)?, listeners, part: Part::Worker(member) });
+            return Ok(Listeners { address: socket::local_address(first)?, listeners, part: Part::Worker(member), are_shared });
         }
     }
     let part = if settings.processes > 0 { Part::Supervisor } else { Part::Alone };
@@ -49,7 +52,7 @@ pub(crate) fn take(address: impl ToSocketAddrs + Debug, settings: &Settings) -> 
     let sockets = systemd::sockets().map_err(handed_over)?;
     if sockets.is_empty() {
         let (listeners, address) = open(address, settings, count)?;
-        return Ok(Listeners { listeners, address: address.into(), part });
+        return Ok(Listeners { listeners, address: address.into(), part, are_shared: settings.shared_listener });
     }
     if sockets.len() > workers {
         let (sockets, plural) = (sockets.len(), if workers == 1 { "" } else { "s" });
@@ -63,7 +66,7 @@ pub(crate) fn take(address: impl ToSocketAddrs + Debug, settings: &Settings) -> 
     // Each process has all sockets, assigned to its threads round-robin.
     let of_thread = |number: usize| sockets[number % workers % sockets.len()].try_clone();
     let listeners = (0..count).map(of_thread).collect::<io::Result<_>>()?;
-    Ok(Listeners { listeners, address, part })
+    Ok(Listeners { listeners, address, part, are_shared: sockets.len() == 1 })
 }
 
 /// Adopts a listener that the program has opened. All workers of this process share it.
@@ -79,7 +82,7 @@ pub(crate) fn adopt(listener: OwnedFd, settings: &Settings) -> Result<Listeners,
     while listeners.len() < settings.workers {
         listeners.push(listeners[0].try_clone()?);
     }
-    Ok(Listeners { listeners, address, part: Part::Alone })
+    Ok(Listeners { listeners, address, part: Part::Alone, are_shared: true })
 }
 
 /// Returns an error on a second call: a worker process could not tell which of several servers it belongs to.
@@ -119,6 +122,11 @@ fn open(
     let probe = socket::reserve(address).map_err(failed)?;
     let address = socket::local_addr(&probe)?;
     drop(probe);
+    if settings.shared_listener {
+        let listener = socket::listen(address, backlog, false, deferred).map_err(failed)?;
+        let copies = (0..count).map(|_| listener.try_clone()).collect::<io::Result<_>>()?;
+        return Ok((copies, address));
+    }
     let listen = |_| socket::listen(address, backlog, true, deferred).map_err(failed);
     Ok(((0..count).map(listen).collect::<Result<_, _>>()?, address))
 }

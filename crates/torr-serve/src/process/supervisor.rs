@@ -22,13 +22,14 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use torr_net::{Event, Events, Interest, Poller, StopSignal, Token, backoff};
+use torr_net::{Event, Events, Interest, Poller, StopSignal, Token, WakeUp, backoff};
 
 /// The time after which the end of a worker is not counted with the failures of its predecessors.
 const LASTING: Duration = Duration::from_secs(10);
 
 const SIGNALS: Token = Token::new(u32::MAX, u32::MAX);
 const STOP_SIGNAL: Token = Token::new(u32::MAX, u32::MAX - 1);
+const RELOAD: Token = Token::new(u32::MAX, u32::MAX - 2);
 /// The generations of a worker's tokens; the index is the worker's id.
 const CHANNEL: u32 = 0;
 const END: u32 = 1;
@@ -70,6 +71,8 @@ pub(crate) struct SupervisorOptions {
     /// The listeners of each worker process.
     pub listeners: Vec<Vec<OwnedFd>>,
     pub stop_signal: Arc<StopSignal>,
+    /// Requests a reload, as SIGHUP does.
+    pub reload: Option<Arc<WakeUp>>,
     pub signals: Option<Signals>,
     pub status: String,
     pub when_ready: Box<dyn FnOnce() + Send>,
@@ -86,6 +89,7 @@ struct Supervisor {
     poller: Poller,
     signals: Option<Signals>,
     stop_signal: Arc<StopSignal>,
+    reload: Option<Arc<WakeUp>>,
     /// Called when all workers are ready for the first time; `None` after that.
     when_ready: Option<Box<dyn FnOnce() + Send>>,
     /// Whether a reload was requested during another one.
@@ -104,6 +108,9 @@ struct Supervisor {
 pub(crate) fn run(options: SupervisorOptions) -> Result<Option<c_int>, ServeError> {
     let poller = Poller::new()?;
     poller.add(&options.stop_signal, STOP_SIGNAL, Interest::Level)?;
+    if let Some(reload) = &options.reload {
+        poller.add(&**reload, RELOAD, Interest::Level)?;
+    }
     if let Some(signals) = &options.signals {
         poller.add(signals, SIGNALS, Interest::Level)?;
     }
@@ -119,6 +126,7 @@ pub(crate) fn run(options: SupervisorOptions) -> Result<Option<c_int>, ServeErro
         poller,
         signals: options.signals,
         stop_signal: options.stop_signal,
+        reload: options.reload,
         when_ready: Some(options.when_ready),
         again: false,
         leaving: false,
@@ -140,7 +148,7 @@ impl Supervisor {
                 systemd::alive();
             }
             let (signals, workers): (Vec<_>, Vec<_>) =
-                events.iter().partition(|event| [SIGNALS, STOP_SIGNAL].contains(&event.token));
+                events.iter().partition(|event| [SIGNALS, STOP_SIGNAL, RELOAD].contains(&event.token));
             // Signals come first: a worker that ends for one is not to be restarted.
             for event in signals {
                 self.handle_signal(event)?;
@@ -189,11 +197,16 @@ impl Supervisor {
         Ok(())
     }
 
-    /// Handles signals of the system, or the stop signal.
+    /// Handles signals of the system, the stop signal, or a requested reload.
     fn handle_signal(&mut self, event: Event) -> io::Result<()> {
         if event.token == STOP_SIGNAL {
             self.poller.remove(&self.stop_signal)?;
             self.leave();
+            return Ok(());
+        }
+        if event.token == RELOAD {
+            self.reload.iter().for_each(|reload| reload.clear());
+            self.reload();
             return Ok(());
         }
         let arrived = self.signals.as_mut().map(Signals::arrived).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! A server that runs beside async code, as a future of its end.
 
-use super::{Bound, Stop};
+use super::{Bound, Reload, Stop};
 use crate::error::ServeError;
 use std::fmt;
 use std::pin::{Pin, pin};
@@ -23,6 +23,7 @@ const CLOSES: Duration = Duration::from_millis(100);
 #[must_use = "the server stops when this is dropped"]
 pub struct Running {
     stop: Stop,
+    reload: Reload,
     ended: oneshot::Receiver<Result<(), ServeError>>,
     /// Disconnected once all listeners are closed.
     closed: Receiver<()>,
@@ -48,22 +49,28 @@ impl Bound {
     /// # Errors
     /// The future returns the errors of [`Bound::run`].
     pub fn run_async(mut self) -> Running {
-        let (stop, (tell, ended), (open, closed)) = (self.stop(), oneshot::channel(), mpsc::channel());
+        let (stop, reload) = (self.stop(), self.reload());
+        let ((tell, ended), (open, closed)) = (oneshot::channel(), mpsc::channel());
         self.open = Some(open);
         // The sender is dropped with the closure where no thread can be started, and where the server panics.
         let started = thread::Builder::new().name("serve".into()).spawn(move || tell.send(self.run()));
         match started {
-            Ok(_thread) => Running { stop, ended, closed },
+            Ok(_thread) => Running { stop, reload, ended, closed },
             Err(error) => {
                 let (tell, ended) = oneshot::channel();
                 let _ = tell.send(Err(error.into()));
-                Running { stop, ended, closed }
+                Running { stop, reload, ended, closed }
             }
         }
     }
 }
 
 impl Running {
+    /// Returns a handle to reload the server.
+    pub fn reload(&self) -> Reload {
+        self.reload.clone()
+    }
+
     /// Returns a handle to stop the server.
     pub fn stop(&self) -> Stop {
         self.stop.clone()

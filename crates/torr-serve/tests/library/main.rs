@@ -8,6 +8,7 @@ mod cancellation;
 mod computing;
 mod dates;
 mod grpc;
+mod held_up;
 mod http2;
 mod one_line;
 mod panics;

@@ -2,6 +2,7 @@
 
 mod applications;
 mod patterns;
+mod reloads;
 mod scene;
 
 use crate::router::http2;

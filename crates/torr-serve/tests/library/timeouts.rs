@@ -257,3 +257,27 @@ fn a_handler_may_take_as_long_as_it_likes() {
     assert_eq!(client.response().text(), "at last");
     assert_eq!(client.response().text(), "at last");
 }
+
+#[test]
+fn an_old_connection_ends_with_its_next_response() {
+    let server = server(|settings| settings.max_connection_age = SHORT);
+    let start = Instant::now();
+    let (mut idle, mut silent, mut busy) = (server.client(), server.client(), server.client());
+    assert_eq!(idle.get("/").text(), "fine");
+    // A request has begun when the connection gets old: it is still served.
+    busy.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n12");
+    idle.ends();
+    let took = start.elapsed();
+    assert!(took + COARSE >= SHORT * 9 / 10 && took < LATE, "it was ended after {took:?}");
+    silent.ends();
+    busy.send("34");
+    let last = busy.response();
+    assert_eq!((last.text(), last.field("Connection")), ("taken", Some("close")), "{last:?}");
+    busy.ends();
+
+    let young = self::server(|settings| settings.max_connection_age = Duration::from_secs(3600));
+    let mut client = young.client();
+    for _ in 0..3 {
+        assert_eq!(client.get("/").field("Connection"), None);
+    }
+}

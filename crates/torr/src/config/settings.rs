@@ -2,6 +2,7 @@
 
 use super::serve_config::ServeConfig;
 use super::values::{address, file, files, limit, line, listed, log, name, shown, time, within};
+use std::time::Duration;
 use torr_serve::LogTarget;
 
 /// One setting.
@@ -188,6 +189,22 @@ pub const SETTINGS: &[Setting] = &[
         text: |from| from.settings.requests_per_connection.to_string(),
     },
     Setting {
+        key: "max_connection_age",
+        value: "TIME",
+        meaning: "Age at which a connection ends with its current requests, 0 for no limit",
+        must_be: "a duration such as 10s, 500ms or 2m, or 0",
+        default: None,
+        kind: Kind::Duration,
+        take: |to, text| {
+            let age = if text == "0" { Some(Duration::ZERO) } else { time(text) };
+            age.map(|age| to.settings.max_connection_age = age)
+        },
+        text: |from| match from.settings.max_connection_age {
+            Duration::ZERO => "0".into(),
+            age => shown(age),
+        },
+    },
+    Setting {
         key: "idle_timeout",
         value: "TIME",
         meaning: "How long a connection may stay open without a request",
@@ -286,6 +303,16 @@ pub const SETTINGS: &[Setting] = &[
         kind: Kind::Boolean,
         take: |to, text| text.parse().ok().map(|yes| to.settings.defer_accept = yes),
         text: |from| from.settings.defer_accept.to_string(),
+    },
+    Setting {
+        key: "shared_listener",
+        value: "true|false",
+        meaning: "Let all workers accept from one listener, so that no connection waits for a worker that is blocked",
+        must_be: "true or false",
+        default: None,
+        kind: Kind::Boolean,
+        take: |to, text| text.parse().ok().map(|yes| to.settings.shared_listener = yes),
+        text: |from| from.settings.shared_listener.to_string(),
     },
     Setting {
         key: "blocking_threads",

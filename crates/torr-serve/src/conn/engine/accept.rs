@@ -10,7 +10,7 @@ use crate::conn::http1::Http1;
 use crate::conn::transport::Transport;
 use crate::observe::metrics_table::{Count, Gauge};
 use crate::observe::notice;
-use crate::process::open_listener;
+use crate::process::open_listener::{self, Listener};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ const TOO_MANY: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n";
 
 /// The outcome of an accept.
-enum Accepted {
+pub(super) enum Accepted {
     Open(Token),
     TurnedAway,
     Nothing,
@@ -41,10 +41,11 @@ impl<T: Transport> Engine<T> {
     /// Accepts a few connections and receives from them at once, since their requests are often there already. Returns
     /// whether there may be more to accept.
     pub(super) fn accept(&mut self) -> bool {
+        let Some(listener) = self.listener.take() else { return false };
         let mut accepted = std::mem::take(&mut self.accepted);
         let mut more = true;
         for _ in 0..self.burst {
-            match self.accept_one() {
+            match self.accept_one(&listener) {
                 Accepted::Open(token) => accepted.push(Event::assumed(token)),
                 Accepted::TurnedAway => {}
                 Accepted::Nothing => {
@@ -53,6 +54,7 @@ impl<T: Transport> Engine<T> {
                 }
             }
         }
+        self.listener = Some(listener);
         // Only after a while, since to find that nothing is left costs a system call.
         self.streak = if more { self.streak + 1 } else { 0 };
         self.burst = (1 << (self.streak / 4).min(4)).min(BATCH);
@@ -63,8 +65,9 @@ impl<T: Transport> Engine<T> {
         more
     }
 
-    fn accept_one(&mut self) -> Accepted {
-        let Some(listener) = &self.listener else { return Accepted::Nothing };
+    /// Accepts a connection at a listener.
+    #[inline]
+    pub(super) fn accept_one(&mut self, listener: &Listener) -> Accepted {
         let (socket, peer) = match socket::accept(listener) {
             Ok(Some(accepted)) => accepted,
             Ok(None) => return Accepted::Nothing,
@@ -100,8 +103,17 @@ impl<T: Transport> Engine<T> {
         let describes = self.cx.app.describes_connections();
         let connection = describes.then(|| Arc::new(ConnectionInfo::of(&socket, peer)));
         let http = Http1::new(Client { address: peer, connection, ..Client::default() });
-        let connection = Connection::new(socket, admission, transport, http, self.now, false);
+        let mut connection = Connection::new(socket, admission, transport, http, self.now, false);
+        connection.expires = self.expiry();
         Accepted::Open(self.connections.insert(connection))
+    }
+
+    /// Returns the time at which a connection that begins now is old.
+    #[inline]
+    fn expiry(&self) -> Nanos {
+        let age = clock::nanos(self.cx.settings.max_connection_age);
+        // Connections that were opened together do not end together, and their clients do not come again together.
+        if age == 0 { Nanos::MAX } else { (self.now + age).saturating_sub(fastrand::u64(0..=age / 10)) }
     }
 
     /// Accepts again after a pause.
@@ -111,7 +123,7 @@ impl<T: Transport> Engine<T> {
         }
         let added = self
             .listener
-            .as_ref()
+            .as_deref()
             .map(|listener| self.poller.add(listener, LISTENER, open_listener::interest(&self.cx.settings)));
         match added {
             // What made the pause necessary may make this fail as well, until the next pause is over.

@@ -21,6 +21,8 @@ pub(super) struct Connection<T> {
     pub state: State,
     /// The time at which the state began, or made progress: time-outs count from here.
     pub since: Nanos,
+    /// The time from which on the connection is to end, `Nanos::MAX` if there is none.
+    pub expires: Nanos,
     /// Output that the socket had no room for.
     pub unsent: Vec<u8>,
     /// The poller's interest in the socket. `None` before the first receive: many connections have ended after it.
@@ -120,7 +122,7 @@ impl<T: Transport> Connection<T> {
     /// Returns a connection that reads requests. `unread` tells whether something may have arrived of which no event will tell.
     pub fn new(socket: OwnedFd, admission: Admission, transport: T, http: Http1, now: Nanos, unread: bool) -> Self {
         let (state, unsent) = (State::Reading, Vec::new());
-        let (interest, ended, acknowledged, looked) = (None, false, None, 0);
+        let (expires, interest, ended, acknowledged, looked) = (Nanos::MAX, None, false, None, 0);
         Self {
             admission,
             socket,
@@ -128,6 +130,7 @@ impl<T: Transport> Connection<T> {
             http,
             state,
             since: now,
+            expires,
             unsent,
             interest,
             unread,
@@ -145,6 +148,12 @@ impl<T: Transport> Connection<T> {
         let acknowledged = tcp_info(&self.socket).and_then(|info| info.acknowledged);
         self.looked = now;
         std::mem::replace(&mut self.acknowledged, acknowledged) != acknowledged
+    }
+
+    /// Whether nothing of a request has arrived, and nothing of a response is left to send.
+    pub fn is_idle(&self) -> bool {
+        let is_quiet = self.state.is_reading() && self.unsent.is_empty() && !self.unread;
+        is_quiet && self.http.part() == Part::Nothing && !self.transport.is_establishing()
     }
 
     /// Enters a state, and returns the former one.

@@ -14,13 +14,13 @@ impl<T: Transport> Engine<T> {
     #[cold]
     pub(super) fn hand_over(&mut self, token: Token, protocol: HyperProtocol) {
         let Some(connection) = self.connections.remove(token) else { return };
-        let Connection { socket, admission, transport, http, interest, .. } = connection;
+        let Connection { socket, admission, transport, http, interest, expires, .. } = connection;
         if interest.is_some() && self.poller.remove(&socket).is_err() {
             return;
         }
         self.cx.meter.add(Count::HandedOver, 1);
         let (client, served, input) = http.into_parts();
-        let parts = ConnectionParts { socket, admission, tls: transport.into_tls(), input, client, served };
+        let parts = ConnectionParts { socket, admission, tls: transport.into_tls(), input, client, served, expires };
         self.tasks.push(Task { token, work: Work::Connection(HandedOver { parts, protocol }) });
     }
 
@@ -28,10 +28,11 @@ impl<T: Transport> Engine<T> {
     pub fn take_back(&mut self, returned: Returned) {
         self.now = clock::coarse();
         let Returned { parts, is_kept_alive } = returned;
-        let ConnectionParts { socket, admission, tls, input, client, served } = parts;
+        let ConnectionParts { socket, admission, tls, input, client, served, expires } = parts;
         let (transport, http) = (T::resume(tls), Http1::resumed(client, served, input));
         // No event tells of what has arrived on the socket meanwhile.
-        let connection = Connection::new(socket, admission, transport, http, self.now, true);
+        let mut connection = Connection::new(socket, admission, transport, http, self.now, true);
+        connection.expires = expires;
         let token = self.connections.insert(connection);
         if is_kept_alive {
             self.again.push(token);

@@ -58,9 +58,10 @@ impl<T: Transport> Engine<T> {
             self.handle();
             self.send();
         }
+        self.leave_siblings();
         if let Some(listener) = self.listener.take() {
             // Where another process holds the same socket open, it would be watched even after this copy is closed.
-            let _ = self.poller.remove(&listener);
+            let _ = self.poller.remove(&*listener);
         }
         Ok(())
     }

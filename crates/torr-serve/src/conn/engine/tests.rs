@@ -288,7 +288,7 @@ fn a_listener_that_cannot_be_watched_again_is_tried_again() {
     let listener = rig.engine.listener.take().expect("it listens");
     // A file is nothing that a poller can watch.
     let file = std::fs::File::open("/proc/self/status").expect("there is /proc");
-    rig.engine.listener = Some(OwnedFd::from(file).into());
+    rig.engine.listener = Some(Arc::new(OwnedFd::from(file).into()));
     rig.engine.accept_again = Some(0);
     for _ in 0..3 {
         rig.engine.tick().expect("the server goes on");

@@ -35,6 +35,10 @@ impl<T: Transport> Engine<T> {
                 connection.since = self.now;
             }
         }
+        self.look_after_siblings();
+        if !self.cx.settings.max_connection_age.is_zero() {
+            self.end_old_connections();
+        }
         let overdue: Vec<_> =
             self.connections.iter().filter(|(_, c)| self.is_overdue(c)).map(|(token, _)| token).collect();
         for token in overdue {
@@ -48,6 +52,20 @@ impl<T: Transport> Engine<T> {
     /// Returns the least time between two looks at what a client has taken.
     pub(super) fn look_pause(&self) -> Nanos {
         clock::nanos(self.cx.settings.write_timeout / LOOKS)
+    }
+
+    /// Ends idle connections that are old, and lets others end with their next response.
+    fn end_old_connections(&mut self) {
+        let old: Vec<_> =
+            self.connections.iter().filter(|(_, c)| c.expires <= self.now).map(|(token, _)| token).collect();
+        for token in old {
+            let Some(connection) = self.connections.get_mut(token) else { continue };
+            connection.http.end_soon();
+            if connection.is_idle() {
+                connection.end_transport();
+                self.connections.remove(token);
+            }
+        }
     }
 
     fn is_overdue(&self, connection: &Connection<T>) -> bool {

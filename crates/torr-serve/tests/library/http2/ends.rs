@@ -180,3 +180,29 @@ fn a_client_that_takes_nothing_loses_its_connection() {
     // It could not end as long as it had this client.
     server.wait().expect("the worker is well");
 }
+
+#[test]
+fn an_old_connection_ends_with_the_responses_in_flight() {
+    const AGE: Duration = Duration::from_millis(200);
+    let (_server, idle) = start(|settings| settings.max_connection_age = AGE);
+    assert_eq!(content(&idle.get("/c/hello")), (200, "hello"));
+    idle.ended_by_server().expect("it ends in order");
+
+    let (source, _dropped, app) = service::tapped();
+    let server = Running::start_with(app, |settings| settings.max_connection_age = AGE);
+    let begun = Instant::now();
+    let client = Client::connect(server.address);
+    let (response, _) = client.begin(get("/tap").map(drop), true);
+    source.blocking_send("first").expect("the body waits");
+    let mut body = client.wait(response).expect("an answer").into_body();
+    while begun.elapsed() < 3 * AGE {
+        source.blocking_send("more").expect("the body waits");
+        client.wait(body.data()).expect("a piece").expect("no error");
+        client.wait(async { tokio::time::sleep(AGE / 20).await });
+    }
+    drop(source);
+    while let Some(piece) = client.wait(body.data()) {
+        piece.expect("the response is whole");
+    }
+    client.ended_by_server().expect("it ends in order");
+}
