@@ -1,6 +1,6 @@
 //! What axum programs commonly do, moved by the line alone.
 
-use super::scene::compare;
+use super::scene::{compare, flavours, free_port, in_time};
 use crate::support::PATIENCE;
 use axum::Router;
 use axum::extract::ws::{Message, WebSocket};
@@ -20,6 +20,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{sleep, timeout};
+use torr_serve::Settings;
 use torr_test_support::client::Client;
 use tungstenite::Message as ClientMessage;
 use ureq::Agent;
@@ -204,6 +205,47 @@ fn a_websocket_is_served_by_a_task_of_the_program() {
     };
     let (said, ()) = compare(make, talk, async |()| ());
     assert_eq!(said, (0..20).map(|number| number.to_string()).collect::<Vec<_>>());
+}
+
+/// `axum::serve` ends without waiting for WebSockets, whose tasks go on as long as the program does. This server ends them, after
+/// `stream_stop_timeout`, and then ends itself.
+#[test]
+fn a_stop_ends_websockets_which_axum_leaves_open() {
+    for is_ours in [false, true] {
+        let runtime = flavours().into_iter().next().expect("there is a runtime");
+        in_time(&runtime, async {
+            let upgrade = |upgrade: WebSocketUpgrade| async { upgrade.on_upgrade(echo) };
+            let app = Router::new().route("/", get(upgrade));
+            let (listener, address) = free_port().await;
+            let (stop, stopped) = oneshot::channel::<()>();
+            let connect = spawn_blocking(move || {
+                let stream = StdTcpStream::connect(address).expect("it listens");
+                stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
+                let (mut socket, _) = tungstenite::client(format!("ws://{address}/"), stream).expect("it is upgraded");
+                socket.send(ClientMessage::text("before")).expect("it is open");
+                assert_eq!(socket.read().expect("it echoes"), ClientMessage::text("before"));
+                drop(stop);
+                socket
+            });
+            let signal = async { drop(stopped.await) };
+            let mut settings = Settings::default();
+            settings.stream_stop_timeout = Duration::from_millis(200);
+            let served = async {
+                match is_ours {
+                    false => axum::serve(listener, app).with_graceful_shutdown(signal).await,
+                    true => torr_serve::serve(listener, app).settings(settings).with_graceful_shutdown(signal).await,
+                }
+            };
+            let (served, socket) = tokio::join!(served, connect);
+            served.expect("it ends well");
+            let mut socket = socket.expect("it does not panic");
+            let echoes = spawn_blocking(move || {
+                let sent = socket.send(ClientMessage::text("after"));
+                sent.is_ok() && socket.read().is_ok_and(|message| message == ClientMessage::text("after"))
+            });
+            assert_eq!(echoes.await.expect("it does not panic"), !is_ours);
+        });
+    }
 }
 
 #[test]
