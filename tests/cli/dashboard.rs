@@ -136,7 +136,8 @@ fn a_page_of_others_sees_nothing_and_steers_nothing() {
     }
     let both = ["-H", &format!("Origin: {own}"), "-H", "Origin: http://evil.test"];
     assert_eq!(status(&[&["-X", "POST", "-H", "torr-steering: 1", &steer][..], &both].concat()), "403");
-    let marked = ["-X", "POST", "-H", "torr-steering: 1", "-H", &format!("Origin: {own}"), &format!("{url}steer/explode")];
+    let marked =
+        ["-X", "POST", "-H", "torr-steering: 1", "-H", &format!("Origin: {own}"), &format!("{url}steer/explode")];
     assert_eq!(status(&marked), "404", "the own page's origin is let through");
     let head = curl(&["-i", &url]).stdout.to_ascii_lowercase();
     assert!(head.contains("x-frame-options: deny"), "{head}");

@@ -359,7 +359,7 @@ impl Bound {
         let reload = self.reload();
         let handlers = SignalHandlers {
             leave: Box::new(move || stop.stop()),
-            // The server's operator is told of failures there.
+            // The reload itself reports its failures.
             reload: Box::new(move || drop(reload.reload())),
             last: Box::new(move || pid_file.iter().for_each(|file| file.remove())),
         };

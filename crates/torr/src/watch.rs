@@ -65,7 +65,8 @@ pub fn run(args: &WatchArgs) -> Result<ExitCode, CliError> {
     }
     let names = Names::new(listen);
     let readers = Arc::new(Semaphore::new(READERS));
-    let context = Arc::new(WatchContext { token, names, ports: args.ports.clone(), watchers: Watchers::new(), readers });
+    let context =
+        Arc::new(WatchContext { token, names, ports: args.ports.clone(), watchers: Watchers::new(), readers });
     let mut settings = Settings::default();
     settings.workers = 1;
     let failed = |error: torr_serve::ServeError| CliError::Failed(error.to_string());

@@ -30,7 +30,8 @@ impl PanelCache {
     /// browser's stream, and others wait for it.
     pub fn get(&self, changes: u64, render: impl FnOnce() -> RenderedPanel) -> RenderedPanel {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = last.as_ref().filter(|entry| entry.changes >= changes && entry.rendered.elapsed() < FRESH) {
+        if let Some(entry) = last.as_ref().filter(|entry| entry.changes >= changes && entry.rendered.elapsed() < FRESH)
+        {
             return entry.panel.clone();
         }
         let panel = render();

@@ -18,13 +18,17 @@ pub fn app(feed: &Arc<Feed>, gate: Gate) -> App {
     let feed = Arc::clone(feed);
     App::new()
         .get("/", move |request| {
-            unframed(page_gate.refusal(request).unwrap_or_else(|| fresh(Response::html(panel::page(&page_feed.load())))))
+            unframed(
+                page_gate.refusal(request).unwrap_or_else(|| fresh(Response::html(panel::page(&page_feed.load())))),
+            )
         })
         .get("/events", move |request| {
             let stream = || fresh(Response::stream("text/event-stream", events::stream(&events_feed)));
             unframed(events_gate.refusal(request).unwrap_or_else(stream))
         })
-        .post("/steer/{wish}", move |request| unframed(gate.refusal_to_steer(request).unwrap_or_else(|| steer(&feed, request))))
+        .post("/steer/{wish}", move |request| {
+            unframed(gate.refusal_to_steer(request).unwrap_or_else(|| steer(&feed, request)))
+        })
 }
 
 /// Does what a request wants of the run.

@@ -45,6 +45,14 @@ pub(crate) struct Sibling {
     pub pulse: Arc<Pulse>,
 }
 
+/// The listener of a sibling that is held up, which another worker watches, too.
+#[derive(Debug)]
+pub(crate) struct StandIn {
+    /// The number of the sibling.
+    pub sibling: usize,
+    pub listener: Arc<Listener>,
+}
+
 /// All workers of a process that have listeners of their own, as one of them sees them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Siblings {

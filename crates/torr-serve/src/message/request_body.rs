@@ -18,7 +18,11 @@ pub type RequestBody = axum_core::body::Body;
 #[inline]
 pub(crate) fn whole(bytes: &[u8]) -> RequestBody {
     // An empty body takes no memory.
-    if bytes.is_empty() { RequestBody::empty() } else { RequestBody::new(Received::Whole(Bytes::copy_from_slice(bytes))) }
+    if bytes.is_empty() {
+        RequestBody::empty()
+    } else {
+        RequestBody::new(Received::Whole(Bytes::copy_from_slice(bytes)))
+    }
 }
 
 /// Returns the body of a request whose bytes the engine receives.

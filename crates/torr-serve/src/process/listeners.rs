@@ -41,7 +41,12 @@ pub(crate) fn take(address: impl ToSocketAddrs + Debug, settings: &Settings) -> 
         if let Some(Inheritance { member, listeners }) = inherited::take().map_err(handed_over)? {
             let are_shared = settings.shared_listener;
             let first = listeners.first().ok_or_else(|| ServeError::HandedOver("there is none".into()))?;
-            return Ok(Listeners { address: socket::local_address(first)?, listeners, part: Part::Worker(member), are_shared });
+            return Ok(Listeners {
+                address: socket::local_address(first)?,
+                listeners,
+                part: Part::Worker(member),
+                are_shared,
+            });
         }
     }
     let part = if settings.processes > 0 { Part::Supervisor } else { Part::Alone };

@@ -4,8 +4,8 @@
 //! a signal nor replace a worker. What the socket does not take at once is sent by a thread that waits instead, in the order of the
 //! messages. The service manager takes a watchdog's message only for a sign of life, so one that has to wait is dropped.
 
-use rustix::net::{SendFlags, SocketAddrUnix, SocketFlags, SocketType, sendto, socket_with};
 use rustix::net::AddressFamily;
+use rustix::net::{SendFlags, SocketAddrUnix, SocketFlags, SocketType, sendto, socket_with};
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io;
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_stands_still_holds_up_nobody_and_misses_nothing_that_matters() {
+    fn a_reader_that_stands_still_blocks_no_sender_and_misses_no_message_that_matters() {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let path = folder.path().join("notify");
         let reader = UnixDatagram::bind(&path).expect("the folder takes a socket");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn an_abstract_name_is_an_address_and_nobody_there_is_an_error() {
+    fn an_abstract_name_is_an_address_and_one_without_a_reader_is_an_error() {
         let name = format!("@torr-notify-{}", std::process::id());
         let socket = NotifySocket::new(OsStr::new(&name)).expect("it is a name");
         socket.send("READY=1".into(), true).expect_err("nothing listens there");

@@ -5,8 +5,8 @@ use sd_notify::NotifyState;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::process;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use torr_net::{Address, inherited};
 

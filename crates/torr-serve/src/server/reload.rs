@@ -121,9 +121,8 @@ impl ProcessReload {
 
     /// Reads the certificates and opens the log again, and reports the outcome.
     fn renew(&self) -> Result<(), ServeError> {
-        let reopen = |log: &AccessLog| {
-            log.reopen().map_err(|error| ServeError::Log { target: log.target().to_string(), error })
-        };
+        let reopen =
+            |log: &AccessLog| log.reopen().map_err(|error| ServeError::Log { target: log.target().to_string(), error });
         let tls = self.tls.as_ref().map(|tls| tls.reload().map_err(ServeError::from));
         let log = self.log.as_ref().map(reopen);
         let done = match (&tls, &log) {

@@ -210,9 +210,17 @@ fn what_differs_is_known() {
     let close = "host: x\r\nconnection: close\r\n\r\n";
     let long = "l".repeat(17 * 1024);
     for (request, by_axum, by_us) in [
-        (format!("GET /chunks HTTP/1.1\r\n{close}"), "\n\nA\n0123456789\n1\nb\n0\n\n", "\n\na\n0123456789\n1\nb\n0\n\n"),
+        (
+            format!("GET /chunks HTTP/1.1\r\n{close}"),
+            "\n\nA\n0123456789\n1\nb\n0\n\n",
+            "\n\na\n0123456789\n1\nb\n0\n\n",
+        ),
         (format!("GET /large HTTP/1.1\r\n{close}"), "\n\n186A0\nxxx", "\n\n10000\nxxx"),
-        (format!("GET /trailer HTTP/1.1\r\n{close}"), "\ntrailer: x-sum\ncontent-length: 3\n", "utf-8\ncontent-length: 3\n"),
+        (
+            format!("GET /trailer HTTP/1.1\r\n{close}"),
+            "\ntrailer: x-sum\ncontent-length: 3\n",
+            "utf-8\ncontent-length: 3\n",
+        ),
         (
             format!("POST /echo HTTP/1.1\r\ntransfer-encoding: chunked\r\n{close}0\r\n\r\n"),
             "\ntransfer-encoding: chunked\ndate: *\n\n0\n\n",

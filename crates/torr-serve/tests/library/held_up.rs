@@ -11,7 +11,7 @@ use torr_test_support::client::Client;
 
 const WORKERS: usize = 8;
 
-/// Lets nobody pass before all workers are there: so each worker must have exactly one request.
+/// Blocks each request until all workers have one.
 #[derive(Clone, Default)]
 struct Meeting(Arc<(Mutex<usize>, Condvar)>);
 

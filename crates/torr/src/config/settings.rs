@@ -1,8 +1,7 @@
 //! Every setting of `torr serve`: its name, what it takes, what it means.
 
 use super::serve_config::ServeConfig;
-use super::values::{address, file, files, limit, line, listed, log, name, shown, time, within};
-use std::time::Duration;
+use super::values::{address, file, files, limit, line, listed, log, name, shown, shown_or_0, time, time_or_0, within};
 use torr_serve::LogTarget;
 
 /// One setting.
@@ -195,14 +194,8 @@ pub const SETTINGS: &[Setting] = &[
         must_be: "a duration such as 10s, 500ms or 2m, or 0",
         default: None,
         kind: Kind::Duration,
-        take: |to, text| {
-            let age = if text == "0" { Some(Duration::ZERO) } else { time(text) };
-            age.map(|age| to.settings.max_connection_age = age)
-        },
-        text: |from| match from.settings.max_connection_age {
-            Duration::ZERO => "0".into(),
-            age => shown(age),
-        },
+        take: |to, text| time_or_0(text).map(|age| to.settings.max_connection_age = age),
+        text: |from| shown_or_0(from.settings.max_connection_age),
     },
     Setting {
         key: "idle_timeout",

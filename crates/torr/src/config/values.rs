@@ -32,6 +32,11 @@ pub fn time(text: &str) -> Option<Duration> {
     duration(text).ok()
 }
 
+/// A duration above 0, or 0 for none.
+pub fn time_or_0(text: &str) -> Option<Duration> {
+    if text == "0" { Some(Duration::ZERO) } else { time(text) }
+}
+
 /// What the databases take for a time limit.
 pub fn limit(text: &str) -> Option<Duration> {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -52,6 +57,10 @@ pub fn line(text: &str) -> Option<Option<String>> {
 
 pub fn shown(time: Duration) -> String {
     humantime::format_duration(time).to_string()
+}
+
+pub fn shown_or_0(time: Duration) -> String {
+    if time.is_zero() { "0".to_owned() } else { shown(time) }
 }
 
 /// A host and a port. Whether the host is one turns out when it is listened on.

@@ -1,17 +1,12 @@
 //! Connections to workers that are held up, accepted by one that is not.
 
-use super::accept::Accepted;
 use super::Engine;
+use super::accept::Accepted;
+use crate::conn::siblings::StandIn;
 use crate::conn::transport::Transport;
-use crate::process::open_listener::{self, Listener};
+use crate::process::open_listener;
 use std::sync::Arc;
 use torr_net::{Event, Token};
-
-/// A sibling's listener that this worker watches, too.
-pub(super) struct StandIn {
-    sibling: usize,
-    listener: Arc<Listener>,
-}
 
 impl<T: Transport> Engine<T> {
     /// Begins to watch the listeners of siblings that are held up, and ends that where they are not any more.

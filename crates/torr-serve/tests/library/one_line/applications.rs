@@ -84,9 +84,10 @@ fn middleware_around_the_router_is_served() {
 fn services_of_axum_requests_are_served() {
     assert_eq!(said(Own(router())), "inner");
     assert_eq!(said(ServiceExt::<Request>::into_make_service(Own(router()))), "inner");
-    let echo = service_fn(|request: Request| async move {
-        Ok::<_, Infallible>(request.uri().path().to_owned().into_response())
-    });
+    let echo =
+        service_fn(
+            |request: Request| async move { Ok::<_, Infallible>(request.uri().path().to_owned().into_response()) },
+        );
     assert_eq!(said(echo), "/");
     let streamed = service_fn(|request: http::Request<Body>| async { Ok(Response::new(request.into_body())) });
     assert_eq!(said(streamed), "");
