@@ -5,18 +5,40 @@ use crate::secret::{MARKS, Secrets, is_mark};
 use percent_encoding::percent_decode_str;
 use torr_session::hurl::ast::{Body, Expression, JsonPiece, Piece, Template, TextHint};
 
-/// Returns content from text with placeholders: JSON where it is JSON once the placeholders have values, with variables for
-/// credentials.
+/// Returns content from text with placeholders, which sends the text's bytes: JSON where it is JSON once the placeholders have
+/// values, with variables for credentials.
 pub(crate) fn content(text: Template, secrets: &mut Secrets) -> Body {
-    let plain = trimmed(&text);
-    match json(&plain, secrets) {
+    match json(&text, secrets).filter(|_| is_kept(&text)) {
         Some(pieces) => Body::Json(pieces),
-        // XML takes line ends of both kinds for the same.
-        None if matches!(plain.0.first(), Some(Piece::Text(first)) if first.starts_with('<')) => {
-            Body::Text { text: plain, hint: TextHint::Plain }
-        }
-        None => Body::Text { text, hint: TextHint::Plain },
+        None => Body::Text { text: secrets.text(text, false), hint: TextHint::Plain },
     }
+}
+
+/// Whether JSON of a hurl file keeps the bytes of a text: without white space around it, carriage returns, and braces that would
+/// be read as a placeholder.
+pub(crate) fn is_kept(text: &Template) -> bool {
+    let has_space = |next: Option<char>| next.is_none_or(char::is_whitespace);
+    let mut before = ' ';
+    for (at, piece) in text.0.iter().enumerate() {
+        let Piece::Text(text_of) = piece else {
+            // A brace before those of a placeholder.
+            if before == '{' {
+                return false;
+            }
+            before = ' ';
+            continue;
+        };
+        let (is_first, is_last) = (at == 0, at + 1 == text.0.len());
+        if text_of.contains('\r')
+            || text_of.contains("{{")
+            || is_first && has_space(text_of.chars().next())
+            || is_last && has_space(text_of.chars().next_back())
+        {
+            return false;
+        }
+        before = text_of.chars().next_back().unwrap_or(before);
+    }
+    true
 }
 
 /// Returns the pieces of JSON text with placeholders; `None` for text that is no object and no list of JSON.
@@ -58,23 +80,6 @@ pub(crate) fn json(text: &Template, secrets: &mut Secrets) -> Option<Vec<JsonPie
         }
     }
     Some(pieces)
-}
-
-/// Returns a template without the white space around it, and without carriage returns, which JSON has between its tokens only.
-fn trimmed(text: &Template) -> Template {
-    let mut text = text.clone();
-    for piece in &mut text.0 {
-        if let Piece::Text(text) = piece {
-            text.retain(|next| next != '\r');
-        }
-    }
-    if let Some(Piece::Text(first)) = text.0.first_mut() {
-        *first = first.trim_start().to_owned();
-    }
-    if let Some(Piece::Text(last)) = text.0.last_mut() {
-        last.truncate(last.trim_end().len());
-    }
-    text
 }
 
 fn split_at_marks(text: &str, expressions: &[(Expression, bool)], pieces: &mut Vec<JsonPiece>) {

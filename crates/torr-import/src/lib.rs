@@ -6,6 +6,7 @@ pub mod apipost;
 mod content;
 pub mod curl;
 mod draft;
+mod form;
 pub mod har;
 pub mod jmeter;
 mod line;
@@ -14,6 +15,7 @@ pub mod openapi;
 mod parts;
 pub mod postman;
 mod secret;
+mod target;
 mod variables;
 
 pub use draft::{Draft, DraftEntry, ImportError, LeftOut, Secret};

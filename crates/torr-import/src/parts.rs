@@ -137,3 +137,18 @@ pub(crate) fn method(name: &str) -> String {
     // A line that begins with HTTP is a status line.
     if name.is_empty() || name == "HTTP" { "GET".to_owned() } else { name }
 }
+
+/// Returns a method as a hurl file has it, and says where that is not the one of the source: methods are case-sensitive.
+pub(crate) fn sent_method(name: &str, say: &mut dyn FnMut(&str, &str)) -> String {
+    let made = method(name);
+    if made != name {
+        let shown = if name.is_empty() { "an empty method" } else { name };
+        say(&format!("method {shown}"), &format!("a method of a hurl file has capital letters only: {made} is sent"));
+    }
+    made
+}
+
+/// Whether text is a name of a field (RFC 9110, section 5.6.2).
+pub(crate) fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}

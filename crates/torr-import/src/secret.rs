@@ -2,6 +2,7 @@
 
 use crate::draft::Secret;
 use crate::parts::{variable, variable_name};
+use crate::variables::push;
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 use torr_session::hurl::ast::{JsonPiece, Piece, Template};
@@ -123,6 +124,47 @@ impl Secrets {
         }
         pieces.push(JsonPiece::Text(plain_json(&text[end..])));
         pieces
+    }
+
+    /// Returns text with variables for the credentials in it, each with the spelling that it has there: strings of JSON members, and
+    /// parameters where the text is a form.
+    pub(crate) fn text(&mut self, text: Template, is_form: bool) -> Template {
+        let mut pieces = Vec::new();
+        for piece in text.0 {
+            match piece {
+                Piece::Text(text) if is_form => self.form_text(&text, &mut pieces),
+                Piece::Text(text) => self.json_text(&text, &mut pieces),
+                placeholder => push(&mut pieces, placeholder),
+            }
+        }
+        Template(pieces)
+    }
+
+    fn json_text(&mut self, text: &str, pieces: &mut Vec<Piece>) {
+        let mut end = 0;
+        for captures in MEMBER.captures_iter(text).filter(is_credential) {
+            let (name, value) = (&captures[1], captures.get(3).expect("the pattern has three groups"));
+            push(pieces, Piece::Text(text[end..value.start()].to_owned()));
+            let variable = self.whole(name, &format!("member {name}"), value.as_str());
+            variable.0.into_iter().for_each(|piece| push(pieces, piece));
+            end = value.end();
+        }
+        push(pieces, Piece::Text(text[end..].to_owned()));
+    }
+
+    fn form_text(&mut self, text: &str, pieces: &mut Vec<Piece>) {
+        for (at, pair) in text.split('&').enumerate() {
+            if at > 0 {
+                push(pieces, Piece::Text("&".to_owned()));
+            }
+            let Some((name, value)) = pair.split_once('=') else {
+                push(pieces, Piece::Text(pair.to_owned()));
+                continue;
+            };
+            push(pieces, Piece::Text(format!("{name}=")));
+            let value = self.parameter(&crate::form::lossy(name), value);
+            value.0.into_iter().for_each(|piece| push(pieces, piece));
+        }
     }
 
     fn behind(&mut self, kept: &str, name: &str, place: &str, value: &str) -> Template {

@@ -39,11 +39,28 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode, CliError> {
 }
 
 fn from_curl(args: &CurlArgs) -> Result<Draft, CliError> {
-    let text = match &args.command[..] {
-        [] => Input::default().read_text(&args.file, "a curl command")?,
-        words => shlex::try_join(words.iter().map(String::as_str)).map_err(CliError::usage)?,
+    let read = |name: &str| curl_file(Path::new(name));
+    let draft = match &args.command[..] {
+        // A whole command in quotes, as people paste it.
+        [] if curl::is_command(&args.file) && !Path::new(&args.file).exists() => curl::import_with(&args.file, &read),
+        [] => {
+            let text = Input::default().read_text(&args.file, "a curl command")?;
+            curl::import_with(&text, &read)
+        }
+        [command] if curl::is_command(command) => curl::import_with(command, &read),
+        words => curl::import_words(words, &read),
     };
-    curl::import(&text).map_err(CliError::usage)
+    draft.map_err(CliError::usage)
+}
+
+/// Reads a file that a command of curl sends.
+fn curl_file(path: &Path) -> Result<Vec<u8>, String> {
+    let wrong = |error: std::io::Error| format!("cannot read it: {error}");
+    let metadata = std::fs::metadata(path).map_err(wrong)?;
+    if !metadata.is_file() || metadata.len() > LARGEST_PART {
+        return Err("it is no file, or larger than 64 MiB".to_owned());
+    }
+    std::fs::read(path).map_err(wrong)
 }
 
 fn from_openapi(args: &OpenApiArgs, input: &mut Input) -> Result<Draft, CliError> {

@@ -9,6 +9,7 @@ pub(super) enum Flag {
     Method,
     Header,
     Data,
+    DataBinary,
     DataRaw,
     DataUrlencode,
     Json,
@@ -19,13 +20,24 @@ pub(super) enum Flag {
     UrlQuery,
     Upload,
     User,
+    /// Basic authentication, instead of what an earlier flag asks for.
+    Basic,
+    /// A way of authentication that is not supported.
+    Authentication,
     Bearer,
     Cookie,
+    /// The file that cookies are written to, by which they are kept between the requests of a command.
+    CookieJar,
     UserAgent,
     Referer,
     Range,
+    GlobbingOff,
+    /// The method stays when a redirect is followed.
+    KeepsMethod,
     /// An option that is on.
     Switch(OptionName),
+    /// An option that is off again, as by default.
+    SwitchOff(OptionName),
     /// An option with text.
     Text(OptionName),
     /// An option with a count.
@@ -55,12 +67,25 @@ pub(super) fn short(letter: char) -> Option<(Flag, Takes)> {
     FLAGS.iter().find(|(short, ..)| *short == Some(letter)).map(|(_, _, flag, takes)| (*flag, *takes))
 }
 
-/// Returns a flag by its name.
+/// Returns a flag by its name, or by the beginning of a name that only one has; `no-` turns one off.
 pub(super) fn long(name: &str) -> Option<(Flag, Takes)> {
-    FLAGS.iter().find(|(_, long, ..)| *long == name).map(|(_, _, flag, takes)| (*flag, *takes))
+    if let Some((_, _, flag, takes)) = FLAGS.iter().find(|(_, long, ..)| *long == name) {
+        return Some((*flag, *takes));
+    }
+    if let Some((flag, Nothing)) = name.strip_prefix("no-").and_then(long) {
+        return Some(match flag {
+            F::Switch(option) => (F::SwitchOff(option), Nothing),
+            _ => (F::OfOutput, Nothing),
+        });
+    }
+    let mut matching = FLAGS.iter().filter(|(_, long, ..)| name.len() > 2 && long.starts_with(name));
+    let (_, _, flag, takes) = matching.next()?;
+    matching.next().is_none().then_some((*flag, *takes))
 }
 
-const AUTHENTICATION: Flag = F::Unsupported("this way of authentication is not supported");
+/// Why a way of authentication is left out.
+pub(super) const AUTHENTICATION: &str = "this way of authentication is not supported";
+const NETRC: Flag = F::Unsupported("credentials of a file are not read: give -u");
 const PROXY: Flag = F::Unsupported("a proxy is a setting of the run: torr --proxy");
 const NETWORK: Flag = F::Unsupported("a setting of the run, not of a request");
 
@@ -71,7 +96,7 @@ const FLAGS: &[(Option<char>, &str, Flag, Takes)] = &[
     (Some('H'), "header", F::Header, Value),
     (Some('d'), "data", F::Data, Value),
     (None, "data-ascii", F::Data, Value),
-    (None, "data-binary", F::Data, Value),
+    (None, "data-binary", F::DataBinary, Value),
     (None, "data-raw", F::DataRaw, Value),
     (None, "data-urlencode", F::DataUrlencode, Value),
     (None, "json", F::Json, Value),
@@ -83,7 +108,7 @@ const FLAGS: &[(Option<char>, &str, Flag, Takes)] = &[
     (Some('T'), "upload-file", F::Upload, Value),
     (Some('u'), "user", F::User, Value),
     (None, "oauth2-bearer", F::Bearer, Value),
-    (None, "basic", F::OfOutput, Nothing),
+    (None, "basic", F::Basic, Nothing),
     (Some('b'), "cookie", F::Cookie, Value),
     (Some('A'), "user-agent", F::UserAgent, Value),
     (Some('e'), "referer", F::Referer, Value),
@@ -96,7 +121,7 @@ const FLAGS: &[(Option<char>, &str, Flag, Takes)] = &[
     (Some('0'), "http1.0", F::Switch(O::Http10), Nothing),
     (None, "http1.1", F::Switch(O::Http11), Nothing),
     (None, "http2", F::Switch(O::Http2), Nothing),
-    (None, "http2-prior-knowledge", F::Switch(O::Http2), Nothing),
+    (None, "http2-prior-knowledge", F::Switch(O::Http2PriorKnowledge), Nothing),
     (Some('4'), "ipv4", F::Switch(O::Ipv4), Nothing),
     (Some('6'), "ipv6", F::Switch(O::Ipv6), Nothing),
     (None, "path-as-is", F::Switch(O::PathAsIs), Nothing),
@@ -110,13 +135,14 @@ const FLAGS: &[(Option<char>, &str, Flag, Takes)] = &[
     (None, "connect-timeout", F::Seconds(O::ConnectTimeout), Value),
     (None, "retry", F::Count(O::Retry), Value),
     (None, "retry-delay", F::Seconds(O::RetryInterval), Value),
-    (None, "digest", AUTHENTICATION, Nothing),
-    (None, "ntlm", AUTHENTICATION, Nothing),
-    (None, "negotiate", AUTHENTICATION, Nothing),
-    (None, "anyauth", AUTHENTICATION, Nothing),
-    (None, "aws-sigv4", AUTHENTICATION, Value),
-    (Some('n'), "netrc", AUTHENTICATION, Nothing),
-    (None, "netrc-file", AUTHENTICATION, Value),
+    (None, "digest", F::Authentication, Nothing),
+    (None, "ntlm", F::Authentication, Nothing),
+    (None, "negotiate", F::Authentication, Nothing),
+    (None, "anyauth", F::Authentication, Nothing),
+    (None, "aws-sigv4", F::Authentication, Value),
+    (Some('n'), "netrc", NETRC, Nothing),
+    (None, "netrc-file", NETRC, Value),
+    (None, "netrc-optional", NETRC, Nothing),
     (Some('x'), "proxy", PROXY, Value),
     (Some('U'), "proxy-user", PROXY, Value),
     (None, "socks5", PROXY, Value),
@@ -132,7 +158,7 @@ const FLAGS: &[(Option<char>, &str, Flag, Takes)] = &[
     (Some('C'), "continue-at", F::Unsupported("give the field Range"), Value),
     (None, "variable", F::Unsupported("a variable of curl's own"), Value),
     (None, "pass", F::Unsupported("the key must not be encrypted"), Value),
-    (Some('c'), "cookie-jar", F::OfOutput, Value),
+    (Some('c'), "cookie-jar", F::CookieJar, Value),
     (Some('o'), "output", F::OfOutput, Value),
     (Some('O'), "remote-name", F::OfOutput, Nothing),
     (Some('J'), "remote-header-name", F::OfOutput, Nothing),
@@ -151,7 +177,7 @@ const FLAGS: &[(Option<char>, &str, Flag, Takes)] = &[
     (Some('N'), "no-buffer", F::OfOutput, Nothing),
     (Some('#'), "progress-bar", F::OfOutput, Nothing),
     (None, "no-progress-meter", F::OfOutput, Nothing),
-    (Some('g'), "globoff", F::OfOutput, Nothing),
+    (Some('g'), "globoff", F::GlobbingOff, Nothing),
     (Some('q'), "disable", F::OfOutput, Nothing),
     (None, "create-dirs", F::OfOutput, Nothing),
     (None, "no-keepalive", NETWORK, Nothing),
@@ -231,7 +257,7 @@ const FLAGS: &[(Option<char>, &str, Flag, Takes)] = &[
     (None, "proxy-ntlm", PROXY, Nothing),
     (None, "proxy-anyauth", PROXY, Nothing),
     (None, "create-file-mode", F::OfOutput, Value),
-    (None, "etag-compare", F::OfOutput, Value),
+    (None, "etag-compare", F::Unsupported("give the field If-None-Match"), Value),
     (None, "etag-save", F::OfOutput, Value),
     (None, "libcurl", F::OfOutput, Value),
     (None, "output-dir", F::OfOutput, Value),
@@ -254,9 +280,9 @@ const FLAGS: &[(Option<char>, &str, Flag, Takes)] = &[
     (Some('j'), "junk-session-cookies", F::OfOutput, Nothing),
     (None, "retry-all-errors", F::OfOutput, Nothing),
     (None, "retry-connrefused", F::OfOutput, Nothing),
-    (None, "post301", F::OfOutput, Nothing),
-    (None, "post302", F::OfOutput, Nothing),
-    (None, "post303", F::OfOutput, Nothing),
+    (None, "post301", F::KeepsMethod, Nothing),
+    (None, "post302", F::KeepsMethod, Nothing),
+    (None, "post303", F::KeepsMethod, Nothing),
     (None, "no-alpn", F::OfOutput, Nothing),
     (None, "no-sessionid", F::OfOutput, Nothing),
     (None, "no-npn", F::OfOutput, Nothing),

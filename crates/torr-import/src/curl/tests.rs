@@ -14,12 +14,12 @@ fn imported(command: &str) -> (String, String) {
 /// Commands, and their files.
 const COMMANDS: &[(&str, &str)] = &[
     ("curl example.org", "GET http://example.org\n"),
-    ("$ curl -sSL https://a/b?c#d", "GET https://a/b?c\n[Options]\nlocation: true\n"),
+    ("$ curl -sSL https://a/b?c#d -b ''", "GET https://a/b?c\n[Options]\nlocation: true\n"),
     ("curl -XDELETE 'https://a/b c'", "DELETE https://a/b c\n"),
     ("curl -I https://a/", "HEAD https://a/\n"),
     ("curl https://a/ -H 'Accept: text/html' -H 'X-A;' -H 'Expect:'", "GET https://a/\nAccept: text/html\nX-A:\n"),
-    ("curl https://a/ -d a=1 -d b=%C3%A9+x", "POST https://a/\n[Form]\na: 1\nb: é x\n"),
-    ("curl -G https://a/?x=1 -d a=1 --data-urlencode 'b=c d'", "GET https://a/?x=1&a=1&b=c%20d\n"),
+    ("curl https://a/ -d a=1 -d b=%C3%A9+x", "POST https://a/\nContent-Type: application/x-www-form-urlencoded\n```a=1&b=%C3%A9+x```\n"),
+    ("curl -G https://a/?x=1 -d a=1 --data-urlencode 'b=c d'", "GET https://a/?x=1&a=1&b=c+d\n"),
     (
         "curl https://a/ --json '{\"a\": 1}'",
         "POST https://a/\nContent-Type: application/json\nAccept: application/json\n{\"a\": 1}\n",
@@ -30,13 +30,13 @@ const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "curl https://a/ -d '{\"t\": \"{{x}}\"}' -H 'Content-Type: a/b'",
-        "POST https://a/\nContent-Type: a/b\n{\"t\": \"\\u007b\\u007bx}}\"}\n",
+        "POST https://a/\nContent-Type: a/b\n```,escape\n\\u{7b}\"t\": \"\\u{7b}\\u{7b}x}}\"}```\n",
     ),
     (
         "curl https://a/ -d 'plain text'",
         "POST https://a/\nContent-Type: application/x-www-form-urlencoded\n```plain text```\n",
     ),
-    ("curl https://a/ -T data.bin", "PUT https://a/\nfile,data.bin;\n"),
+    ("curl https://a/ -T data.bin", "PUT https://a/data.bin\nfile,data.bin;\n"),
     (
         "curl https://a/ --data-binary @data.bin -H 'Content-Type: x/y'",
         "POST https://a/\nContent-Type: x/y\nfile,data.bin;\n",
@@ -49,8 +49,13 @@ const COMMANDS: &[(&str, &str)] = &[
         "curl https://a/ -k --compressed --http1.1 -m 2.5 --retry 3 --resolve a:443:127.0.0.1",
         "GET https://a/\n[Options]\ninsecure: true\ncompressed: true\nhttp1.1: true\nmax-time: 2500ms\nretry: 3\nresolve: a:443:127.0.0.1\n",
     ),
-    ("curl https://a/ --next https://b/ -XPUT", "GET https://a/\n\nPUT https://b/\n"),
-    ("curl https://a/\ncurl https://b/ # c\n", "GET https://a/\n\nGET https://b/\n"),
+    ("curl https://a/ --next https://b/ -XPUT",
+        "GET https://a/\n[Options]\nno-cookie-store: true\n\nPUT https://b/\n[Options]\nno-cookie-store: true\n",
+    ),
+    (
+        "curl https://a/ -c jar\ncurl https://b/ -b jar # c\ncurl https://c/",
+        "GET https://a/\n\nGET https://b/\n\nGET https://c/\n[Options]\nno-cookie-store: true\n",
+    ),
     (
         "curl 'https://a/' \\\n  -H $'X-A: it\\'s \\u00e9' \\\n  -A \"agent \\\"x\\\"\"",
         "GET https://a/\nX-A: it's é\nUser-Agent: agent \"x\"\n",
@@ -62,7 +67,7 @@ const COMMANDS: &[(&str, &str)] = &[
     // What Chromium copies for cmd: doubled backslashes, a line end within content, a percent sign, several commands.
     (
         "curl ^\"https://a/x^%^20y^\" ^\r\n  --data-raw ^\"^{^\\^\"a^\\^\":^\\^\"say ^\\\\^\\^\"hi^\\\\^\\^\"^\\^\",^\r\n\r\n^\\^\"p^\\^\":^\\^\"c:^\\\\^\\\\d^\\^\"^}^\" &\r\ncurl ^\"https://b/^\"",
-        "POST https://a/x%20y\nContent-Type: application/x-www-form-urlencoded\n{\"a\":\"say \\\"hi\\\"\",\n\"p\":\"c:\\\\d\"}\n\nGET https://b/\n",
+        "POST https://a/x%20y\nContent-Type: application/x-www-form-urlencoded\n{\"a\":\"say \\\"hi\\\"\",\n\"p\":\"c:\\\\d\"}\n\nGET https://b/\n[Options]\nno-cookie-store: true\n",
     ),
     ("curl \"https://a/?b=^1\" ^\n  -H \"X-A: b\"", "GET https://a/?b=^1\nX-A: b\n"),
     ("curl 'https://a/' -H 'X-A: \"^\"'", "GET https://a/\nX-A: \"^\"\n"),

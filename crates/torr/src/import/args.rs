@@ -7,6 +7,7 @@ const EXAMPLES: &str = "\
 Examples:
   torr import curl copied.txt -o checkout.hurl     a command as browsers copy it
   torr import curl -- curl https://example.org -d a=1
+  torr import curl 'curl https://example.org -d a=1'
   torr import har recording.har -o visit.hurl      a recording of a browser
   torr import openapi openapi.yaml --tag orders -o orders.hurl
   torr import postman shop.postman_collection.json --environment test.json -o shop.hurl
@@ -57,7 +58,7 @@ pub struct HarArgs {
 /// `torr import curl`.
 #[derive(Debug, Args)]
 pub struct CurlArgs {
-    /// A file with the commands; '-' is standard input
+    /// A file with the commands, or a command in quotes; '-' is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: String,
     /// The command itself

@@ -3,10 +3,37 @@
 use super::lines::{Line, Lines};
 use crate::draft::ImportError;
 
-/// Whether a text is written for cmd: its lines go on with a caret, or browsers have copied it, who escape quotes by carets.
+/// Whether a text is written for cmd: its lines go on with a caret, browsers have copied it, which escape quotes by carets, or it
+/// writes a quote within quotes as two.
 pub(super) fn is_cmd(text: &str) -> bool {
     let first = text.lines().find(|line| line.contains("curl")).unwrap_or_default();
-    first.contains(" ^\"") || text.lines().any(|line| line.trim_end_matches('\r').ends_with(" ^"))
+    let ends_with = |end: &str| text.lines().any(|line| line.trim_end_matches('\r').ends_with(end));
+    // Single quotes, `$'` and backslashes at line ends are of other shells.
+    let is_other = ends_with(" \\") || text.contains(" '") || text.contains("='") || text.contains("$'");
+    ends_with(" ^") || first.contains(" ^\"") || !is_other && (text.contains("^\\^\"") || has_doubled_quotes(text))
+}
+
+/// Whether two quotes within quotes stand for one: `"{""name"":""value""}"`.
+fn has_doubled_quotes(text: &str) -> bool {
+    let mut rest = text.chars().peekable();
+    let (mut is_quoted, mut before) = (false, ' ');
+    while let Some(next) = rest.next() {
+        match next {
+            // Of another shell.
+            '\\' => _ = rest.next(),
+            '"' if is_quoted && rest.peek() == Some(&'"') => {
+                rest.next();
+                // An empty word, and the end of a word that ends with a quote, are of every shell.
+                if before != '"' && rest.peek().is_some_and(|next| !next.is_whitespace()) {
+                    return true;
+                }
+            }
+            '"' => is_quoted = !is_quoted,
+            _ => {}
+        }
+        before = next;
+    }
+    false
 }
 
 /// Returns the commands of a text.
@@ -47,12 +74,13 @@ pub(super) fn lines(text: &str) -> Result<Vec<Line>, ImportError> {
             '\r' if rest.peek() == Some(&'\n') => {}
             '\n' if !is_quoted => lines.end_line(),
             '&' if !is_quoted => {
-                if !lines.is_redirected {
+                if !lines.is_redirected() {
                     rest.next_if_eq(&'&');
                     lines.end_line();
                 }
             }
             '|' if !is_quoted => lines.pipe(),
+            '<' if !is_quoted => lines.read_file(),
             '>' if !is_quoted => {
                 rest.next_if_eq(&'>');
                 lines.redirect();
@@ -64,14 +92,16 @@ pub(super) fn lines(text: &str) -> Result<Vec<Line>, ImportError> {
     if is_quoted { Err(ImportError("a \" of the command is not closed".to_owned())) } else { Ok(lines.finish()) }
 }
 
-/// Removes carets as cmd does: within quotes that no caret escapes they are text.
+/// Removes carets as cmd does: within quotes that no caret escapes they are text. Earlier browsers wrote carets within such quotes
+/// too and meant them as escapes.
 fn without_carets(text: &str) -> String {
+    let escapes_all = text.contains("^\\^\"");
     let mut plain = String::new();
     let mut rest = text.chars().peekable();
     let mut is_quoted = false;
     while let Some(next) = rest.next() {
         match next {
-            '^' if !is_quoted => match rest.next() {
+            '^' if !is_quoted || escapes_all => match rest.next() {
                 Some('\r') => _ = rest.next_if_eq(&'\n'),
                 Some('\n') | None => {}
                 Some(escaped) => plain.push(escaped),
