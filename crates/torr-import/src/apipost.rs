@@ -124,6 +124,8 @@ impl Project {
         object([
             ("name", api.get("name").clone()),
             ("event", Node::List(events(api))),
+            // Apipost sends content with every method.
+            ("protocolProfileBehavior", object([("disableBodyPruning", Node::Boolean(true))])),
             (
                 "request",
                 object([

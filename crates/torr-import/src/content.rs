@@ -14,8 +14,8 @@ pub(crate) fn content(text: Template, secrets: &mut Secrets) -> Body {
     }
 }
 
-/// Whether JSON of a hurl file keeps the bytes of a text: without white space around it, carriage returns, and braces that would
-/// be read as a placeholder.
+/// Whether JSON of a hurl file keeps the bytes of a text: without white space around it, and without braces that would be read as
+/// a placeholder.
 pub(crate) fn is_kept(text: &Template) -> bool {
     let has_space = |next: Option<char>| next.is_none_or(char::is_whitespace);
     let mut before = ' ';
@@ -29,8 +29,7 @@ pub(crate) fn is_kept(text: &Template) -> bool {
             continue;
         };
         let (is_first, is_last) = (at == 0, at + 1 == text.0.len());
-        if text_of.contains('\r')
-            || text_of.contains("{{")
+        if text_of.contains("{{")
             || is_first && has_space(text_of.chars().next())
             || is_last && has_space(text_of.chars().next_back())
         {

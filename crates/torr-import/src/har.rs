@@ -4,35 +4,56 @@ mod correlate;
 mod multipart;
 mod record;
 
+use crate::content::is_kept;
 use crate::draft::{Draft, DraftEntry, ImportError, LeftOut};
-use crate::parts::{NOWHERE, drop_field, is_json, method, option, pair};
+use crate::form::{self, FORM};
+use crate::parts::{NOWHERE, drop_field, has_field, is_json, option, pair, sent_method};
 use crate::secret::Secrets;
+use crate::target;
 use multipart::Part;
 use record::{Header, Page, Param, PostData, Record};
 use torr_session::hurl::ast::{
-    Body, Entry, MultipartPart, OptionName, OptionValue, Request, Response, Template, TextHint,
+    Body, Entry, KeyValue, MultipartPart, OptionName, OptionValue, Request, Response, Template, TextHint,
 };
 use url::{Origin, Url};
 
 /// The shortest pause between two requests that is kept, in milliseconds: shorter ones are the browser's own work.
 const SHORTEST_PAUSE: u64 = 100;
 
-/// Fields that the transport or the browser adds by itself, in lower case.
-const OWN_FIELDS: &[&str] = &[
-    "host",
-    "content-length",
-    "connection",
-    "keep-alive",
-    "transfer-encoding",
-    "te",
-    "upgrade-insecure-requests",
-    "if-none-match",
-    "if-modified-since",
-    "cache-control",
-    "pragma",
-    "priority",
-    "dnt",
-];
+/// Fields of the transport, in lower case: each connection has its own.
+const TRANSPORT_FIELDS: &[&str] =
+    &["host", "content-length", "connection", "keep-alive", "proxy-connection", "transfer-encoding", "te"];
+
+/// Fields that browsers add by themselves, in lower case, beside those that begin with `sec-`.
+const BROWSER_FIELDS: &[&str] = &["upgrade-insecure-requests", "cache-control", "pragma", "priority", "dnt"];
+
+/// Fields by which a browser asks whether what it has is still valid, in lower case.
+const CONDITIONS: &[&str] = &["if-none-match", "if-modified-since"];
+
+/// The content codings that the option `compressed` asks for.
+const CODINGS: &[&str] = &["br", "deflate", "gzip", "zstd"];
+
+/// What becomes of a field of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FieldKind {
+    Sent,
+    Transport,
+    Browser,
+    Condition,
+    Cookie,
+}
+
+impl FieldKind {
+    fn of(name: &str) -> Self {
+        match name.to_ascii_lowercase().as_str() {
+            "cookie" => Self::Cookie,
+            lower if lower.is_empty() || lower.starts_with(':') || TRANSPORT_FIELDS.contains(&lower) => Self::Transport,
+            lower if lower.starts_with("sec-") || BROWSER_FIELDS.contains(&lower) => Self::Browser,
+            lower if CONDITIONS.contains(&lower) => Self::Condition,
+            _ => Self::Sent,
+        }
+    }
+}
 
 /// What of a recording is imported.
 #[derive(Debug, Clone, Default)]
@@ -62,10 +83,7 @@ pub fn import(text: &str, options: &Options) -> Result<Draft, ImportError> {
             None => kept.push(record),
         }
     }
-    let has_cookies =
-        |record: &&Record| record.request.headers.iter().any(|field| field.name.eq_ignore_ascii_case("cookie"));
-    let cookies = kept.iter().filter(has_cookies);
-    draft.left_out.extend(cookies.map(|_| LeftOut::new("field Cookie", "", "a virtual user has cookies of its own")));
+    unsent(&kept, &mut draft);
     let over_http3 = kept.iter().filter(|record| record.is_http3());
     draft.left_out.extend(over_http3.map(|_| LeftOut::new("HTTP/3", "", "sent over HTTP/2 or HTTP/1.1 instead")));
     if kept.is_empty() {
@@ -90,6 +108,30 @@ pub fn import(text: &str, options: &Options) -> Result<Draft, ImportError> {
     draft.notes = correlations.iter().map(correlate::Correlation::evidence).collect();
     draft.secrets = secrets.finish();
     Ok(draft)
+}
+
+/// Says which fields of the recorded requests are not sent.
+fn unsent(kept: &[Record], draft: &mut Draft) {
+    let fields = |kind: FieldKind, record: &Record| {
+        let names = record.request.headers.iter().map(|field| field.name.as_str());
+        names.filter(|name| FieldKind::of(name) == kind).map(str::to_ascii_lowercase).collect::<Vec<_>>()
+    };
+    for record in kept.iter().filter(|record| record.response.is_some()) {
+        if !fields(FieldKind::Cookie, record).is_empty() || !record.request.cookies.is_empty() {
+            draft.left_out.push(LeftOut::new("field Cookie", "", "a virtual user has cookies of its own"));
+        }
+    }
+    for (kind, what, reason) in [
+        (FieldKind::Browser, "fields that browsers add", "they are of the browser, not of the page"),
+        (FieldKind::Condition, "conditions of the browser's cache", "the content is asked for"),
+    ] {
+        let mut names: Vec<String> = kept.iter().flat_map(|record| fields(kind, record)).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        let what = format!("{what} ({})", names.join(", "));
+        draft.left_out.extend((0..count).map(|_| LeftOut::new(what.clone(), "", reason)));
+    }
 }
 
 /// Returns where the first page comes from, and where its redirects lead to. A recording may begin with requests of
@@ -127,7 +169,7 @@ fn unwanted(record: &Record, page: &[Origin], options: &Options) -> Option<(Stri
         let shown: String = record.request.url.chars().take(100).collect();
         return Some((format!("requests to '{shown}'"), "not a URL"));
     };
-    if record.response.status == 101 || record.web_socket_messages.is_some() || matches!(url.scheme(), "ws" | "wss") {
+    if record.status() == Some(101) || record.web_socket_messages.is_some() || matches!(url.scheme(), "ws" | "wss") {
         return Some(("WebSocket connections".to_owned(), "not HTTP requests"));
     }
     if !matches!(url.scheme(), "http" | "https") {
@@ -143,13 +185,18 @@ fn unwanted(record: &Record, page: &[Origin], options: &Options) -> Option<(Stri
     if !page.contains(&url.origin()) && !options.hosts.iter().any(|wanted| wanted.eq_ignore_ascii_case(host)) {
         return Some((format!("requests to {host}"), "another host: --host takes it, --all all of them"));
     }
-    if record.response.status == 0 {
+    if record.has_failed() {
         return Some(("requests without a response".to_owned(), "blocked or given up: --all takes them"));
     }
-    let content_type = record.response.content.mime_type.split(';').next().unwrap_or_default().trim();
-    let media_type = content_type.split('/').next().unwrap_or_default();
+    let content_type = record.media_type().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let media_type = match content_type.split_once('/') {
+        // Names from before the media types of fonts.
+        Some(("application", subtype)) if subtype.contains("font") => "font",
+        Some((media_type, _)) => media_type,
+        None => content_type.as_str(),
+    };
     let kind = record.resource_type.as_deref().unwrap_or(media_type);
-    if kind == "eventsource" || content_type.eq_ignore_ascii_case("text/event-stream") {
+    if kind == "eventsource" || content_type == "text/event-stream" {
         return Some(("event streams".to_owned(), "their responses do not end: --all takes them"));
     }
     let kind = if matches!(media_type, "image" | "font" | "audio" | "video") { media_type } else { kind };
@@ -168,21 +215,27 @@ struct Reader<'r> {
 impl Reader<'_> {
     fn entry(&mut self, record: &Record) -> DraftEntry {
         let mut left_out = Vec::new();
-        let url = record.request.url.split('#').next().unwrap_or_default();
-        let url = correlate::insert(url.into(), self.correlations, self.number);
-        let mut request = Request::new(method(&record.request.method), url, NOWHERE);
+        let url = address(record);
+        let url = correlate::insert(url.as_str().into(), self.correlations, self.number);
+        left_out.extend(target::respelled(&url).map(|said| (format!("{} {}", said.kind, said.which), said.reason)));
+        let method = sent_method(&record.request.method, &mut |what, reason| {
+            left_out.push((what.to_owned(), reason.to_owned()));
+        });
+        let mut request = Request::new(method, url, NOWHERE);
         for header in &record.request.headers {
-            self.field(header, &mut request);
+            self.field(header, record, &mut request);
         }
+        self.cookies(record, &mut request);
         if let Some(data) = &record.request.post_data {
             let mut data = data.clone();
             match data.decode() {
                 Some(bytes) => request.body = Some(Body::Bytes(bytes)),
                 None => self.content(&mut data, &mut request, &mut left_out),
             }
+            media_type(&data.mime_type, &mut request);
         }
         // Without the browser's cache the service responds with the content.
-        let status = if record.response.status == 304 { 200 } else { record.response.status };
+        let status = record.status().map_or(0, |status| if status == 304 { 200 } else { status });
         let captures = correlate::captures(self.correlations, self.number);
         let response = (100..1000).contains(&status).then(|| Response {
             version: None,
@@ -196,33 +249,57 @@ impl Reader<'_> {
         DraftEntry::new(Entry { name: None, request, response }, left_out)
     }
 
-    fn field(&mut self, header: &Header, request: &mut Request) {
+    fn field(&mut self, header: &Header, record: &Record, request: &mut Request) {
         let lower = header.name.to_ascii_lowercase();
-        if lower.is_empty()
-            || lower.starts_with(':')
-            || lower.starts_with("sec-")
-            || OWN_FIELDS.contains(&lower.as_str())
-        {
+        // A name of the host that the URL does not have.
+        let is_other_host = lower == "host"
+            && Url::parse(&record.request.url).is_ok_and(|url| {
+                let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
+                !header.value.is_empty() && !header.value.eq_ignore_ascii_case(authority)
+            });
+        match FieldKind::of(&header.name) {
+            FieldKind::Sent => {}
+            _ if is_other_host => {}
+            _ => return,
+        }
+        if lower == "accept-encoding" {
+            let mut codings: Vec<&str> = header.value.split(',').map(str::trim).collect();
+            codings.sort_unstable();
+            if codings == CODINGS {
+                request.options.push(option(OptionName::Compressed, OptionValue::Boolean(true)));
+                return;
+            }
+        }
+        let value = correlate::insert(header.value.as_str().into(), self.correlations, self.number);
+        let value = if value.literal().is_some() { self.secrets.field(&header.name, &header.value) } else { value };
+        request.headers.push(pair(&header.name, value));
+    }
+
+    /// Adds the cookies of a request that was only written down: no response of the file sets them.
+    fn cookies(&mut self, record: &Record, request: &mut Request) {
+        if record.response.is_some() {
             return;
         }
-        match lower.as_str() {
-            "accept-encoding" => {
-                request.options.push(option(OptionName::Compressed, OptionValue::Boolean(true)));
-            }
-            // A virtual user has the cookies that responses set; the summary says so.
-            "cookie" => {}
-            _ => {
-                let value = correlate::insert(header.value.as_str().into(), self.correlations, self.number);
-                let value =
-                    if value.literal().is_some() { self.secrets.field(&header.name, &header.value) } else { value };
-                request.headers.push(pair(&header.name, value));
-            }
+        let fields = record.request.headers.iter().filter(|field| FieldKind::of(&field.name) == FieldKind::Cookie);
+        let mut cookies: Vec<String> = fields.map(|field| field.value.clone()).collect();
+        if cookies.is_empty() {
+            let pairs = record.request.cookies.iter().map(|cookie| format!("{}={}", cookie.name, cookie.value));
+            cookies.extend(Some(pairs.collect::<Vec<_>>().join("; ")).filter(|cookies| !cookies.is_empty()));
+        }
+        for cookies in cookies {
+            request.headers.push(pair("Cookie", self.secrets.field("Cookie", &cookies)));
         }
     }
 
     fn content(&mut self, data: &mut PostData, request: &mut Request, left_out: &mut Vec<(String, String)>) {
         let parts = data.text.as_deref().filter(|_| data.params.is_empty());
         match parts.and_then(|text| multipart::parts(&data.mime_type, text)) {
+            Some(parts) if is_whole(&parts) => {
+                let text = data.text.as_deref().unwrap_or_default();
+                let text = correlate::insert(text.into(), self.correlations, self.number);
+                request.body = Some(Body::Text { text, hint: TextHint::Plain });
+                return;
+            }
             Some(parts) => {
                 data.params = parts.into_iter().map(Param::from).collect();
                 data.mime_type = "multipart/form-data".to_owned();
@@ -242,21 +319,26 @@ impl Reader<'_> {
             pair(name, value)
         };
         match media_type.as_str() {
-            "application/x-www-form-urlencoded" => {
-                let pairs: Vec<(String, String)> = if text.is_empty() {
-                    data.params
-                        .iter()
-                        .map(|param| (param.name.clone(), param.value.clone().unwrap_or_default()))
-                        .collect()
+            FORM => {
+                let pairs = if text.is_empty() {
+                    let pairs = data.params.iter().map(|param| (param.name.clone(), param.value.clone()));
+                    Some(pairs.map(|(name, value)| (name, value.unwrap_or_default())).collect())
                 } else {
-                    url::form_urlencoded::parse(text.as_bytes()).into_owned().collect()
+                    form::pairs(text)
                 };
-                request.form = pairs
-                    .iter()
-                    .filter(|(name, _)| !name.is_empty())
-                    .map(|(name, value)| parameter(self, name, value))
-                    .collect();
-                drop_field(request, "content-type");
+                match pairs {
+                    Some(pairs) => {
+                        let named = pairs.iter().filter(|(name, _)| !name.is_empty());
+                        request.form = named.map(|(name, value)| parameter(self, name, value)).collect();
+                        request.headers.retain(|field| !is_plain_form(field));
+                    }
+                    // A form of a hurl file would have other bytes.
+                    None => {
+                        let text = correlate::insert(text.into(), self.correlations, self.number);
+                        let text = self.secrets.text(text, true);
+                        request.body = Some(Body::Text { text, hint: TextHint::Plain });
+                    }
+                }
             }
             "multipart/form-data" => {
                 for param in data.params.iter().filter(|param| !param.name.is_empty()) {
@@ -293,12 +375,65 @@ impl Reader<'_> {
     }
 
     fn text(&mut self, text: &str) -> Body {
-        if is_json(text) {
+        if is_json(text) && is_kept(&text.into()) {
             return Body::Json(correlate::insert_json(self.secrets.json(text), self.correlations, self.number));
         }
         let text = correlate::insert(text.into(), self.correlations, self.number);
-        Body::Text { text, hint: TextHint::Plain }
+        Body::Text { text: self.secrets.text(text, false), hint: TextHint::Plain }
     }
+}
+
+/// Returns a request's URL without its fragment, with the parameters that only stand beside it.
+fn address(record: &Record) -> String {
+    let url = record.request.url.split('#').next().unwrap_or_default();
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let known: Vec<String> =
+        query.split('&').map(|pair| form::lossy(pair.split_once('=').map_or(pair, |(name, _)| name))).collect();
+    let beside = record.request.query_string.iter();
+    // Some writers keep the names as the URL has them, some decode them.
+    let is_new = |row: &&Header| !known.contains(&row.name) && !known.contains(&form::lossy(&row.name));
+    let more = beside.filter(|row| !row.name.is_empty()).filter(is_new);
+    let more: Vec<_> =
+        more.map(|row| format!("{}={}", form::encoded(&row.name), form::encoded(&row.value))).collect();
+    if more.is_empty() {
+        return url.to_owned();
+    }
+    let url = url.trim_end_matches(['?', '&']);
+    let separator = if url.contains('?') { '&' } else { '?' };
+    format!("{url}{separator}{}", more.join("&"))
+}
+
+/// Adds the media type of the recorded content, where neither a field nor the content itself says it.
+fn media_type(recorded: &str, request: &mut Request) {
+    let recorded = recorded.trim();
+    let says = match &request.body {
+        Some(Body::Json(_)) => recorded == "application/json",
+        Some(_) => false,
+        None => !request.form.is_empty() && recorded == FORM || !request.multipart.is_empty(),
+    };
+    let has_content = request.body.is_some() || !request.form.is_empty();
+    if has_content && !says && !recorded.is_empty() && !has_field(request, "content-type") {
+        request.headers.push(pair("Content-Type", recorded.into()));
+    }
+}
+
+/// Whether a field says what every form of a hurl file is.
+fn is_plain_form(field: &KeyValue) -> bool {
+    field.name.literal().is_some_and(|name| name.eq_ignore_ascii_case("content-type"))
+        && field.value.literal() == Some(FORM)
+}
+
+/// Whether multipart content is sent as it was recorded: it has what a form of a hurl file cannot say, and nothing is missing.
+fn is_whole(parts: &[Part]) -> bool {
+    let is_special = |part: &Part| match part.file_name {
+        Some(_) => !part.value.is_empty(),
+        None => part.content_type.is_some(),
+    };
+    let is_known = |part: &Part| {
+        let is_there = part.file_name.is_none() || !part.value.is_empty();
+        is_there && !part.value.contains(is_lost) && !Secrets::is_credential(&part.name)
+    };
+    parts.iter().any(is_special) && parts.iter().all(is_known)
 }
 
 /// Whether a character of content says that the content was no text.

@@ -69,11 +69,16 @@ pub fn import_with(text: &str, options: &Options, read: ReadFile<'_>) -> Result<
     let (mut draft, mut invented) = (Draft::default(), Invented::default());
     let mut secrets = Secrets::beside(vec![BASE_URL.to_owned()]);
     let base = server::base(&document, options.server.as_deref(), &mut draft)?;
-    for (path, item) in root.get("paths").members() {
+    for (path, item) in document.resolve(root.get("paths")).members() {
         let item = document.resolve(item);
-        let more = item.get("additionalOperations").members().iter();
+        let more = document.resolve(item.get("additionalOperations")).members().iter();
         let operations = item.members().iter().filter(|(name, _)| METHODS.contains(&name.as_str())).chain(more);
         for (method, operation) in operations {
+            let operation = document.resolve(operation);
+            if operation.is_null() {
+                draft.left_out.push(LeftOut::new("operations", format!("{method} {path}"), "nothing describes them"));
+                continue;
+            }
             if !options.takes(path, method, operation) {
                 draft.left_out.push(LeftOut::new("operations", "", "not chosen by --tag, --path or --method"));
                 continue;

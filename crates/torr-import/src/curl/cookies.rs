@@ -46,8 +46,7 @@ pub(super) fn tidy(entries: &mut [DraftEntry]) {
     let [only] = entries else { return };
     let options = &mut only.entry.request.options;
     let follows = options.iter().any(|option| matches!(option.name, OptionName::Location | OptionName::LocationTrusted));
-    let repeats = options.iter().any(|option| option.name == OptionName::Retry);
-    if !follows && !repeats {
+    if !follows {
         options.retain(|option| option.name != OptionName::NoCookieStore);
     }
 }

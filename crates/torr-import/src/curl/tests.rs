@@ -67,14 +67,14 @@ const COMMANDS: &[(&str, &str)] = &[
     // What Chromium copies for cmd: doubled backslashes, a line end within content, a percent sign, several commands.
     (
         "curl ^\"https://a/x^%^20y^\" ^\r\n  --data-raw ^\"^{^\\^\"a^\\^\":^\\^\"say ^\\\\^\\^\"hi^\\\\^\\^\"^\\^\",^\r\n\r\n^\\^\"p^\\^\":^\\^\"c:^\\\\^\\\\d^\\^\"^}^\" &\r\ncurl ^\"https://b/^\"",
-        "POST https://a/x%20y\nContent-Type: application/x-www-form-urlencoded\n{\"a\":\"say \\\"hi\\\"\",\n\"p\":\"c:\\\\d\"}\n\nGET https://b/\n[Options]\nno-cookie-store: true\n",
+        "POST https://a/x%20y\nContent-Type: application/x-www-form-urlencoded\n[Options]\nno-cookie-store: true\n{\"a\":\"say \\\"hi\\\"\",\n\"p\":\"c:\\\\d\"}\n\nGET https://b/\n[Options]\nno-cookie-store: true\n",
     ),
     ("curl \"https://a/?b=^1\" ^\n  -H \"X-A: b\"", "GET https://a/?b=^1\nX-A: b\n"),
     ("curl 'https://a/' -H 'X-A: \"^\"'", "GET https://a/\nX-A: \"^\"\n"),
     // What Chromium copies for bash, several in one text.
     (
         "curl 'https://a/' \\\n  --data-raw $'{\"a\":\"it\\\'s \\u0021 \\ud83d\\ude00\"}' ;\ncurl 'https://b/'",
-        "POST https://a/\nContent-Type: application/x-www-form-urlencoded\n{\"a\":\"it's ! \u{1f600}\"}\n\nGET https://b/\n",
+        "POST https://a/\nContent-Type: application/x-www-form-urlencoded\n[Options]\nno-cookie-store: true\n{\"a\":\"it's ! \u{1f600}\"}\n\nGET https://b/\n[Options]\nno-cookie-store: true\n",
     ),
     // A field of cookies counts alone, several flags are one field.
     ("curl https://a/ -b 'a=1' -H 'cookie: b=2' -b c=3", "GET https://a/\ncookie: {{cookie}}\n"),
@@ -82,7 +82,7 @@ const COMMANDS: &[(&str, &str)] = &[
     // What stands around a command.
     (
         "TOKEN=1 curl -s https://a/ 2>/dev/null > x.json && curl https://b/ >>y 2>&1",
-        "GET https://a/\n\nGET https://b/\n",
+        "GET https://a/\n[Options]\nno-cookie-store: true\n\nGET https://b/\n[Options]\nno-cookie-store: true\n",
     ),
     // What only the shell knows.
     (
@@ -122,7 +122,7 @@ fn what_is_no_command_of_curl_is_left_out_and_counted() {
         "left out: commands, 1 time (not of curl)",
         "left out: commands, 1 time (the curl command has no URL)",
         "left out: commands behind a pipe, 1 time (only requests are carried over)",
-        "left out: --data-urlencode a@b.txt, 1 time (the content of a file, encoded)",
+        "left out: the data of 'b.txt', 1 time (files cannot be read from here)",
     ] {
         assert!(summary.lines().any(|said| said == line), "{line}: {summary}");
     }
@@ -173,8 +173,8 @@ fn credentials_become_variables() {
 fn what_cannot_be_carried_over_is_said() {
     let (text, summary) = imported("curl https://a/ --ntlm --frobnicate -b jar.txt -x proxy:80");
     let expected = "# left out: --ntlm (this way of authentication is not supported)\n# left out: --frobnicate (not known)\n\
-                    # left out: -b jar.txt (a virtual user begins without cookies)\n\
-                    # left out: -x (a proxy is a setting of the run: torr --proxy)\nGET https://a/\n";
+                    # left out: -x (a proxy is a setting of the run: torr --proxy)\n\
+                    # left out: cookies of the file 'jar.txt' (a virtual user begins without cookies)\nGET https://a/\n";
     assert_eq!(text, expected);
     assert_eq!(summary.lines().filter(|line| line.starts_with("left out: ")).count(), 4, "{summary}");
 }

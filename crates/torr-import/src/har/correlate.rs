@@ -267,10 +267,11 @@ fn can_count(given: &Given) -> bool {
 /// Returns the values that a response gives: members of JSON, hidden fields, fields of the header section.
 fn given(record: &Record) -> Vec<Given> {
     let mut given = Vec::new();
-    if let Some(text) = record.response.content.text() {
+    let Some(response) = &record.response else { return given };
+    if let Some(text) = response.content.text() {
         match serde_json::from_str(&text) {
             Ok(json) => members(&json, "$", &mut given),
-            Err(_) if record.response.content.mime_type.contains("html") => given.extend(hidden(&text)),
+            Err(_) if response.content.mime_type.contains("html") => given.extend(hidden(&text)),
             Err(_) => {}
         }
     }
@@ -280,7 +281,7 @@ fn given(record: &Record) -> Vec<Given> {
     // Of a redirect the parameters count; all of its URL would hide where later requests go to.
     let location = if record.redirect().is_some() { "location" } else { "" };
     let own = [location, "set-cookie", "date", "content-length", "content-type", "last-modified", "expires", "server"];
-    for header in &record.response.headers {
+    for header in &response.headers {
         if !own.iter().any(|own| header.name.eq_ignore_ascii_case(own)) {
             let query = Query::Header(header.name.as_str().into());
             given.push(Given::new(&header.name, &header.value, query, format!("the field {}", header.name)));

@@ -44,8 +44,12 @@ pub(super) struct Record {
     #[serde(default, deserialize_with = "number")]
     time: f64,
     pub(super) request: Request,
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) response: Response,
+    /// The response; `None` where the file has none, as of programs that only write requests.
+    #[serde(default)]
+    pub(super) response: Option<Response>,
+    /// Chromium's reason for which there was no response.
+    #[serde(default, rename = "_error")]
+    pub(super) error: Option<IgnoredAny>,
     /// Chromium's kind of resource.
     #[serde(default, rename = "_resourceType")]
     pub(super) resource_type: Option<String>,
@@ -63,6 +67,12 @@ pub(super) struct Request {
     http_version: String,
     #[serde(default, deserialize_with = "or_default")]
     pub(super) headers: Vec<Header>,
+    /// The parameters of the URL, which some writers leave out there.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) query_string: Vec<Header>,
+    /// The cookies, which programs that only write requests do not repeat among the fields.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) cookies: Vec<Header>,
     #[serde(default)]
     pub(super) post_data: Option<PostData>,
 }
@@ -104,9 +114,9 @@ pub(super) struct Param {
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Response {
-    /// The status code, of which some writers make a text or -1; 0 where there was no response.
+    /// The status code, of which some writers make a text or -1; 0 where there was no response, `None` where the file does not say.
     #[serde(default, deserialize_with = "status")]
-    pub(super) status: u16,
+    pub(super) status: Option<u16>,
     #[serde(default, deserialize_with = "or_default")]
     pub(super) headers: Vec<Header>,
     #[serde(default, rename = "redirectURL", deserialize_with = "or_default")]
@@ -140,19 +150,35 @@ impl Record {
         version.starts_with("h3") || version.starts_with("http/3")
     }
 
+    /// Returns the status code; 0 where the recorder got no response, `None` where the file does not say.
+    pub(super) fn status(&self) -> Option<u16> {
+        self.response.as_ref()?.status
+    }
+
+    /// Whether the recorder blocked the request, or gave it up.
+    pub(super) fn has_failed(&self) -> bool {
+        self.status() == Some(0) || self.error.is_some() && self.status().is_none()
+    }
+
+    /// Returns the media type of the response's content, with its parameters.
+    pub(super) fn media_type(&self) -> &str {
+        self.response.as_ref().map_or("", |response| response.content.mime_type.as_str())
+    }
+
     /// Whether the response is a page.
     pub(super) fn is_page(&self) -> bool {
         match &self.resource_type {
             Some(kind) => kind == "document",
-            None => self.response.content.mime_type.to_ascii_lowercase().starts_with("text/html"),
+            None => self.media_type().to_ascii_lowercase().starts_with("text/html"),
         }
     }
 
     /// Returns where a redirect leads; `None` for other responses.
     pub(super) fn redirect(&self) -> Option<&str> {
-        let location = self.response.headers.iter().find(|header| header.name.eq_ignore_ascii_case("location"));
-        let target = location.map_or(self.response.redirect_url.as_str(), |header| &header.value);
-        Some(target).filter(|target| matches!(self.response.status, 300..=399) && !target.is_empty())
+        let response = self.response.as_ref()?;
+        let location = response.headers.iter().find(|header| header.name.eq_ignore_ascii_case("location"));
+        let target = location.map_or(response.redirect_url.as_str(), |header| &header.value);
+        Some(target).filter(|target| matches!(response.status, Some(300..=399)) && !target.is_empty())
     }
 }
 
@@ -213,7 +239,11 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     })
 }
 
-fn status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
-    let status = number(deserializer)?;
-    Ok(if (100.0..1000.0).contains(&status) { status as u16 } else { 0 })
+fn status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
+    let status = match serde_json::Value::deserialize(deserializer)? {
+        serde_json::Value::Number(number) => number.as_f64().unwrap_or_default(),
+        serde_json::Value::String(text) => text.trim().parse().unwrap_or_default(),
+        _ => return Ok(None),
+    };
+    Ok(Some(if (100.0..1000.0).contains(&status) { status as u16 } else { 0 }))
 }

@@ -11,7 +11,7 @@ fn header(name: &str, value: &str) -> Value {
 /// A record as Chromium writes it: start in milliseconds, method, URL, content, response.
 fn record(start: u64, method: &str, url: &str, post: Value, status: u16, mime: &str, text: &str) -> Value {
     let mut request = json!({"method": method, "url": url, "httpVersion": "http/2.0", "queryString": [], "cookies": [], "headersSize": -1,
-        "headers": [header(":authority", "shop"), header("accept", "*/*"), header("accept-encoding", "gzip"),
+        "headers": [header(":authority", "shop"), header("accept", "*/*"), header("accept-encoding", "gzip, deflate, br, zstd"),
             header("sec-fetch-mode", "cors"), header("cookie", "a=b")]});
     if !post.is_null() {
         request["postData"] = post;
@@ -67,7 +67,7 @@ fn what_a_response_gave_is_captured_and_sent_back() {
         cart_id: jsonpath \"$.cart.cart_id\"\ntoken: jsonpath \"$.token\"\n\n\
         GET https://shop/cart/{{cart_id}}?full=1\naccept: */*\nAuthorization: Bearer {{token}}\n[Options]\ncompressed: true\ndelay: 1950ms\nHTTP 200\n\
         [Captures]\ncsrf_token: regex /<input[^>]*name=\"csrf_token\"[^>]*value=\"([^\"]*)\"/\n\n\
-        POST https://shop/order\naccept: */*\n[Options]\ncompressed: true\n{\"cart\":{{cart_id}},\"note\":\"cart {{cart_id}}\",\"other\":14711}\nHTTP 201\n\n\
+        POST https://shop/order\naccept: */*\nContent-Type: application/json;charset=utf-8\n[Options]\ncompressed: true\n{\"cart\":{{cart_id}},\"note\":\"cart {{cart_id}}\",\"other\":14711}\nHTTP 201\n\n\
         POST https://shop/form\naccept: */*\n[Options]\ncompressed: true\n[Form]\ncsrf_token: {{csrf_token}}\na: 1\nHTTP 302\n";
     assert_eq!(text.replace("[Options]\ncompressed: true\ndelay: 100ms", "[Options]\ncompressed: true"), expected);
     assert!(

@@ -6,13 +6,13 @@ use crate::variables::{Variables, new_date, new_uuid, push};
 use torr_session::hurl::ast::{Piece, Template};
 
 /// A piece of text.
-enum Part<'t> {
+pub(super) enum Part<'t> {
     Text(&'t str),
     Reference(&'t str),
 }
 
 /// Splits text at its references, of which some hold others.
-fn split(text: &str) -> Vec<Part<'_>> {
+pub(super) fn split(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find("${") {
@@ -123,6 +123,17 @@ fn call(variables: &mut Variables, secrets: &mut Secrets, call: &str, left_out: 
         "__RandomString" => constant("x"),
         _ => constant("1"),
     }
+}
+
+/// Returns the default of a property that a call names, such as `__P(host,localhost)`; `None` for other references.
+pub(super) fn default_of(reference: &str) -> Option<String> {
+    let (name, arguments) = reference.split_once('(')?;
+    let at = match name {
+        "__P" => 1,
+        "__property" => 2,
+        _ => return None,
+    };
+    arguments_of(arguments.strip_suffix(')')?).get(at).map(|default| default.trim().to_owned())
 }
 
 /// Splits the arguments of a call at commas that stand outside of other calls; a backslash keeps a comma.

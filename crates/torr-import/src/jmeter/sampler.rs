@@ -3,11 +3,15 @@
 use super::argument::{self, Argument};
 use super::element::Element;
 use super::scope::Scope;
-use super::{Reader, assertion, extractor};
+use super::{Reader, assertion, extractor, function};
 use crate::content::{content, decoded};
 use crate::draft::{DraftEntry, LeftOut};
-use crate::parts::{NOWHERE, beside, drop_field, drop_nameless, entry, has_field, method, option, pair, plain_name};
+use crate::parts::{NOWHERE, beside, drop_field, drop_nameless, entry, has_field, option, pair, plain_name, sent_method};
+use crate::target;
 use torr_session::hurl::ast::{Body, KeyValue, MultipartPart, OptionName, OptionValue, Piece, Request, Template};
+
+/// The levels of variables whose values name other variables.
+const DEEPEST_VALUE: usize = 16;
 
 /// The longest pause that is written, in milliseconds.
 const LONGEST_PAUSE: f64 = 1e12;
@@ -25,9 +29,13 @@ impl Reader {
             let mut all = std::iter::once(element).chain(&scope.defaults);
             all.find_map(|element| element.value(name))
         };
-        let target = address(&value);
+        let target = self.address(&value);
         let target = self.template(&target);
-        let mut request = Request::new(method(&value("HTTPSampler.method").unwrap_or_default()), target, NOWHERE);
+        self.pending.extend(target::respelled(&target));
+        let name = value("HTTPSampler.method").unwrap_or_else(|| "GET".to_owned());
+        let pending = &mut self.pending;
+        let method = sent_method(&name, &mut |what, reason| pending.push(LeftOut::new(what, "", reason)));
+        let mut request = Request::new(method, target, NOWHERE);
         self.fields(scope, &mut request);
         self.content(element, scope, &mut request);
         self.credentials(scope, &mut request);
@@ -71,7 +79,16 @@ impl Reader {
             element.inner("HTTPsampler.Files").map(|files| files.list("HTTPFileArgs.files")).unwrap_or_default();
         let files: Vec<_> = files.into_iter().filter(|file| file.value("File.path").is_some()).collect();
         let has_content = !matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "TRACE");
-        if is_raw && has_content {
+        // JMeter sends a body that is written as such with GET too, but not when it follows redirects by itself.
+        let sends_raw = has_content || request.method == "GET" && !element.is_true("HTTPSampler.auto_redirects");
+        if is_raw && !sends_raw && arguments.iter().any(|argument| !argument.value.is_empty()) {
+            let reason = format!("JMeter sends none with {}", request.method);
+            self.pending.push(LeftOut::new("content", "", reason));
+        }
+        if is_raw {
+            if !sends_raw {
+                return;
+            }
             let text: String = arguments.iter().map(|argument| argument.value.as_str()).collect();
             if !text.is_empty() {
                 let template = self.template(&text);
@@ -196,6 +213,10 @@ impl Reader {
                 "requests of a page's parts: import a HAR for them",
             ));
         }
+        // Without a manager JMeter keeps no cookies.
+        if scope.cookies.is_empty() {
+            request.options.push(option(OptionName::NoCookieStore, OptionValue::Boolean(true)));
+        }
         self.unlike(value);
         let pauses: Vec<_> = scope.timers.iter().map(|timer| self.pause_of(timer)).collect();
         let pause = pauses.into_iter().fold(std::mem::take(&mut self.pause), u64::saturating_add);
@@ -243,21 +264,68 @@ impl Reader {
         }
         (fixed + mean).clamp(0.0, LONGEST_PAUSE) as u64
     }
+
+    /// Returns a request's URL, in the plan's notation.
+    fn address(&mut self, value: &dyn Fn(&str) -> Option<String>) -> String {
+        let path = value("HTTPSampler.path").unwrap_or_default();
+        let path = path.trim();
+        // JMeter looks at the path when its variables have values.
+        let known = self.known_text(path, 0);
+        let begins_with = |start: &str| known.text.starts_with(start);
+        if begins_with("http://") || begins_with("https://") {
+            return path.to_owned();
+        }
+        let domain = value("HTTPSampler.domain").unwrap_or_else(|| "${host}".to_owned());
+        let protocol = value("HTTPSampler.protocol").map(|text| text.trim().trim_matches([':', '/']).to_owned());
+        let protocol = protocol.filter(|text| !text.is_empty()).unwrap_or_else(|| "http".to_owned());
+        let origin = if domain.contains("://") { domain } else { format!("{protocol}://{domain}") };
+        let port = value("HTTPSampler.port").filter(|port| !port.trim().is_empty() && port.trim() != "0");
+        let port = port.map_or(String::new(), |port| format!(":{}", port.trim()));
+        let slash = if begins_with("/") { "" } else { "/" };
+        if !known.is_whole && known.text.is_empty() {
+            let reason = "its beginning has no value here: a slash stands before it, remove it if the value has one";
+            self.pending.push(LeftOut::new("path", path, reason));
+        }
+        format!("{origin}{port}{slash}{path}")
+    }
+
+    /// Returns the beginning of a text as far as the plan gives values to its variables.
+    fn known_text(&self, text: &str, depth: usize) -> Known {
+        let mut known = Known { text: String::new(), is_whole: true };
+        for part in function::split(text) {
+            match part {
+                function::Part::Text(text) => known.text.push_str(text),
+                function::Part::Reference(name) => {
+                    let value = self.known_value(name.trim());
+                    match value.filter(|_| depth < DEEPEST_VALUE) {
+                        Some(value) => {
+                            let inner = self.known_text(&value, depth + 1);
+                            known.text.push_str(&inner.text);
+                            known.is_whole = inner.is_whole;
+                        }
+                        None => known.is_whole = false,
+                    }
+                }
+            }
+            if !known.is_whole {
+                break;
+            }
+        }
+        known
+    }
+
+    /// Returns the value that the plan gives to a variable, or a property's default.
+    fn known_value(&self, reference: &str) -> Option<String> {
+        match function::default_of(reference) {
+            Some(default) => Some(default),
+            None => self.variables.value(reference).map(str::to_owned),
+        }
+    }
 }
 
-/// Returns a request's URL, in the plan's notation.
-fn address(value: &dyn Fn(&str) -> Option<String>) -> String {
-    let path = value("HTTPSampler.path").unwrap_or_default();
-    let path = path.trim();
-    if path.starts_with("http://") || path.starts_with("https://") {
-        return path.to_owned();
-    }
-    let domain = value("HTTPSampler.domain").unwrap_or_else(|| "${host}".to_owned());
-    let protocol = value("HTTPSampler.protocol").map(|text| text.trim().trim_matches([':', '/']).to_owned());
-    let protocol = protocol.filter(|text| !text.is_empty()).unwrap_or_else(|| "http".to_owned());
-    let origin = if domain.contains("://") { domain } else { format!("{protocol}://{domain}") };
-    let port = value("HTTPSampler.port").filter(|port| !port.trim().is_empty() && port.trim() != "0");
-    let port = port.map_or(String::new(), |port| format!(":{}", port.trim()));
-    let slash = if path.starts_with('/') { "" } else { "/" };
-    format!("{origin}{port}{slash}{path}")
+/// The beginning of a text.
+struct Known {
+    text: String,
+    /// Whether it is the whole text.
+    is_whole: bool,
 }

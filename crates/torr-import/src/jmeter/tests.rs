@@ -39,7 +39,7 @@ fn each_thread_group_becomes_a_file() {
         # left out: BeanShellAssertion 'odd check' (no counterpart)\n\
         # left out: RegexExtractor 'all' (only the first match can be captured)\n# name: POST login\nPOST https://{{host}}/login\n\
         Accept: application/json\nX-Api-Key: {{x_api_key}}\n[Options]\nvariable: host=\"shop.example\"\nlocation: true\nmax-time: 5s\ndelay: 300ms\n\
-        {\n  \"user\": \"{{user}}\",\n  \"password\": \"{{password}}\", \"id\": \"{{newUuid}}\"\n}\nHTTP 201\n[Captures]\n\
+        {\r\n  \"user\": \"{{user}}\",\r\n  \"password\": \"{{password}}\", \"id\": \"{{newUuid}}\"\r\n}\nHTTP 201\n[Captures]\n\
         token: jsonpath \"$.token\"\ncart: jsonpath \"$.cart.id\"\ncsrf: regex /name=\"csrf\" value=\"(.+?)\"/\n[Asserts]\njsonpath \"$.name\" == \"{{user}}\"\n\n\
         # left out: function __Random (no counterpart: a constant stands here)\n# left out: UniformRandomTimer 'Look' (the pause is its mean)\n\
         # name: GET item\nGET https://{{host}}:8443/items/1\nAccept: application/json\nX-Api-Key: {{x_api_key}}\n[Options]\nmax-time: 5s\n\

@@ -34,13 +34,16 @@ impl<'d> Operation<'d> {
         let mut left_out = Vec::new();
         let mut request = Request::new(self.method.to_ascii_uppercase(), Template::default(), NOWHERE);
         let mut path = self.path.to_owned();
+        let mut query: Vec<String> = Vec::new();
         for parameter in parameter::all(self.document, self.item, self.operation) {
             match parameter.location {
                 "path" => self.path_parameter(&parameter, &mut path, invented),
-                _ => self.parameter(&parameter, &mut request, secrets, &mut left_out),
+                _ => self.parameter(&parameter, &mut request, &mut query, secrets, &mut left_out),
             }
         }
-        request.url = self.url(&path);
+        let target = if query.is_empty() { path.clone() } else { format!("{path}?{}", query.join("&")) };
+        request.url = self.url(&target);
+        left_out.extend(crate::target::respelled(&request.url));
         if path.contains('{') {
             left_out.push(LeftOut::new("path parameter", self.path, "the description does not define it"));
         }
@@ -86,6 +89,7 @@ impl<'d> Operation<'d> {
         &self,
         parameter: &Parameter<'d>,
         request: &mut Request,
+        query: &mut Vec<String>,
         secrets: &mut Secrets,
         left_out: &mut Vec<LeftOut>,
     ) {
@@ -98,6 +102,7 @@ impl<'d> Operation<'d> {
         let value = given.unwrap_or_else(|| parameter.sample(self.document));
         let of_content = ["accept", "content-type", "authorization"];
         match parameter.location {
+            "query" if parameter.raw_query(&value).is_some() => query.extend(parameter.raw_query(&value)),
             "query" => {
                 let pairs = parameter.pairs(&value).into_iter();
                 request.query.extend(pairs.map(|(name, value)| pair(&name, secrets.parameter(&name, &value))));
@@ -118,12 +123,17 @@ impl<'d> Operation<'d> {
         }
     }
 
+    /// Returns the content types of a request or a response.
+    fn content_of(&self, described: &'d Node) -> &'d Node {
+        self.document.resolve(described.get("content"))
+    }
+
     /// Adds the field that says which content the response may have: as browsers do, what the description names first.
     fn accept(&self, request: &mut Request) {
-        let responses = self.operation.get("responses").members();
+        let responses = self.document.resolve(self.operation.get("responses")).members();
         let content = responses.iter().filter(|(status, _)| status.starts_with('2'));
         let mut content =
-            content.filter_map(|(_, response)| self.document.resolve(response).get("content").members().first());
+            content.filter_map(|(_, response)| self.content_of(self.document.resolve(response)).members().first());
         if let Some((media_type, _)) = content.next().filter(|_| !has_field(request, "accept")) {
             request.headers.push(pair("Accept", media_type.as_str().into()));
         }
@@ -131,7 +141,7 @@ impl<'d> Operation<'d> {
 
     fn content(&self, request: &mut Request, secrets: &mut Secrets, left_out: &mut Vec<LeftOut>) {
         let body = self.document.resolve(self.operation.get("requestBody"));
-        let kinds = body.get("content").members();
+        let kinds = self.content_of(body).members();
         if kinds.is_empty() {
             if !self.operation.get("requestBody").is_null() {
                 left_out.push(LeftOut::new("content", "", "the description of it is empty or in another file"));
@@ -140,6 +150,7 @@ impl<'d> Operation<'d> {
         }
         let chosen = kinds.iter().min_by_key(|(media_type, media)| self.rank(media_type, media));
         let Some((media_type, media)) = chosen else { return };
+        let media = self.document.resolve(media);
         for (other, _) in kinds.iter().filter(|(other, _)| other != media_type) {
             left_out.push(LeftOut::new("content type", other, "another one of the operation is taken"));
         }
@@ -252,7 +263,7 @@ impl<'d> Operation<'d> {
 
     /// Adds the status code of success.
     fn expect(&self, entry: &mut torr_session::hurl::ast::Entry, left_out: &mut Vec<LeftOut>) {
-        let responses = self.operation.get("responses").members();
+        let responses = self.document.resolve(self.operation.get("responses")).members();
         let success = responses.iter().filter(|(status, _)| status.starts_with(['2', '3']));
         let Some((status, described)) = success.min_by_key(|(status, _)| status.clone()) else { return };
         match status.parse::<u16>() {

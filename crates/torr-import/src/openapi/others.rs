@@ -4,9 +4,6 @@ use crate::node::{LARGEST, Node};
 use percent_encoding::percent_decode_str;
 use std::collections::BTreeMap;
 
-/// The files that a description may consist of.
-const MOST_FILES: usize = 500;
-
 /// Reads a file by its path relative to the description, or says why it cannot be read.
 pub type ReadFile<'r> = &'r dyn Fn(&str) -> Result<String, String>;
 
@@ -29,11 +26,7 @@ impl Others {
             if others.documents.contains_key(&name) || others.refused.contains_key(&name) {
                 continue;
             }
-            let file = match others.documents.len() {
-                0..MOST_FILES => read_one(&name, read, &mut left),
-                _ => Err(format!("more than {MOST_FILES} files are not read")),
-            };
-            match file {
+            match read_one(&name, read, &mut left) {
                 Ok(mut document) => {
                     complete(&mut document, &name, &mut names);
                     others.documents.insert(name, document);
@@ -67,7 +60,7 @@ fn read_one(name: &str, read: ReadFile<'_>, left: &mut usize) -> Result<Node, St
         return Err("only files that end in .json, .yaml or .yml are read".to_owned());
     }
     let text = read(name)?;
-    *left = left.checked_sub(text.len()).ok_or("all files together are too large")?;
+    *left = left.checked_sub(text.len()).ok_or("all files together are larger than 64 MiB")?;
     Node::read(&text, "part of a description", true).map_err(|error| error.to_string())
 }
 

@@ -8,6 +8,26 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 /// Characters that a segment of a path encodes: all but the unreserved ones (RFC 3986, section 2.3).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// Characters that a query encodes where reserved ones stay (RFC 3986, section 2.2): `#` would end the query.
+const RESERVED: &AsciiSet = &SEGMENT
+    .remove(b':')
+    .remove(b'/')
+    .remove(b'?')
+    .remove(b'[')
+    .remove(b']')
+    .remove(b'@')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=');
+
 /// A parameter of an operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parameter<'d> {
@@ -19,7 +39,8 @@ pub(super) struct Parameter<'d> {
 /// Returns the parameters of an operation: its own, and those of its path that it does not replace.
 pub(super) fn all<'d>(document: &Document<'d>, item: &'d Node, operation: &'d Node) -> Vec<Parameter<'d>> {
     let mut parameters: Vec<Parameter<'d>> = Vec::new();
-    for node in item.get("parameters").items().iter().chain(operation.get("parameters").items()) {
+    let list = |node: &'d Node| document.resolve(node.get("parameters")).items().iter();
+    for node in list(item).chain(list(operation)) {
         let node = document.resolve(node);
         let parameter =
             Parameter { name: node.get("name").text_or_empty(), location: node.get("in").text_or_empty(), node };
@@ -74,41 +95,93 @@ impl<'d> Parameter<'d> {
         }
     }
 
-    /// Returns names and values of a query, a cookie or a form.
+    /// Returns names and values of a cookie, or of a query whose values are percent-encoded whole.
     pub(super) fn pairs(&self, value: &Node) -> Vec<(String, String)> {
-        if !self.node.get("content").is_null() {
+        if self.is_json() {
             return vec![(self.name.to_owned(), value.to_json())];
         }
-        pairs(self.name, value, self.node.get("style").text_or_empty(), self.node.get("explode"))
+        pairs(self.name, value, self.style(), self.node.get("explode"))
+    }
+
+    /// Returns the parameter as a query has it where characters of its value stay as they are: the commas between the values of
+    /// `explode: false`, or all reserved ones with `allowReserved`. `None` where names and values are percent-encoded whole.
+    pub(super) fn raw_query(&self, value: &Node) -> Option<String> {
+        let is_reserved = self.node.get("allowReserved").is_true();
+        let has_commas = matches!(self.style(), "" | "form") && *self.node.get("explode") == Node::Boolean(false);
+        let is_several = matches!(value, Node::List(_) | Node::Object(_));
+        if self.is_json() || !(is_reserved || has_commas && is_several) {
+            return None;
+        }
+        let encode = |text: &str| match is_reserved {
+            true => utf8_percent_encode(text, RESERVED).to_string(),
+            false => utf8_percent_encode(text, SEGMENT).to_string(),
+        };
+        let name = utf8_percent_encode(self.name, SEGMENT).to_string();
+        if has_commas && is_several {
+            return Some(format!("{name}={}", joined(value, ",", ",", &encode)));
+        }
+        let pairs = pairs(self.name, value, self.style(), self.node.get("explode")).into_iter();
+        let pairs = pairs.map(|(name, value)| format!("{}={}", utf8_percent_encode(&name, SEGMENT), encode(&value)));
+        Some(pairs.collect::<Vec<_>>().join("&"))
+    }
+
+    fn style(&self) -> &'d str {
+        self.node.get("style").text_or_empty()
+    }
+
+    /// Whether the parameter's value is JSON as text.
+    fn is_json(&self) -> bool {
+        !self.node.get("content").is_null()
     }
 
     /// Returns the value as a field has it.
     pub(super) fn joined(&self, value: &Node) -> String {
-        let explodes = self.node.get("explode").is_true();
-        match value {
-            Node::List(items) => items.iter().map(Node::plain).collect::<Vec<_>>().join(","),
-            Node::Object(members) => {
-                let separator = if explodes { "=" } else { "," };
-                let member = |(name, value): &(String, Node)| format!("{name}{separator}{}", value.plain());
-                members.iter().map(member).collect::<Vec<_>>().join(",")
-            }
-            plain => plain.plain(),
+        if self.is_json() {
+            return value.to_json();
         }
+        let between = if self.node.get("explode").is_true() { "=" } else { "," };
+        joined(value, between, ",", &|text| text.to_owned())
     }
 
-    /// Returns the value as a path has it.
+    /// Returns the value as a path has it, in its style (RFC 6570: simple, label or matrix).
     pub(super) fn segment(&self, value: &Node) -> String {
         let encode = |text: &str| utf8_percent_encode(text, SEGMENT).to_string();
-        let text = match value {
-            Node::List(items) => items.iter().map(|item| encode(&item.plain())).collect::<Vec<_>>().join(","),
-            _ => encode(&self.joined(value)),
-        };
-        match self.node.get("style").text_or_empty() {
-            "label" => format!(".{text}"),
-            "matrix" => format!(";{}={text}", encode(self.name)),
-            _ => text,
+        if self.is_json() {
+            return encode(&value.to_json());
+        }
+        let explodes = self.node.get("explode").is_true();
+        let between = if explodes { "=" } else { "," };
+        let name = encode(self.name);
+        match (self.style(), value) {
+            ("label", value) => format!(".{}", joined(value, between, if explodes { "." } else { "," }, &encode)),
+            ("matrix", Node::List(items)) if explodes => {
+                items.iter().map(|item| format!(";{name}={}", encode(&item.plain()))).collect()
+            }
+            ("matrix", Node::Object(members)) if explodes => members
+                .iter()
+                .map(|(member, value)| format!(";{}={}", encode(member), encode(&value.plain())))
+                .collect(),
+            ("matrix", value) => match joined(value, between, ",", &encode) {
+                // A name alone stands for an empty value.
+                text if text.is_empty() => format!(";{name}"),
+                text => format!(";{name}={text}"),
+            },
+            (_, value) => joined(value, between, ",", &encode),
         }
     }
+}
+
+/// Returns a value as text, each part of it encoded: `between` stands between the names and values of an object, `separator`
+/// between the items of a list and the members of an object.
+fn joined(value: &Node, between: &str, separator: &str, encode: &dyn Fn(&str) -> String) -> String {
+    let parts: Vec<String> = match value {
+        Node::List(items) => items.iter().map(|item| encode(&item.plain())).collect(),
+        Node::Object(members) => {
+            members.iter().map(|(name, value)| format!("{}{between}{}", encode(name), encode(&value.plain()))).collect()
+        }
+        plain => return encode(&plain.plain()),
+    };
+    parts.join(separator)
 }
 
 /// Returns names and values of a parameter in a style of the format; `explode` is null where the description does not say.

@@ -53,9 +53,9 @@ fn each_operation_of_3_0_is_an_entry_in_the_order_of_the_file() {
 #[test]
 fn parameters_are_written_in_their_styles() {
     let (file, _) = imported(ORDERS, &Options::default());
-    let list = entry(&file, "GET {{base_url}}/orders\n");
+    let list = entry(&file, "GET {{base_url}}/orders?fields=id,total\n");
     let query =
-        "[Query]\nstate: open\nids: 3\nids: 4\nfields: id,total\nfilter[year]: 2026\nfilter[kind]: a b\nlimit: 20\n";
+        "[Query]\nstate: open\nids: 3\nids: 4\nfilter[year]: 2026\nfilter[kind]: a b\nlimit: 20\n";
     assert!(list.contains(query), "{list}");
     assert!(
         file.contains("# left out: optional query parameter cursor (no example and no default)\n# name: All orders")

@@ -7,13 +7,28 @@ use crate::node::Node;
 use crate::parts::{NOWHERE, beside, drop_field, has_field, pair, plain_name};
 use torr_session::hurl::ast::{Body, KeyValue, MultipartPart, Piece, Request, Template};
 
-/// Adds the content of a request.
-pub(super) fn add(reader: &mut Reader, body: &Node, request: &mut Request, left_out: &mut Vec<LeftOut>) {
+/// Methods with which Postman sends no content, unless the request's settings say otherwise.
+const WITHOUT_CONTENT: &[&str] = &["GET", "HEAD", "COPY", "PURGE", "UNLOCK"];
+
+/// Adds the content of a request. `keeps_content` tells whether it has some whatever its method.
+pub(super) fn add(
+    reader: &mut Reader,
+    body: &Node,
+    keeps_content: bool,
+    request: &mut Request,
+    left_out: &mut Vec<LeftOut>,
+) {
     if body.get("disabled").is_true() {
         left_out.push(LeftOut::new("content", "", "disabled in the collection"));
         return;
     }
-    match body.get("mode").text_or_empty() {
+    let mode = body.get("mode").text_or_empty();
+    if !matches!(mode, "" | "none") && WITHOUT_CONTENT.contains(&request.method.as_str()) && !keeps_content {
+        let reason = format!("Postman sends none with {} unless disableBodyPruning is on", request.method);
+        left_out.push(LeftOut::new("content", "", reason));
+        return;
+    }
+    match mode {
         "" | "none" => {}
         "raw" => raw(reader, body, request, left_out),
         "urlencoded" => {
@@ -63,7 +78,7 @@ fn raw(reader: &mut Reader, body: &Node, request: &mut Request, left_out: &mut V
         "javascript" => "application/javascript",
         _ => "text/plain",
     };
-    let is_known = matches!((&made, media_type), (Body::Json(_), "application/json" | "text/plain"));
+    let is_known = matches!((&made, media_type), (Body::Json(_), "application/json"));
     if !is_known && !has_field(request, "content-type") {
         request.headers.push(pair("Content-Type", media_type.into()));
     }
@@ -73,6 +88,10 @@ fn raw(reader: &mut Reader, body: &Node, request: &mut Request, left_out: &mut V
 fn part(reader: &mut Reader, row: &Node, request: &mut Request, left_out: &mut Vec<LeftOut>) {
     let name = row.get("key").plain();
     if row.get("type").text() != Some("file") {
+        if let Some(kind) = row.get("contentType").text().filter(|kind| !kind.is_empty()) {
+            let what = format!("media type {kind} of the part");
+            left_out.push(LeftOut::new(what, name.as_str(), "only files have one"));
+        }
         let value = reader.template(&row.get("value").plain(), left_out);
         let value = reader.secrets.in_parameter(&name, value);
         let name = reader.template(&name, left_out);
@@ -88,6 +107,9 @@ fn part(reader: &mut Reader, row: &Node, request: &mut Request, left_out: &mut V
         if file.is_empty() {
             left_out.push(LeftOut::new("file of the form", name.as_str(), "the collection names none"));
             continue;
+        }
+        if let Some(other) = row.get("fileName").text().filter(|other| !other.is_empty()) {
+            left_out.push(LeftOut::new("name of a file", other, "a file is sent under its own name"));
         }
         let content_type = row.get("contentType").text().map(Template::from);
         let (file, moved) = beside(&file);

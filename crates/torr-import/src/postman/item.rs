@@ -5,7 +5,8 @@ use super::script::{self, Phase};
 use super::{auth, body, url};
 use crate::draft::{DraftEntry, LeftOut};
 use crate::node::Node;
-use crate::parts::{NOWHERE, drop_nameless, entry, method, option};
+use crate::parts::{NOWHERE, drop_nameless, entry, has_field, option, sent_method};
+use crate::target;
 use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request, Template};
 
 /// The levels of folders; JSON itself has a limit near.
@@ -69,14 +70,19 @@ impl Reader {
         }
         let definitions = std::mem::take(&mut made.entry.request.options);
         let target = self.address(address, &mut left_out);
-        let mut request = Request::new(method(described.get("method").text_or_empty()), target, NOWHERE);
+        left_out.extend(target::respelled(&target));
+        let name = described.get("method").text().filter(|name| !name.is_empty()).unwrap_or("GET");
+        let method = sent_method(name, &mut |what, reason| left_out.push(LeftOut::new(what, "", reason)));
+        let mut request = Request::new(method, target, NOWHERE);
+        let behaviour = item.get("protocolProfileBehavior");
         self.fields(described.get("header"), &mut request, &mut left_out);
         let own = if described.get("auth").is_null() { item.get("auth") } else { described.get("auth") };
         auth::add(self, if own.is_null() { folder.auth } else { own }, &mut request, &mut left_out);
-        body::add(self, described.get("body"), &mut request, &mut left_out);
+        let keeps_content = behaviour.get("disableBodyPruning").is_true();
+        body::add(self, described.get("body"), keeps_content, &mut request, &mut left_out);
         drop_nameless(&mut request);
         request.options = definitions;
-        self.behaviour(item.get("protocolProfileBehavior"), &mut request, &mut left_out);
+        self.behaviour(behaviour, &mut request, &mut left_out);
         made.entry.request = request;
         left_out.append(&mut made.left_out);
         made.left_out = left_out;
@@ -146,7 +152,21 @@ impl Reader {
                 ("strictSSL", Node::Boolean(false)) => {
                     request.options.push(option(OptionName::Insecure, OptionValue::Boolean(true)));
                 }
-                ("strictSSL" | "disableBodyPruning" | "disabledSystemHeaders", _) => {}
+                ("disabledSystemHeaders", names) => {
+                    for (name, _) in names.members().iter().filter(|(_, is_off)| is_off.is_true()) {
+                        let name = match name.to_ascii_lowercase().as_str() {
+                            "accept" => "Accept",
+                            "user-agent" => "User-Agent",
+                            "content-type" if !has_field(request, "content-type") => "Content-Type",
+                            _ => continue,
+                        };
+                        request.options.push(option(OptionName::NoHeader, OptionValue::Text(name.into())));
+                    }
+                }
+                ("disableCookies", value) if value.is_true() => {
+                    request.options.push(option(OptionName::NoCookieStore, OptionValue::Boolean(true)));
+                }
+                ("strictSSL" | "disableBodyPruning" | "disableCookies", _) => {}
                 (other, _) => left_out.push(LeftOut::new("setting", other, "no counterpart")),
             }
         }

@@ -1,0 +1,91 @@
+//! A server that keeps each request as it arrived, and sets a cookie.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// A request as it arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arrived {
+    pub method: String,
+    pub target: String,
+    /// Names and values in their order.
+    pub fields: Vec<(String, String)>,
+    pub content: Vec<u8>,
+}
+
+/// A running server; its thread ends with the test program.
+pub struct Echo {
+    pub origin: String,
+    arrived: Arc<Mutex<Vec<Arrived>>>,
+}
+
+impl Echo {
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let address = listener.local_addr().expect("it is bound");
+        let arrived: Arc<Mutex<Vec<Arrived>>> = Arc::default();
+        let kept = arrived.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let kept = kept.clone();
+                // A client that ends its connection in the middle of a request is no failure of the server.
+                thread::spawn(move || _ = serve(stream, &kept));
+            }
+        });
+        Self { origin: format!("http://{address}"), arrived }
+    }
+
+    /// Returns the requests since the last call.
+    pub fn take(&self) -> Vec<Arrived> {
+        std::mem::take(&mut self.arrived.lock().expect("no thread panics with it"))
+    }
+}
+
+fn serve(stream: TcpStream, kept: &Mutex<Vec<Arrived>>) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut writer = stream;
+    loop {
+        let line = line(&mut reader)?;
+        let mut words = line.split(' ');
+        let (Some(method), Some(target)) = (words.next(), words.next()) else { return Ok(()) };
+        let mut fields = Vec::new();
+        loop {
+            let line = self::line(&mut reader)?;
+            let Some((name, value)) = line.split_once(':') else { break };
+            fields.push((name.trim().to_owned(), value.trim().to_owned()));
+        }
+        let field = |name: &str| fields.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str());
+        if field("expect").is_some() {
+            writer.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+        }
+        let mut content = Vec::new();
+        if let Some(length) = field("content-length").and_then(|length| length.parse().ok()) {
+            content.resize(length, 0);
+            reader.read_exact(&mut content)?;
+        } else if field("transfer-encoding").is_some() {
+            loop {
+                let size = usize::from_str_radix(&self::line(&mut reader)?, 16).unwrap_or(0);
+                let start = content.len();
+                content.resize(start + size, 0);
+                reader.read_exact(&mut content[start..])?;
+                self::line(&mut reader)?;
+                if size == 0 {
+                    break;
+                }
+            }
+        }
+        let arrived = Arrived { method: method.to_owned(), target: target.to_owned(), fields, content };
+        let body = if arrived.method == "HEAD" { "" } else { "{}" };
+        kept.lock().expect("no thread panics with it").push(arrived);
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nSet-Cookie: visit=1\r\nContent-Length: 2\r\n\r\n";
+        writer.write_all(format!("{head}{body}").as_bytes())?;
+    }
+}
+
+fn line(reader: &mut impl BufRead) -> std::io::Result<String> {
+    let mut line = Vec::new();
+    reader.read_until(b'\n', &mut line)?;
+    Ok(String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned())
+}
