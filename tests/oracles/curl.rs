@@ -121,7 +121,10 @@ const SAID: &[(&str, &str)] = &[
     ("curl --digest -u 'mia:pw 1' URL", "the user of -u, 1 time (credentials of --digest are not sent)"),
     ("curl --aws-sigv4 aws:amz:eu-west-1:s3 -u key:sec URL", "credentials of --aws-sigv4 are not sent"),
     ("curl --ntlm -u mia:pw URL", "credentials of --ntlm are not sent"),
-    ("curl -X sTrange URL", "method sTrange, 1 time (a method of a hurl file has capital letters only: STRANGE is sent)"),
+    (
+        "curl -X sTrange URL",
+        "method sTrange, 1 time (a method of a hurl file has capital letters only: STRANGE is sent)",
+    ),
     ("curl -H 'Transfer-Encoding: chunked' -d x URL", "field Transfer-Encoding, 1 time"),
     ("curl --http2 URL", "--http2, 1 time (over http://"),
     ("curl -0 URL", "--http1.0, 1 time (the request is sent as HTTP/1.1)"),
@@ -171,7 +174,8 @@ fn what_is_imported_sends_what_curl_sends() {
         let is_silent = imported.code == Some(0) && !imported.stderr.contains("left out");
         assert!(is_silent, "{script}: {imported:?}");
         let file = std::fs::read_to_string(folder.join("made.hurl")).unwrap_or_default();
-        let secrets: Vec<_> = SECRETS.iter().copied().filter(|(name, _)| file.contains(&format!("{{{{{name}}}}}"))).collect();
+        let secrets: Vec<_> =
+            SECRETS.iter().copied().filter(|(name, _)| file.contains(&format!("{{{{{name}}}}}"))).collect();
         let sent = walk::once(folder, &echo, &secrets, &[]);
         assert_eq!(sent, expected, "{script}\n{file}");
     }
@@ -207,10 +211,7 @@ fn both_spellings_of_quotes_in_cmd_are_read() {
             "curl \"URL/\" -H \"content-type: application/json\" --data \"{\"\"tag\"\":{\"\"id\"\":5,\"\"text\"\":\"\"x y\"\"}}\"",
             "{\"tag\":{\"id\":5,\"text\":\"x y\"}}",
         ),
-        (
-            "curl ^\"URL/^\" ^\n  --data-raw ^\"^{^\\^\"a^\\^\":^\\^\"b ^%^41^\\^\"^}^\"",
-            "{\"a\":\"b %41\"}",
-        ),
+        ("curl ^\"URL/^\" ^\n  --data-raw ^\"^{^\\^\"a^\\^\":^\\^\"b ^%^41^\\^\"^}^\"", "{\"a\":\"b %41\"}"),
         ("curl URL/ -d \"\" -H \"X: \\\"a\\\"\"", ""),
     ] {
         let folder = tempfile::tempdir().expect("there is room");

@@ -56,7 +56,8 @@ fn serve(stream: TcpStream, kept: &Mutex<Vec<Arrived>>) -> std::io::Result<()> {
             let Some((name, value)) = line.split_once(':') else { break };
             fields.push((name.trim().to_owned(), value.trim().to_owned()));
         }
-        let field = |name: &str| fields.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str());
+        let field =
+            |name: &str| fields.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str());
         if field("expect").is_some() {
             writer.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
         }
@@ -79,7 +80,8 @@ fn serve(stream: TcpStream, kept: &Mutex<Vec<Arrived>>) -> std::io::Result<()> {
         let arrived = Arrived { method: method.to_owned(), target: target.to_owned(), fields, content };
         let body = if arrived.method == "HEAD" { "" } else { "{}" };
         kept.lock().expect("no thread panics with it").push(arrived);
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nSet-Cookie: visit=1\r\nContent-Length: 2\r\n\r\n";
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nSet-Cookie: visit=1\r\nContent-Length: 2\r\n\r\n";
         writer.write_all(format!("{head}{body}").as_bytes())?;
     }
 }

@@ -47,7 +47,7 @@ fn sampler(method: &str, path: &str, arguments: &[(&str, &str, bool)], more: &st
 
 fn headers(name: &str, value: &str) -> String {
     format!(
-        "<HeaderManager testclass=\"HeaderManager\" testname=\"h\" enabled=\"true\"><collectionProp name=\"HeaderManager.headers\">\
+        "<HeaderManager guiclass="HeaderPanel" testclass=\"HeaderManager\" testname=\"h\" enabled=\"true\"><collectionProp name=\"HeaderManager.headers\">\
          <elementProp name=\"\" elementType=\"Header\">{}{}</elementProp></collectionProp></HeaderManager><hashTree/>",
         property("stringProp", "Header.name", name),
         property("stringProp", "Header.value", value),
@@ -64,10 +64,11 @@ fn plan(samplers: &str, host: &str, port: &str) -> String {
         )
     };
     let base = format!("http://{host}:{port}/whole");
-    let variables: String = [("HOST", host), ("PORT", port), ("ROOT", "/shop"), ("INNER", "${ROOT}"), ("NONE", ""), ("BASE", &base)]
-        .iter()
-        .map(|(name, value)| variable(name, value))
-        .collect();
+    let variables: String =
+        [("HOST", host), ("PORT", port), ("ROOT", "/shop"), ("INNER", "${ROOT}"), ("NONE", ""), ("BASE", &base)]
+            .iter()
+            .map(|(name, value)| variable(name, value))
+            .collect();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><jmeterTestPlan version=\"1.2\" properties=\"5.0\" jmeter=\"5.6.3\"><hashTree>\
          <TestPlan guiclass=\"TestPlanGui\" testclass=\"TestPlan\" testname=\"p\" enabled=\"true\"><elementProp name=\"TestPlan.user_defined_variables\" \
@@ -117,11 +118,17 @@ fn what_is_imported_sends_what_jmeter_sends() {
     let folder = tempfile::tempdir().expect("there is room");
     let folder = folder.path();
     let (host, port) = echo.origin.trim_start_matches("http://").split_once(':').expect("it has a port");
-    let cookies = "<CookieManager testclass=\"CookieManager\" testname=\"c\" enabled=\"true\"/><hashTree/>";
+    let cookies = "<CookieManager guiclass=\"CookiePanel\" testclass=\"CookieManager\" testname=\"c\" enabled=\"true\"><collectionProp name=\"CookieManager.cookies\"/><boolProp name=\"CookieManager.clearEachIteration\">false</boolProp></CookieManager><hashTree/>";
     for (samplers, what) in [(samplers(), "without cookies"), (cookies.to_owned() + &samplers(), "with cookies")] {
         std::fs::write(folder.join("plan.jmx"), plan(&samplers, host, port)).expect("there is room");
         let mut java = Command::new("java");
-        java.args(["-Djava.awt.headless=true", "-Djava.util.prefs.userRoot=.", &format!("-Djmeter.home={home}"), "-cp", &format!("{home}/lib/*:{home}/lib/ext/*")]);
+        java.args([
+            "-Djava.awt.headless=true",
+            "-Djava.util.prefs.userRoot=.",
+            &format!("-Djmeter.home={home}"),
+            "-cp",
+            &format!("{home}/lib/*:{home}/lib/ext/*"),
+        ]);
         java.args(["org.apache.jmeter.NewDriver", "-n", "-t", "plan.jmx", "-j", "jmeter.log"]).current_dir(folder);
         let ended = Running::start(java).wait();
         assert_eq!(ended.code, Some(0), "{ended:?}");

@@ -393,8 +393,7 @@ fn address(record: &Record) -> String {
     // Some writers keep the names as the URL has them, some decode them.
     let is_new = |row: &&Header| !known.contains(&row.name) && !known.contains(&form::lossy(&row.name));
     let more = beside.filter(|row| !row.name.is_empty()).filter(is_new);
-    let more: Vec<_> =
-        more.map(|row| format!("{}={}", form::encoded(&row.name), form::encoded(&row.value))).collect();
+    let more: Vec<_> = more.map(|row| format!("{}={}", form::encoded(&row.name), form::encoded(&row.value))).collect();
     if more.is_empty() {
         return url.to_owned();
     }

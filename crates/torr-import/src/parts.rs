@@ -152,3 +152,12 @@ pub(crate) fn sent_method(name: &str, say: &mut dyn FnMut(&str, &str)) -> String
 pub(crate) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
+
+/// Adds a piece, text to the text before it.
+pub(crate) fn push(pieces: &mut Vec<Piece>, piece: Piece) {
+    match (pieces.last_mut(), piece) {
+        (_, Piece::Text(text)) if text.is_empty() => {}
+        (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+        (_, piece) => pieces.push(piece),
+    }
+}

@@ -1,8 +1,7 @@
 //! Values that must not stand in a file that is committed: credentials become variables.
 
 use crate::draft::Secret;
-use crate::parts::{variable, variable_name};
-use crate::variables::push;
+use crate::parts::{push, variable, variable_name};
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 use torr_session::hurl::ast::{JsonPiece, Piece, Template};

@@ -8,7 +8,8 @@ use url::Url;
 /// Standard has it, which percent-encodes braces and other characters that some clients send as they are.
 pub(crate) fn respelled(url: &Template) -> Option<LeftOut> {
     // A variable's value is not known: what stands beside it is.
-    let text: String = url.0.iter().map(|piece| if let Piece::Text(text) = piece { text.as_str() } else { "x" }).collect();
+    let text: String =
+        url.0.iter().map(|piece| if let Piece::Text(text) = piece { text.as_str() } else { "x" }).collect();
     let text = match url.0.first() {
         Some(Piece::Placeholder(_)) if text.starts_with("x://") => format!("http{}", &text[1..]),
         Some(Piece::Placeholder(_)) => format!("http://{text}"),
@@ -24,7 +25,11 @@ pub(crate) fn respelled(url: &Template) -> Option<LeftOut> {
         return None;
     }
     let mut seen: Vec<char> = Vec::new();
-    changed.chars().for_each(|next| if !seen.contains(&next) { seen.push(next) });
+    changed.chars().for_each(|next| {
+        if !seen.contains(&next) {
+            seen.push(next)
+        }
+    });
     let which: String = seen.into_iter().collect();
     let reason = format!("the target is sent as {sent}");
     Some(LeftOut::new("spelling of the URL's characters", which, reason))

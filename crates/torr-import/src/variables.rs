@@ -2,7 +2,7 @@
 //! a credential is read from the environment, and what has no value is said.
 
 use crate::draft::Draft;
-use crate::parts::{NOWHERE, option};
+use crate::parts::{NOWHERE, option, push};
 use crate::secret::Secrets;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use torr_session::hurl::ast::{EntryOption, Expression, OptionName, OptionValue, Piece, Source, Template, Value};
@@ -191,15 +191,6 @@ pub(crate) fn braced(
         push(&mut pieces, piece);
     }
     Template(pieces)
-}
-
-/// Adds a piece, text to the text before it.
-pub(crate) fn push(pieces: &mut Vec<Piece>, piece: Piece) {
-    match (pieces.last_mut(), piece) {
-        (_, Piece::Text(text)) if text.is_empty() => {}
-        (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
-        (_, piece) => pieces.push(piece),
-    }
 }
 
 /// Returns the expression of a new UUID.

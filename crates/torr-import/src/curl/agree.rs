@@ -18,9 +18,8 @@ const OF_THE_RUN: &[OptionName] = &[
 
 /// Leaves out the options that say something else than an earlier entry: a run refuses them.
 pub(super) fn with_each_other(entries: &mut [DraftEntry]) {
-    let has_plain = entries.iter().any(|made| {
-        made.entry.request.url.literal().is_some_and(|url| url.starts_with("http://"))
-    });
+    let has_plain =
+        entries.iter().any(|made| made.entry.request.url.literal().is_some_and(|url| url.starts_with("http://")));
     let mut first: Vec<EntryOption> = Vec::new();
     for made in entries {
         let mut differing = Vec::new();

@@ -308,8 +308,7 @@ fn urlencoded(word: &str, value: &str) -> Result<Data, ImportError> {
 /// Whether the value of `--resolve` is one that a run understands.
 fn is_resolved(value: &str) -> bool {
     let parts = || {
-        let (host, rest) =
-            if value.starts_with('[') { value.split_once("]:")? } else { value.split_once(':')? };
+        let (host, rest) = if value.starts_with('[') { value.split_once("]:")? } else { value.split_once(':')? };
         let (port, addresses) = rest.split_once(':')?;
         let is_address = |text: &str| text.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
         let is_host = !host.is_empty() && !host.starts_with(['+', '-', '*']);

@@ -45,7 +45,8 @@ impl Cookies {
 pub(super) fn tidy(entries: &mut [DraftEntry]) {
     let [only] = entries else { return };
     let options = &mut only.entry.request.options;
-    let follows = options.iter().any(|option| matches!(option.name, OptionName::Location | OptionName::LocationTrusted));
+    let follows =
+        options.iter().any(|option| matches!(option.name, OptionName::Location | OptionName::LocationTrusted));
     if !follows {
         options.retain(|option| option.name != OptionName::NoCookieStore);
     }

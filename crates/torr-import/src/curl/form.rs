@@ -4,9 +4,8 @@ use super::data::{MOST_BYTES, ReadFile, Source};
 use super::shell;
 use super::words::Stdin;
 use crate::draft::{ImportError, LeftOut};
-use crate::parts::{NOWHERE, beside, pair, plain_name};
+use crate::parts::{NOWHERE, beside, pair, plain_name, push};
 use crate::secret::Secrets;
-use crate::variables::push;
 use std::borrow::Cow;
 use torr_session::hurl::ast::{Body, MultipartPart, Piece, Request, Template, TextHint};
 
@@ -229,17 +228,10 @@ impl Form<'_> {
         }
     }
 
-    fn part(
-        &self,
-        part: &Part,
-        request: &mut Request,
-        secrets: &mut Secrets,
-        left_out: &mut Vec<(String, String)>,
-    ) {
+    fn part(&self, part: &Part, request: &mut Request, secrets: &mut Secrets, left_out: &mut Vec<(String, String)>) {
         let name = part.name.as_str();
-        let field = |text: &str, secrets: &mut Secrets| {
-            MultipartPart::Field(pair(name, shell::parameter(name, text, secrets)))
-        };
+        let field =
+            |text: &str, secrets: &mut Secrets| MultipartPart::Field(pair(name, shell::parameter(name, text, secrets)));
         match &part.content {
             Content::Text(text) => request.multipart.push(field(text, secrets)),
             Content::Of(source) => match source.bytes(self.stdin, self.read).map(String::from_utf8) {
@@ -255,8 +247,12 @@ impl Form<'_> {
                     };
                     let file = file(path, left_out);
                     let media_type = about.media_type.as_deref().or_else(|| guessed(path)).map(shell::template);
-                    let part =
-                        MultipartPart::File { name: shell::template(name), file, content_type: media_type, at: NOWHERE };
+                    let part = MultipartPart::File {
+                        name: shell::template(name),
+                        file,
+                        content_type: media_type,
+                        at: NOWHERE,
+                    };
                     request.multipart.push(part);
                 }
             }

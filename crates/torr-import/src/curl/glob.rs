@@ -109,3 +109,27 @@ fn range(text: &str) -> Option<Vec<String>> {
     let width = if from.starts_with('0') { from.len() } else { 0 };
     Some(within(from.parse().ok()?, to.parse().ok()?)?.map(|number| format!("{number:0width$}")).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::expand;
+
+    #[test]
+    fn patterns_become_urls_and_mistakes_are_refused() {
+        for (pattern, urls) in [
+            ("a", &["a"][..]),
+            ("{a,b}/[1-2]", &["a/1", "a/2", "b/1", "b/2"]),
+            ("[08-10]", &["08", "09", "10"]),
+            ("[a-e:2]", &["a", "c", "e"]),
+            ("{,x}", &["", "x"]),
+            ("\\[1\\]x[]=\\{", &["[1]x[]={"]),
+            ("http://[::1]:80/", &["http://[::1]:80/"]),
+            ("{a\\,b}", &["a,b"]),
+        ] {
+            assert_eq!(expand(pattern).expect(pattern), urls, "{pattern}");
+        }
+        for pattern in ["{a", "{}", "a}", "[1", "[5-1]", "[a]", "[1-99999]", "{a,{b}}", "[1-100][1-100]", "[1-2:0]"] {
+            assert!(expand(pattern).is_err(), "{pattern}");
+        }
+    }
+}

@@ -185,13 +185,7 @@ impl Maker<'_> {
         })
     }
 
-    fn form(
-        &self,
-        request: &mut Request,
-        fields: &mut Vec<Field>,
-        secrets: &mut Secrets,
-        left_out: &mut LeftOut,
-    ) {
+    fn form(&self, request: &mut Request, fields: &mut Vec<Field>, secrets: &mut Secrets, left_out: &mut LeftOut) {
         // As in curl, a media type of the command gets the boundary.
         let at = fields.iter().position(|field| field.name.eq_ignore_ascii_case("content-type"));
         let own = at.map(|at| fields.remove(at).value);
@@ -204,13 +198,7 @@ impl Maker<'_> {
     }
 
     /// Turns data into the kind of content that reads best and has the same bytes: JSON, a form, or text.
-    fn content(
-        &self,
-        request: &mut Request,
-        fields: &mut Vec<Field>,
-        secrets: &mut Secrets,
-        left_out: &mut LeftOut,
-    ) {
+    fn content(&self, request: &mut Request, fields: &mut Vec<Field>, secrets: &mut Secrets, left_out: &mut LeftOut) {
         let is_media_type = |field: &&Field| field.name.eq_ignore_ascii_case("content-type");
         let media_type = fields.iter().find(is_media_type).map(|field| field.value.clone());
         let has_none = self.command.removed.contains("content-type");
@@ -263,7 +251,8 @@ impl Maker<'_> {
                         return None;
                     }
                     if has_ends {
-                        left_out.push((format!("the removal of line ends from '{path}'"), "remove them there".to_owned()));
+                        left_out
+                            .push((format!("the removal of line ends from '{path}'"), "remove them there".to_owned()));
                     }
                 }
                 Err(_) => {

@@ -1,9 +1,8 @@
 //! Variables of the shell, such as `$TOKEN`, which become variables of the hurl file. Between two marks they pass through the
 //! words of a command.
 
-use crate::parts::variable;
+use crate::parts::{push, variable};
 use crate::secret::Secrets;
-use crate::variables::push;
 use torr_session::hurl::ast::{Expression, Filter, Piece, Template};
 
 /// Characters for private use, which no command has.

@@ -18,7 +18,10 @@ const COMMANDS: &[(&str, &str)] = &[
     ("curl -XDELETE 'https://a/b c'", "DELETE https://a/b c\n"),
     ("curl -I https://a/", "HEAD https://a/\n"),
     ("curl https://a/ -H 'Accept: text/html' -H 'X-A;' -H 'Expect:'", "GET https://a/\nAccept: text/html\nX-A:\n"),
-    ("curl https://a/ -d a=1 -d b=%C3%A9+x", "POST https://a/\nContent-Type: application/x-www-form-urlencoded\n```a=1&b=%C3%A9+x```\n"),
+    (
+        "curl https://a/ -d a=1 -d b=%C3%A9+x",
+        "POST https://a/\nContent-Type: application/x-www-form-urlencoded\n```a=1&b=%C3%A9+x```\n",
+    ),
     ("curl -G https://a/?x=1 -d a=1 --data-urlencode 'b=c d'", "GET https://a/?x=1&a=1&b=c+d\n"),
     (
         "curl https://a/ --json '{\"a\": 1}'",
@@ -49,7 +52,8 @@ const COMMANDS: &[(&str, &str)] = &[
         "curl https://a/ -k --compressed --http1.1 -m 2.5 --retry 3 --resolve a:443:127.0.0.1",
         "GET https://a/\n[Options]\ninsecure: true\ncompressed: true\nhttp1.1: true\nmax-time: 2500ms\nretry: 3\nresolve: a:443:127.0.0.1\n",
     ),
-    ("curl https://a/ --next https://b/ -XPUT",
+    (
+        "curl https://a/ --next https://b/ -XPUT",
         "GET https://a/\n[Options]\nno-cookie-store: true\n\nPUT https://b/\n[Options]\nno-cookie-store: true\n",
     ),
     (
@@ -87,7 +91,7 @@ const COMMANDS: &[(&str, &str)] = &[
     // What only the shell knows.
     (
         "curl https://a/ --cacert $CA -T \"$DIR/a.png\"",
-        "# left out: --cacert $CA (only the shell knows its value)\n# left out: name of a file $DIR/a.png (files are read before the run, so their names have no variables)\nPUT https://a/\nfile,a.png;\n",
+        "# left out: --cacert $CA (only the shell knows its value)\n# left out: name of a file $DIR/a.png (files are read before the run, so their names have no variables)\nPUT https://a/a.png\nfile,a.png;\n",
     ),
     (
         "curl \"$BASE/a?b=${B:-1}\" -H \"Authorization: Bearer $(cat token)\" -d \"{\\\"a\\\": $N, \\\"b\\\": \\\"$N\\\"}\" -u $U:$P",

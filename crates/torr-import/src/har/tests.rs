@@ -322,3 +322,57 @@ fn what_writers_leave_open_has_a_default() {
     let text = import(&entries.to_string(), &Options::default()).expect("it is a recording").text();
     assert_eq!(text, "GET http://a/\nA:\nHTTP 204\n\nGET http://a/b\nHTTP 200\n");
 }
+
+#[test]
+fn what_stands_beside_url_and_fields_is_sent_too() {
+    let (text, summary) = imported(&[
+        json!({"request": {"method": "GET", "url": "http://shop/a", "queryString": [{"name": "color", "value": "a b"}]},
+            "response": {"status": 200, "content": {"mimeType": "text/html"}}}),
+        json!({"request": {"method": "GET", "url": "http://shop/b?x%20y=1", "queryString": [
+            {"name": "x y", "value": "1"}, {"name": "z", "value": "2"}]}, "response": {"status": 200}}),
+        json!({"request": {"method": "POST", "url": "http://shop/c", "headers": [header("DNT", "1"), header("If-None-Match", "x")],
+            "postData": {"mimeType": "text/csv", "text": "a,b"}}, "response": {"status": 200}}),
+        json!({"request": {"method": "POST", "url": "http://shop/d", "headers": [header("Host", "other:81"), header("Accept-Encoding", "br"),
+            header("Content-Type", "application/x-www-form-urlencoded; charset=ISO-8859-1")],
+            "postData": {"mimeType": "application/x-www-form-urlencoded; charset=ISO-8859-1", "text": "name=Ren%E9&password=x+y"}},
+            "response": {"status": 200}}),
+        json!({"request": {"method": "GET", "url": "http://shop/d.woff"},
+            "response": {"status": 200, "content": {"mimeType": "application/font-woff"}}}),
+    ]);
+    let expected = "GET http://shop/a?color=a%20b\nHTTP 200\n\nGET http://shop/b?x%20y=1&z=2\nHTTP 200\n\n\
+        POST http://shop/c\nContent-Type: text/csv\n```a,b```\nHTTP 200\n\n\
+        POST http://shop/d\nHost: other:81\nAccept-Encoding: br\nContent-Type: application/x-www-form-urlencoded; charset=ISO-8859-1\n\
+        ```name=Ren%E9&password={{password}}```\nHTTP 200\n";
+    assert_eq!(text, expected);
+    for line in [
+        "left out: files of the kind font, 1 time (not the service's work: --all takes them)",
+        "left out: fields that browsers add (dnt), 1 time (they are of the browser, not of the page)",
+        "left out: conditions of the browser's cache (if-none-match), 1 time (the content is asked for)",
+    ] {
+        assert!(summary.lines().any(|said| said == line), "{line}: {summary}");
+    }
+}
+
+#[test]
+fn requests_without_responses_are_imported_without_a_status() {
+    let bare = |url: &str| json!({"request": {"method": "GET", "url": url, "cookies": [{"name": "a", "value": "1"}]}});
+    let mut refused = bare("http://shop/refused");
+    refused["response"] = json!({"status": 0});
+    let mut blocked = bare("http://shop/blocked");
+    blocked["_error"] = json!("net::ERR_BLOCKED_BY_CLIENT");
+    let mut open = bare("http://shop/open");
+    open["response"] = json!({"status": null});
+    let (text, summary) = imported(&[bare("http://shop/a"), refused, blocked, open]);
+    assert_eq!(text, "GET http://shop/a\nCookie: {{cookie}}\n\nGET http://shop/open\n");
+    let line = "left out: requests without a response, 2 times (blocked or given up: --all takes them)";
+    assert!(summary.lines().any(|said| said == line), "{summary}");
+}
+
+#[test]
+fn multipart_content_that_a_form_cannot_say_stays_as_it_was_recorded() {
+    let part = "--b\r\nContent-Disposition: form-data; name=\"note\"\r\nContent-Type: text/x\r\n\r\nhi\r\n--b--\r\n";
+    let data = json!({"mimeType": "multipart/form-data; boundary=b", "text": part});
+    let (text, _) = imported(&[record(0, "POST", "https://shop/b", data, 200, "", "")]);
+    assert!(text.contains("Content-Type: multipart/form-data; boundary=b\n"), "{text}");
+    assert!(text.contains("Content-Type: text/x\\r\n\\r\nhi\\r\n--b--"), "{text}");
+}

@@ -1,8 +1,9 @@
 //! Text with references to variables and calls of functions: `${name}` and `${__P(host,localhost)}`.
 
 use crate::draft::LeftOut;
+use crate::parts::push;
 use crate::secret::Secrets;
-use crate::variables::{Variables, new_date, new_uuid, push};
+use crate::variables::{Variables, new_date, new_uuid};
 use torr_session::hurl::ast::{Piece, Template};
 
 /// A piece of text.

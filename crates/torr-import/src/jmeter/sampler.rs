@@ -6,9 +6,17 @@ use super::scope::Scope;
 use super::{Reader, assertion, extractor, function};
 use crate::content::{content, decoded};
 use crate::draft::{DraftEntry, LeftOut};
-use crate::parts::{NOWHERE, beside, drop_field, drop_nameless, entry, has_field, option, pair, plain_name, sent_method};
+use crate::form;
+use crate::parts::{
+    NOWHERE, beside, drop_field, drop_nameless, entry, has_field, option, pair, plain_name, push, sent_method,
+};
 use crate::target;
-use torr_session::hurl::ast::{Body, KeyValue, MultipartPart, OptionName, OptionValue, Piece, Request, Template};
+use torr_session::hurl::ast::{
+    Body, Expression, Filter, KeyValue, MultipartPart, OptionName, OptionValue, Piece, Request, Template, TextHint,
+};
+
+/// The media type of the forms that JMeter sends.
+const FORM_OF_JMETER: &str = "application/x-www-form-urlencoded; charset=UTF-8";
 
 /// The levels of variables whose values name other variables.
 const DEEPEST_VALUE: usize = 16;
@@ -93,9 +101,8 @@ impl Reader {
             if !text.is_empty() {
                 let template = self.template(&text);
                 let made = content(template, &mut self.secrets);
-                if !matches!(made, Body::Json(_)) && !has_field(request, "content-type") {
-                    let kind = "application/x-www-form-urlencoded";
-                    request.headers.push(pair("Content-Type", kind.into()));
+                if !has_field(request, "content-type") {
+                    request.headers.push(pair("Content-Type", "text/plain; charset=UTF-8".into()));
                 }
                 request.body = Some(made);
             }
@@ -107,18 +114,36 @@ impl Reader {
             request.body = Some(Body::File(self.file(file)));
             return;
         }
-        let pairs: Vec<KeyValue> = arguments.into_iter().map(|argument| self.pair(argument)).collect();
-        if !has_content {
-            request.query.extend(pairs);
+        let is_multipart = !files.is_empty() || element.is_true("HTTPSampler.DO_MULTIPART_POST");
+        let has_query = matches!(request.method.as_str(), "GET" | "DELETE" | "OPTIONS");
+        if !has_content && !has_query && !arguments.is_empty() {
+            let reason = format!("JMeter sends none with {}", request.method);
+            self.pending.push(LeftOut::new("parameters", "", reason));
             return;
         }
-        if files.is_empty() && !element.is_true("HTTPSampler.DO_MULTIPART_POST") {
-            if !pairs.is_empty() {
-                drop_field(request, "content-type");
+        if !arguments.is_empty() && !(is_multipart && has_content) {
+            let (pairs, text) = self.parameters(&arguments);
+            if has_query {
+                match &text {
+                    Some(text) => add_query(request, text.clone()),
+                    None => request.query.extend(pairs.iter().cloned()),
+                }
             }
-            request.form.extend(pairs);
+            if has_content {
+                if !has_field(request, "content-type") {
+                    request.headers.push(pair("Content-Type", FORM_OF_JMETER.into()));
+                }
+                match text {
+                    Some(text) => request.body = Some(Body::Text { text, hint: TextHint::Plain }),
+                    None => request.form.extend(pairs),
+                }
+            }
             return;
         }
+        if !is_multipart || !has_content {
+            return;
+        }
+        let pairs: Vec<KeyValue> = arguments.into_iter().map(|argument| self.pair(argument)).collect();
         drop_field(request, "content-type");
         request.multipart.extend(pairs.into_iter().map(MultipartPart::Field));
         for file in files {
@@ -135,6 +160,33 @@ impl Reader {
         let (plain, changed) = plain_name(self.template(name), name);
         self.pending.extend(changed);
         plain
+    }
+
+    /// Returns parameters as names and values, and as text where a hurl file would encode them in another way than JMeter.
+    fn parameters(&mut self, arguments: &[Argument]) -> (Vec<KeyValue>, Option<Template>) {
+        // JMeter leaves out parameters without a name.
+        let named: Vec<&Argument> = arguments.iter().filter(|argument| !argument.name.is_empty()).collect();
+        let mut text = Template::default();
+        let mut is_same = true;
+        for (at, Argument { name, value, encode }) in named.iter().enumerate() {
+            if at > 0 {
+                push(&mut text.0, Piece::Text("&".to_owned()));
+            }
+            let (of_name, of_value) = (self.template(name), self.template(value));
+            is_same &= [&of_name, &of_value].into_iter().all(|template| is_encoded_alike(template, *encode));
+            let of_value = self.secrets.in_parameter(name, as_jmeter(of_value, *encode));
+            as_jmeter(of_name, *encode).0.into_iter().for_each(|piece| push(&mut text.0, piece));
+            push(&mut text.0, Piece::Text("=".to_owned()));
+            of_value.0.into_iter().for_each(|piece| push(&mut text.0, piece));
+        }
+        if !is_same {
+            return (Vec::new(), Some(text));
+        }
+        let pairs = named.into_iter().map(|argument| {
+            let Argument { name, value, encode } = argument;
+            self.pair(Argument { name: name.clone(), value: value.clone(), encode: *encode })
+        });
+        (pairs.collect(), None)
     }
 
     fn pair(&mut self, argument: Argument) -> KeyValue {
@@ -321,6 +373,49 @@ impl Reader {
             None => self.variables.value(reference).map(str::to_owned),
         }
     }
+}
+
+/// Percent-encodes as JMeter does (Java's `URLEncoder`): a space becomes a plus.
+fn java_encoded(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b' ' => out.push('+'),
+            byte if byte.is_ascii_alphanumeric() || b"-._*".contains(&byte) => out.push(char::from(byte)),
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+/// Whether a hurl file encodes a name or a value as JMeter does.
+fn is_encoded_alike(template: &Template, encode: bool) -> bool {
+    template.0.iter().all(|piece| match piece {
+        Piece::Text(text) if encode => java_encoded(text) == form::encoded(text),
+        Piece::Text(text) => form::encoded(&form::lossy(text)) == *text,
+        Piece::Placeholder(_) => encode,
+    })
+}
+
+/// Returns a name or a value as JMeter sends it.
+fn as_jmeter(template: Template, encode: bool) -> Template {
+    let piece = |piece: Piece| match piece {
+        Piece::Text(text) if encode => Piece::Text(java_encoded(&text)),
+        Piece::Placeholder(expression) if encode => {
+            let mut filters = expression.filters.clone();
+            filters.push(Filter::UrlEncode);
+            Piece::Placeholder(Expression { filters, ..expression })
+        }
+        as_it_is => as_it_is,
+    };
+    Template(template.0.into_iter().map(piece).collect())
+}
+
+/// Adds parameters to the URL.
+fn add_query(request: &mut Request, query: Template) {
+    let has_query = request.url.0.iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains('?')));
+    push(&mut request.url.0, Piece::Text(if has_query { "&" } else { "?" }.to_owned()));
+    query.0.into_iter().for_each(|piece| push(&mut request.url.0, piece));
 }
 
 /// The beginning of a text.

@@ -38,7 +38,7 @@ fn each_thread_group_becomes_a_file() {
         # left out: CSVDataSet 'Users': users.csv gives user,mail (run with --feeder: a record for each session)\n\
         # left out: BeanShellAssertion 'odd check' (no counterpart)\n\
         # left out: RegexExtractor 'all' (only the first match can be captured)\n# name: POST login\nPOST https://{{host}}/login\n\
-        Accept: application/json\nX-Api-Key: {{x_api_key}}\n[Options]\nvariable: host=\"shop.example\"\nlocation: true\nmax-time: 5s\ndelay: 300ms\n\
+        Accept: application/json\nX-Api-Key: {{x_api_key}}\nContent-Type: text/plain; charset=UTF-8\n[Options]\nvariable: host=\"shop.example\"\nlocation: true\nmax-time: 5s\ndelay: 300ms\n\
         {\r\n  \"user\": \"{{user}}\",\r\n  \"password\": \"{{password}}\", \"id\": \"{{newUuid}}\"\r\n}\nHTTP 201\n[Captures]\n\
         token: jsonpath \"$.token\"\ncart: jsonpath \"$.cart.id\"\ncsrf: regex /name=\"csrf\" value=\"(.+?)\"/\n[Asserts]\njsonpath \"$.name\" == \"{{user}}\"\n\n\
         # left out: function __Random (no counterpart: a constant stands here)\n# left out: UniformRandomTimer 'Look' (the pause is its mean)\n\
@@ -46,8 +46,8 @@ fn each_thread_group_becomes_a_file() {
         delay: 500ms\nrepeat: 5\n[Query]\nq: a b\nHTTP *\n[Asserts]\nduration <= 800\nbytes count > 10\n\n\
         # left out: IfController 'Member': ${__jexl3(\"${role}\" == \"member\")} (its requests run always)\n\
         # left out: embedded resources (requests of a page's parts: import a HAR for them)\n# name: POST order\n\
-        POST https://{{host}}/orders/{{cart}}\nAccept: application/json\nX-Api-Key: {{x_api_key}}\n[Options]\nmax-time: 5s\ndelay: 300ms\n\
-        [Form]\ncsrf: {{csrf}}\nnote: 50% off\n\n# left out: disabled elements off (disabled in the plan)\n\
+        POST https://{{host}}/orders/{{cart}}\nAccept: application/json\nX-Api-Key: {{x_api_key}}\nContent-Type: application/x-www-form-urlencoded; charset=UTF-8\n[Options]\nmax-time: 5s\ndelay: 300ms\n\
+        ```csrf={{csrf urlEncode}}&note=50%25+off```\n\n# left out: disabled elements off (disabled in the plan)\n\
         # left out: JSR223Sampler 'compute' (no counterpart)\n";
     assert_eq!(files[0].0, expected);
     for line in [
@@ -298,4 +298,44 @@ fn what_is_no_plan_or_grows_without_bound_is_refused_in_one_line() {
         let error = import(text).expect_err(message).to_string();
         assert!(error.contains(message) && !error.contains('\n'), "{error}");
     }
+}
+
+#[test]
+fn a_path_begins_as_its_variables_say() {
+    let variables = "<elementProp name=\"TestPlan.user_defined_variables\"><collectionProp name=\"Arguments.arguments\">\
+        <elementProp><stringProp name=\"Argument.name\">ROOT</stringProp><stringProp name=\"Argument.value\">/shop</stringProp></elementProp>\
+        <elementProp><stringProp name=\"Argument.name\">NONE</stringProp><stringProp name=\"Argument.value\"></stringProp></elementProp>\
+        <elementProp><stringProp name=\"Argument.name\">BASE</stringProp><stringProp name=\"Argument.value\">http://b:1</stringProp></elementProp>\
+        </collectionProp></elementProp>";
+    let sampler = |path: &str| {
+        let domain = "<stringProp name=\"HTTPSampler.domain\">a</stringProp>";
+        format!(
+            "<HTTPSamplerProxy testname=\"r\">{domain}<stringProp name=\"HTTPSampler.path\">{path}</stringProp></HTTPSamplerProxy><hashTree/>"
+        )
+    };
+    for (path, target) in [
+        ("${ROOT}/items", "http://a{{ROOT}}/items"),
+        ("${NONE}/items", "http://a{{NONE}}/items"),
+        ("${NONE}items", "http://a/{{NONE}}items"),
+        ("${BASE}/x", "{{BASE}}/x"),
+        ("${__P(p,/x)}/y", "http://a{{p}}/y"),
+        ("items", "http://a/items"),
+        ("${unknown}/x", "http://a/{{unknown}}/x"),
+    ] {
+        let plan = format!(
+            "<jmeterTestPlan><hashTree><TestPlan>{variables}</TestPlan><hashTree><ThreadGroup testname=\"g\"/><hashTree>{}</hashTree></hashTree></hashTree></jmeterTestPlan>",
+            sampler(path)
+        );
+        let (file, _) = imported(&plan).remove(0);
+        assert!(file.contains(&format!("GET {target}\n")), "{path}: {file}");
+        assert_eq!(file.contains("# left out: path"), path.contains("unknown"), "{file}");
+    }
+}
+
+#[test]
+fn cookies_are_kept_only_by_a_manager() {
+    let manager = "<CookieManager testname=\"c\"/><hashTree/>";
+    let both = format!("{}{}", get("http://a/1", ""), get("http://a/2", ""));
+    assert_eq!(plan(&both).0.matches("no-cookie-store: true\n").count(), 2);
+    assert!(!plan(&format!("{manager}{both}")).0.contains("no-cookie-store"));
 }

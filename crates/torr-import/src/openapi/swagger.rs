@@ -70,7 +70,12 @@ fn schemes(definitions: &Node) -> Node {
 fn path_item(document: &Document<'_>, item: &Node) -> Node {
     let shared: Vec<&Node> = item.get("parameters").items().iter().map(|node| document.resolve(node)).collect();
     let operations = item.members().iter().filter(|(method, _)| METHODS.contains(&method.as_str()));
-    Node::Object(operations.map(|(method, node)| (method.clone(), operation(document, &shared, node))).collect())
+    // A reference that leads nowhere stays, and is said where the operation would be.
+    let converted = |node: &Node| match document.resolve(node) {
+        Node::Null => node.clone(),
+        described => operation(document, &shared, described),
+    };
+    Node::Object(operations.map(|(method, node)| (method.clone(), converted(node))).collect())
 }
 
 fn operation(document: &Document<'_>, shared: &[&Node], operation: &Node) -> Node {

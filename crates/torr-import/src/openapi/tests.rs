@@ -54,8 +54,7 @@ fn each_operation_of_3_0_is_an_entry_in_the_order_of_the_file() {
 fn parameters_are_written_in_their_styles() {
     let (file, _) = imported(ORDERS, &Options::default());
     let list = entry(&file, "GET {{base_url}}/orders?fields=id,total\n");
-    let query =
-        "[Query]\nstate: open\nids: 3\nids: 4\nfilter[year]: 2026\nfilter[kind]: a b\nlimit: 20\n";
+    let query = "[Query]\nstate: open\nids: 3\nids: 4\nfilter[year]: 2026\nfilter[kind]: a b\nlimit: 20\n";
     assert!(list.contains(query), "{list}");
     assert!(
         file.contains("# left out: optional query parameter cursor (no example and no default)\n# name: All orders")
@@ -261,4 +260,67 @@ fn references_to_other_files_are_followed() {
     ] {
         assert!(file.lines().any(|line| line == said), "{said}: {file}");
     }
+}
+
+#[test]
+fn parameters_keep_their_styles_and_their_reserved_characters() {
+    let parameter = |name: &str, more: &str, value: &str| {
+        let location = if name == "pt" { "path" } else { "query" };
+        format!("{{name: {name}, in: {location}, required: true, {more}schema: {{}}, example: {value}}}")
+    };
+    for (path, more, value, target) in [
+        ("/m/{pt}", "style: matrix, explode: true, ", "{x: 1, y: 2}", "/m/;x=1;y=2"),
+        ("/m/{pt}", "style: matrix, ", "{x: 1, y: 2}", "/m/;pt=x,1,y,2"),
+        ("/m/{pt}", "style: matrix, explode: true, ", "[a, 'b/c']", "/m/;pt=a;pt=b%2Fc"),
+        ("/m/{pt}", "style: matrix, ", "[a, b]", "/m/;pt=a,b"),
+        ("/m/{pt}", "style: matrix, ", "blue", "/m/;pt=blue"),
+        ("/m/{pt}", "style: matrix, ", "''", "/m/;pt"),
+        ("/l/{pt}", "style: label, explode: true, ", "[a, b]", "/l/.a.b"),
+        ("/l/{pt}", "style: label, ", "[a, b]", "/l/.a,b"),
+        ("/l/{pt}", "style: label, explode: true, ", "{x: 1, y: 2}", "/l/.x=1.y=2"),
+        ("/l/{pt}", "style: label, ", "{x: 1, y: 2}", "/l/.x,1,y,2"),
+        ("/s/{pt}", "", "{x: 1, y: 2}", "/s/x,1,y,2"),
+        ("/s/{pt}", "explode: true, ", "{x: 1, y: 'a,b'}", "/s/x=1,y=a%2Cb"),
+        ("/s/{pt}", "", "['a b', c]", "/s/a%20b,c"),
+        ("/q", "allowReserved: true, ", "'a/b:c#d e'", "/q?r=a/b:c%23d%20e"),
+        ("/q", "explode: false, ", "[a, 'b,c']", "/q?r=a,b%2Cc"),
+        ("/q", "explode: false, ", "{x: 1, y: 2}", "/q?r=x,1,y,2"),
+    ] {
+        let of = parameter(if path == "/q" { "r" } else { "pt" }, more, value);
+        let root =
+            format!("openapi: 3.0.3\npaths:\n  {path}:\n    get:\n      parameters: [{of}]\n      responses: {{}}\n");
+        let (file, _) = imported(&root, &Options::default());
+        assert!(file.contains(&format!("GET {{{{base_url}}}}{target}\n")), "{target}: {file}");
+    }
+}
+
+#[test]
+fn an_operation_may_stand_in_another_file_and_files_are_limited_by_their_bytes() {
+    let read = |name: &str| {
+        match name {
+        "put.yaml" => Ok("parameters: [{name: shelf, in: path, required: true, schema: {type: integer}}]\nrequestBody: {content: \
+             {application/json: {schema: {type: object, properties: {width: {type: integer, example: 80}}}}}}\nresponses: {'204': {description: d}}"
+            .to_owned()),
+        "large.yaml" => Ok(" ".repeat(65 * 1024 * 1024)),
+        name if name.starts_with('p') => Ok("{name: k, in: path, required: true, schema: {type: integer}}".to_owned()),
+        other => Err(format!("cannot read '{other}'")),
+    }
+    };
+    let mut root =
+        "openapi: 3.0.3\npaths:\n  /shelves/{shelf}:\n    put: {$ref: put.yaml}\n    get: {$ref: gone.yaml}\n"
+            .to_owned();
+    for at in 0..600 {
+        root.push_str(&format!("  /t{at}/{{k}}:\n    get: {{parameters: [{{$ref: p{at}.yaml}}], responses: {{}}}}\n"));
+    }
+    let draft = import_with(&root, &Options::default(), &read).expect("it is a description");
+    let (file, summary) = (draft.text(), draft.summary());
+    let put = entry(&file, "PUT {{base_url}}/shelves/1\n");
+    assert!(put.contains("\"width\": 80") && put.contains("HTTP 204"), "{put}");
+    assert!(!file.contains("GET {{base_url}}/shelves"), "{file}");
+    let line = "left out: reference, 1 time (cannot read 'gone.yaml')";
+    assert!(summary.lines().any(|said| said == line), "{summary}");
+    assert_eq!(file.matches("/{k}").count(), 0, "every parameter has a value");
+    let large = "openapi: 3.0.3\npaths:\n  /a: {get: {responses: {}}, put: {$ref: large.yaml}}\n";
+    let draft = import_with(large, &Options::default(), &read).expect("it is a description");
+    assert!(draft.summary().contains("all files together are larger than 64 MiB"), "{}", draft.summary());
 }

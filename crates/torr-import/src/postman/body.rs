@@ -4,7 +4,7 @@ use super::reader::Reader;
 use crate::content::{content, json};
 use crate::draft::LeftOut;
 use crate::node::Node;
-use crate::parts::{NOWHERE, beside, drop_field, has_field, pair, plain_name};
+use crate::parts::{NOWHERE, beside, drop_field, has_field, pair, plain_name, push};
 use torr_session::hurl::ast::{Body, KeyValue, MultipartPart, Piece, Request, Template};
 
 /// Methods with which Postman sends no content, unless the request's settings say otherwise.
@@ -56,6 +56,9 @@ pub(super) fn add(
             } else {
                 let (name, moved) = beside(&name);
                 left_out.extend(moved);
+                if let Some(media_type) = media_type(name).filter(|_| !has_field(request, "content-type")) {
+                    request.headers.push(pair("Content-Type", media_type.into()));
+                }
                 request.body = Some(Body::File(file_name(reader, name, left_out)));
             }
         }
@@ -137,6 +140,28 @@ fn graphql(reader: &mut Reader, graphql: &Node, request: &mut Request, left_out:
     if pieces.is_none() && !variables.trim().is_empty() {
         left_out.push(LeftOut::new("variables of the query", "", "they are no JSON"));
     }
+    let operation = graphql.get("operationName").plain();
+    // A query of a hurl file has no name of its operation, and no white space around it.
+    if !operation.is_empty() || query.trim() != query {
+        let mut whole = Template::default();
+        let mut add = |piece: Piece| push(&mut whole.0, piece);
+        add(Piece::Text("{\"query\":\"".to_owned()));
+        template.0.into_iter().map(within_json).for_each(&mut add);
+        add(Piece::Text("\"".to_owned()));
+        if !operation.is_empty() {
+            add(Piece::Text(format!(",\"operationName\":{}", Node::Text(operation).to_json())));
+        }
+        if pieces.is_some() {
+            add(Piece::Text(",\"variables\":".to_owned()));
+            of_variables.0.into_iter().for_each(&mut add);
+        }
+        add(Piece::Text("}".to_owned()));
+        request.body = Some(content(whole, &mut reader.secrets));
+        if !matches!(request.body, Some(Body::Json(_))) && !has_field(request, "content-type") {
+            request.headers.push(pair("Content-Type", "application/json".into()));
+        }
+        return;
+    }
     // What ends the text of a hurl file's query cannot stand in it.
     let is_plain = !query.contains("```") && !query.lines().any(|line| line.starts_with("variables"));
     if !is_plain {
@@ -148,6 +173,36 @@ fn graphql(reader: &mut Reader, graphql: &Node, request: &mut Request, left_out:
     }
     request.body = Some(Body::GraphQl { query: template, variables: pieces });
     drop_field(request, "content-type");
+}
+
+/// Returns the media type that Postman gives to a file by its extension.
+fn media_type(name: &str) -> Option<&'static str> {
+    Some(match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
+        "txt" => "text/plain",
+        "json" => "application/json",
+        "xml" => "application/xml",
+        "html" | "htm" => "text/html",
+        "csv" => "text/csv",
+        "css" => "text/css",
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "svg" => "image/svg+xml",
+        "pdf" => "application/pdf",
+        "zip" => "application/zip",
+        _ => return None,
+    })
+}
+
+/// Returns a piece of text as it stands within a string of JSON.
+fn within_json(piece: Piece) -> Piece {
+    match piece {
+        Piece::Text(text) => {
+            let quoted = Node::Text(text).to_json();
+            Piece::Text(quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned())
+        }
+        placeholder => placeholder,
+    }
 }
 
 /// Returns the rows of a table that are on, and says which are off.

@@ -72,7 +72,9 @@ impl Reader {
         let target = self.address(address, &mut left_out);
         left_out.extend(target::respelled(&target));
         let name = described.get("method").text().filter(|name| !name.is_empty()).unwrap_or("GET");
-        let method = sent_method(name, &mut |what, reason| left_out.push(LeftOut::new(what, "", reason)));
+        // Postman sends a method in capital letters.
+        let method =
+            sent_method(&name.to_uppercase(), &mut |what, reason| left_out.push(LeftOut::new(what, "", reason)));
         let mut request = Request::new(method, target, NOWHERE);
         let behaviour = item.get("protocolProfileBehavior");
         self.fields(described.get("header"), &mut request, &mut left_out);
@@ -112,7 +114,7 @@ impl Reader {
             template.0.insert(0, Piece::Text("http://".to_owned()));
             // Neighbouring texts are one piece.
             let pieces = std::mem::take(&mut template.0);
-            pieces.into_iter().for_each(|piece| crate::variables::push(&mut template.0, piece));
+            pieces.into_iter().for_each(|piece| crate::parts::push(&mut template.0, piece));
         }
         template
     }

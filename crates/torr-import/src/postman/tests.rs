@@ -212,3 +212,28 @@ fn names_of_files_have_no_variables() {
         "# left out: name of a file {{file}} (files are read before the run, so their names have no variables)\n";
     assert!(file.contains(said), "{file}");
 }
+
+#[test]
+fn content_is_sent_only_with_methods_that_postman_sends_it_with() {
+    let item = |method: &str, behaviour: Value| {
+        json!({"name": "g", "protocolProfileBehavior": behaviour, "request": {"method": method, "url": "http://a/g",
+            "body": {"mode": "raw", "raw": "{\"a\":1}", "options": {"raw": {"language": "json"}}}}})
+    };
+    let of = |item: Value| imported(&json!({"info": {"schema": "/collection/"}, "item": [item]}).to_string(), None);
+    for method in ["GET", "HEAD", "COPY"] {
+        let (file, _) = of(item(method, Value::Null));
+        let said = format!("# left out: content (Postman sends none with {method} unless disableBodyPruning is on)\n");
+        assert!(file.starts_with(&said) && !file.contains("{\"a\""), "{file}");
+    }
+    let (file, _) = of(item("GET", json!({"disableBodyPruning": true, "disableCookies": true})));
+    assert!(
+        file.contains("no-cookie-store: true\n") && file.contains("{\"a\":1}") && !file.contains("left out"),
+        "{file}"
+    );
+    let (file, _) = of(item("P0ST", json!({"disabledSystemHeaders": {"accept": true}})));
+    assert!(
+        file.contains("# left out: method P0ST (a method of a hurl file has capital letters only: PST is sent)"),
+        "{file}"
+    );
+    assert!(file.contains("no-header: Accept\n"), "{file}");
+}
