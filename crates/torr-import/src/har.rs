@@ -123,7 +123,7 @@ fn unsent(kept: &[Record], draft: &mut Draft) {
     }
     for (kind, what, reason) in [
         (FieldKind::Browser, "fields that browsers add", "they are of the browser, not of the page"),
-        (FieldKind::Condition, "conditions of the browser's cache", "the content is asked for"),
+        (FieldKind::Condition, "conditions of the browser's cache", "the service sends the content"),
     ] {
         let mut names: Vec<String> = kept.iter().flat_map(|record| fields(kind, record)).collect();
         let count = names.len();

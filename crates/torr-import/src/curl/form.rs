@@ -313,7 +313,7 @@ impl Form<'_> {
 #[derive(Default)]
 struct Written {
     bytes: Vec<u8>,
-    /// The same as pieces, as long as all of it is text.
+    /// The form as pieces, as long as all of it is text.
     pieces: Option<Vec<Piece>>,
     has_placeholders: bool,
     is_binary: bool,

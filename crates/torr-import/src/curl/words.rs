@@ -14,7 +14,7 @@ pub(super) use lines::Stdin;
 pub(super) struct Words {
     /// Its words, without the word `curl`.
     pub(super) words: Vec<String>,
-    /// What it reads from its standard input; `None` for what nobody says.
+    /// What it reads from its standard input; `None` where that is not known.
     pub(super) stdin: Option<Stdin>,
 }
 

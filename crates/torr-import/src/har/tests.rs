@@ -347,7 +347,7 @@ fn what_stands_beside_url_and_fields_is_sent_too() {
     for line in [
         "left out: files of the kind font, 1 time (not the service's work: --all takes them)",
         "left out: fields that browsers add (dnt), 1 time (they are of the browser, not of the page)",
-        "left out: conditions of the browser's cache (if-none-match), 1 time (the content is asked for)",
+        "left out: conditions of the browser's cache (if-none-match), 1 time (the service sends the content)",
     ] {
         assert!(summary.lines().any(|said| said == line), "{line}: {summary}");
     }
