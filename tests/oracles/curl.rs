@@ -19,7 +19,7 @@ const FILES: &[(&str, &[u8])] = &[
 ];
 
 /// Values of the variables that stand for credentials.
-const SECRETS: &[(&str, &str)] = &[("password", "pw 1"), ("cookie", "a=1; b=2"), ("token", "t+1")];
+const SECRETS: &[(&str, &str)] = &[("password", "pw 1"), ("cookie", "a=1; b=2"), ("authorization", "abc")];
 
 /// Scripts whose requests are sent byte for byte. `URL` stands for the server.
 const SAME: &[&str] = &[
@@ -81,7 +81,7 @@ const SAME: &[&str] = &[
     "curl -u 'mia:pw 1' URL",
     "curl -u 'mia:pw 1' --digest --basic URL",
     "curl 'http://mia:pw%201@HOST/'",
-    "curl --oauth2-bearer abc -H 'Authorization: Basic eA==' -H 'Authorization:' URL",
+    "curl --oauth2-bearer abc URL",
     "curl --compressed URL",
     "curl --compressed --no-compressed URL",
     // Methods.
@@ -159,6 +159,7 @@ fn what_is_imported_sends_what_curl_sends() {
         return;
     }
     let echo = Echo::start();
+    let mut different = Vec::new();
     for script in SAME {
         let folder = tempfile::tempdir().expect("there is room");
         let folder = folder.path();
@@ -171,14 +172,19 @@ fn what_is_imported_sends_what_curl_sends() {
         let expected = compared(echo.take(), &[]);
         assert!(!expected.is_empty(), "{script}");
         let imported = walk::import(folder, &["curl", "script.sh"]);
-        let is_silent = imported.code == Some(0) && !imported.stderr.contains("left out");
-        assert!(is_silent, "{script}: {imported:?}");
+        if imported.code != Some(0) || imported.stderr.contains("left out") {
+            different.push(format!("{script}: {imported:?}"));
+            continue;
+        }
         let file = std::fs::read_to_string(folder.join("made.hurl")).unwrap_or_default();
         let secrets: Vec<_> =
             SECRETS.iter().copied().filter(|(name, _)| file.contains(&format!("{{{{{name}}}}}"))).collect();
         let sent = walk::once(folder, &echo, &secrets, &[]);
-        assert_eq!(sent, expected, "{script}\n{file}");
+        if sent != expected {
+            different.push(format!("{script}\n{file}{sent:#?} instead of {expected:#?}"));
+        }
     }
+    assert!(different.is_empty(), "{} scripts differ:\n{}", different.len(), different.join("\n"));
 }
 
 #[test]

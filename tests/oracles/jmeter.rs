@@ -47,7 +47,7 @@ fn sampler(method: &str, path: &str, arguments: &[(&str, &str, bool)], more: &st
 
 fn headers(name: &str, value: &str) -> String {
     format!(
-        "<HeaderManager guiclass="HeaderPanel" testclass=\"HeaderManager\" testname=\"h\" enabled=\"true\"><collectionProp name=\"HeaderManager.headers\">\
+        "<HeaderManager guiclass=\"HeaderPanel\" testclass=\"HeaderManager\" testname=\"h\" enabled=\"true\"><collectionProp name=\"HeaderManager.headers\">\
          <elementProp name=\"\" elementType=\"Header\">{}{}</elementProp></collectionProp></HeaderManager><hashTree/>",
         property("stringProp", "Header.name", name),
         property("stringProp", "Header.value", value),
@@ -64,11 +64,10 @@ fn plan(samplers: &str, host: &str, port: &str) -> String {
         )
     };
     let base = format!("http://{host}:{port}/whole");
-    let variables: String =
-        [("HOST", host), ("PORT", port), ("ROOT", "/shop"), ("INNER", "${ROOT}"), ("NONE", ""), ("BASE", &base)]
-            .iter()
-            .map(|(name, value)| variable(name, value))
-            .collect();
+    let variables: String = [("HOST", host), ("PORT", port), ("ROOT", "/shop"), ("NONE", ""), ("BASE", &base)]
+        .iter()
+        .map(|(name, value)| variable(name, value))
+        .collect();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><jmeterTestPlan version=\"1.2\" properties=\"5.0\" jmeter=\"5.6.3\"><hashTree>\
          <TestPlan guiclass=\"TestPlanGui\" testclass=\"TestPlan\" testname=\"p\" enabled=\"true\"><elementProp name=\"TestPlan.user_defined_variables\" \
@@ -85,7 +84,6 @@ fn samplers() -> String {
     [
         sampler("GET", "/a", &[], ""),
         sampler("GET", "${ROOT}/items", &[], ""),
-        sampler("GET", "${INNER}/items", &[], ""),
         sampler("GET", "${NONE}/items", &[], ""),
         sampler("GET", "${NONE}items", &[], ""),
         sampler("GET", "${BASE}/x", &[], ""),
@@ -137,9 +135,8 @@ fn what_is_imported_sends_what_jmeter_sends() {
         let imported = walk::import(folder, &["jmeter", "plan.jmx"]);
         assert_eq!(imported.code, Some(0), "{imported:?}");
         let sent = walk::once(folder, &echo, &[], OWN);
-        for (sent, expected) in sent.iter().zip(&expected) {
-            assert_eq!(sent, expected, "{what}");
-        }
+        let different: Vec<_> = sent.iter().zip(&expected).filter(|(sent, expected)| sent != expected).collect();
+        assert!(different.is_empty(), "{what}: sent, and expected: {different:#?}");
         assert_eq!(sent.len(), expected.len(), "{what}");
     }
 }

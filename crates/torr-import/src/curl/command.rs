@@ -140,7 +140,11 @@ impl Command {
             }),
             Flag::Upload => self.uploads.push(value),
             Flag::User => self.user = Some(value),
-            Flag::Basic => self.other_authentication = None,
+            // The last of these flags counts.
+            Flag::Basic => {
+                self.other_authentication = None;
+                self.left_out.retain(|(_, reason)| reason != flags::AUTHENTICATION);
+            }
             Flag::Authentication => {
                 self.leave_out(word, flags::AUTHENTICATION);
                 self.other_authentication = Some(word.to_owned());

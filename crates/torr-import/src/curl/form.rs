@@ -12,7 +12,7 @@ use torr_session::hurl::ast::{Body, MultipartPart, Piece, Request, Template, Tex
 /// What separates the parts of a form that is written out.
 const BOUNDARY: &str = "------------------------torr-import";
 /// What separates the files of a part.
-const INNER_BOUNDARY: &str = "------------------------torr-import-files";
+const INNER_BOUNDARY: &str = "------------------------torr-files";
 
 /// A part of a multipart form.
 #[derive(Debug, Clone)]
