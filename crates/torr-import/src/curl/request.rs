@@ -225,7 +225,7 @@ impl Maker<'_> {
         }
         let template = shell::template(&text);
         let is_form = media_type.as_deref().is_none_or(|media_type| media_type.starts_with(FORM));
-        request.body = Some(match is_json(&shell::filled(&text)) || !is_form {
+        request.body = Some(match !is_form || text.starts_with(['{', '[']) || is_json(&shell::filled(&text)) {
             true => content(template, secrets),
             false => Body::Text { text: secrets.text(template, true), hint: TextHint::Plain },
         });

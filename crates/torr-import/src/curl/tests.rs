@@ -95,7 +95,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "curl \"$BASE/a?b=${B:-1}\" -H \"Authorization: Bearer $(cat token)\" -d \"{\\\"a\\\": $N, \\\"b\\\": \\\"$N\\\"}\" -u $U:$P",
-        "POST {{BASE}}/a?b={{B}}\nAuthorization: Bearer {{cat_token}}\nContent-Type: application/x-www-form-urlencoded\n[BasicAuth]\n{{U}}: {{P}}\n{\"a\": {{N}}, \"b\": \"{{N}}\"}\n",
+        "POST {{BASE}}/a?b={{B}}\nAuthorization: Bearer {{cat_token}}\nContent-Type: application/x-www-form-urlencoded\n{\"a\": {{N}}, \"b\": \"{{N}}\"}\n",
     ),
     (
         "curl https://$H:80/ -d \"a=$A&password=$P\" -d 'b=$B' -d '$'",
@@ -103,7 +103,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "curl https://a/ -d \"a=$A&password=$P\" -d 'b=$B'",
-        "POST https://a/\n[Form]\na: {{A}}\npassword: {{P}}\nb: $B\n",
+        "POST https://a/\nContent-Type: application/x-www-form-urlencoded\n```a={{A}}&password={{P}}&b=$B```\n",
     ),
     // Flags with values that name no URL.
     (

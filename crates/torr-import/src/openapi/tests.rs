@@ -302,7 +302,7 @@ fn an_operation_may_stand_in_another_file_and_files_are_limited_by_their_bytes()
              {application/json: {schema: {type: object, properties: {width: {type: integer, example: 80}}}}}}\nresponses: {'204': {description: d}}"
             .to_owned()),
         "large.yaml" => Ok(" ".repeat(65 * 1024 * 1024)),
-        name if name.starts_with('p') => Ok("{name: k, in: path, required: true, schema: {type: integer}}".to_owned()),
+        name if name.starts_with('p') => Ok("name: k\nin: path\nrequired: true\nschema: {type: integer}\n".to_owned()),
         other => Err(format!("cannot read '{other}'")),
     }
     };
