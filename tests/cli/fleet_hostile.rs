@@ -94,7 +94,7 @@ fn an_end_that_cannot_be_true_cuts_the_result_where_the_agent_was_there() {
         (with("/end/facts/started", json!(u64::MAX)), "'started' must be 0 to "),
         (with("/end/facts/duration_ns", json!(u64::MAX)), "'duration_ns' must be 0 to "),
         (with("/end/facts/threads/0/wall/secs", json!(u64::MAX)), "its message is invalid"),
-        (with("/end/own/busy_share", json!(1e308)), "'busy_share' must be 0 to 1"),
+        (with("/end/own/busy_share", json!(1e308)), "'busy_share' must be 0.0 to 1.0, found 1e308"),
         (with("/end/facts", json!(HOSTILE)), "its message is invalid"),
         (json!({"end": null}), "its message is invalid"),
     ]
@@ -319,7 +319,10 @@ fn credentials_are_not_enough_where_nats_lets_anyone_in() {
             let refused = torr(&[&agent[..], targets].concat());
             assert_eq!((refused.code, refused.stderr.lines().count()), (Some(2), 1), "{refused:?}");
             assert!(refused.stderr.contains("lets anyone in"), "{refused:?}");
-            assert!(refused.stderr.contains("--i-trust-this-nats") && !refused.stderr.contains("secret"), "{refused:?}");
+            assert!(
+                refused.stderr.contains("--i-trust-this-nats") && !refused.stderr.contains("secret"),
+                "{refused:?}"
+            );
         }
         let trusting = ["--allow", "shop.test:443", "--i-trust-this-nats"];
         let trusting = Supervised::spawn(torr_command(&[&agent[..], &trusting].concat()));
@@ -341,5 +344,8 @@ fn an_agent_takes_no_plan_from_a_server_that_has_come_to_let_anyone_in() {
     let run = ["--agents", "1", "--", &target_url, "-n", "10", "-d", "20s"];
     let refused = Running::start(nats.run_of_fleet(&run)).wait();
     assert_eq!((refused.code, target.responses()), (Some(2), 0), "{refused:?}");
-    assert!(refused.stderr.contains("the agent one refuses: NATS at") && refused.stderr.contains("lets anyone in"), "{refused:?}");
+    assert!(
+        refused.stderr.contains("the agent one refuses: NATS at") && refused.stderr.contains("lets anyone in"),
+        "{refused:?}"
+    );
 }

@@ -45,7 +45,8 @@ impl Rule {
         if let Some(network) = network(bare) {
             return Ok(Self { hosts: Hosts::Network(network), port });
         }
-        let is_name = (1..=LONGEST_NAME).contains(&host.len()) && host.chars().all(|c| c.is_alphanumeric() || "-._".contains(c));
+        let is_name =
+            (1..=LONGEST_NAME).contains(&host.len()) && host.chars().all(|c| c.is_alphanumeric() || "-._".contains(c));
         if is_name { Ok(Self { hosts: Hosts::Named(host.to_owned()), port }) } else { Err(wrong()) }
     }
 

@@ -111,7 +111,8 @@ pub(crate) async fn gather(
                 let call = client.publish_with_reply(fleet.call(), inbox.clone(), Message::Call.encode());
                 call.await.map_err(|error| failed(&error))?;
             }
-            Some(response) = responses.next() => {
+            // What has a status is of NATS itself: nobody has the subject of the call.
+            Some(response) = responses.next() => if response.status.is_none() {
                 match Message::decode(&response.payload) {
                     Ok(Message::Hello(hello)) => add(&mut found, hello, fleet)?,
                     Err(error) => {

@@ -121,8 +121,7 @@ impl IntervalMerge {
     /// Returns the numbers of an agent's intervals that have not arrived, below a number.
     pub fn missing(&self, agent: usize, below: u64) -> impl Iterator<Item = u64> {
         let end = self.cut().map_or(below, |cut| cut.min(below));
-        let has =
-            move |number: &u64| self.waiting.get(number).is_some_and(|interval| interval.contains_key(&agent));
+        let has = move |number: &u64| self.waiting.get(number).is_some_and(|interval| interval.contains_key(&agent));
         (self.next..end).filter(move |number| !has(number))
     }
 

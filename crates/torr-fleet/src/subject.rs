@@ -112,6 +112,8 @@ mod tests {
         }
         assert_eq!(FleetName::of("web 1.example").as_str(), "web-1-example");
         assert_eq!(FleetName::of("a").of_agents(&FleetName::of("r")), "torr.a.run.r.from.*");
-        assert!(serde_json::from_str::<FleetName>("\"a.b\"").is_err() && serde_json::from_str::<FleetName>("\"a\"").is_ok());
+        assert!(
+            serde_json::from_str::<FleetName>("\"a.b\"").is_err() && serde_json::from_str::<FleetName>("\"a\"").is_ok()
+        );
     }
 }

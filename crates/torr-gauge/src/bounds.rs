@@ -47,7 +47,7 @@ pub trait Bounded {
 ///
 /// # Errors
 /// [`OutOfBounds`].
-pub fn within<N: PartialOrd + std::fmt::Display>(
+pub fn within<N: PartialOrd + std::fmt::Debug>(
     field: &'static str,
     number: N,
     bounds: RangeInclusive<N>,
@@ -55,7 +55,7 @@ pub fn within<N: PartialOrd + std::fmt::Display>(
     match bounds.contains(&number) {
         true => Ok(()),
         false => {
-            let must = format!("must be {} to {}, found {number}", bounds.start(), bounds.end());
+            let must = format!("must be {:?} to {:?}, found {number:?}", bounds.start(), bounds.end());
             Err(OutOfBounds { field, must })
         }
     }
@@ -65,11 +65,7 @@ pub fn within<N: PartialOrd + std::fmt::Display>(
 ///
 /// # Errors
 /// [`OutOfBounds`].
-pub fn at_most(
-    field: &'static str,
-    numbers: impl IntoIterator<Item = u64>,
-    most: u64,
-) -> Result<(), OutOfBounds> {
+pub fn at_most(field: &'static str, numbers: impl IntoIterator<Item = u64>, most: u64) -> Result<(), OutOfBounds> {
     let sum = numbers.into_iter().fold(0, u64::saturating_add);
     within(field, sum, 0..=most)
 }

@@ -416,8 +416,11 @@ fn round6(seconds: f64) -> f64 {
 fn checks(names: &[String], total: &Sample) -> Vec<Check> {
     let answered = total.answered.count();
     let failed = |at: usize| total.failed_checks.get(at).copied().unwrap_or(0);
-    let check =
-        |(at, name): (usize, &String)| Check { name: name.clone(), passed: answered.saturating_sub(failed(at)), failed: failed(at) };
+    let check = |(at, name): (usize, &String)| Check {
+        name: name.clone(),
+        passed: answered.saturating_sub(failed(at)),
+        failed: failed(at),
+    };
     names.iter().enumerate().map(check).collect()
 }
 

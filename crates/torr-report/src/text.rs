@@ -280,7 +280,8 @@ pub fn verdict(verdict: &Verdict) -> String {
         _ if verdict.factor == Factor::None => paint(STRONG, verdict.factor),
         confidence => format!("{} {}", paint(STRONG, verdict.factor), paint(FAINT, format!("({confidence})"))),
     };
-    let mut text = format!("  {:<12} {name}\n  {:<12} {}\n", paint(STRONG, "verdict") + "     ", "", printable(&verdict.summary));
+    let mut text =
+        format!("  {:<12} {name}\n  {:<12} {}\n", paint(STRONG, "verdict") + "     ", "", printable(&verdict.summary));
     for reason in &verdict.because {
         let _ = writeln!(text, "  {:<12} {} {}", "", paint(FAINT, "because"), printable(reason));
     }

@@ -19,8 +19,8 @@ fn lost(fleet: &Fleet) -> Option<Verdict> {
         format!("the agent {} with {} of the load was lost{why}", agent.name, percent(agent.share))
     };
     let verdict = because_of(fleet.lost(), summary, line)?;
-    let verdict = verdict
-        .because_if(fleet.cut.map(|cut| format!("the figures cover the first {} s, with all agents", cut.at_s)));
+    let verdict =
+        verdict.because_if(fleet.cut.map(|cut| format!("the figures cover the first {} s, with all agents", cut.at_s)));
     Some(verdict.advice("run again with agents that stay"))
 }
 

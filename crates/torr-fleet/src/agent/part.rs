@@ -30,12 +30,7 @@ fn not_allowed<'a>(allow: &AllowList, addresses: impl Iterator<Item = &'a Addres
     Some(format!("it may not load {refused}, only {allowed} (--allow of 'torr fleet agent')"))
 }
 
-fn make_plan(
-    agent: &dyn Agent,
-    settings: &AgentSettings,
-    message: &PlanMessage,
-    load: Load,
-) -> Part {
+fn make_plan(agent: &dyn Agent, settings: &AgentSettings, message: &PlanMessage, load: Load) -> Part {
     let plan = agent.plan(load).map_err(|why| (Refusal::Plan, why))?;
     if let Some(why) = not_allowed(&settings.allow, plan.all_addresses()) {
         return Err((Refusal::Target, why));

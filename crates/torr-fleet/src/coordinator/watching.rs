@@ -1,8 +1,8 @@
 //! A run that goes on: intervals are merged, agents are looked after, and the end is found.
 
+use super::STOP_POLL;
 use super::begin::Begun;
 use super::outcome::{MemberEnd, Outcome};
-use super::STOP_POLL;
 use super::settings::{RunSettings, Watch};
 use crate::error::FleetError;
 use crate::heartbeat::{HEARTBEAT, LOST_AFTER};

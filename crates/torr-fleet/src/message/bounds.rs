@@ -2,15 +2,11 @@
 //!
 //! What is named here is what [`docs/fleet-protocol.md`](../../../../docs/fleet-protocol.md) says of each field.
 
-use super::{
-    End, EntryMessage, Facts, FilePart, Hello, Interval, LoadMessage, Message, Own, PlanMessage, SampleText,
-};
+use super::{End, EntryMessage, Facts, FilePart, Hello, Interval, LoadMessage, Message, Own, PlanMessage, SampleText};
 use crate::load::{MOST_BYTES, PART};
 use crate::subject::FleetName;
 use std::time::Duration;
-use torr_gauge::bounds::{
-    Bounded, LONGEST_S, MOST_IN_A_RUN, OutOfBounds, at_most, no_longer, text, texts, within,
-};
+use torr_gauge::bounds::{Bounded, LONGEST_S, MOST_IN_A_RUN, OutOfBounds, at_most, no_longer, text, texts, within};
 
 /// The limit of a message in bytes. NATS itself takes 1 MiB, or what its configuration says.
 pub(super) const MOST_MESSAGE: usize = 8 << 20;

@@ -43,7 +43,8 @@ fn messages() -> Vec<Value> {
             "fields": [{"name": "a", "value": "b"}]},
         "warmup": sample(), "sessions": sessions, "entries": 1,
     });
-    let finding = json!({"what": "steal", "ok": false, "value": 0.5, "limit": 0.1, "p": 0.001, "note": "n", "advice": "a"});
+    let finding =
+        json!({"what": "steal", "ok": false, "value": 0.5, "limit": 0.1, "p": 0.001, "note": "n", "advice": "a"});
     let own = json!({"busy_share": 0.5, "send_lag_p99_us": 90, "saturated": false, "verdict": "none: x",
         "findings": [finding], "error": "e"});
     let load = json!({"words": ["http://a/"], "files": {"a": digest}, "variables": {"a": 1}, "secrets": ["s"]});
@@ -188,7 +189,9 @@ fn no_text_acts_on_a_terminal() {
         for path in paths(&message).into_iter().filter(|path| message.pointer(path).is_some_and(Value::is_string)) {
             // The words of a load are the user's, and no agent shows them. What a server sent stays as it is, for outputs that are no
             // terminal; it is escaped where it is shown.
-            let is_kept = ["/plan/load/", "/file/content", "/failed_response/", "/examples/"].iter().any(|part| path.contains(part));
+            let is_kept = ["/plan/load/", "/file/content", "/failed_response/", "/examples/"]
+                .iter()
+                .any(|part| path.contains(part));
             match decode(&replaced(&message, &path, hostile.into())) {
                 Err(error) => assert!(!error.to_string().contains(char::is_control), "{path}: {error}"),
                 Ok(taken) if !is_kept => {

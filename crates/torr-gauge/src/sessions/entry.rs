@@ -3,8 +3,8 @@
 use crate::Latency;
 use crate::bounds::{Bounded, OutOfBounds, at_most, no_longer};
 use crate::latency::Summary;
-use crate::statuses::Statuses;
 use crate::redact;
+use crate::statuses::Statuses;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -26,7 +26,10 @@ pub fn run(value: &Value) -> Markup {
         ("slowest", time("latency_us.max")),
         ("errors", Some(errors)),
         ("CPU of the server", number(value, "host.server_cores").map(|cores| format!("{cores:.2}"))),
-        ("CPU per request, generator", number(value, "generator.cpu_us_per_request").filter(|_| know_generator(value)).map(micros)),
+        (
+            "CPU per request, generator",
+            number(value, "generator.cpu_us_per_request").filter(|_| know_generator(value)).map(micros),
+        ),
     ];
     html! {
         (shown(figures))
