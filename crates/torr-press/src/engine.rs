@@ -67,6 +67,7 @@ enum NextRequest {
 pub(crate) struct Engine<'r, P: Protocol, A, C> {
     plan: &'r Plan,
     coordinator: &'r C,
+    /// The clock of the run, from [`Engine::run`] on.
     clock: Clock,
     /// The kernel's time stamps of received bytes, if they are used.
     timestamps: Option<Timestamps>,
@@ -107,7 +108,6 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
         pacer: A,
         source: Source<'r>,
         coordinator: &'r C,
-        clock: Clock,
     ) -> io::Result<Self> {
         let servers = Servers::of(plan);
         // HTTP/2 has no such field.
@@ -115,8 +115,8 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
         Ok(Self {
             plan,
             coordinator,
-            clock,
-            timestamps: plan.uses_kernel_timestamps().then(|| Timestamps::new(clock)),
+            clock: Clock::start(),
+            timestamps: None,
             late_reading: LateReading::new(plan.can_read_late()),
             deadline: plan.deadline(),
             next_sweep: 0,
@@ -146,11 +146,13 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
         })
     }
 
-    /// Runs until the plan is done, its time is up or the run is stopped.
+    /// Runs until the plan is done, its time is up by the run's clock `time`, or the run is stopped.
     ///
     /// # Errors
     /// If the kernel refuses to wait for events.
-    pub fn run(mut self) -> io::Result<ThreadResult> {
+    pub fn run(mut self, time: Clock) -> io::Result<ThreadResult> {
+        self.clock = time;
+        self.timestamps = self.plan.uses_kernel_timestamps().then(|| Timestamps::new(time));
         let mut now = self.clock.now();
         while !self.is_over(now) {
             self.begin_requests(now);

@@ -36,6 +36,7 @@ mod schedule;
 mod servers;
 mod source;
 mod sources;
+mod start;
 mod steered;
 pub mod steering;
 mod target;

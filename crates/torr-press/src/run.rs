@@ -5,6 +5,7 @@ use crate::coordinator::{Report, RunState};
 use crate::host_meter::HostMeter;
 use crate::plan::Plan;
 use crate::servers::Servers;
+use crate::start::Start;
 use crate::threads::{LoadThreads, Shared};
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -181,7 +182,7 @@ impl RunEnd {
 }
 
 /// Runs a plan, and passes on each sample to `watch`. The load begins at the epoch of the clock `time`, up to which all is prepared, or
-/// now if there is none. `stop` ends the run early.
+/// as soon as every thread is ready if there is none. `stop` ends the run early.
 ///
 /// # Errors
 /// Returns the errors of [`run`].
@@ -202,14 +203,15 @@ pub fn observe(
     let meter = RefCell::new(HostMeter::start(watcher));
     let threads = plan.thread_count();
     let budget = Budget::new(plan.requests, plan.connections * usize::from(plan.depth), threads);
-    let time = time.unwrap_or_else(Clock::start);
+    let is_ended = || plan.steering.as_ref().is_some_and(|steering| steering.is_ended());
+    let start = Start::new(plan.thread_count(), time);
+    let shared = Arc::new(Shared { plan: plan.clone(), budget, state: RunState::new(plan), start });
+    let threads = LoadThreads::start(&shared)?;
+    let time = shared.clock(|| stop.load(Ordering::Relaxed));
     let started_at = SystemTime::now() + time.until_epoch();
     if let Some(steering) = &plan.steering {
         steering.begin(time);
     }
-    let is_ended = || plan.steering.as_ref().is_some_and(|steering| steering.is_ended());
-    let shared = Arc::new(Shared { plan: plan.clone(), budget, state: RunState::new(plan), time });
-    let threads = LoadThreads::start(&shared)?;
     let warm_until = clock::nanos(plan.warmup);
     let in_warmup = Cell::new(warm_until > 0);
     let is_stopped = || {
@@ -220,7 +222,7 @@ pub fn observe(
         stop.load(Ordering::Relaxed) || is_ended()
     };
     let mut is_begun = false;
-    let (ended, given_up) = threads.wait(is_stopped, |report| {
+    let (ended, given_up) = threads.wait(time, is_stopped, |report| {
         if !std::mem::replace(&mut is_begun, true) {
             watch(Observed::Began(shared.state.began()));
         }

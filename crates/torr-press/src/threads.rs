@@ -13,6 +13,7 @@ use crate::plan::Plan;
 use crate::protocol::Protocol;
 use crate::servers::Servers;
 use crate::source::{CurrentUser, Source};
+use crate::start::{Preparation, Start};
 use crate::tls::OverTls;
 use crate::users::ThreadPart;
 use std::io;
@@ -36,23 +37,29 @@ pub(crate) struct Shared {
     pub plan: Plan,
     pub budget: Budget,
     pub state: RunState,
-    pub time: Clock,
+    pub start: Start,
 }
 
 impl Shared {
-    /// Waits for the epoch of the run's clock, or until the run is stopped.
-    fn wait_for_epoch(&self) {
-        if self.time.until_epoch().is_zero() {
-            return;
+    /// Waits until all threads are ready and the epoch of the run's clock has come, or until the run is stopped. Returns the clock.
+    fn begin(&self) -> Clock {
+        let time = self.start.clock(|| self.state.is_stopped());
+        if time.until_epoch().is_zero() {
+            return time;
         }
         clock::minimise_timer_slack();
         loop {
-            let left = self.time.until_epoch();
+            let left = time.until_epoch();
             if left.is_zero() || self.state.is_stopped() {
-                return;
+                return time;
             }
             thread::sleep(left.min(STOP_POLL));
         }
+    }
+
+    /// Waits until all threads are ready, or until the run is stopped. Returns the clock of the run.
+    pub fn clock(&self, is_stopped: impl Fn() -> bool) -> Clock {
+        self.start.clock(|| self.state.is_stopped() || is_stopped())
     }
 }
 
@@ -86,12 +93,17 @@ impl LoadThreads {
     }
 
     /// Passes on what the threads report until all of them have ended. Returns what they leave, and whether a thread was given
-    /// up, which leaves nothing and runs on until the program ends. `is_stopped` ends the run early.
+    /// up, which leaves nothing and runs on until the program ends. `time` is the run's clock, `is_stopped` ends the run early.
     ///
     /// # Errors
     /// Returns the error of a thread to which the system refused something.
-    pub fn wait(self, is_stopped: impl Fn() -> bool, mut report: impl FnMut(Report)) -> io::Result<(Vec<Ended>, bool)> {
-        let mut watchdog = Watchdog::default();
+    pub fn wait(
+        self,
+        time: Clock,
+        is_stopped: impl Fn() -> bool,
+        mut report: impl FnMut(Report),
+    ) -> io::Result<(Vec<Ended>, bool)> {
+        let mut watchdog = Watchdog::new(time);
         let given_up = loop {
             match self.reports.recv_timeout(STOP_POLL) {
                 Ok(one) => report(one),
@@ -123,17 +135,22 @@ impl LoadThreads {
 }
 
 /// Finds threads on which users do not come to a decision after the run has ended.
-#[derive(Default)]
 struct Watchdog {
+    /// The clock of the run.
+    time: Clock,
     /// When the run was first seen to be over, and what each thread was deciding then.
     over: Option<(Instant, Vec<u64>)>,
 }
 
 impl Watchdog {
+    fn new(time: Clock) -> Self {
+        Self { time, over: None }
+    }
+
     /// Returns the threads to be given up, once no other is left that will end by itself.
     fn look(&mut self, shared: &Shared, handles: &[JoinHandle<io::Result<Ended>>]) -> Vec<usize> {
         let Some(users) = &shared.plan.users else { return Vec::new() };
-        if !shared.state.is_stopped() && shared.time.now() < shared.plan.deadline() {
+        if !shared.state.is_stopped() && self.time.now() < shared.plan.deadline() {
             return Vec::new();
         }
         let decisions = || (0..handles.len()).map(|number| users.decisions(number)).collect::<Vec<_>>();
@@ -157,6 +174,7 @@ impl Watchdog {
 /// Runs the part of one thread.
 fn press(shared: &Shared, coordinator: &ThreadCoordinator<'_>) -> io::Result<Ended> {
     let plan = &shared.plan;
+    let preparation = shared.start.prepare();
     let servers = Servers::of(plan);
     // TLS sessions are kept by thread, so that threads do not meet over them.
     let clients: Vec<_> = (0..servers.known()).map(|number| servers.tls(number).map(TlsConfig::client)).collect();
@@ -164,26 +182,27 @@ fn press(shared: &Shared, coordinator: &ThreadCoordinator<'_>) -> io::Result<End
     let http2 = || Http2::inspected_by(&plan.inspection, &plan.target);
     let keeping = || Http1::inspected_by(Keeper::default());
     match (plan.protocol.http2, plan.users.is_some() || plan.inspection.is_needed()) {
-        (false, false) => press_over(shared, coordinator, &clients, Http1::<()>::default),
-        (false, true) if plan.users.is_some() => press_among(shared, coordinator, &clients, keeping),
-        (false, true) => press_over(shared, coordinator, &clients, inspected),
-        (true, _) => press_among(shared, coordinator, &clients, http2),
+        (false, false) => press_over(shared, preparation, coordinator, &clients, Http1::<()>::default),
+        (false, true) if plan.users.is_some() => press_among(shared, preparation, coordinator, &clients, keeping),
+        (false, true) => press_over(shared, preparation, coordinator, &clients, inspected),
+        (true, _) => press_among(shared, preparation, coordinator, &clients, http2),
     }
 }
 
 /// Runs the part of one thread whose servers may differ in having a client for TLS, and may be learnt of in the run.
 fn press_among<S: Protocol>(
     shared: &Shared,
+    preparation: Preparation<'_>,
     coordinator: &ThreadCoordinator<'_>,
     clients: &[Option<TlsClient>],
     protocol: impl Fn() -> S,
 ) -> io::Result<Ended> {
     let servers = Servers::of(&shared.plan);
     if !servers.may_be_learnt() && clients.iter().all(|client| client.is_some() == clients[0].is_some()) {
-        return press_over(shared, coordinator, clients, protocol);
+        return press_over(shared, preparation, coordinator, clients, protocol);
     }
     let mut learnt = Vec::new();
-    press_by(shared, coordinator, move |server| {
+    press_by(shared, preparation, coordinator, move |server| {
         let known = clients.len();
         while known + learnt.len() <= server {
             learnt.push(servers.tls(known + learnt.len()).map(TlsConfig::client));
@@ -198,24 +217,26 @@ fn press_among<S: Protocol>(
 /// Runs the part of one thread whose servers all have a client for TLS, or none of them.
 fn press_over<S: Protocol>(
     shared: &Shared,
+    preparation: Preparation<'_>,
     coordinator: &ThreadCoordinator<'_>,
     clients: &[Option<TlsClient>],
     protocol: impl Fn() -> S,
 ) -> io::Result<Ended> {
     let secured: Option<Vec<&TlsClient>> = clients.iter().map(Option::as_ref).collect();
     match secured {
-        Some(clients) => press_by(shared, coordinator, |server| OverTls::new(clients[server], protocol())),
-        None => press_by(shared, coordinator, |_| protocol()),
+        Some(clients) => press_by(shared, preparation, coordinator, |server| OverTls::new(clients[server], protocol())),
+        None => press_by(shared, preparation, coordinator, |_| protocol()),
     }
 }
 
-/// Runs the part of one thread in one protocol.
+/// Runs the part of one thread in one protocol: when all threads are ready.
 fn press_by<S: Protocol>(
     shared: &Shared,
+    preparation: Preparation<'_>,
     coordinator: &ThreadCoordinator<'_>,
     protocol: impl FnMut(usize) -> S,
 ) -> io::Result<Ended> {
-    let (Shared { plan, budget, time, .. }, number) = (shared, coordinator.number);
+    let (Shared { plan, budget, .. }, number) = (shared, coordinator.number);
     let threads = plan.thread_count();
     let numbers = share(plan.prepared_connections(), threads, number);
     let source = match &plan.users {
@@ -239,12 +260,13 @@ fn press_by<S: Protocol>(
     if plan.is_scheduled() || plan.max_rate.is_some() {
         clock::minimise_timer_slack();
     }
-    let engine = Engine::new(plan, numbers, protocol, pacer, source, coordinator, *time)?;
+    let engine = Engine::new(plan, numbers, protocol, pacer, source, coordinator)?;
     let mut meter = ThreadMeter::start();
-    shared.wait_for_epoch();
+    drop(preparation);
+    let time = shared.begin();
     shared.state.begins(time.now());
     meter.begin_time();
-    let ended = engine.run()?;
+    let ended = engine.run(time)?;
     let used = meter.read(ended.idle);
     Ok((ended, used))
 }
