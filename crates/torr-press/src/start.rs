@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_run_waits_for_nobody() {
+    fn a_stopped_run_waits_for_no_thread() {
         let (start, stop) = (Start::new(2, None), AtomicBool::new(false));
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| start.clock(|| stop.load(Ordering::Relaxed)));
