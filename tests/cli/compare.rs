@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use torr_test_support::disturbance::forget_validity;
 use torr_test_support::program::torr;
+use torr_test_support::result::forget_validity;
 use torr_test_support::servers::Serve;
 
 /// Runs the program once, and writes copies of its result with other figures.
-fn archive(folder: &Path, factors: &[f64]) -> Vec<String> {
+pub fn archive(folder: &Path, factors: &[f64]) -> Vec<String> {
     let server = Serve::start(&[]);
     let made = torr(&[&server.url("/"), "-n", "2000", "-c", "2", "-t", "1", "-q", "--json", "-"]);
     let mut run: serde_json::Value = serde_json::from_str(&made.stdout).expect("it is JSON");

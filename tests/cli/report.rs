@@ -1,8 +1,8 @@
 //! `torr report` and `--report`: pages of real runs, hostile servers and files that are no results.
 
 use std::path::Path;
-use torr_test_support::disturbance::forget_validity;
 use torr_test_support::program::{Ended, torr};
+use torr_test_support::result::forget_validity;
 use torr_test_support::script::{OK, Script, answering};
 
 /// What a server might send to those who look at a page of its responses.
@@ -105,8 +105,13 @@ fn the_command_of_a_page_makes_the_same_load_again() {
         let again = plan(&words.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(again, planned, "{flags}: {command}");
     }
-    ended(&[&url, "--stages", "0:100,200ms:200", "-q", "--report", &html], 0);
-    is_page(&read(Path::new(&html)), &["No command is written here: the load went in stages"]);
+    plan(&[&url, "--stages", "0:100,200ms:200"]);
+    is_page(&read(Path::new(&html)), &["--stages '0:100,200ms:200'"]);
+    // A result of a version that kept no command line.
+    let mut old: serde_json::Value = serde_json::from_str(&read(Path::new(&json))).expect("it is JSON");
+    old.as_object_mut().expect("it is an object").remove("command").expect("it has one");
+    std::fs::write(&json, old.to_string()).expect("a file can be written");
+    is_page(&ended(&["report", &json, "-o", "-"], 0).stdout, &["No command is written here: the load went in stages"]);
 }
 
 #[test]

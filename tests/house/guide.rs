@@ -86,16 +86,26 @@ impl Scene {
             }
             for command in block.lines() {
                 let here = self.here(command);
-                let mut shell = Command::new("sh");
-                shell.args(["-c", &format!("PATH=\"{program}:$PATH\"; exec {here}")]).current_dir(self.folder.path());
+                let shell = |here: &str| {
+                    let mut shell = Command::new("sh");
+                    shell.args(["-c", &format!("PATH=\"{program}:$PATH\"; exec {here}")]);
+                    shell.current_dir(self.folder.path());
+                    shell
+                };
                 if !command.starts_with("torr ") {
                     // Of other programs only those are run that are small and everywhere.
                     if ["cat ", "printf "].iter().any(|known| command.starts_with(known)) {
-                        assert_eq!(Running::start(shell).wait().code, Some(0), "{here}");
+                        assert_eq!(Running::start(shell(&here)).wait().code, Some(0), "{here}");
                     }
                     continue;
                 }
-                let ended = Running::start(shell).wait();
+                let mut ended = Running::start(shell(&here)).wait();
+                if ended.stderr.contains("no request was answered")
+                    && ended.stdout.contains("unfinished when the run ended")
+                {
+                    // So short a run has no response on a machine whose CPUs have other work: as long as the guide says it has.
+                    ended = Running::start(shell(&here.replace(" -d 300ms", " -d 10s"))).wait();
+                }
                 let judges = ["--fail-if", "torr limit "].iter().any(|word| command.contains(word));
                 let judged = judges && ended.code == Some(1);
                 assert!(ended.code == Some(0) || judged, "{command}\n{here}\n{ended:?}");

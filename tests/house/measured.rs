@@ -13,6 +13,9 @@ fn every_test_that_measures_says_whether_it_runs_alone() {
             let (name, first) = (lines.next().unwrap_or_default(), lines.next());
             let says = ["let _alone = alone();", "let _beside = beside();"].iter().any(|call| first == Some(call));
             assert!(says, "{}: {name}", entry.path().display());
+            let measures = ["measured(", "hold(", "diagnose("].iter().any(|call| test.contains(call));
+            let is_alone = first == Some("let _alone = alone();");
+            assert!(is_alone || !measures, "{}: {name} measures beside other tests", entry.path().display());
             tests += 1;
         }
     }

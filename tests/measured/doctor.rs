@@ -6,16 +6,17 @@ use socket2::{Domain, Socket, Type};
 use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use torr_test_support::disturbance::{Disturbance, Outcome, unless_stolen, until_right};
+use torr_test_support::measured::measured;
 use torr_test_support::program::{Running, torr, torr_command};
+use torr_test_support::quiet;
 use torr_test_support::script::{OK, Script, answering};
 use torr_test_support::servers::Serve;
 use torr_test_support::wait_until;
 use torr_test_support::{alone, beside};
 
-/// The diagnosis, which must be whole whatever it says, and name the factor unless it says that it cannot tell.
-fn diagnosis(factor: &str, args: &[&str]) -> Value {
-    until_right(factor, || {
+/// Diagnoses until the factor is named and `check` holds. A diagnosis is whole in any weather, and keeps to its budget on a quiet machine.
+fn diagnose(factor: &str, args: &[&str], check: impl Fn(&Value)) {
+    measured(factor, || {
         let ended = torr(&[&["doctor", "--budget", "12s", "--json", "-"], args].concat());
         assert_eq!((ended.code, ended.stderr.lines().all(|line| line.contains(" s  "))), (Some(0), true), "{ended:?}");
         let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
@@ -31,18 +32,10 @@ fn diagnosis(factor: &str, args: &[&str]) -> Value {
             );
         }
         let seconds = diagnosis["seconds"].as_f64().expect("it is a number");
-        match verdict["factor"].as_str() {
-            _ if seconds >= 14.0 => wrong(&format!("{seconds} s, with a budget of 12"), &diagnosis),
-            Some(named) if named == factor => Outcome::Right(diagnosis),
-            Some("unknown") => Outcome::Unknown(verdict.to_string()),
-            _ => wrong(&verdict.to_string(), &diagnosis),
-        }
-    })
-}
-
-/// The diagnosis claims what is not so.
-fn wrong<T>(claim: &str, diagnosis: &Value) -> Outcome<T> {
-    Outcome::Wrong(claim.to_owned(), Disturbance::of_diagnosis(diagnosis))
+        quiet!(seconds < 14.0, "{seconds} s, with a budget of 12");
+        quiet!(verdict["factor"] == factor, "{verdict}");
+        check(&diagnosis);
+    });
 }
 
 /// Whether one of the remarks has these words.
@@ -54,79 +47,66 @@ fn remarks(diagnosis: &Value, words: &str) -> bool {
 #[test]
 fn too_few_connections_are_named_and_how_many_more_to_take() {
     let _alone = alone();
-    unless_stolen("too few connections are named and how many more to take", || {
-        let serve = Serve::start(&[]);
-        let url = format!("http://{}/sleep/20", serve.address);
-        let diagnosis = diagnosis("connections", &[&url, "-c", "4"]);
-        assert!(
-            diagnosis["verdict"]["verify"].as_str().is_some_and(|verify| verify.contains("-c 16")),
-            "{:#}",
-            diagnosis["verdict"]
-        );
-        let gain =
-            |end: &str| diagnosis["verdict"]["gain"][end].as_f64().expect("what 8 connections bring was measured");
-        assert!(gain("low") > 1.2 && gain("low") < gain("high") && gain("high") < 2.6, "{:#}", diagnosis["verdict"]);
-        let most = diagnosis["trail"]
-            .as_array()
-            .expect("it is a list")
-            .iter()
-            .map(|trial| trial["run"]["plan"]["connections"].as_u64())
-            .max();
+    let serve = Serve::start(&[]);
+    let url = format!("http://{}/sleep/20", serve.address);
+    diagnose("connections", &[&url, "-c", "4"], |diagnosis| {
+        let verdict = &diagnosis["verdict"];
+        assert!(verdict["verify"].as_str().is_some_and(|verify| verify.contains("-c 16")), "{verdict:#}");
+        let gain = |end: &str| verdict["gain"][end].as_f64();
+        let (low, high) = gain("low").zip(gain("high")).expect("what 8 connections bring was measured");
+        quiet!(low > 1.2 && low < high && high < 2.6, "{verdict:#}");
+        let trail = diagnosis["trail"].as_array().expect("it is a list");
+        let most = trail.iter().map(|trial| trial["run"]["plan"]["connections"].as_u64()).max();
         assert_eq!(most, Some(Some(8)), "twice as many are the most that nobody has to allow");
     });
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn more_connections_than_an_accept_queue_takes_at_once_count_when_all_have_come_about() {
     let _alone = alone();
-    unless_stolen("more connections than an accept queue takes at once count", || {
-        // Of twenty connections some seven are dropped and come again after a second; ten get in at once.
-        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
-        socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a port is free");
-        socket.listen(11).expect("it listens");
-        let service = Script::accepting(socket.into(), Duration::from_millis(5), |client| {
-            while client.request().is_some() {
-                std::thread::sleep(Duration::from_millis(20));
-                client.send(OK);
-            }
-        });
-        let diagnosis = diagnosis("connections", &[&service.url(), "-c", "10", "-t", "1", "-q"]);
+    // Of twenty connections some seven are dropped and come again after a second; ten get in at once.
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a port is free");
+    socket.listen(11).expect("it listens");
+    let service = Script::accepting(socket.into(), Duration::from_millis(5), |client| {
+        while client.request().is_some() {
+            std::thread::sleep(Duration::from_millis(20));
+            client.send(OK);
+        }
+    });
+    diagnose("connections", &[&service.url(), "-c", "10", "-t", "1", "-q"], |diagnosis| {
         let trail = diagnosis["trail"].as_array().expect("it is a list");
         let twenty: Vec<_> = trail.iter().filter(|trial| trial["experiment"] == "20 connections").collect();
-        assert_eq!(
-            twenty.last().map(|trial| trial["run"]["connections"]["peak"].clone()),
-            Some(20.into()),
-            "{twenty:#?}"
-        );
-        assert!(
-            twenty.len() == 2 && twenty[1]["why"].as_str().is_some_and(|why| why.starts_with("again")),
-            "{twenty:#?}"
-        );
+        let peak = twenty.last().map(|trial| trial["run"]["connections"]["peak"].clone());
+        quiet!(peak == Some(20.into()), "{twenty:#?}");
+        let is_again = |trial: &Value| trial["why"].as_str().is_some_and(|why| why.starts_with("again"));
+        quiet!(twenty.len() == 2 && is_again(twenty[1]), "{twenty:#?}");
     });
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn a_limiter_that_refuses_is_named() {
     let _alone = alone();
-    unless_stolen("a limiter that refuses is named", || {
-        let bucket = Mutex::new((Instant::now(), 10.0));
-        let service = Script::start(move |client| {
-            while client.request().is_some() {
-                let mut bucket = bucket.lock().expect("nobody panics with it");
-                let now = Instant::now();
-                bucket.1 = (bucket.1 + (now - bucket.0).as_secs_f64() * 200.0).min(10.0);
-                bucket.0 = now;
-                let accepted = bucket.1 >= 1.0;
-                bucket.1 -= f64::from(u8::from(accepted));
-                drop(bucket);
-                client.send(if accepted { OK } else { b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n" });
-            }
-        });
-        diagnosis("rate-limit", &[&service.url(), "-c", "10", "-t", "1", "-q"]);
+    let bucket = Mutex::new((Instant::now(), 10.0));
+    let service = Script::start(move |client| {
+        while client.request().is_some() {
+            let mut bucket = bucket.lock().expect("nobody panics with it");
+            let now = Instant::now();
+            bucket.1 = (bucket.1 + (now - bucket.0).as_secs_f64() * 200.0).min(10.0);
+            bucket.0 = now;
+            let accepted = bucket.1 >= 1.0;
+            bucket.1 -= f64::from(u8::from(accepted));
+            drop(bucket);
+            client.send(if accepted { OK } else { b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n" });
+        }
     });
+    diagnose("rate-limit", &[&service.url(), "-c", "10", "-t", "1", "-q"], |_| ());
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn acknowledgements_that_are_waited_for_are_not_named_where_a_lock_is_what_limits() {
     let _alone = alone();
     let lock = Mutex::new(());
@@ -141,41 +121,40 @@ fn acknowledgements_that_are_waited_for_are_not_named_where_a_lock_is_what_limit
         }
     });
     let args = ["doctor", &service.url(), "-c", "40", "-t", "1", "--budget", "20s", "-q", "--json", "-"];
-    until_right("a lock beside acknowledgements", || {
+    measured("a lock beside acknowledgements", || {
         let ended = torr(&args);
         let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
-        if diagnosis["verdict"]["factor"] == "delayed-ack" {
-            return wrong(&diagnosis["verdict"].to_string(), &diagnosis);
-        }
-        match remarks(&diagnosis, "waits for an acknowledgement") {
-            true => Outcome::Right(()),
-            false => Outcome::Unknown(format!("no remark on acknowledgements: {}", diagnosis["verdict"])),
-        }
+        quiet!(diagnosis["verdict"]["factor"] != "delayed-ack", "{}", diagnosis["verdict"]);
+        quiet!(remarks(&diagnosis, "waits for an acknowledgement"), "no such remark: {}", diagnosis["verdict"]);
     });
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn a_condition_for_keep_alive_is_found_and_named() {
     let _alone = alone();
-    unless_stolen("a condition for keep alive is found and named", || {
-        let service = Script::start(|client| {
-            while let Some(request) = client.request() {
-                let gzip = String::from_utf8_lossy(&request).to_ascii_lowercase().contains("gzip");
-                if !gzip {
-                    client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
-                    return;
-                }
-                client.send(OK);
+    let service = Script::start(|client| {
+        while let Some(request) = client.request() {
+            let gzip = String::from_utf8_lossy(&request).to_ascii_lowercase().contains("gzip");
+            if !gzip {
+                client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+                return;
             }
-        });
+            client.send(OK);
+        }
+    });
+    measured("a condition for keep-alive", || {
         let ended = torr(&["doctor", &service.url(), "-c", "4", "-t", "1", "--budget", "12s", "-q", "--json", "-"]);
         let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
-        assert_eq!(diagnosis["keep_alive"]["kept"], false, "{:#}", diagnosis["keep_alive"]);
-        assert_eq!(diagnosis["keep_alive"]["depends_on"][0], "connections are only kept if the client accepts gzip");
+        let keep_alive = &diagnosis["keep_alive"];
+        // The experiments may have had no time left.
+        quiet!(keep_alive["kept"] == false, "{keep_alive:#}");
+        quiet!(keep_alive["depends_on"][0] == "connections are only kept if the client accepts gzip", "{keep_alive:#}");
     });
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn an_idle_limit_of_keep_alive_is_found_and_named() {
     let _alone = alone();
     // Keeps a connection for 700 ms after each response.
@@ -185,34 +164,29 @@ fn an_idle_limit_of_keep_alive_is_found_and_named() {
             client.send(OK);
         }
     });
-    let diagnosis = until_right("an idle limit", || {
+    measured("an idle limit", || {
         let ended = torr(&["doctor", &service.url(), "-c", "4", "-t", "1", "--budget", "20s", "-q", "--json", "-"]);
         let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
-        match diagnosis["keep_alive"]["idle_limit_s"].as_f64() {
-            Some(0.69..1.2) => Outcome::Right(diagnosis),
-            Some(limit) => wrong(&format!("{limit} s"), &diagnosis),
-            None => Outcome::Unknown(format!("no idle limit: {}", diagnosis["keep_alive"])),
-        }
+        let limit = diagnosis["keep_alive"]["idle_limit_s"].as_f64();
+        quiet!(limit.is_some_and(|limit| (0.69..1.2).contains(&limit)), "{}", diagnosis["keep_alive"]);
+        assert!(remarks(&diagnosis, "without a request"), "{:#}", diagnosis["remarks"]);
     });
-    assert!(remarks(&diagnosis, "without a request"), "{:#}", diagnosis["remarks"]);
 }
 
 #[test]
 fn the_report_has_the_verdict_its_evidence_and_what_to_do() {
-    let _beside = beside();
+    let _alone = alone();
     let service = Script::start(answering(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"));
-    let ended = until_right("errors, as a text", || {
+    measured("errors, as a text", || {
         let ended = torr(&["doctor", &service.url(), "-c", "2", "-t", "1", "--budget", "5s", "-q"]);
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
-        let is_unknown = |line: &str| line.trim_start().starts_with("verdict") && line.contains("unknown");
-        match ended.stdout.lines().any(is_unknown) {
-            true => Outcome::Unknown(ended.stdout),
-            false => Outcome::Right(ended),
+        for word in ["verdict", "because", "->", "experiments in"] {
+            assert!(ended.stdout.contains(word), "no {word:?} in:\n{}", ended.stdout);
+        }
+        for word in ["errors (certain)", "status 500"] {
+            quiet!(ended.stdout.contains(word), "no {word:?} in:\n{}", ended.stdout);
         }
     });
-    for word in ["verdict", "errors (certain)", "because", "status 500", "->", "experiments in"] {
-        assert!(ended.stdout.contains(word), "no {word:?} in:\n{}", ended.stdout);
-    }
 }
 
 #[test]

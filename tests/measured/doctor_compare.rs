@@ -5,8 +5,9 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
 use torr_test_support::certificates::self_signed;
-use torr_test_support::disturbance::unless_stolen;
+use torr_test_support::measured::measured;
 use torr_test_support::program::{Running, run, torr, torr_command, torr_json, torr_path};
+use torr_test_support::quiet;
 use torr_test_support::servers::{Nginx, Serve, free_port};
 use torr_test_support::wait_until;
 use torr_test_support::{alone, beside};
@@ -77,9 +78,10 @@ fn number(row: &Value, name: &str) -> f64 {
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn as_many_workers_as_wait_are_recommended_and_none_is_left() {
     let _alone = alone();
-    unless_stolen("as many workers as wait are recommended and none is left", || {
+    measured("as many workers as wait are recommended and none is left", || {
         let program = Program::write();
         let command = program.command();
         let found = torr_json(&[
@@ -97,16 +99,16 @@ fn as_many_workers_as_wait_are_recommended_and_none_is_left() {
             "-q",
         ]);
         assert_eq!((&found["schema"], &found["kind"]), (&"torr.compare/1".into(), &"workers".into()));
-        assert_eq!(found["workers"], 8, "{}", found["rows"]);
+        quiet!(found["workers"] == 8, "{}", found["rows"]);
         let rows = found["rows"].as_array().expect("there are rows");
         assert_eq!([&rows[0]["workers"], &rows[1]["workers"]], [1, 8]);
         // Each of them responds some 49 times a second.
         assert!(number(&rows[0], "rps") < 51.0 && number(&rows[1], "rps") < 401.0, "{rows:?}");
-        assert!(number(&rows[1], "rps") > 4.0 * number(&rows[0], "rps"), "{rows:?}");
+        quiet!(number(&rows[1], "rps") > 4.0 * number(&rows[0], "rps"), "{rows:?}");
         let conclusion = &found["conclusion"];
-        assert!(texts(&conclusion["because"]).contains("3 to 8 times the cores"), "{conclusion}");
+        quiet!(texts(&conclusion["because"]).contains("3 to 8 times the cores"), "{conclusion}");
         let advice = texts(&conclusion["advice"]);
-        assert!(advice.contains("start it with 8 workers") && advice.contains("try more"), "{conclusion}");
+        quiet!(advice.contains("start it with 8 workers") && advice.contains("try more"), "{conclusion}");
         assert_eq!(program.processes(), 0);
         printed::runs(text(&conclusion["verify"]), &[], |_| program.processes() > 1);
         assert_eq!(program.processes(), 0);
@@ -116,15 +118,15 @@ fn as_many_workers_as_wait_are_recommended_and_none_is_left() {
 #[test]
 fn connections_that_bind_say_nothing_of_workers() {
     let _alone = alone();
-    unless_stolen("connections that bind say nothing of workers", || {
+    measured("connections that bind say nothing of workers", || {
         let command = format!("{} serve --listen 127.0.0.1:{{port}} --workers {{n}}", torr_path());
         let sweep = ["doctor", "--sweep", "workers", "--command", &command, "http://127.0.0.1:{port}/sleep/20"];
         let found = torr_json(&[&sweep[..], &["--counts", "1,2", "-c", "8", "--budget", "9s", "-q"]].concat());
-        assert!(found.get("workers").is_none(), "{}", found["workers"]);
+        quiet!(found.get("workers").is_none(), "{}", found["workers"]);
         let conclusion = &found["conclusion"];
         let summary = text(&conclusion["summary"]);
-        assert!(summary.starts_with("The 8 connections limit the throughput, not the workers"), "{conclusion}");
-        assert!(
+        quiet!(summary.starts_with("The 8 connections limit the throughput, not the workers"), "{conclusion}");
+        quiet!(
             texts(&conclusion["advice"]).contains("-c 32") && text(&conclusion["verify"]).contains("-c 32"),
             "{conclusion}"
         );
@@ -132,6 +134,7 @@ fn connections_that_bind_say_nothing_of_workers() {
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn every_printed_command_sends_the_same_requests_on_the_same_way() {
     let _alone = alone();
     let folder = tempfile::tempdir().expect("there is room for temporary files");
@@ -230,9 +233,10 @@ fn what_does_not_start_says_so_in_one_line() {
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn a_proxy_without_keep_alive_is_distinguished_from_one_with_it() {
     let _alone = alone();
-    unless_stolen("a proxy without keep alive is distinguished from one with it", || {
+    measured("a proxy without keep alive is distinguished from one with it", || {
         let serve = Serve::start(&["--workers", "1"]);
         let pass = format!("proxy_pass http://{};", serve.address);
         let closing = Nginx::start(&format!("location / {{ {pass} }}"));
@@ -249,22 +253,27 @@ fn a_proxy_without_keep_alive_is_distinguished_from_one_with_it() {
             let rows = found["rows"].as_array().expect("there are rows");
             assert_eq!((rows.len(), &found["kind"]), (2, &"via".into()));
             assert_eq!(number(&rows[1], "failed_share"), 0.0, "{rows:?}");
-            assert!(number(&rows[1], "rps") < 0.9 * number(&rows[0], "rps"), "{rows:?}");
+            quiet!(number(&rows[1], "rps") < 0.9 * number(&rows[0], "rps"), "{rows:?}");
+            quiet!(
+                rows[1]["proxy_us"].is_number() && rows[0]["server_us"].is_number(),
+                "too little CPU time: {rows:?}"
+            );
             assert!(number(&rows[1], "proxy_us") > 0.0 && number(&rows[0], "server_us") > 0.0, "{rows:?}");
             assert!(rows[0].get("proxy_us").is_none(), "{rows:?}");
             let opened = number(&rows[1], "upstream_opened_per_request");
-            assert_eq!(opened < 0.3, keeps, "{rows:?}");
+            quiet!((opened < 0.3) == keeps, "{rows:?}");
             let advice = texts(&found["conclusion"]["advice"]);
-            assert_eq!(advice.contains("proxy_http_version 1.1"), !keeps, "{advice}");
+            quiet!(advice.contains("proxy_http_version 1.1") != keeps, "{advice}");
             printed::runs(text(&found["conclusion"]["verify"]), &[], printed::has_sockets);
         }
     });
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn handshakes_cost_what_they_cost_on_short_connections_only() {
     let _alone = alone();
-    unless_stolen("handshakes cost what they cost on short connections only", || {
+    measured("handshakes cost what they cost on short connections only", || {
         let folder = tempfile::tempdir().expect("there is room for temporary files");
         let (certificate, key) = self_signed(folder.path());
         let name = |path: &std::path::Path| path.display().to_string();
@@ -286,7 +295,7 @@ fn handshakes_cost_what_they_cost_on_short_connections_only() {
         assert!(number(resumed, "resumed_handshakes") > number(resumed, "full_handshakes"), "{resumed}");
         // By medians: another program may have taken the CPU in one of the turns.
         let rate = |row: &Value| number(row, "rps");
-        assert!(rate(full) * 2.0 < rate(at("full", true)) && rate(full) < rate(at("plain", false)), "{rows:?}");
+        quiet!(rate(full) * 2.0 < rate(at("full", true)) && rate(full) < rate(at("plain", false)), "{rows:?}");
 
         // Without a plain one the four others are compared, and a person reads a table of them.
         let ended = torr(&[&["doctor", &https, "--tls"], &always[..]].concat());
@@ -305,20 +314,21 @@ fn handshakes_cost_what_they_cost_on_short_connections_only() {
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn paths_are_compared_with_the_first() {
     let _alone = alone();
-    unless_stolen("paths are compared with the first", || {
+    measured("paths are compared with the first", || {
         let serve = Serve::start(&["--workers", "1"]);
         let url = serve.url("/");
         let args = ["doctor", &url, "--paths", "/bytes/10,/bytes/1000000", "-c", "6", "--budget", "5s"];
         let found = torr_json(&[&args[..], &["-q"]].concat());
         let rows = found["rows"].as_array().expect("there are rows");
         assert_eq!([&rows[0]["name"], &rows[1]["name"]], ["/bytes/10", "/bytes/1000000"]);
-        assert!(rows[0].get("ratio").is_none() && number(&rows[1]["ratio"], "pairs") >= 3.0, "{rows:?}");
-        assert!(number(&rows[1], "rps") < number(&rows[0], "rps"), "{rows:?}");
-        assert!(number(&rows[1], "server_us") > number(&rows[0], "server_us"), "{rows:?}");
+        quiet!(rows[0].get("ratio").is_none() && number(&rows[1]["ratio"], "pairs") >= 3.0, "{rows:?}");
+        quiet!(number(&rows[1], "rps") < number(&rows[0], "rps"), "{rows:?}");
+        quiet!(rows[1]["server_us"].as_f64() > rows[0]["server_us"].as_f64(), "{rows:?}");
         let summary = &found["conclusion"]["summary"];
-        assert!(text(summary).starts_with("/bytes/10 gives the most"), "{summary}");
+        quiet!(text(summary).starts_with("/bytes/10 gives the most"), "{summary}");
         printed::runs(text(&found["conclusion"]["verify"]), &[], printed::has_sockets);
         let found = torr_json(&["doctor", &url, "--paths", "/nope,/bytes/10", "-c", "4", "--budget", "5s", "-q"]);
         let (rows, summary) = (&found["rows"], text(&found["conclusion"]["summary"]));

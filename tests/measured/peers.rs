@@ -1,14 +1,15 @@
 //! Against programs of others: nginx as the server, wrk and ab as the load.
 
-use torr_test_support::beside;
-use torr_test_support::disturbance::unless_stolen;
+use torr_test_support::measured::measured;
 use torr_test_support::program::{run, torr_json};
+use torr_test_support::quiet;
 use torr_test_support::servers::{Nginx, Serve};
+use torr_test_support::{alone, beside};
 
 #[test]
 fn nginx_is_pressed_and_its_processes_are_seen() {
-    let _beside = beside();
-    unless_stolen("nginx is pressed and its processes are seen", || {
+    let _alone = alone();
+    measured("nginx is pressed and its processes are seen", || {
         let nginx = Nginx::start("location / { return 200 \"<p>Hello, world!</p>\"; }");
         let result = torr_json(&["-c", "50", "-d", "2s", &nginx.url()]);
         assert_eq!(result["errors"]["status"], 0, "{result}");
@@ -16,8 +17,8 @@ fn nginx_is_pressed_and_its_processes_are_seen() {
         assert!(requests > 100, "{result}");
         assert_eq!(body, 20 * requests, "{result}");
         assert_eq!(result["host"]["server"][0]["name"], "nginx", "{result}");
-        assert!(result["host"]["server_cores"].as_f64() > Some(0.05), "{result}");
-        // Nginx has nothing to wait for here: the limit is CPU, or unknown.
+        quiet!(result["host"]["server_cores"].as_f64() > Some(0.05), "{result}");
+        // Nginx has nothing to wait for here: the limit is CPU. A busy machine may leave it unknown.
         let verdict = &result["verdict"];
         let factors = ["server-cpu", "single-core", "generator", "cpu-quota", "connections", "unknown"];
         assert!(verdict["factor"].as_str().is_some_and(|factor| factors.contains(&factor)), "{verdict:#}");

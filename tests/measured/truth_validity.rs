@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 use std::time::{Duration, Instant};
-use torr_test_support::beside;
-use torr_test_support::disturbance::unless_stolen;
+use torr_test_support::alone;
+use torr_test_support::measured::measured;
 use torr_test_support::program::{torr, torr_json};
+use torr_test_support::quiet;
 use torr_test_support::script::{OK, Script};
 use torr_test_support::servers::Serve;
 
@@ -29,17 +30,18 @@ fn finding(result: &Value, what: &str) -> Value {
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn a_server_that_slows_down_is_not_stationary() {
-    let _beside = beside();
-    unless_stolen("a server that slows down is not stationary", || {
+    let _alone = alone();
+    measured("a server that slows down is not stationary", || {
         let server = taking(|seconds| 5.0 + 3.0 * seconds);
         let result = torr_json(&["-d", "9s", "-c", "4", "-t", "1", &server.url()]);
         let (throughput, latency) = (finding(&result, "throughput"), finding(&result, "latency"));
-        assert_eq!((&throughput["ok"], &latency["ok"]), (&false.into(), &false.into()), "{result}");
+        quiet!(throughput["ok"] == false && latency["ok"] == false, "{result}");
         // From 5 to 14 ms in the first third, from 23 to 32 ms in the last.
         let drift = |finding: &Value| finding["value"].as_f64().unwrap_or_else(|| panic!("{finding}"));
-        assert!((-0.8..-0.5).contains(&drift(&throughput)), "{throughput}");
-        assert!((1.0..3.0).contains(&drift(&latency)), "{latency}");
+        quiet!((-0.8..-0.5).contains(&drift(&throughput)), "{throughput}");
+        quiet!((1.0..3.0).contains(&drift(&latency)), "{latency}");
         assert!(
             throughput["note"].as_str().is_some_and(|note| note.starts_with("throughput fell by ")),
             "{throughput}"
@@ -49,14 +51,15 @@ fn a_server_that_slows_down_is_not_stationary() {
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn a_server_that_is_always_the_same_is_stationary() {
-    let _beside = beside();
-    unless_stolen("a server that is always the same is stationary", || {
+    let _alone = alone();
+    measured("a server that is always the same is stationary", || {
         let server = taking(|_| 10.0);
         let result = torr_json(&["-d", "9s", "-c", "4", "-t", "1", &server.url()]);
         for what in ["throughput", "latency"] {
             let finding = finding(&result, what);
-            assert_eq!(finding["ok"], true, "{result}");
+            quiet!(finding["ok"] == true, "{result}");
             assert!(finding["p"].is_number() && finding["advice"].is_null(), "{finding}");
         }
     });
@@ -64,8 +67,8 @@ fn a_server_that_is_always_the_same_is_stationary() {
 
 #[test]
 fn a_generator_that_cannot_keep_its_schedule_says_so_and_does_not_blame_the_server() {
-    let _beside = beside();
-    unless_stolen("a generator that cannot keep its schedule says so and does", || {
+    let _alone = alone();
+    measured("a generator that cannot keep its schedule says so and does", || {
         let server = Serve::start(&["--workers", "1"]);
         // Far more than one thread can send, on more connections than it can keep busy.
         let args = ["-r", "1M", "-d", "2s", "-c", "1000", "-t", "1", "-q"];
@@ -78,27 +81,27 @@ fn a_generator_that_cannot_keep_its_schedule_says_so_and_does_not_blame_the_serv
 
 #[test]
 fn an_open_loop_tells_its_lag_and_its_rate() {
-    let _beside = beside();
-    unless_stolen("an open loop tells its lag and its rate", || {
+    let _alone = alone();
+    measured("an open loop tells its lag and its rate", || {
         let server = taking(|_| 5.0);
-        let result = torr_json(&["-r", "400", "-d", "3s", "-c", "50", "-t", "1", &server.url()]);
+        let result = torr_json(&["-r", "400", "-d", "2s", "-c", "50", "-t", "1", &server.url()]);
         let (lag, rate) = (finding(&result, "send-lag"), finding(&result, "rate"));
         assert_eq!(lag["value"].as_f64(), result["generator"]["send_lag_p99_us"].as_f64(), "{result}");
         let missed = rate["value"].as_f64().unwrap_or_else(|| panic!("{rate}"));
-        assert!(missed.abs() <= 0.001 && rate["ok"] == true, "{result}");
+        quiet!(missed.abs() <= 0.001 && rate["ok"] == true, "{result}");
         // If the service is overloaded, clocks run, and the rate is not the generator's fault.
-        let short = torr_json(&["-r", "1000", "-d", "2s", "-c", "2", "-t", "1", &server.url()]);
+        let short = torr_json(&["-r", "1000", "-d", "1s", "-c", "2", "-t", "1", &server.url()]);
         let rate = finding(&short, "rate");
         let missed = rate["value"].as_f64().unwrap_or_else(|| panic!("{rate}"));
-        assert!((-0.9..-0.5).contains(&missed), "two connections of 5 ms each send at most 400 a second: {short}");
+        quiet!((-0.9..-0.5).contains(&missed), "two connections of 5 ms each send at most 400 a second: {short}");
         assert!(rate["note"].as_str().is_some_and(|note| note.contains("waiting for responses")), "{short}");
     });
 }
 
 #[test]
 fn what_was_not_measured_is_named() {
-    let _beside = beside();
-    unless_stolen("what was not measured is named", || {
+    let _alone = alone();
+    measured("what was not measured is named", || {
         let server = taking(|_| 0.0);
         let ended = torr(&["-n", "100", "-c", "4", "-q", &server.url()]);
         let line = ended

@@ -1,6 +1,6 @@
 //! What Torr's tests, and the programs that measure Torr, have in common. Whatever goes wrong is a panic: the test has failed then.
 //!
-//! - Always: waiting ([`wait_until`]), measuring alone ([`alone`], [`beside`]), when a measurement may be made again ([`disturbance`]), tests that
+//! - Always: waiting ([`wait_until`]), measuring alone ([`alone`], [`beside`]), what a quiet machine is needed for ([`measured`]), tests that
 //!   cannot run everywhere ([`required`]), limits of CPU time and memory ([`control_group`]), and how a program fails or is
 //!   interrupted ([`error`], [`interrupt`]).
 //! - Feature `program`: the program `torr` run from outside, and clients and servers for it.
@@ -14,6 +14,7 @@ pub mod control_group;
 pub mod disturbance;
 pub mod error;
 pub mod interrupt;
+pub mod measured;
 pub mod required;
 mod waiting;
 
