@@ -8,7 +8,7 @@ pub use turn::{cpu_us, failed_share, invalid};
 
 use crate::block::{Block, Side};
 use crate::gate::{Kept, Rule};
-use crate::judgement::{Finding, Judge, Outcome, log_ratios, smallest_difference};
+use crate::judgement::{Finding, Judge, Outcome};
 use crate::metric::Metric;
 use crate::report::{self, Report};
 use crate::stats::median;
@@ -93,6 +93,19 @@ struct Bench<'b> {
     latency: [Latency; 2],
 }
 
+/// What the last look at all blocks found.
+struct Judgement {
+    findings: Vec<Finding>,
+    /// The smallest relative difference of each metric that could be shown.
+    smallest: BTreeMap<Metric, f64>,
+}
+
+impl Judgement {
+    fn of(findings: Vec<Finding>, judge: &Judge) -> Self {
+        Self { findings, smallest: judge.smallest().clone() }
+    }
+}
+
 /// Compares two servers.
 ///
 /// # Errors
@@ -118,12 +131,8 @@ pub fn compare(
     let most = bench.prepare()?;
     let noise_blocks = bench.noise(most)?;
     let most = most - noise_blocks.len();
-    let smallest = Metric::ALL
-        .into_iter()
-        .filter_map(|metric| Some((metric, smallest_difference(&log_ratios(&noise_blocks, metric), most)?)));
-    let smallest: BTreeMap<_, _> = smallest.collect();
-    let (blocks, findings, interrupted) = bench.blocks(most)?;
-    Ok(bench.report(noise_blocks, smallest, blocks, findings, interrupted))
+    let (blocks, judgement, interrupted) = bench.blocks(most, &noise_blocks)?;
+    Ok(bench.report(noise_blocks, blocks, judgement, interrupted))
 }
 
 impl Bench<'_> {
@@ -172,9 +181,9 @@ impl Bench<'_> {
     }
 
     /// Compares A with B, until the thresholds are shown or the blocks and the budget are spent.
-    fn blocks(&mut self, most: usize) -> Result<(Vec<Block>, Vec<Finding>, bool), Halt> {
+    fn blocks(&mut self, most: usize, noise: &[Block]) -> Result<(Vec<Block>, Judgement, bool), Halt> {
         let metrics = report::margins(&self.settings.rules, self.settings.margin);
-        let mut judge = Judge::new(&metrics, self.rng.u64(..));
+        let mut judge = Judge::new(&metrics, noise, self.rng.u64(..));
         let mut blocks = Vec::new();
         let mut longest = Duration::ZERO;
         loop {
@@ -183,7 +192,7 @@ impl Bench<'_> {
                 Ok(block) => blocks.push(block),
                 Err(Halt::Interrupted) if !blocks.is_empty() => {
                     let findings = judge.look(&blocks, 1.0);
-                    return Ok((blocks, findings, true));
+                    return Ok((blocks, Judgement::of(findings, &judge), true));
                 }
                 Err(halt) => return Err(halt),
             }
@@ -194,7 +203,7 @@ impl Bench<'_> {
                 let share = if is_last { 1.0 } else { blocks.len() as f64 / most as f64 };
                 let findings = judge.look(&blocks, share);
                 if is_last || self.is_settled(&findings) {
-                    return Ok((blocks, findings, false));
+                    return Ok((blocks, Judgement::of(findings, &judge), false));
                 }
             }
         }
@@ -250,14 +259,8 @@ impl Bench<'_> {
         self.settings.budget.saturating_sub(self.begun.elapsed())
     }
 
-    fn report(
-        &self,
-        noise_blocks: Vec<Block>,
-        smallest: BTreeMap<Metric, f64>,
-        blocks: Vec<Block>,
-        mut findings: Vec<Finding>,
-        interrupted: bool,
-    ) -> Report {
+    fn report(&self, noise_blocks: Vec<Block>, blocks: Vec<Block>, judgement: Judgement, interrupted: bool) -> Report {
+        let Judgement { mut findings, smallest } = judgement;
         for finding in &mut findings {
             let value = |side: usize| self.value(finding.metric, &blocks, side);
             (finding.a, finding.b) = (value(0), value(1));

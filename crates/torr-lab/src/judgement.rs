@@ -6,7 +6,7 @@ use crate::stats::bootstrap::{self, LEAST};
 use crate::stats::spending::Spending;
 use crate::stats::{holm, median, ranks};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The share of the blocks from which two versions may be the same.
 const EARLIEST_SAME: f64 = 0.5;
@@ -147,21 +147,32 @@ pub fn percent(share: f64) -> String {
 pub struct Judge {
     metrics: Vec<Metric>,
     margins: Vec<f64>,
+    /// The logarithms of the ratios of each metric in blocks of A against A.
+    noise: Vec<Vec<f64>>,
+    smallest: BTreeMap<Metric, f64>,
     spending: Spending,
     shown: BTreeSet<Metric>,
     rng: fastrand::Rng,
 }
 
 impl Judge {
-    /// Returns a judge of metrics, each with the relative difference that counts. What is drawn at random depends on the seed.
-    pub fn new(metrics: &[(Metric, f64)], seed: u64) -> Self {
+    /// Returns a judge of metrics, each with the relative difference that counts, which knows blocks of A against A. What is drawn at
+    /// random depends on the seed.
+    pub fn new(metrics: &[(Metric, f64)], noise: &[Block], seed: u64) -> Self {
         Self {
             metrics: metrics.iter().map(|(metric, _)| *metric).collect(),
             margins: metrics.iter().map(|(_, margin)| *margin).collect(),
+            noise: metrics.iter().map(|(metric, _)| log_ratios(noise, *metric)).collect(),
+            smallest: BTreeMap::new(),
             spending: Spending::default(),
             shown: BTreeSet::new(),
             rng: fastrand::Rng::with_seed(seed),
         }
+    }
+
+    /// Returns the smallest relative difference of each metric that the last look could show. No finding claims less.
+    pub fn smallest(&self) -> &BTreeMap<Metric, f64> {
+        &self.smallest
     }
 
     /// Looks at all blocks until now, which are a share of those that can come; 1 at the last look.
@@ -178,14 +189,20 @@ impl Judge {
                 self.shown.insert(metric);
             }
             let interval = interval(logs, &mut self.rng);
+            let smallest = smallest_difference(&self.noise[at], logs);
+            self.smallest.extend(smallest.map(|smallest| (metric, smallest)));
+            let (smallest, ratio) = (smallest.unwrap_or(f64::INFINITY), median(logs).exp());
             let outcome = match Finding::settle(interval, self.shown.contains(&metric), margin) {
                 // The interval of few blocks is at times too narrow, and a look at them must not end the comparison.
                 Outcome::Same if share < EARLIEST_SAME => Outcome::CannotTell,
+                // What the noise hides is claimed in neither direction.
+                Outcome::Same if margin < smallest => Outcome::CannotTell,
+                Outcome::Different if ratio.max(1.0 / ratio) - 1.0 < smallest => Outcome::CannotTell,
                 outcome => outcome,
             };
             findings[at] = Finding {
                 pairs: logs.len(),
-                ratio: Some(median(logs).exp()),
+                ratio: Some(ratio),
                 interval,
                 p: Some(p),
                 margin,
@@ -219,24 +236,24 @@ fn interval(logs: &[f64], rng: &mut fastrand::Rng) -> Option<[f64; 2]> {
     bootstrap::interval(&[logs.len()], rng, statistic).map(|[low, high]| [low.exp(), high.exp()])
 }
 
-/// Returns the smallest relative difference that so many blocks show with a probability of 95%, if their ratios vary as
-/// those of a version with itself did. `None` with fewer than four of those.
-pub fn smallest_difference(noise: &[f64], blocks: usize) -> Option<f64> {
-    /// The quantiles of the normal distribution for the level of the last look at three metrics, two-sided, and for a power
-    /// of 97%, as the interval has to exclude 1 besides.
-    const LEVEL_AND_POWER: f64 = 3.6 + 1.9;
+/// Returns the smallest relative difference that blocks of A against B can show, by the spread of their ratios and of those of A against A,
+/// which differ by nothing in truth. All ratios are logarithms. `None` with too few blocks for an interval.
+pub fn smallest_difference(noise: &[f64], blocks: &[f64]) -> Option<f64> {
+    /// The quantile of the normal distribution for the level of the last look at three metrics, two-sided.
+    const LEVEL: f64 = 3.6;
     /// The standard error of a signed-rank test as a ratio to that of a mean of normal values, sqrt(pi / 3).
     const RANKS: f64 = 1.023;
-    if noise.len() < 4 || blocks < LEAST {
+    /// The standard deviation of normal values as a ratio to their median distance from the middle. The tests go by ranks as well, so that
+    /// a few disturbed blocks count for no more here than there.
+    const DEVIATION: f64 = 1.4826;
+    if blocks.len() < LEAST {
         return None;
     }
-    let n = noise.len() as f64;
-    // Two turns of the same version differ by nothing in truth.
-    let deviation = (noise.iter().map(|log| log * log).sum::<f64>() / n).sqrt();
-    // Few blocks may have been quiet by chance: the upper 90% limit of the deviation (Wilson and Hilferty 1931).
-    let spread = 2.0 / (9.0 * n);
-    let deviation = deviation / (1.0 - spread - 1.2816 * spread.sqrt()).powf(1.5);
-    Some((LEVEL_AND_POWER * RANKS * deviation / (blocks as f64).sqrt()).exp_m1())
+    let middle = median(blocks);
+    let distances: Vec<f64> =
+        noise.iter().copied().chain(blocks.iter().map(|log| log - middle)).map(f64::abs).collect();
+    let deviation = DEVIATION * median(&distances);
+    Some((LEVEL * RANKS * deviation / (blocks.len() as f64).sqrt()).exp_m1())
 }
 
 #[cfg(test)]

@@ -34,7 +34,8 @@ pub struct Report {
     pub connections: usize,
     /// The fixed rate in requests per second.
     pub rate: Option<f64>,
-    /// The smallest relative difference of each metric that the budget could show, by A against A.
+    /// The smallest relative difference of each metric that the blocks could show, by the spread within A against A and A against B. No
+    /// finding claims less.
     pub smallest: BTreeMap<Metric, f64>,
     /// The findings.
     pub findings: Vec<Finding>,

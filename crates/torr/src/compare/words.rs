@@ -59,18 +59,19 @@ pub fn markdown(report: &Report) -> String {
     out
 }
 
-/// Returns the first line: the smallest difference that the machine can show.
+/// Returns the first line: the smallest difference that the comparison can show.
 fn noise(report: &Report) -> String {
     let smallest = main(&report.findings).and_then(|main| Some((main.metric, report.smallest.get(&main.metric)?)));
     match smallest {
         Some((metric, smallest)) => format!(
-            "A against A: this machine can show a difference of {} in {} within the budget ({} blocks)",
+            "this comparison can show a difference of {} in {}, by the noise of {} blocks of A against A and {} of A against B",
             percent(*smallest),
             metric.name(),
-            report.noise_blocks.len()
+            report.noise_blocks.len(),
+            report.blocks.len()
         ),
         None if report.blocks.is_empty() => "results as they are: there was no A against A".into(),
-        None => "A against A: too few valid turns to say what this machine can show".into(),
+        None => "too few valid turns to say which difference this comparison can show".into(),
     }
 }
 
