@@ -11,6 +11,7 @@
 pub mod archive;
 pub mod bench;
 pub mod block;
+pub mod disturbed;
 pub mod gate;
 pub mod groups;
 pub mod history;

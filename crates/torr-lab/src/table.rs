@@ -1,6 +1,7 @@
 //! The table of an archive: for each level and subject the figures of all rounds, and what they are limited by.
 
 use crate::bench::{cpu_us, failed_share, invalid};
+use crate::disturbed::taken;
 use crate::runs::{Archive, Entry, Header, Run};
 use crate::stats::median;
 use serde::Serialize;
@@ -51,6 +52,9 @@ pub struct Line {
     pub level: String,
     /// A cell for each subject.
     pub cells: Vec<Cell>,
+    /// Which subject is the fastest. `None` with fewer than two that were measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lead: Option<Lead>,
     /// The reference figures, in the order of [`Table::references`]; empty where there is none.
     pub references: Vec<String>,
 }
@@ -92,6 +96,39 @@ pub struct Figures {
     pub invalid: Vec<String>,
     /// The share of requests that failed, if it counts: the median.
     pub failed: Option<f64>,
+    /// What took CPU time from a round besides the subject and the generator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disturbed: Option<String>,
+}
+
+/// What is known of the fastest subject of a line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lead {
+    /// Each round of this subject was faster than each of all others.
+    Fastest(String),
+    /// The rounds of these subjects overlap with those of the one with the highest median, which is the first.
+    CannotTell(Vec<String>),
+}
+
+/// Returns which subject of a line is the fastest. `None` with fewer than two that were measured.
+fn lead(subjects: &[String], cells: &[Cell]) -> Option<Lead> {
+    let measured = subjects.iter().zip(cells).filter_map(|(subject, cell)| match cell {
+        Cell::Measured(figures) => Some((subject, figures)),
+        _ => None,
+    });
+    let mut measured: Vec<_> = measured.collect();
+    measured.sort_by(|(_, one), (_, other)| other.rps.total_cmp(&one.rps));
+    let [(first, best), others @ ..] = &measured[..] else { return None };
+    // One round has no range, so it leaves open how much of a difference is noise.
+    let is_near = |figures: &Figures| figures.rounds < 2 || best.rounds < 2 || figures.most_rps >= best.least_rps;
+    let near: Vec<String> =
+        others.iter().filter(|(_, figures)| is_near(figures)).map(|(name, _)| (*name).clone()).collect();
+    match near.is_empty() {
+        _ if others.is_empty() => None,
+        true => Some(Lead::Fastest((*first).clone())),
+        false => Some(Lead::CannotTell([vec![(*first).clone()], near].concat())),
+    }
 }
 
 impl Table {
@@ -115,9 +152,11 @@ impl Table {
             let reference = |whose: &String| {
                 header.references.get(level).and_then(|figures| figures.get(whose)).cloned().unwrap_or_default()
             };
+            let cells: Vec<Cell> = header.subjects.iter().map(cell).collect();
             Line {
                 level: level.clone(),
-                cells: header.subjects.iter().map(cell).collect(),
+                lead: lead(&header.subjects, &cells),
+                cells,
                 references: references.iter().map(reference).collect(),
             }
         };
@@ -167,6 +206,7 @@ fn figures(runs: &[&Run]) -> Figures {
         limit: in_most(runs, |run| run.result.verdict.iter().map(|verdict| verdict.factor).collect()).pop(),
         invalid: in_most(runs, |run| invalid(&run.result)),
         failed,
+        disturbed: runs.iter().find_map(|run| taken(&run.result)),
     }
 }
 
@@ -181,4 +221,39 @@ fn in_most<T: PartialEq + Clone>(runs: &[&Run], of: impl Fn(&Run) -> Vec<T>) -> 
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell([least, median, most]: [f64; 3], rounds: usize) -> Cell {
+        Cell::Measured(Figures {
+            rps: median,
+            least_rps: least,
+            most_rps: most,
+            p99_us: None,
+            cpu_us: None,
+            rounds,
+            limit: None,
+            invalid: Vec::new(),
+            failed: None,
+            disturbed: None,
+        })
+    }
+
+    #[test]
+    fn ranges_that_overlap_have_no_order() {
+        let subjects = ["noisy", "slow", "steady"].map(str::to_owned);
+        let lead = |cells: &[Cell]| lead(&subjects, cells);
+        let (slow, steady) = (cell([9_000.0, 9_500.0, 9_900.0], 3), cell([30_000.0, 30_500.0, 31_000.0], 3));
+        // As a subject that was disturbed in two rounds of three.
+        let noisy = cell([22_671.0, 27_478.0, 111_356.0], 3);
+        let both = ["steady", "noisy"].map(str::to_owned).to_vec();
+        assert_eq!(lead(&[noisy, slow.clone(), steady.clone()]), Some(Lead::CannotTell(both)));
+        assert_eq!(lead(&[Cell::Absent, slow.clone(), steady]), Some(Lead::Fastest("steady".to_owned())));
+        let once = |rps: f64| cell([rps; 3], 1);
+        assert!(matches!(lead(&[once(9.0), once(10.0), once(99.0)]), Some(Lead::CannotTell(all)) if all.len() == 3));
+        assert_eq!(lead(&[Cell::Missing, slow, Cell::NotOffered]), None);
+    }
 }

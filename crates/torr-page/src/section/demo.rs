@@ -34,6 +34,9 @@ pub fn demo(value: &Value) -> Markup {
             (number(value, "machine.cores").unwrap_or(0.0)) " CPUs, which server and generator share; "
             (number(value, "workers").unwrap_or(0.0)) " workers; " (text(value, "database").unwrap_or_default()) "."
         }
+        @if let Some(disturbed) = rows.iter().find_map(|row| text(row, "disturbed")) {
+            p { "Disturbed: " (disturbed) "." }
+        }
         p.sub { "Figures of others are their own, of other machines: they say what is usual, not who is faster." }
     }
 }
@@ -46,7 +49,8 @@ fn table(rows: &[&Value], first: &str) -> Markup {
             table {
                 thead {
                     tr {
-                        th scope="col" { (first) } th scope="col" { "requests/s" } td {} th scope="col" { "p50" } th scope="col" { "p99" }
+                        th scope="col" { (first) } th scope="col" { "requests/s" } td {} th scope="col" { "range" } th scope="col" { "p50" }
+                        th scope="col" { "p99" }
                         th scope="col" { "errors" } th.left scope="col" { "limit" } th.left scope="col" { "others" }
                     }
                 }
@@ -56,6 +60,7 @@ fn table(rows: &[&Value], first: &str) -> Markup {
                             th scope="row" { (text(row, "name").unwrap_or_default()) }
                             td { (number(row, "run.rps").map_or("–".into(), rate)) }
                             td.drawn { (bar(number(row, "run.rps").unwrap_or(0.0) / most, if flag(row, "keep_alive") { "a" } else { "b" })) }
+                            td { (range(row)) }
                             td { (time(row, "p50")) } td { (time(row, "p99")) }
                             td { (field(row, "run").map_or("–".into(), |run| count(failures(run) as u64))) }
                             td.left { (text(row, "run.verdict.factor").unwrap_or("–")) }
@@ -65,6 +70,14 @@ fn table(rows: &[&Value], first: &str) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// Returns the smallest and the largest throughput of the rounds.
+fn range(row: &Value) -> String {
+    match list(row, "rps_range") {
+        [least, most] => [least, most].map(|rps| rps.as_f64().map_or("–".into(), rate)).join(" to "),
+        _ => "–".into(),
     }
 }
 

@@ -19,6 +19,9 @@ pub fn text(demo: &Demo, json: Option<&Path>) -> String {
         let _ = writeln!(out, "\n  one row of 100,000 as JSON, {QUERY_CONNECTIONS} connections, {kept}\n");
         append(&mut out, query_table(rows));
     }
+    for line in notes(&demo.rows) {
+        let _ = writeln!(out, "\n  {}", paint(FAINT, line));
+    }
     let machine = &demo.machine;
     let cores = |n: usize| if n == 1 { "1 CPU".to_owned() } else { format!("{n} CPUs") };
     let _ = writeln!(
@@ -46,6 +49,23 @@ pub fn text(demo: &Demo, json: Option<&Path>) -> String {
     out
 }
 
+/// Returns what the reader should know of the figures.
+fn notes(rows: &[Row]) -> Vec<String> {
+    let rounds = rows.iter().map(|row| row.rounds).max().unwrap_or(0);
+    let mut notes = vec![match rounds {
+        1 => "each figure is of one run; there is no range".to_owned(),
+        _ => format!("each figure is the median of {rounds} runs in turns, with the smallest and the largest"),
+    }];
+    if let Some(taken) = rows.iter().find_map(|row| row.disturbed.as_ref()) {
+        let disturbed = rows.iter().filter(|row| row.disturbed.is_some()).count();
+        notes.push(format!(
+            "disturbed: in {disturbed} of {} rows {taken}; stop the other programs and run again",
+            rows.len()
+        ));
+    }
+    notes
+}
+
 /// Returns rows that are all with keep-alive or all without, and the words for that.
 fn kept<'r, 'd>(rows: &'r [&'d Row]) -> (&'static str, &'r [&'d Row]) {
     let keep_alive = rows.first().is_some_and(|row| row.setting.keep_alive);
@@ -57,7 +77,7 @@ fn append(out: &mut String, rows: Vec<Vec<String>>) {
 }
 
 fn hello_table(rows: &[&Row]) -> Vec<Vec<String>> {
-    let heading = ["hello world", "requests/s", "p50", "p99", "errors", "limit", "webman", "Drogon", "nginx"];
+    let heading = ["hello world", "requests/s", "range", "p50", "p99", "errors", "limit", "webman", "Drogon", "nginx"];
     let row = |row: &&Row| {
         let limit = row.run.verdict.as_ref().map_or("-".into(), |verdict| verdict.factor.to_string());
         let column = |name| row.setting.references.iter().find(|r| r.system == name);
@@ -69,7 +89,7 @@ fn hello_table(rows: &[&Row]) -> Vec<Vec<String>> {
 }
 
 fn query_table(rows: &[&Row]) -> Vec<Vec<String>> {
-    let heading = ["by", "requests/s", "p50", "p99", "errors", "of raw", "webman"];
+    let heading = ["by", "requests/s", "range", "p50", "p99", "errors", "of raw", "webman"];
     let raw = rows.first();
     let row = |row: &&Row| {
         let ratio = |of: f64, whole: Option<f64>| whole.map_or("-".into(), |whole| format!("{:.2}", of / whole));
@@ -82,8 +102,11 @@ fn query_table(rows: &[&Row]) -> Vec<Vec<String>> {
                 }
             });
         let way = row.setting.path.rsplit('/').next().unwrap_or_default().to_owned();
-        let own =
-            [vec![way], measured(row)[1..].to_vec(), vec![ratio(row.run.rps, raw.map(|raw| raw.run.rps))]].concat();
+        let of_raw = match raw {
+            Some(raw) if !std::ptr::eq(*raw, *row) && row.overlaps(raw) => "cannot tell".to_owned(),
+            _ => ratio(row.run.rps, raw.map(|raw| raw.run.rps)),
+        };
+        let own = [vec![way], measured(row)[1..].to_vec(), vec![of_raw]].concat();
         own.into_iter().chain([paint(FAINT, theirs)]).collect()
     };
     heading_of(&heading).chain(rows.iter().map(row)).collect()
@@ -100,6 +123,7 @@ fn measured(row: &Row) -> Vec<String> {
     vec![
         row.setting.name.clone(),
         paint(STRONG, human::rate(run.rps)),
+        paint(FAINT, row.rps_range.map(human::rate).join("-")),
         micros(run.latency_us.and_then(|latency| latency.p50)),
         micros(run.latency_us.and_then(|latency| latency.p99)),
         human::count(run.errors.total()),

@@ -3,6 +3,7 @@
 use super::reference::Reference;
 use serde::Serialize;
 use torr_gauge::{Machine, RunResult, Verdict};
+use torr_lab::disturbed::taken;
 
 /// The connections of loads on the database.
 pub const QUERY_CONNECTIONS: usize = 100;
@@ -31,10 +32,35 @@ pub struct Setting {
     pub references: Vec<Reference>,
 }
 
-/// A setting and its measurement.
+/// A setting and its measurements.
 #[derive(Serialize)]
 pub struct Row {
     #[serde(flatten)]
     pub setting: Setting,
+    /// The measurement whose throughput is the median.
     pub run: RunResult,
+    /// The number of measurements.
+    pub rounds: usize,
+    /// The smallest and the largest throughput of them.
+    pub rps_range: [f64; 2],
+    /// What took CPU time from a measurement besides both sides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disturbed: Option<String>,
+}
+
+impl Row {
+    /// Returns the row of a setting. `None` if nothing was measured.
+    pub fn of(setting: Setting, mut runs: Vec<RunResult>) -> Option<Self> {
+        runs.sort_by(|one, other| one.rps.total_cmp(&other.rps));
+        let rps_range = [runs.first()?.rps, runs.last()?.rps];
+        let disturbed = runs.iter().find_map(taken);
+        let rounds = runs.len();
+        Some(Self { setting, run: runs.swap_remove((rounds - 1) / 2), rounds, rps_range, disturbed })
+    }
+
+    /// Whether the ranges of this row and of another one overlap, so that neither is known to be faster.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let ([low, high], [other_low, other_high]) = (self.rps_range, other.rps_range);
+        low <= other_high && other_low <= high
+    }
 }

@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use torr_lab::subject::Subject;
 use torr_report::human::cut;
 
@@ -104,7 +104,8 @@ fn built(subject: &Subject, stop: &AtomicBool, tell: &dyn Fn(&str)) -> Result<Pa
     if folder.join(BUILT).exists() {
         return Ok(folder);
     }
-    tell(&format!("{} is built, once", subject.name));
+    tell(&format!("{}: compiling it in {} (the first run only; it can take minutes)", subject.name, folder.display()));
+    let begun = Instant::now();
     let failed = |error: std::io::Error| format!("cannot be built in {}: {error}", folder.display());
     for (name, text) in &subject.sources {
         let file = folder.join(name);
@@ -120,6 +121,7 @@ fn built(subject: &Subject, stop: &AtomicBool, tell: &dyn Fn(&str)) -> Result<Pa
         })?;
     }
     fs::write(folder.join(BUILT), "").map_err(failed)?;
+    tell(&format!("{}: compiled in {:.0} s", subject.name, begun.elapsed().as_secs_f64()));
     Ok(folder)
 }
 
