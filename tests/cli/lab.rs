@@ -119,6 +119,8 @@ fn a_suite_has_a_table_and_an_archive() {
     assert!(markdown.contains("|  | mine | absent | other | Elsewhere |"), "{markdown}");
     let page = fs::read_to_string(lab.path("table.html")).expect("it was asked for");
     assert!(page.contains("suite: a suite of the tests") && page.contains("no-such-program is not here"), "{page}");
+    let command = format!("torr lab run suite.toml {} --seed ", subjects.join(" "));
+    assert!(page.contains(&command), "no {command}: {page}");
     // The archive alone gives the same table, and the same page.
     let archived = torr(&["report", &lab.path("suite.jsonl").display().to_string(), "-o", "-"]).stdout;
     assert_eq!(archived.replace(&lab.path("suite.jsonl").display().to_string(), "this run"), page);

@@ -23,6 +23,7 @@ mod live;
 mod oracle;
 mod outputs;
 mod plan;
+mod repeat;
 mod report;
 mod script_files;
 mod script_sessions;

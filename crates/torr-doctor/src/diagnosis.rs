@@ -93,8 +93,7 @@ impl Diagnosis {
         let commands = &evidence.setting.commands;
         let verdict = match verdict.verify {
             Some(_) => verdict,
-            // Whatever is changed, the same examination tells whether it was that.
-            None => verdict.verify(commands.doctor(&[("-c", &evidence.setting.connections)])),
+            None => Verdict { verify: verification(&evidence, &verdict, cut_short), ..verdict },
         };
         let verdict = match commands.before_running() {
             Some(named) => verdict.advice(named),
@@ -115,6 +114,29 @@ impl Diagnosis {
             keep_alive,
             unreached: evidence.unreached().to_vec(),
             trail: evidence.into_observations(),
+        }
+    }
+}
+
+/// Returns the command that tells whether a change was the cure, for a rule without one of its own; after a verdict that names no limit
+/// the next examination. It is never the command that has just been run, which would tell the same again.
+fn verification(evidence: &Evidence, verdict: &Verdict, cut_short: Option<CutShort>) -> Option<String> {
+    let setting = &evidence.setting;
+    let (commands, connections) = (&setting.commands, &setting.connections);
+    match verdict.factor {
+        Factor::Unknown if cut_short == Some(CutShort::OutOfTime) => {
+            let budget = format!("{:.0}s", 2.0 * setting.budget_s);
+            Some(commands.doctor(&[("-c", connections), ("--budget", &budget)]))
+        }
+        Factor::Unknown => None,
+        Factor::None => setting.max_rate.map(|rate| {
+            let rate = (2.0 * rate).ceil();
+            commands.doctor(&[("-c", connections), ("--max-rate", &rate)])
+        }),
+        _ => {
+            let promised = verdict.gain.as_ref().and_then(|gain| gain.low).map_or(1.0, |low| low.max(1.0));
+            let rule = format!("rps<{:.0}", (promised * evidence.figures.rps()).floor().max(1.0));
+            Some(commands.press(&[("-c", connections), ("--fail-if", &rule)]))
         }
     }
 }

@@ -6,8 +6,8 @@ use std::fmt::Write;
 /// The parts of the user's command line that other commands need. All texts except URLs are quoted for a shell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Invocation {
-    /// The only command to print, where the service exists only while that command runs.
-    pub instead: Option<String>,
+    /// The command that starts the service, where the service has ended with the command that examined it.
+    pub first: Option<String>,
     /// What `torr URL` becomes where others load for it, such as `torr fleet run --`.
     pub through: Option<String>,
     /// The URL without user and password; `None` if flags of the request have it.
@@ -43,8 +43,7 @@ impl Invocation {
     /// Returns `torr URL` for another URL, with a connection for each request.
     pub fn press_once_each(&self, url: &str, flags: &[Flag<'_>]) -> String {
         let one_each = Self { streams: vec![], ..self.clone() };
-        one_each.press_at(Some(url), flags, &["--no-keepalive"])
-            + if self.instead.is_none() { " --no-keepalive" } else { "" }
+        one_each.press_at(Some(url), flags, &["--no-keepalive"]) + " --no-keepalive"
     }
 
     /// Returns `torr URL` for another URL of the service.
@@ -70,9 +69,14 @@ impl Invocation {
         self.command("torr doctor", url, flags, &|_| false, &self.doctor)
     }
 
-    /// Returns what to do before a command with secrets can be run. `None` if there are no secrets.
+    /// Returns what to do before a printed command can be run. `None` if there is nothing to do.
     pub fn before_running(&self) -> Option<String> {
-        if self.variables.is_empty() || self.instead.is_some() {
+        if let Some(first) = &self.first {
+            return Some(format!(
+                "before you run the command below, start the server again, in another terminal: {first}"
+            ));
+        }
+        if self.variables.is_empty() {
             return None;
         }
         let text: Vec<_> = self.variables.iter().map(|(name, what)| format!("${name} ({what})")).collect();
@@ -90,9 +94,6 @@ impl Invocation {
         without: &dyn Fn(&str) -> bool,
         own: &[(String, Option<String>)],
     ) -> String {
-        if let Some(instead) = &self.instead {
-            return instead.clone();
-        }
         let mut command = program.to_owned();
         let mut word = |word: &str| {
             // Writing to a string does not fail.
@@ -181,9 +182,9 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_for_all_is_printed_instead() {
-        let demo = Invocation { instead: Some("torr demo".into()), ..given() };
-        assert_eq!([demo.press(&[("-c", &8)]), demo.doctor(&[]), demo.press_once_each("x", &[])], ["torr demo"; 3]);
+    fn a_service_that_has_ended_is_started_first() {
+        let demo = Invocation { first: Some("torr serve --workers 2".into()), ..given() };
+        assert!(demo.before_running().is_some_and(|text| text.ends_with("another terminal: torr serve --workers 2")));
     }
 
     #[test]

@@ -34,6 +34,9 @@ pub struct Header {
     pub scale: f64,
     /// The seed of the order.
     pub seed: u64,
+    /// The command line that began the suite, without outputs; a shell's variable stands for each secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// The names of the levels, in the order of the table.
     pub levels: Vec<String>,
     /// The reference figures of a level, by whose they are.
@@ -214,6 +217,7 @@ mod tests {
             subjects: vec!["a".into()],
             rounds: 3,
             scale: 0.1,
+            command: None,
             seed: 1,
             levels: vec!["hello".into()],
             references: BTreeMap::new(),

@@ -2,7 +2,7 @@
 //! variable stands for each of them.
 
 use crate::flags::given::{GivenFlag, GivenFlags};
-use crate::flags::secret::SECRETS;
+use crate::flags::secret::{self, SECRETS};
 use crate::target;
 use torr_doctor::{Invocation, quoted};
 use torr_gauge::redact;
@@ -28,11 +28,38 @@ pub fn invocation(given: &GivenFlags, url: Option<&str>) -> Invocation {
     again
 }
 
-/// A flag and its value, as words of a shell.
-fn words(flag: &GivenFlag, variables: &mut Vec<(String, String)>) -> Vec<String> {
+/// Returns a positional argument as a word of a shell, or as two: the URL without user and password, and the flag that gives these.
+pub fn word(id: &str, value: &str, variables: &mut Vec<(String, String)>) -> String {
+    let target = ["targets", "url"].contains(&id).then(|| Target::parse(value).ok()).flatten();
+    if let Some(target) = target.filter(Target::has_userinfo)
+        && !secret::hides(id, &target.url)
+    {
+        let variable = variable("TORR_USER", "user and password of the URL", variables);
+        return format!("{} --user \"${variable}\"", quoted(&target.url));
+    }
+    let name = if id == "targets" { "url" } else { id };
+    hidden(id, name, value, variables).unwrap_or_else(|| quoted(value))
+}
+
+/// Returns the variable that stands for a whole value, if there is a secret in the value.
+fn hidden(id: &str, name: &str, value: &str, variables: &mut Vec<(String, String)>) -> Option<String> {
+    let name = name.trim_start_matches('-');
+    let upper = name.to_ascii_uppercase().replace('-', "_");
+    secret::hides(id, value).then(|| format!("\"${}\"", variable(&format!("TORR_{upper}"), name, variables)))
+}
+
+/// Returns a flag and its value, as words of a shell.
+pub fn words(flag: &GivenFlag, variables: &mut Vec<(String, String)>) -> Vec<String> {
     let mut words = vec![flag.name.clone()];
     let Some(value) = &flag.value else { return words };
     let secret = SECRETS.iter().find(|(id, _)| *id == flag.id).map(|(_, variable)| variable);
+    if secret.is_none()
+        && flag.id != "headers"
+        && let Some(variable) = hidden(&flag.id, &flag.name, value, variables)
+    {
+        words.push(variable);
+        return words;
+    }
     let field = (flag.id == "headers").then(|| value.split_once(':')).flatten().filter(|(name, _)| is_secret(name));
     let word = match (secret, field) {
         (Some(name), _) => format!("\"${}\"", variable(name, &flag.name, variables)),

@@ -6,6 +6,7 @@ mod help;
 mod shell;
 
 use crate::check::Planned;
+use crate::command_line;
 use crate::exit::{self, CliError};
 use crate::flags::given::{GivenFlag, given};
 use crate::flags::reads::{self, InputFile};
@@ -60,6 +61,11 @@ fn prepare_plan(plan: &Expanded) -> Result<Ready, CliError> {
     Ok(ready)
 }
 
+/// Returns the grammar of all commands.
+pub fn whole_grammar() -> clap::Command {
+    help::grammar()
+}
+
 /// A command line that was checked.
 enum Ready {
     /// Help or a version, which clap shows.
@@ -80,6 +86,7 @@ fn prepare(words: &[OsString]) -> Result<Ready, CliError> {
         parsed => parsed.map_err(|error| refusal(words, &error))?,
     };
     let cli = Cli::from_arg_matches(&matches).map_err(|error| refusal(words, &error))?;
+    command_line::note(whole_grammar, &matches);
     match cli.command {
         Some(command) => {
             check_command(&command, &matches)?;

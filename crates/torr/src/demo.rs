@@ -4,6 +4,7 @@ mod reference;
 mod render;
 mod result;
 
+use crate::command_line::Repeatable;
 use crate::doctor;
 use crate::exit::{self, CliError};
 use crate::interrupt;
@@ -22,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use torr_data::DatabaseKind;
 use torr_doctor::{Assignment, ExperimentStart, Invocation, quoted};
-use torr_gauge::{Machine, Verdict, redact};
+use torr_gauge::{Machine, RunResult, Verdict, redact};
 use torr_press::Plan;
 use torr_press::request::Options;
 use torr_report::live::LiveProgress;
@@ -30,7 +31,7 @@ use torr_report::live::LiveProgress;
 /// `torr demo`.
 #[derive(Debug, Args)]
 pub struct DemoArgs {
-    /// Take one second instead of 6 for each setting
+    /// Take 1.2 seconds instead of 6 for each setting
     #[arg(long)]
     pub quick: bool,
     /// The database of the server, as with 'torr serve'; its tables are made and filled if they are missing
@@ -44,9 +45,11 @@ pub struct DemoArgs {
     pub report: Option<PathBuf>,
 }
 
-/// How long each setting is pressed.
-const EACH: Duration = Duration::from_secs(6);
-const EACH_QUICK: Duration = Duration::from_secs(1);
+/// The number of rounds: each setting is measured once in each, so that what disturbs the machine for a while spoils one of its figures.
+const ROUNDS: u32 = 3;
+/// The length of one measurement.
+const EACH: Duration = Duration::from_secs(2);
+const EACH_QUICK: Duration = Duration::from_millis(400);
 /// How long the doctor may take at the end.
 const BUDGET: Duration = Duration::from_secs(12);
 const BUDGET_QUICK: Duration = Duration::from_secs(5);
@@ -82,13 +85,13 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, CliError> {
     let stop = interrupt::flag()?;
     let workers = cpus();
     let (each, budget) = if args.quick { (EACH_QUICK, BUDGET_QUICK) } else { (EACH, BUDGET) };
-    let live = LiveProgress::new(Some(each * settings().len() as u32), true);
+    let live = LiveProgress::new(Some(each * ROUNDS * settings().len() as u32), true);
     live.begin(0.0, "the server starts, with a database of 100,000 rows");
     let server = Server::start(workers, &["--database", &args.database]).inspect_err(|_| live.clear())?;
     let rows = press_all(&server, each, &live, &stop);
     live.clear();
     let mut rows = rows?;
-    let diagnosed = diagnose(&server, budget, again(args), &stop)?;
+    let diagnosed = diagnose(&server, budget, again(args, workers), &stop)?;
     drop(server);
     let verdict = agree(&mut rows, diagnosed);
     let demo = Demo {
@@ -104,7 +107,7 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, CliError> {
         output::report(&render::text(&demo, args.json.as_deref()));
     }
     if let Some(json) = json {
-        let text = serde_json::to_string_pretty(&demo).map_err(|error| CliError::Failed(error.to_string()))?;
+        let text = Repeatable::new(&demo).json().map_err(|error| CliError::Failed(error.to_string()))?;
         json.put(&text).map_err(CliError::Failed)?;
     }
     if let Some(page) = page {
@@ -120,20 +123,26 @@ fn database(url: &str) -> Result<String, CliError> {
 }
 
 fn press_all(server: &Server, each: Duration, live: &LiveProgress, stop: &AtomicBool) -> Result<Vec<Row>, CliError> {
-    let mut rows = Vec::new();
-    for setting in settings() {
+    let settings = settings();
+    let mut runs: Vec<Vec<RunResult>> = settings.iter().map(|_| Vec::new()).collect();
+    let turns = (0..ROUNDS).flat_map(|_| 0..settings.len());
+    for (number, at) in turns.enumerate() {
+        let setting = &settings[at];
         let name =
             if setting.path == "/" { setting.name.clone() } else { format!("{}: {}", setting.path, setting.name) };
-        let before_s = each.as_secs_f64() * rows.len() as f64;
+        let before_s = each.as_secs_f64() * number as f64;
         live.begin(before_s, &name);
-        let plan = plan(server, &setting, each)?;
+        let plan = plan(server, setting, each)?;
         let run = press::press(&plan, stop, |progress| live.within(before_s, &name, progress))?;
-        rows.push(Row { setting, run: run.result });
+        // What was interrupted counts only where there is nothing else.
+        if !run.result.interrupted || runs[at].is_empty() {
+            runs[at].push(run.result);
+        }
         if stop.load(Ordering::Relaxed) {
             break;
         }
     }
-    Ok(rows)
+    Ok(settings.into_iter().zip(runs).filter_map(|(setting, runs)| Row::of(setting, runs)).collect())
 }
 
 /// The verdict of the page, which is the first row's as well: the doctor has examined that very load, and knows more than the row.
@@ -146,16 +155,14 @@ fn agree(rows: &mut [Row], diagnosed: Option<Verdict>) -> Option<Verdict> {
     first.run.verdict.clone()
 }
 
-/// The server is gone once the demo has ended: whatever a verdict would have run again is the demo.
-fn again(args: &DemoArgs) -> Invocation {
-    let mut command = String::from("torr demo");
-    if args.quick {
-        command += " --quick";
-    }
+/// Returns the commands that a verdict prints. The server of the demo has ended by then, so that the same server is started first, at
+/// its usual address.
+fn again(args: &DemoArgs, workers: usize) -> Invocation {
+    let mut command = format!("torr serve --workers {workers}");
     if args.database != EMBEDDED {
         command += &format!(" --database {}", quoted(&redact::url(&args.database)));
     }
-    Invocation { instead: Some(command), ..Invocation::default() }
+    Invocation { first: Some(command), url: Some("http://127.0.0.1:8080/".into()), ..Invocation::default() }
 }
 
 /// Returns what limits the page, unless the demo was interrupted.

@@ -7,6 +7,7 @@ mod spread;
 mod verify;
 
 use crate::base::{Base, BaseArgs};
+use crate::command_line::Repeatable;
 use crate::exit::{self, CliError};
 use crate::flags::file_source::{FileSource, FilesByPath};
 use crate::fleet::{self, FleetOf, Step, StepLoad, Steps};
@@ -107,7 +108,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
             &verify::commands(args, steps.as_ref().map(Steps::agents), session::requests_each(&plan), &outcome),
         ));
     }
-    let written = json.map(|sink| match serde_json::to_string_pretty(&outcome) {
+    let written = json.map(|sink| match Repeatable::new(&outcome).json() {
         Ok(text) => sink.put(&text),
         Err(error) => Err(sink.failed(&error)),
     });

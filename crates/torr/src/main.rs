@@ -7,6 +7,7 @@ mod base;
 mod certificate;
 mod check;
 mod cli;
+mod command_line;
 mod compare;
 mod config;
 mod demo;

@@ -1,5 +1,6 @@
 //! `torr report RESULT... -o FILE` and `--report FILE`: results as one HTML page.
 
+use crate::command_line::Repeatable;
 use crate::exit::CliError;
 use crate::sink::{self, Sink};
 use clap::Args;
@@ -73,7 +74,7 @@ pub fn open_beside(json: Option<&Path>, page: Option<&Path>) -> Result<(Option<S
 
 /// Returns the page of a result that the program just made.
 pub fn page_of(result: &impl Serialize) -> Result<String, String> {
-    let value = serde_json::to_value(result).map_err(|error| error.to_string())?;
+    let value = serde_json::to_value(Repeatable::new(result)).map_err(|error| error.to_string())?;
     let document = Document::new(FRESH, value).map_err(|error| error.to_string())?;
     Ok(torr_page::page(&[document]))
 }

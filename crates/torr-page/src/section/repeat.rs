@@ -12,10 +12,19 @@ pub fn repeat(document: &Document) -> Markup {
     let paths = ["host.cores", "setting.generator_cpus", "machine.cores", "header.machine.cores"];
     let cores = paths.into_iter().find_map(|path| number(value, path));
     let version = text(value, "torr").or(text(value, "header.torr")).unwrap_or("of an unknown version");
+    let given = given(document);
+    let given = given.as_deref();
+    let verify =
+        text(value, "verdict.verify").or(text(value, "conclusion.verify")).filter(|verify| given != Some(verify));
     html! {
         section {
             h2 { "How to repeat it" }
-            @if let Some(why) = missing(document) {
+            @if let Some(given) = given {
+                pre tabindex="0" { (given) }
+                @if given.contains("\"$TORR_") || given.contains(": $TORR_") {
+                    p.sub { "Each variable $TORR_... stands for a secret, which results do not have: set it first." }
+                }
+            } @else if let Some(why) = missing(document) {
                 p { "No command is written here: " (why) "." }
             } @else {
                 pre tabindex="0" { (command(document)) }
@@ -25,11 +34,11 @@ pub fn repeat(document: &Document) -> Markup {
                 @if document.kind == Kind::Run {
                     p.sub { "Written from the plan in the result: headers, content and files that the run had are not in it." }
                 }
+                @if document.kind == Kind::Versions {
+                    p.sub { "Versions that were started by a command, and results, are given by --a and --b." }
+                }
             }
-            @if document.kind == Kind::Versions {
-                p.sub { "Versions that were started by a command, and results, are given by --a and --b." }
-            }
-            @if let Some(verify) = text(value, "verdict.verify") { p { "To verify the verdict:" } pre tabindex="0" { (verify) } }
+            @if let Some(verify) = verify { p { "To verify the verdict:" } pre tabindex="0" { (verify) } }
             p.sub {
                 "torr " (version)
                 @if let Some(cores) = cores { ", " (cores) " CPUs" }
@@ -39,7 +48,21 @@ pub fn repeat(document: &Document) -> Markup {
     }
 }
 
-/// Returns why there is no command line of a result; `None` where there is one.
+/// Returns the command line that a result keeps, with the seed that was drawn where there is one.
+fn given(document: &Document) -> Option<String> {
+    let value = &document.value;
+    let (command, seed) = match document.kind {
+        Kind::Lab => (text(value, "header.command"), number(value, "header.seed")),
+        // Results that were there already are compared without turns.
+        Kind::Versions => (text(value, "command"), number(value, "seed").filter(|_| number(value, "rate").is_some())),
+        _ => (text(value, "command"), None),
+    };
+    let command = command?;
+    let seed = seed.filter(|_| !command.contains(" --seed "));
+    Some(seed.map_or_else(|| command.to_owned(), |seed| format!("{command} --seed {seed}")))
+}
+
+/// Returns why no command line can be made of a result that does not have its own; `None` where one can.
 fn missing(document: &Document) -> Option<&'static str> {
     match document.kind {
         Kind::Run => flags::missing(&document.value),
@@ -48,7 +71,7 @@ fn missing(document: &Document) -> Option<&'static str> {
     }
 }
 
-/// Returns the command line of a result.
+/// Returns a command line for a result that does not have its own, as far as the result tells.
 fn command(document: &Document) -> String {
     let value = &document.value;
     let target = quoted(text(value, "target"));

@@ -2,6 +2,7 @@
 
 use super::CompareArgs;
 use super::words;
+use crate::command_line::Repeatable;
 use crate::exit::CliError;
 use crate::output;
 use crate::report;
@@ -42,7 +43,7 @@ impl Outputs {
             writeln!(file, "{markdown}").map_err(|error| format!("{} could not be written: {error}", path.display()))
         });
         let outcomes = [
-            text(self.json, serde_json::to_string_pretty(report).map_err(|error| error.to_string())),
+            text(self.json, Repeatable::new(report).json().map_err(|error| error.to_string())),
             self.page.map_or(Ok(()), |page| report::put(report, page)),
             text(self.markdown, Ok(markdown)),
             text(self.junit, junit(report)),

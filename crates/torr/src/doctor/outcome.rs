@@ -1,5 +1,6 @@
 //! The output of a diagnosis or a comparison, and its errors.
 
+use crate::command_line::Repeatable;
 use crate::exit::{self, CliError};
 use crate::output;
 use crate::press::why_not;
@@ -36,6 +37,6 @@ pub fn put(found: &impl Serialize, json: Option<Sink>, text: impl FnOnce() -> St
 
 /// Writes a result as JSON.
 pub fn write(found: &impl Serialize, json: Sink) -> Result<(), CliError> {
-    let text = serde_json::to_string_pretty(found).map_err(|error| CliError::Failed(error.to_string()))?;
+    let text = Repeatable::new(found).json().map_err(|error| CliError::Failed(error.to_string()))?;
     json.put(&text).map_err(CliError::Failed)
 }

@@ -17,6 +17,15 @@ const URLS: [&str; 4] = ["targets", "proxy", "otlp", "referer"];
 /// Flags whose values are parameters, `name=value`.
 const PARAMETERS: [&str; 7] = ["data", "data_raw", "data_binary", "data_urlencode", "url_query", "form", "variables"];
 
+/// Arguments of commands that are or have URLs, or are commands of a server with URLs in them.
+const WITH_URLS: [&str; 9] = ["a", "b", "database", "databases", "served_at", "tls", "url", "versions", "via"];
+
+/// Returns whether an argument of any command is a secret or has one in it, as [`is_secret`] does for a load.
+pub fn hides(id: &str, value: &str) -> bool {
+    let is_hidden = || redact::url(value) != value || redact::line(value) != redact::printable(value.trim_end());
+    is_secret(id, value) || (WITH_URLS.contains(&id) && is_hidden())
+}
+
 /// Returns whether a flag's value is a secret or has one in it.
 pub fn is_secret(id: &str, value: &str) -> bool {
     let hides = |text: &str| redact::url(text) != text;

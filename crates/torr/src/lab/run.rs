@@ -11,6 +11,7 @@ use super::requests::Requests;
 use super::running::{Running, Setting};
 use super::table::{Outputs, put};
 use crate::certificate::OwnCertificate;
+use crate::command_line;
 use crate::exit::{self, CliError};
 use crate::interrupt;
 use crate::output;
@@ -55,6 +56,10 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let outputs = Outputs::open(&args.outputs)?;
     let path = args.archive.clone().unwrap_or_else(|| PathBuf::from(format!("{}.jsonl", suite.name)));
     let (archive, writer) = archive(args, &path, header(args, &suite, &subjects))?;
+    let shown = path.canonicalize().unwrap_or_else(|_| path.clone());
+    if !args.quiet {
+        output::note(&format!("each run is a line of {}", shown.display()));
+    }
     let length = suite.length(args.scale) + suite.warmup(args.scale);
     let runs = archive.header.rounds * archive.header.levels.len() * subjects.len();
     let each = length + START;
@@ -72,6 +77,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
         requests,
         stop: Arc::clone(&stop),
         live: &live,
+        quiet: args.quiet,
         each_s: each.as_secs_f64(),
     };
     let ended = session.find(&subjects).and_then(|()| session.all(&subjects));
@@ -82,7 +88,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let code = put(&archive, outputs)?;
     if !args.quiet {
         let how = if interrupted { "; --resume goes on there" } else { "" };
-        output::note(&format!("the runs are in {}{how}", path.display()));
+        output::note(&format!("the runs are in {}{how}", shown.display()));
     }
     Ok(if interrupted { exit::interrupted() } else { code })
 }
@@ -126,6 +132,7 @@ fn header(args: &RunArgs, suite: &Suite, subjects: &[Subject]) -> Header {
         rounds: args.rounds.unwrap_or(suite.rounds),
         scale: args.scale,
         seed: args.seed.unwrap_or_else(|| fastrand::u64(1..1_000_000)),
+        command: command_line::given(),
         references: references.filter(|(_, figures)| !figures.is_empty()).collect(),
         levels: levels.into_iter().map(|level| level.name).collect(),
     }
@@ -169,6 +176,7 @@ struct Session<'s> {
     requests: Requests<'s>,
     stop: Arc<AtomicBool>,
     live: &'s LiveProgress,
+    quiet: bool,
     each_s: f64,
 }
 
@@ -185,7 +193,14 @@ impl Session<'_> {
                     continue;
                 }
                 let live = self.live;
-                match Program::find(needed, &self.stop, &|what| live.begin(0.0, what)) {
+                // A build takes longer than a run, and is no part of it: also where there is no progress line.
+                let tell = |what: &str| {
+                    live.clear();
+                    if !self.quiet {
+                        output::note(what);
+                    }
+                };
+                match Program::find(needed, &self.stop, &tell) {
                     Ok(program) => {
                         if needed.name == subject.name
                             && let Some(version) = program.version(&self.stop)

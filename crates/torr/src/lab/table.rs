@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 use torr_gauge::verdict::Factor;
 use torr_lab::runs::{Archive, Header};
-use torr_lab::table::{Cell, Figures, Table, WholeTable};
+use torr_lab::table::{Cell, Figures, Lead, Line, Table, WholeTable};
 use torr_report::human::{cut, micros, percent, rate};
 use torr_report::style::{FAINT, STRONG, paint};
 use torr_report::table::align_within;
@@ -73,7 +73,7 @@ fn text(header: &Header, table: &Table) -> String {
     let mut text = format!("\n{}  {}\n", paint(STRONG, &header.suite), header.about);
     writeln!(text, "{}\n", paint(FAINT, conditions(header))).expect("writing to memory does not fail");
     text += &align_within(&rows, output::columns());
-    let notes = [marks(table), reasons(table)].concat();
+    let notes = [leads(table), marks(table), disturbances(table), reasons(table)].concat();
     if !notes.is_empty() {
         text += &format!("\n{}\n", notes.join("\n"));
     }
@@ -166,6 +166,34 @@ fn marks(table: &Table) -> Vec<String> {
         .collect()
 }
 
+/// Returns for each level which subject is the fastest, or that the rounds cannot tell.
+fn leads(table: &Table) -> Vec<String> {
+    let lead = |line: &Line| {
+        let text = match line.lead.as_ref()? {
+            Lead::Fastest(subject) => format!("{subject} is the fastest"),
+            Lead::CannotTell(subjects) => format!("cannot tell which is the fastest of {}", subjects.join(", ")),
+        };
+        Some(format!("{}: {text}", line.level))
+    };
+    table.lines.iter().filter_map(lead).collect()
+}
+
+/// Returns what took CPU time from the runs of cells, with the number of cells.
+fn disturbances(table: &Table) -> Vec<String> {
+    let cells = table.lines.iter().flat_map(|line| &line.cells);
+    let taken: Vec<&String> = cells
+        .filter_map(|cell| match cell {
+            Cell::Measured(figures) => figures.disturbed.as_ref(),
+            _ => None,
+        })
+        .collect();
+    let text = |first: &&String| {
+        let cells = if taken.len() == 1 { "1 figure".to_owned() } else { format!("{} figures", taken.len()) };
+        format!("disturbed, {cells}: {first}; stop the other programs and run again")
+    };
+    taken.first().map(text).into_iter().collect()
+}
+
 /// Returns the reasons of cells without figures.
 fn reasons(table: &Table) -> Vec<String> {
     let absent = table.absent.iter().map(|(subject, why)| format!("{subject} is not here: {}", cut(why, LONGEST)));
@@ -198,8 +226,8 @@ fn markdown(header: &Header, table: &Table) -> String {
         let cells = line.cells.iter().map(|cell| cell_markdown(cell, header.rounds));
         row(std::iter::once(line.level.clone()).chain(cells).chain(line.references.iter().cloned()).collect());
     }
-    for reason in reasons(table) {
-        text += &format!("\n- {reason}");
+    for note in [leads(table), disturbances(table), reasons(table)].concat() {
+        text += &format!("\n- {note}");
     }
     let versions = table.versions.iter().map(|(subject, version)| format!("{subject}: {version}"));
     let versions: Vec<_> = versions.collect();

@@ -1,6 +1,7 @@
 //! What a run writes: opened before it begins, fed while it goes on, written when it has ended.
 
 use super::interval_log::IntervalLog;
+use crate::command_line::Repeatable;
 use crate::exit::{self, CliError};
 use crate::flags::output::OutputArgs;
 use crate::output;
@@ -75,7 +76,7 @@ impl Outputs {
         let Self { json, csv, csv_entries, prometheus, junit, report, otlp, mut troubles, .. } = self;
         let result = &run.result;
         let written = [
-            write(json, || torr_report::json(result)),
+            write(json, || Repeatable::new(result).json()),
             write(csv, || csv::series(result)),
             write(csv_entries, || csv::entries(result)),
             write(prometheus, || prometheus::text(run)),

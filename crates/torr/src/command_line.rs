@@ -1,0 +1,224 @@
+//! The user's command line as results keep it: it can be run again, has no secrets, and writes no outputs.
+
+use crate::again;
+use crate::flags::given::GivenFlag;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
+use serde::Serialize;
+use std::sync::OnceLock;
+use torr_doctor::quoted;
+
+/// Flags that a repetition does not need: outputs, views, and what is read from the environment.
+const LEFT_OUT: [&str; 20] = [
+    "archive",
+    "csv",
+    "csv_entries",
+    "dashboard",
+    "dashboard_cert",
+    "dashboard_key",
+    "hlog",
+    "json",
+    "junit",
+    "live",
+    "markdown",
+    "nats",
+    "otlp",
+    "print_plan",
+    "prometheus",
+    "quiet",
+    "report",
+    "resume",
+    "summary",
+    "watch_token",
+];
+
+/// What clap found in the command line of this process.
+static GIVEN: OnceLock<Given> = OnceLock::new();
+
+/// A command line with its grammar, which takes time to make and is made only for a result that is written.
+struct Given {
+    grammar: fn() -> Command,
+    matches: ArgMatches,
+}
+
+/// Notes the command line of this process.
+pub fn note(grammar: fn() -> Command, matches: &ArgMatches) {
+    // A process has one command line; a plan in it has been replaced by its flags before.
+    let _ = GIVEN.set(Given { grammar, matches: matches.clone() });
+}
+
+/// Returns the command line of this process. `None` for one whose grammar is another program's.
+pub fn given() -> Option<String> {
+    GIVEN.get().and_then(|given| text(&(given.grammar)(), &given.matches))
+}
+
+/// A result with the command line that repeats it.
+#[derive(Debug, Serialize)]
+pub struct Repeatable<'r, T> {
+    #[serde(flatten)]
+    result: &'r T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+}
+
+impl<'r, T: Serialize> Repeatable<'r, T> {
+    /// Returns a result of this process with the command line of this process.
+    pub fn new(result: &'r T) -> Self {
+        Self { result, command: given() }
+    }
+
+    /// Returns the result as JSON on several lines.
+    ///
+    /// # Errors
+    /// If the result cannot be written as JSON.
+    pub fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self)
+    }
+}
+
+/// Returns a command line; `None` for one whose grammar is another program's.
+fn text(grammar: &Command, matches: &ArgMatches) -> Option<String> {
+    let mut words = vec!["torr".to_owned()];
+    let (mut command, mut given) = (grammar, matches);
+    while let Some((name, below)) = given.subcommand() {
+        words.push(name.to_owned());
+        (command, given) = (command.find_subcommand(name)?, below);
+    }
+    let mut variables = Vec::new();
+    let (positionals, flags): (Vec<&Arg>, Vec<&Arg>) = command.get_arguments().partition(|arg| arg.is_positional());
+    let mut last = Vec::new();
+    for positional in positionals {
+        let values = raw(positional, given).into_iter().flat_map(|(_, values)| values);
+        match positional.is_last_set() {
+            // The load of a fleet has the grammar of 'torr URL'.
+            true => last.extend(load(grammar, values.collect())?),
+            false => {
+                words.extend(values.map(|value| again::word(positional.get_id().as_str(), &value, &mut variables)))
+            }
+        }
+    }
+    let mut all: Vec<_> =
+        flags.into_iter().flat_map(|flag| raw(flag, given).into_iter().map(move |r| (r.0, flag, r.1))).collect();
+    all.sort_by_key(|(at, _, _)| *at);
+    for (_, flag, values) in all {
+        words.extend(flag_words(flag, &values, &mut variables));
+    }
+    if !last.is_empty() {
+        words.push("--".to_owned());
+        words.extend(last);
+    }
+    Some(words.join(" "))
+}
+
+/// Returns the words of the load of a fleet.
+fn load(grammar: &Command, words: Vec<String>) -> Option<Vec<String>> {
+    let line = std::iter::once("torr".to_owned()).chain(words);
+    let matches = grammar.clone().try_get_matches_from(line).ok()?;
+    text(grammar, &matches).map(|text| vec![text.trim_start_matches("torr ").to_owned()])
+}
+
+/// Returns each occurrence of an argument on the command line, with its position and its values.
+fn raw(arg: &Arg, matches: &ArgMatches) -> Vec<(usize, Vec<String>)> {
+    let id = arg.get_id().as_str();
+    if LEFT_OUT.contains(&id) || matches.value_source(id) != Some(ValueSource::CommandLine) {
+        return Vec::new();
+    }
+    if !arg.get_action().takes_values() {
+        return matches.index_of(id).map(|at| (at, Vec::new())).into_iter().collect();
+    }
+    let mut indices = matches.indices_of(id).into_iter().flatten();
+    let mut found = Vec::new();
+    for values in matches.get_raw_occurrences(id).into_iter().flatten() {
+        let values: Vec<_> = values.map(|value| value.to_string_lossy().into_owned()).collect();
+        let at = indices.by_ref().take(values.len().max(1)).min().unwrap_or(0);
+        found.push((at, values));
+    }
+    found
+}
+
+fn flag_words(flag: &Arg, values: &[String], variables: &mut Vec<(String, String)>) -> Vec<String> {
+    let id = flag.get_id().as_str();
+    let long = flag.get_long().map(|long| format!("--{long}"));
+    // The short name where the flag is one of those that every example has.
+    let short = flag.get_short().filter(|short| "ctdnr".contains(*short)).map(|short| format!("-{short}"));
+    let Some(name) = short.or(long) else { return Vec::new() };
+    let value = match (values, flag.get_value_delimiter()) {
+        ([], _) => return vec![name],
+        ([one], _) => one.clone(),
+        (several, Some(delimiter)) => several.join(&delimiter.to_string()),
+        (several, None) => {
+            let values = several.iter().map(|value| again::word(id, value, variables));
+            return std::iter::once(name).chain(values).collect();
+        }
+    };
+    if flag.is_require_equals_set() {
+        return vec![format!("{name}={}", quoted(&value))];
+    }
+    again::words(&GivenFlag { id: id.to_owned(), name, value: Some(value) }, variables)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli;
+
+    /// Returns the command line that results keep of this one.
+    fn kept(line: &str) -> String {
+        let words = shlex::split(line).expect("its quotes are closed");
+        let grammar = cli::whole_grammar();
+        let matches = grammar.clone().try_get_matches_from(words).unwrap_or_else(|error| panic!("{line}: {error}"));
+        text(&grammar, &matches).expect("it is a command of Torr's own")
+    }
+
+    #[test]
+    fn what_makes_a_result_is_kept_and_is_kept_again() {
+        for line in [
+            "torr http://h/ -c 50 -d 2s --fail-if 'p99>5s' --fail-if 'errors>1%'",
+            "torr http://h/ --warmup 1s -X PUT --data a=b --data-urlencode 'c=d e' -c 3",
+            "torr shop.hurl=7 login.hurl=1 -c 5",
+            "torr limit http://h/ --slo 'p99<5s' --budget 20s --max-connections 9",
+            "torr compare http://h/a http://h/b --budget 14s --seed 7",
+            "torr compare --a './base --port {port}' --b './head --port {port}' --url 'http://127.0.0.1:{port}/'",
+            "torr compare --a a1.json a2.json --b b1.json b2.json",
+            "torr fleet run --fleet team --agents 3 -- http://h/ -r 900 -d 3s",
+            "torr lab run techempower --subject torr --rounds 2",
+            "torr demo --quick",
+            "torr doctor --tls https://h/ -c 4",
+            "torr doctor http://h/ --fleet=team --agents 2",
+        ] {
+            let once = kept(line);
+            let sorted = |text: &str| {
+                let mut words = shlex::split(text).expect("its quotes are closed");
+                words.sort();
+                words
+            };
+            let long = |text: &str| text.replace("--request", "-X");
+            assert_eq!(sorted(&long(&once)), sorted(&long(line)), "{line}");
+            assert_eq!(kept(&once), once, "the same again");
+        }
+    }
+
+    #[test]
+    fn outputs_are_left_out_and_secrets_are_variables() {
+        for (line, expected) in [
+            ("torr http://h/ --json r.json --report r.html -q --live", None),
+            ("torr http://me:s3cret@h/ -c 2", Some("torr http://h/ --user \"$TORR_USER\" -c 2")),
+            ("torr http://h/?token=s3cret", Some("torr \"$TORR_URL\"")),
+            ("torr http://h/ -u me:s3cret", Some("torr http://h/ --user \"$TORR_USER\"")),
+            ("torr http://h/ --data password=s3cret", Some("torr http://h/ --data \"$TORR_DATA\"")),
+            (
+                "torr http://h/ -H 'Authorization: s3cret'",
+                Some("torr http://h/ --header \"Authorization: $TORR_AUTHORIZATION\""),
+            ),
+            (
+                "torr fleet run --nats nats://u:s3cret@h -- http://h/ -u a:s3cret",
+                Some("torr fleet run -- http://h/ --user \"$TORR_USER\""),
+            ),
+            ("torr demo --database mysql://u:s3cret@h/d", Some("torr demo --database \"$TORR_DATABASE\"")),
+        ] {
+            let kept = kept(&line.replace(" --live", ""));
+            assert!(!kept.contains("s3cret"), "{kept}");
+            assert_eq!(kept, expected.unwrap_or("torr http://h/"), "{line}");
+        }
+    }
+}
