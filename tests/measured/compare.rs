@@ -1,9 +1,10 @@
 //! `torr compare` of servers: a large difference is shown, and a version is never different from itself.
 
+use crate::budget::has_room;
 use serde_json::Value;
 use torr_test_support::alone;
 use torr_test_support::measured::measured;
-use torr_test_support::program::{Ended, torr, torr_path};
+use torr_test_support::program::{torr, torr_path};
 use torr_test_support::quiet;
 use torr_test_support::servers::Serve;
 
@@ -20,11 +21,6 @@ fn claims_no_less_than_it_can_show(report: &Value) {
         let change = finding["ratio"].as_f64().map_or(0.0, |ratio| ratio.max(1.0 / ratio) - 1.0);
         assert!(finding["outcome"] != "different" || change >= smallest, "below {smallest}: {finding}");
     }
-}
-
-/// Checks that the budget was enough: a busy machine needs more for as many turns, which is said.
-fn has_room(outcome: &Ended) {
-    quiet!(outcome.code != Some(2) || !outcome.stderr.contains("is too short to measure"), "{outcome:?}");
 }
 
 #[test]

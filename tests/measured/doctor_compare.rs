@@ -1,12 +1,13 @@
 //! `torr doctor` compares: numbers of workers, a proxy, TLS, paths. What is known of each beforehand it finds.
 
+use crate::budget::{compared, has_room};
 use crate::printed;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
 use torr_test_support::certificates::self_signed;
 use torr_test_support::measured::measured;
-use torr_test_support::program::{Running, run, torr, torr_command, torr_json, torr_path};
+use torr_test_support::program::{Running, run, torr, torr_command, torr_path};
 use torr_test_support::quiet;
 use torr_test_support::servers::{Nginx, Serve, free_port};
 use torr_test_support::wait_until;
@@ -84,7 +85,7 @@ fn as_many_workers_as_wait_are_recommended_and_none_is_left() {
     measured("as many workers as wait are recommended and none is left", || {
         let program = Program::write();
         let command = program.command();
-        let found = torr_json(&[
+        let found = compared(&[
             "doctor",
             "--sweep",
             "workers",
@@ -116,12 +117,13 @@ fn as_many_workers_as_wait_are_recommended_and_none_is_left() {
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn connections_that_bind_say_nothing_of_workers() {
     let _alone = alone();
     measured("connections that bind say nothing of workers", || {
         let command = format!("{} serve --listen 127.0.0.1:{{port}} --workers {{n}}", torr_path());
         let sweep = ["doctor", "--sweep", "workers", "--command", &command, "http://127.0.0.1:{port}/sleep/20"];
-        let found = torr_json(&[&sweep[..], &["--counts", "1,2", "-c", "8", "--budget", "9s", "-q"]].concat());
+        let found = compared(&[&sweep[..], &["--counts", "1,2", "-c", "8", "--budget", "9s", "-q"]].concat());
         quiet!(found.get("workers").is_none(), "{}", found["workers"]);
         let conclusion = &found["conclusion"];
         let summary = text(&conclusion["summary"]);
@@ -246,7 +248,7 @@ fn a_proxy_without_keep_alive_is_distinguished_from_one_with_it() {
         );
         let compare = |proxy: &Nginx| {
             let through = format!("http://{}", proxy.address);
-            torr_json(&["doctor", &serve.url("/bytes/10"), "--via", &through, "-c", "8", "--budget", "5s", "-q"])
+            compared(&["doctor", &serve.url("/bytes/10"), "--via", &through, "-c", "8", "--budget", "5s", "-q"])
         };
         for (proxy, keeps) in [(&closing, false), (&keeping, true)] {
             let found = compare(proxy);
@@ -281,7 +283,7 @@ fn handshakes_cost_what_they_cost_on_short_connections_only() {
         let secured = Serve::start(&["--workers", "1", "--tls-cert", &name(&certificate), "--tls-key", &name(&key)]);
         let https = format!("https://{}/", secured.address);
         let always = ["--cacert", &name(&certificate), "-c", "6", "--budget", "10s", "-q"];
-        let found = torr_json(&[&["doctor", &plain.url("/"), "--tls", &https], &always[..]].concat());
+        let found = compared(&[&["doctor", &plain.url("/"), "--tls", &https], &always[..]].concat());
         let rows = found["rows"].as_array().expect("there are rows");
         let at = |secured: &str, keep_alive: bool| {
             let is_it =
@@ -299,6 +301,7 @@ fn handshakes_cost_what_they_cost_on_short_connections_only() {
 
         // Without a plain one the four others are compared, and a person reads a table of them.
         let ended = torr(&[&["doctor", &https, "--tls"], &always[..]].concat());
+        has_room(&ended);
         assert_eq!(ended.code, Some(0), "{ended:?}");
         let text = |text: &str| ended.stdout.contains(text);
         assert!(
@@ -321,7 +324,7 @@ fn paths_are_compared_with_the_first() {
         let serve = Serve::start(&["--workers", "1"]);
         let url = serve.url("/");
         let args = ["doctor", &url, "--paths", "/bytes/10,/bytes/1000000", "-c", "6", "--budget", "5s"];
-        let found = torr_json(&[&args[..], &["-q"]].concat());
+        let found = compared(&[&args[..], &["-q"]].concat());
         let rows = found["rows"].as_array().expect("there are rows");
         assert_eq!([&rows[0]["name"], &rows[1]["name"]], ["/bytes/10", "/bytes/1000000"]);
         quiet!(rows[0].get("ratio").is_none() && number(&rows[1]["ratio"], "pairs") >= 3.0, "{rows:?}");
@@ -330,7 +333,7 @@ fn paths_are_compared_with_the_first() {
         let summary = &found["conclusion"]["summary"];
         quiet!(text(summary).starts_with("/bytes/10 gives the most"), "{summary}");
         printed::runs(text(&found["conclusion"]["verify"]), &[], printed::has_sockets);
-        let found = torr_json(&["doctor", &url, "--paths", "/nope,/bytes/10", "-c", "4", "--budget", "5s", "-q"]);
+        let found = compared(&["doctor", &url, "--paths", "/nope,/bytes/10", "-c", "4", "--budget", "5s", "-q"]);
         let (rows, summary) = (&found["rows"], text(&found["conclusion"]["summary"]));
         assert!(rows[1].get("ratio").is_none() && rows[0]["failure"] == "status 404", "{rows}");
         assert!(summary.contains("nothing to compare") && summary.contains("404"), "{summary}");

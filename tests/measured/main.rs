@@ -6,6 +6,7 @@
 //! [`measured`](torr_test_support::measured::measured). Those that take long run with
 //! `--include-ignored` only.
 
+mod budget;
 mod compare;
 mod demo;
 mod doctor;
