@@ -110,10 +110,10 @@ const COMMANDS: &[(&str, &str)] = &[
         "curl --ciphers A --proto =https --tlsv1.2 -Z https://a/",
         "# left out: --ciphers (a setting of the run, not of a request)\n# left out: --proto (a setting of the run, not of a request)\n# left out: --tlsv1.2 (a setting of the run, not of a request)\nGET https://a/\n",
     ),
-    ("curl https://a/ --url-query 'a=b c' --url-query +d=%20", "GET https://a/?a=b%20c&d=%20\n"),
+    ("curl https://a/ --url-query 'a=b c' --url-query +d=%20", "GET https://a/?a=b+c&d=%20\n"),
     (
         "curl https://a/ -F 'a=\"b\";type=text/x' -F f=@/tmp/x.png",
-        "# left out: the media type text/x of the part 'a' (only files have one)\n# left out: folder of a file /tmp/x.png (put the file beside the hurl file)\nPOST https://a/\n[Multipart]\na: b\nf: file,x.png;\n",
+        "# left out: the exact form (the content of '/tmp/x.png' is not known: files cannot be read from here)\n# left out: folder of a file /tmp/x.png (put the file beside the hurl file)\nPOST https://a/\n[Multipart]\na: b\nf: file,x.png;\n",
     ),
 ];
 
