@@ -212,28 +212,28 @@ fn a_refusal_does_nothing_to_the_terminal() {
 }
 
 #[test]
-fn an_agent_that_is_slow_to_respond_keeps_nobody_from_interrupting() {
+fn a_run_whose_agent_is_slow_to_respond_can_be_interrupted() {
     let nats = NatsServer::start();
     let mut client = NatsClient::connect(&nats.address());
     client.subscribe("torr.default.>");
-    let (asked, is_asked) = std::sync::mpsc::channel();
+    let (sender, requested) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         while let Some(message) = client.next() {
             match (message.reply, message.message.as_str()) {
                 (Some(reply), Some("call")) => client.publish(&reply, &json!({"hello": hello("false")})),
-                // Whoever asks what time it is waits for 5 s.
-                (Some(_), _) => drop(asked.send(Instant::now())),
+                // A coordinator waits for the time for 5 s.
+                (Some(_), _) => drop(sender.send(Instant::now())),
                 _ => {}
             }
         }
     });
     let load = ["--agents", "1", "--", "http://127.0.0.1:9/", "-d", "2s"];
     let run = Running::start(nats.run_of_fleet(&load));
-    let asked = is_asked.recv_timeout(torr_test_support::PATIENCE).expect("the run compares clocks");
+    let at = requested.recv_timeout(torr_test_support::PATIENCE).expect("the run compares clocks");
     run.signal("INT");
     let ended = run.wait();
     assert_eq!(ended.code, Some(130), "{ended:?}");
-    assert!(asked.elapsed().as_secs() < 5, "it did not wait for the response");
+    assert!(at.elapsed().as_secs() < 5, "it did not wait for the response");
 }
 
 /// A plan of a load on a target, for the agent alone.
@@ -309,10 +309,10 @@ fn a_load_that_would_begin_never_is_refused_and_can_begin_in_time() {
 #[test]
 fn credentials_are_not_enough_where_nats_lets_anyone_in() {
     let open = NatsServer::start();
-    let guest = NatsServer::start_with(
-        "authorization { users: [ { user: me, password: secret }, { user: guest, password: x } ] }\nno_auth_user: guest",
+    let anonymous = NatsServer::start_with(
+        "authorization { users: [ { user: me, password: secret }, { user: other, password: x } ] }\nno_auth_user: other",
     );
-    for nats in [&open, &guest] {
+    for nats in [&open, &anonymous] {
         let url = nats.url().replace("://", "://me:secret@");
         let agent = ["fleet", "agent", "--nats", &url, "--name", "one", "--ceiling", "1000"];
         for targets in [&[][..], &["--allow", "shop.test:443"]] {

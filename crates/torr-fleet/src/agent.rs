@@ -7,9 +7,9 @@ mod part;
 
 use crate::allow::AllowList;
 use crate::error::FleetError;
-use crate::heartbeat::{HEARTBEAT, LOST_AFTER};
+use crate::heartbeat::{HEARTBEAT, LOST_AFTER, STOP_POLL};
+use crate::limits::MOST_RULES;
 use crate::load::Load;
-use crate::message::bounds::MOST_RULES;
 use crate::message::{FilePart, Hello, LoadMessage, Message, MessageError, PlanMessage, Refusal, VERSION};
 use crate::nats::{self, Nats};
 use crate::role::Agent;
@@ -26,8 +26,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use torr_net::{Clock, Nanos};
 
-/// How often the signal to stop is looked for.
-const STOP_POLL: Duration = Duration::from_millis(20);
 /// The longest time from a message to the beginning of the load that it sets. Coordinators leave half a second, and what their
 /// clocks' errors add.
 const LONGEST_LEAD: Nanos = 60_000_000_000;
@@ -78,7 +76,7 @@ impl AgentSettings {
     }
 
     /// Refuses a server of NATS without authorization, where a plan of anyone could do harm: beyond the loopback network, and by
-    /// scripts. Credentials keep nobody out of a server that does not ask for any.
+    /// scripts. Credentials protect no agent of a server that does not ask for any.
     ///
     /// # Errors
     /// [`FleetError::Usage`].
@@ -309,7 +307,7 @@ impl Serving {
         self.preparing = Some(message.run.clone());
         let (agent, settings, sender) = (Arc::clone(&self.agent), self.settings.clone(), self.prepared.0.clone());
         tokio::task::spawn_blocking(move || {
-            let plan = part::part_of(agent.as_ref(), &settings, &message, load);
+            let plan = part::part_of(agent.as_ref(), (&settings.allow, settings.longest), &message, load);
             // Without a receiver the agent has ended.
             let _ = sender.send(Prepared { reply, message, plan });
         });

@@ -7,13 +7,13 @@ mod watching;
 
 use crate::error::FleetError;
 use crate::fleet::block_on;
+use crate::heartbeat::STOP_POLL;
+use crate::limits::{LONGEST, MOST_AGENTS, MOST_CONNECTIONS};
 use crate::message::Message;
-use crate::message::bounds::{LONGEST, MOST_AGENTS, MOST_CONNECTIONS};
 use crate::nats;
 use crate::subject::FleetName;
 use begin::Begun;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 use torr_gauge::bounds::MOST_IN_A_RUN;
 use torr_gauge::collector::Measurement;
 use torr_net::Clock;
@@ -21,9 +21,6 @@ use torr_press::Plan;
 use watching::Watching;
 
 pub use settings::{RunSettings, Watch};
-
-/// How often the signal to stop is looked for.
-const STOP_POLL: Duration = Duration::from_millis(20);
 
 /// Runs a plan over a fleet. `stop` ends the run early, with a result.
 ///
@@ -41,7 +38,7 @@ pub fn run(
     block_on(async {
         let client = settings.nats.connect(&format!("torr fleet run {run}"), None).await?;
         let clock = Clock::start();
-        // Agents that take their time, or do not respond, keep nobody from Ctrl-C.
+        // Agents that take their time, or do not respond, do not delay Ctrl-C.
         let begun = tokio::select! {
             biased;
             () = stopped(stop) => Err(FleetError::NoResult("interrupted before the run began".into())),

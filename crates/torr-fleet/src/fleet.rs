@@ -1,15 +1,14 @@
 //! The agents of a fleet: who is there, and an end to what they do.
 
 use crate::error::FleetError;
+use crate::limits::MOST_AGENTS;
 use crate::members::Members;
-use crate::message::bounds::MOST_AGENTS;
 use crate::message::{Hello, Message};
 use crate::nats::{self, Nats};
 use crate::subject::FleetName;
 use async_nats::Client;
 use futures_util::StreamExt;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -26,8 +25,7 @@ const RESPONSE: Duration = Duration::from_secs(1);
 pub fn list(nats: &Nats, fleet: &FleetName, wait: Duration) -> Result<Vec<Hello>, FleetError> {
     block_on(async {
         let client = nats.connect("torr fleet list", None).await?;
-        let never = AtomicBool::new(false);
-        gather((&client, nats), fleet, &Members::All, wait, &never).await
+        gather((&client, nats), fleet, &Members::All, wait).await
     })
 }
 
@@ -38,8 +36,7 @@ pub fn list(nats: &Nats, fleet: &FleetName, wait: Duration) -> Result<Vec<Hello>
 pub fn find(nats: &Nats, fleet: &FleetName, members: &Members, wait: Duration) -> Result<Vec<Hello>, FleetError> {
     block_on(async {
         let client = nats.connect("torr fleet", None).await?;
-        let never = AtomicBool::new(false);
-        members.chosen(gather((&client, nats), fleet, members, wait, &never).await?, fleet, wait)
+        members.chosen(gather((&client, nats), fleet, members, wait).await?, fleet, wait)
     })
 }
 
@@ -90,28 +87,27 @@ pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, FleetError>>) -
     outcome
 }
 
-/// Calls until all members have responded and have no run, at most for a time, or until `stop` is set. Returns all agents that
+/// Calls until all members have responded and have no run, at most for a time. Returns all agents that
 /// responded, in the order of their names.
 pub(crate) async fn gather(
     (client, nats): (&Client, &Nats),
     fleet: &FleetName,
     members: &Members,
     wait: Duration,
-    stop: &AtomicBool,
 ) -> Result<Vec<Hello>, FleetError> {
     let failed = |error: &dyn std::error::Error| FleetError::Nats { server: nats.shown(), why: error.to_string() };
     let inbox = client.new_inbox();
     let mut responses = client.subscribe(inbox.clone()).await.map_err(|error| failed(&error))?;
     let (mut found, end) = (BTreeMap::new(), Instant::now() + wait);
     let mut again = tokio::time::interval(CALL_AGAIN);
-    while !members.are_among(&found) && !stop.load(Ordering::Relaxed) {
+    while !members.are_among(&found) {
         tokio::select! {
             () = tokio::time::sleep_until(end) => break,
             _ = again.tick() => {
                 let call = client.publish_with_reply(fleet.call(), inbox.clone(), Message::Call.encode());
                 call.await.map_err(|error| failed(&error))?;
             }
-            // What has a status is of NATS itself: nobody has the subject of the call.
+            // What has a status is of NATS itself: no agent has the subject of the call.
             Some(response) = responses.next() => if response.status.is_none() {
                 match Message::decode(&response.payload) {
                     Ok(Message::Hello(hello)) => add(&mut found, hello, fleet)?,

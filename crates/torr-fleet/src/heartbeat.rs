@@ -6,3 +6,5 @@ use std::time::Duration;
 pub(crate) const HEARTBEAT: Duration = Duration::from_secs(1);
 /// The time without a heartbeat after which the other side is lost: three heartbeats, and a part of one for the way.
 pub(crate) const LOST_AFTER: Duration = Duration::from_millis(3200);
+/// How often a signal to stop is looked for.
+pub(crate) const STOP_POLL: Duration = Duration::from_millis(20);

@@ -1,5 +1,6 @@
 //! A load that several machines carry out together: the words of a command line, and all that they name.
 
+use crate::limits::{MOST_BYTES, PART};
 use crate::message::{Digest, FilePart, LoadMessage};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -8,12 +9,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use torr_press::request::part_of_records;
-
-/// The size of a part of a file in bytes. In base64 it is well below what NATS takes as one message, 1 MiB by default.
-pub(crate) const PART: usize = 512 * 1024;
-
-/// The limit of all files of a load in bytes: agents hold them in memory.
-pub(crate) const MOST_BYTES: usize = 64 << 20;
 
 /// A load. Its words, variables and secrets may hold secrets.
 #[derive(Clone, Default)]

@@ -1,10 +1,10 @@
 //! The messages between agents and coordinators, as `docs/fleet-protocol.md` describes them.
 
-pub(crate) mod bounds;
+mod bounds;
 mod digest;
 
+use crate::limits::MOST_MESSAGE;
 use crate::subject::FleetName;
-use bounds::MOST_MESSAGE;
 use bytes::Bytes;
 pub use digest::Digest;
 use serde::de::IgnoredAny;

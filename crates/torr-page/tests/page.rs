@@ -282,10 +282,13 @@ fn a_lost_agent_stands_above_all_figures() {
     cut["fleet"]["agents"][1]["note"] = "killed".into();
     let page = read(vec![cut.clone()]);
     let text = page.text();
-    let place = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words} is not in {text}"));
-    let lost = place("the agent two was lost: killed");
-    assert!(lost < place("The CPU is full.") && place("the result covers the first 2 s") < place("10,000"), "{text}");
-    // Nobody has reported the generator's use of CPU if all agents are lost.
+    let position = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words} is not in {text}"));
+    let lost = position("the agent two was lost: killed");
+    assert!(
+        lost < position("The CPU is full.") && position("the result covers the first 2 s") < position("10,000"),
+        "{text}"
+    );
+    // No agent has reported the generator's use of CPU if all agents are lost.
     cut["generator"] = json!({"cpu_us_per_request": 0.0});
     assert!(read(vec![cut.clone()]).text().contains("CPU per request, generator"));
     for agent in cut["fleet"]["agents"].as_array_mut().expect("it is a list") {

@@ -1,7 +1,7 @@
 //! The run that an agent is part of.
 
+use crate::limits::MOST_KEPT;
 use crate::message::IfLost;
-use crate::message::bounds::MOST_KEPT;
 use crate::subject::FleetName;
 use async_nats::Subscriber;
 use bytes::Bytes;

@@ -1,6 +1,5 @@
 //! An agent's part of a plan that a coordinator sends, and the reasons for which it is refused.
 
-use super::AgentSettings;
 use crate::allow::AllowList;
 use crate::load::Load;
 use crate::message::{PlanMessage, Refusal};
@@ -18,8 +17,13 @@ const REACH: Duration = Duration::from_secs(5);
 pub(super) type Part = Result<Plan, (Refusal, String)>;
 
 /// Makes an agent's part of a plan. May block. A plan that cannot even be made is refused like any other.
-pub(super) fn part_of(agent: &dyn Agent, settings: &AgentSettings, message: &PlanMessage, load: Load) -> Part {
-    let made = catch_unwind(AssertUnwindSafe(|| make_plan(agent, settings, message, load)));
+pub(super) fn part_of(
+    agent: &dyn Agent,
+    (allow, longest): (&AllowList, Duration),
+    message: &PlanMessage,
+    load: Load,
+) -> Part {
+    let made = catch_unwind(AssertUnwindSafe(|| make_plan(agent, (allow, longest), message, load)));
     made.unwrap_or_else(|_| Err((Refusal::Plan, "it failed at making its part of the plan".into())))
 }
 
@@ -30,23 +34,23 @@ fn not_allowed<'a>(allow: &AllowList, addresses: impl Iterator<Item = &'a Addres
     Some(format!("it may not load {refused}, only {allowed} (--allow of 'torr fleet agent')"))
 }
 
-fn make_plan(agent: &dyn Agent, settings: &AgentSettings, message: &PlanMessage, load: Load) -> Part {
+fn make_plan(agent: &dyn Agent, (allow, longest): (&AllowList, Duration), message: &PlanMessage, load: Load) -> Part {
     let plan = agent.plan(load).map_err(|why| (Refusal::Plan, why))?;
-    if let Some(why) = not_allowed(&settings.allow, plan.all_addresses()) {
+    if let Some(why) = not_allowed(allow, plan.all_addresses()) {
         return Err((Refusal::Target, why));
     }
     if plan.tunnel.is_some() || plan.further.iter().any(|server| server.tunnel.is_some()) {
         return Err((Refusal::Target, "it uses no proxy, behind which it could not know whom it loads".into()));
     }
     if let Some(learnt) = plan.users.as_ref().and_then(|users| users.learnt()) {
-        let allow = settings.allow.clone();
+        let allow = allow.clone();
         learnt.forbid(move |server| not_allowed(&allow, server.addresses.iter()));
     }
-    if plan.length().is_none_or(|length| length > settings.longest) {
-        let longest = humantime::format_duration(settings.longest);
+    if plan.length().is_none_or(|length| length > longest) {
+        let shown = humantime::format_duration(longest);
         return Err((
             Refusal::Plan,
-            format!("it carries out no plan longer than {longest} (--longest of 'torr fleet agent')"),
+            format!("it carries out no plan longer than {shown} (--longest of 'torr fleet agent')"),
         ));
     }
     for address in plan.addresses.iter().filter_map(Address::tcp).take(1) {
@@ -66,7 +70,6 @@ fn make_plan(agent: &dyn Agent, settings: &AgentSettings, message: &PlanMessage,
 mod tests {
     use super::*;
     use crate::message::{IfLost, LoadMessage};
-    use crate::nats::Nats;
     use crate::subject::FleetName;
     use torr_gauge::{RunResult, Verdict};
 
@@ -87,20 +90,8 @@ mod tests {
 
     #[test]
     fn a_plan_that_panics_is_refused() {
-        let name = FleetName::of("a");
-        let settings = AgentSettings {
-            nats: Nats::default(),
-            fleet: name.clone(),
-            name: name.clone(),
-            allow: AllowList::default(),
-            ceiling: 1.0,
-            cores: 1,
-            longest: Duration::from_secs(1),
-            scripts: false,
-            trusts_nats: false,
-        };
         let message = PlanMessage {
-            run: name,
+            run: FleetName::of("a"),
             load: LoadMessage::default(),
             part: 1.0,
             connections: 1,
@@ -109,7 +100,7 @@ mod tests {
             users_before: 0,
             if_lost: IfLost::Stop,
         };
-        let refused = part_of(&Failing, &settings, &message, Load::default());
+        let refused = part_of(&Failing, (&AllowList::default(), Duration::MAX), &message, Load::default());
         assert!(matches!(refused, Err((Refusal::Plan, _))));
     }
 }

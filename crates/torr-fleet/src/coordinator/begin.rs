@@ -12,7 +12,6 @@ use async_nats::{Client, Subscriber};
 use futures_util::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_net::{Clock, Nanos, clock};
 use torr_press::{Plan, Share};
@@ -60,8 +59,7 @@ impl Begun {
         let from_agents = from_agents.map_err(|error| lost(error.to_string()))?;
         let stops = client.subscribe(settings.fleet.stop()).await.map_err(|error| lost(error.to_string()))?;
         let RunSettings { nats, fleet, members, wait, .. } = settings;
-        let never = AtomicBool::new(false);
-        let found = gather((client, nats), fleet, members, *wait, &never).await?;
+        let found = gather((client, nats), fleet, members, *wait).await?;
         let hellos = members.chosen(found, fleet, *wait)?;
         let ceilings: Vec<f64> = hellos.iter().map(|hello| hello.ceiling).collect();
         let shares = shares(&ceilings, plan.connections, plan.requests)?;

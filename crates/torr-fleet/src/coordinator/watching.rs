@@ -1,13 +1,12 @@
 //! A run that goes on: intervals are merged, agents are looked after, and the end is found.
 
-use super::STOP_POLL;
 use super::begin::Begun;
 use super::outcome::{MemberEnd, Outcome};
 use super::settings::{RunSettings, Watch};
 use crate::error::FleetError;
-use crate::heartbeat::{HEARTBEAT, LOST_AFTER};
+use crate::heartbeat::{HEARTBEAT, LOST_AFTER, STOP_POLL};
+use crate::limits::MOST_KEPT;
 use crate::merge::IntervalMerge;
-use crate::message::bounds::MOST_KEPT;
 use crate::message::{End, EntryMessage, Message, MessageError};
 use crate::nats;
 use async_nats::Client;

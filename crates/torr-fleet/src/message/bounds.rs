@@ -3,49 +3,13 @@
 //! What is named here is what [`docs/fleet-protocol.md`](../../../../docs/fleet-protocol.md) says of each field.
 
 use super::{End, EntryMessage, Facts, FilePart, Hello, Interval, LoadMessage, Message, Own, PlanMessage, SampleText};
-use crate::load::{MOST_BYTES, PART};
+use crate::limits::{
+    CEILINGS, LEAST_PART, MOST_AGENTS, MOST_BYTES, MOST_CONNECTIONS, MOST_CPUS, MOST_ENTRIES, MOST_FILES,
+    MOST_FINDINGS, MOST_INTERVALS, MOST_KEPT, MOST_NS, MOST_ORIGINS, MOST_PATH, MOST_RULES, MOST_THREADS, MOST_WORDS,
+    PART,
+};
 use crate::subject::FleetName;
-use std::time::Duration;
 use torr_gauge::bounds::{Bounded, LONGEST_S, MOST_IN_A_RUN, OutOfBounds, at_most, no_longer, text, texts, within};
-
-/// The limit of a message in bytes. NATS itself takes 1 MiB, or what its configuration says.
-pub(super) const MOST_MESSAGE: usize = 8 << 20;
-/// The limit of the agents of a fleet.
-pub(crate) const MOST_AGENTS: usize = 1024;
-/// The limit of the targets that an agent lists.
-pub(crate) const MOST_RULES: usize = 1000;
-/// The limit of a machine's CPUs.
-const MOST_CPUS: usize = 1 << 16;
-/// The limits of a ceiling in requests per second: those of a rate, and the least that is a share of a load.
-pub const CEILINGS: (f64, f64) = (1e-3, 1e9);
-/// The least part of a load: that of the lowest ceiling among the highest ones.
-const LEAST_PART: f64 = 1e-16;
-/// The limit of an agent's connections, and of the virtual users of all.
-pub(crate) const MOST_CONNECTIONS: usize = 1_000_000;
-/// The limit of the words, the variables and the secrets of a load.
-const MOST_WORDS: usize = 100_000;
-/// The limit of the files of a load.
-pub(crate) const MOST_FILES: usize = 10_000;
-/// The limit of a path in bytes: that of Linux.
-const MOST_PATH: usize = 4096;
-/// The limit of a time of a clock in nanoseconds: 146 years after a machine was started.
-const MOST_NS: u64 = 1 << 62;
-/// The number of intervals that an agent keeps for its coordinator, an hour of them, and the limit of those that are sent again at
-/// once.
-pub(crate) const MOST_KEPT: usize = 3600;
-/// The limit of intervals: those of the longest run, and one in which it ends.
-const MOST_INTERVALS: u64 = LONGEST_S + 1;
-/// The limit of entries of sessions.
-pub(crate) const MOST_ENTRIES: u64 = 100_000;
-/// The limit of the origins of an entry.
-const MOST_ORIGINS: usize = 1000;
-/// The limit of an agent's threads.
-const MOST_THREADS: usize = 1 << 16;
-/// The limit of the findings of an agent; there are eleven criteria.
-const MOST_FINDINGS: usize = 64;
-
-/// The longest run of a fleet.
-pub(crate) const LONGEST: Duration = Duration::from_secs(LONGEST_S);
 
 impl Message {
     /// Checks each field, and makes texts printable.
