@@ -24,7 +24,10 @@ fn site() -> Script {
             let text = String::from_utf8_lossy(&request).into_owned();
             let path = text.split(' ').nth(1).unwrap_or_default().to_owned();
             let response = |status: &str, fields: &str, body: &str| {
-                format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len())
+                format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+            };
+            let found = |location: &[u8]| {
+                [b"HTTP/1.1 302 Found\r\nLocation: ", location, b"\r\nContent-Length: 0\r\n\r\n"].concat()
             };
             let response = match path.as_str() {
                 "/odd" if turn % 2 == 0 => response("200 OK", "X-Turn: even\r\n", "even"),
@@ -33,12 +36,22 @@ fn site() -> Script {
                 "/there?x=1" => response("301 Moved Permanently", "Location: end\r\nConnection: close\r\n", ""),
                 "/end" => response("200 OK", "", &format!("the end of {}", text.split(' ').next().unwrap_or_default())),
                 "/round" => response("307 Temporary Redirect", "Location: /round\r\n", ""),
-                "/away" => response("302 Found", "Location: http://elsewhere.test/\r\n", ""),
+                "/loop/a" => found(b"b"),
+                "/loop/b" => found(b"../loop/a"),
+                "/away" => found(b"http://elsewhere.test/"),
+                "/secure" => found(b"https://127.0.0.1/"),
+                "/port" => found(b"//127.0.0.1:1/"),
+                "/nowhere" => response("301 Moved Permanently", "", "moved"),
+                "/mail" => found(b"mailto:somebody@elsewhere.test"),
+                "/space" => found(b"/sent on?a b"),
+                "/umlaut" => found(b"/sent\xc3\xa4?\xe4#\xe4"),
+                "/query" => found(b"/sent?next=http://elsewhere.test/"),
+                sent if sent.starts_with("/sent") => response("200 OK", "", sent),
                 "/echo" => response("308 Permanent Redirect", "Location: /echoed\r\n", ""),
                 "/echoed" => response("200 OK", "", text.rsplit("\r\n\r\n").next().unwrap_or_default()),
                 _ => response("200 OK", "", "ok"),
             };
-            client.send(response.as_bytes());
+            client.send(&response);
             if path == "/there?x=1" {
                 return;
             }
@@ -180,12 +193,71 @@ fn redirects_keep_a_body_where_they_should_and_end_where_they_must() {
     assert_eq!((ended.code, count(&result, "/status/200")), (Some(0), 5), "{ended:?}");
     let (ended, result) = of("here", &["--data", "a=b", "--expect-body", "the end of GET"]);
     assert_eq!((ended.code, count(&result, "/status/200")), (Some(0), 5), "{ended:?}");
-    // Round and round: what is left after ten is the last of them.
-    let (_, result) = of("round", &[]);
-    assert_eq!((count(&result, "/status/307"), count(&result, "/redirects_followed")), (5, 50), "{result}");
-    // To another host: not followed.
-    let (_, result) = of("away", &[]);
-    assert_eq!((count(&result, "/status/302"), result.get("redirects_followed")), (5, None), "{result}");
+}
+
+#[test]
+fn a_redirect_that_is_not_followed_is_an_error_with_its_reason() {
+    let site = site();
+    let of = |path: &str, more: &[&str]| {
+        let url = format!("{}{path}", site.url());
+        run(&[&["-n", "5", "-c", "1", "--follow"], more, &[&url]].concat())
+    };
+    for (path, reason, followed) in [
+        ("round", "more than 10 in a row", 50),
+        ("away", "to http://elsewhere.test, another host", 0),
+        ("secure", "to https://127.0.0.1, another scheme", 0),
+        ("port", "to http://127.0.0.1:1, another port", 0),
+        ("nowhere", "no Location field", 0),
+        ("mail", "the Location is not an http:// or https:// URL", 0),
+        ("loop/a", "more than 10 in a row", 50),
+    ] {
+        for keep in [&[][..], &["--no-keepalive"]] {
+            let (ended, result) = of(path, keep);
+            adds_up(&result);
+            assert_eq!(ended.code, Some(1), "{path}: {ended:?}");
+            assert_eq!(ended.stderr.lines().count(), 1, "{path}: {ended:?}");
+            let line = format!("torr: 5 redirects were not followed: 5 x {reason}");
+            assert!(ended.stderr.starts_with(&line), "{path}: {ended:?}");
+            let counts = ["/requests", "/errors/redirect", "/redirects_followed"].map(|field| count(&result, field));
+            assert_eq!(counts, [5, 5, followed], "{path}: {result}");
+            assert_eq!(result["causes"][0]["what"], reason, "{path}: {result}");
+            assert_eq!(result["error_times"][0]["kind"], "redirect", "{path}: {result}");
+        }
+    }
+    // The response still counts: its status, and checks of it.
+    let (ended, result) = of("away", &["--expect-status", "302", "--fail-if", "redirects>4"]);
+    assert_eq!((ended.code, count(&result, "/status/302")), (Some(1), 5), "{ended:?}");
+    assert_eq!(passed_and_failed(&result), [("status 302".into(), 5, 0)]);
+    assert!(ended.stderr.contains("threshold failed: redirects>4: measured 5"), "{ended:?}");
+    let text = torr(&["-n", "5", "-c", "1", "--follow", &format!("{}away", site.url())]);
+    assert!(text.stdout.contains("redirect 5   100% of 5 requests"), "{text:?}");
+}
+
+#[test]
+fn a_part_of_the_redirects_that_is_not_followed_is_counted() {
+    let site = site();
+    let mut list = tempfile::NamedTempFile::new().unwrap();
+    write!(list, "{0}here\n{0}away\n{0}secure\n{0}same\n", site.url()).unwrap();
+    let path = list.path().to_str().unwrap();
+    let (ended, result) = run(&["-n", "40", "-c", "1", "-t", "1", "-L", "--urls", path, "--order", "sequence"]);
+    adds_up(&result);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let counts = ["/requests", "/errors/redirect", "/redirects_followed", "/status/200", "/status/302"];
+    assert_eq!(counts.map(|field| count(&result, field)), [40, 20, 20, 20, 20], "{result}");
+    for reason in ["10 x to http://elsewhere.test, another host", "10 x to https://127.0.0.1, another scheme"] {
+        assert!(ended.stderr.contains(reason), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_location_with_spaces_and_bytes_beyond_ascii_is_followed() {
+    let site = site();
+    for (path, lands) in [("space", "/sent%20on?a%20b"), ("umlaut", "/sent%C3%A4?%E4"), ("query", "/sent?next=http://elsewhere.test/")] {
+        let url = format!("{}{path}", site.url());
+        let (ended, result) = run(&["-n", "5", "-c", "1", "--follow", "--expect-body", lands, &url]);
+        adds_up(&result);
+        assert_eq!((ended.code, count(&result, "/redirects_followed")), (Some(0), 5), "{path}: {ended:?}");
+    }
 }
 
 #[test]

@@ -98,7 +98,7 @@ pub struct ThreadTotals {
     pub answered: u64,
     /// The number of complete responses with a status of 400 or more.
     pub status_errors: u64,
-    /// The number of requests that failed without a complete response.
+    /// The number of requests that failed otherwise than by a status.
     pub failed: u64,
     /// The number of bytes received.
     pub received: u64,
@@ -351,6 +351,7 @@ impl Collector {
                 protocol: of(FailureKind::Protocol),
                 status: total.status_errors(),
                 ports: of(FailureKind::Ports),
+                redirect: of(FailureKind::Redirect),
             },
             causes: causes(&total.failures),
             error_times: total.error_times.spans(),
@@ -388,7 +389,7 @@ impl Collector {
                 errors: warmup.failures.total() + warmup.status_errors(),
                 p50: warmup.answered.quantile(0.5),
                 carried: total.carried.answered,
-                carried_errors: total.carried.status_errors,
+                carried_errors: total.carried.response_errors,
                 carried_received: total.carried.received,
             }),
             series: self.series.points(),
@@ -492,7 +493,7 @@ mod tests {
         collector.warmup(&warm);
         let mut first = sample(90);
         first.received = 900;
-        first.carried = crate::sample::Carried { answered: 10, status_errors: 1, failed: 2, received: 100 };
+        first.carried = crate::sample::Carried { answered: 10, response_errors: 1, failed: 2, received: 100 };
         collector.take(0, 0, &first, false);
         collector.take(0, 1, &sample(100), true);
         let cpu = Duration::from_millis(22);

@@ -24,12 +24,23 @@ pub enum FailureKind {
     Status,
     /// No local port was free.
     Ports,
+    /// The response was complete, and a redirect that should have been followed and was not.
+    Redirect,
 }
 
 impl FailureKind {
     /// All kinds in the order of the result's fields.
-    pub const ALL: [Self; 8] =
-        [Self::Connect, Self::Tls, Self::Timeout, Self::Read, Self::Write, Self::Protocol, Self::Status, Self::Ports];
+    pub const ALL: [Self; 9] = [
+        Self::Connect,
+        Self::Tls,
+        Self::Timeout,
+        Self::Read,
+        Self::Write,
+        Self::Protocol,
+        Self::Status,
+        Self::Ports,
+        Self::Redirect,
+    ];
 
     /// Returns the name in results.
     pub fn name(self) -> &'static str {
@@ -42,6 +53,7 @@ impl FailureKind {
             Self::Protocol => "protocol",
             Self::Status => "status",
             Self::Ports => "ports",
+            Self::Redirect => "redirect",
         }
     }
 }

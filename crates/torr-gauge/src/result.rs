@@ -135,9 +135,9 @@ impl RunResult {
         self.started = self.requests + self.errors.unanswered() + self.unfinished;
     }
 
-    /// Returns the responses per second with a status below 400: the goodput, of the same responses as `rps`.
+    /// Returns the responses per second that are no errors: the goodput, of the same responses as `rps`.
     pub fn good_rps(&self) -> f64 {
-        let failed = self.errors.status + self.warmup.map_or(0, |warmup| warmup.carried_errors);
+        let failed = self.errors.of_responses() + self.warmup.map_or(0, |warmup| warmup.carried_errors);
         self.completed().saturating_sub(failed) as f64 / self.duration_s.max(1e-6)
     }
 
@@ -230,7 +230,8 @@ pub struct Warmup {
     /// series and `requests_per_connection` count them; `requests` of the result and all that goes with it does not.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried: u64,
-    /// Of `carried`, responses with a status of 400 or more.
+    /// Of `carried`, responses that are errors: those with a status of 400 or more, and redirects that were not followed
+    /// although they should have been.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried_errors: u64,
     /// The number of bytes received after the warm-up for requests that began in the warm-up.
@@ -323,6 +324,9 @@ pub struct Errors {
     pub status: u64,
     /// [`FailureKind::Ports`].
     pub ports: u64,
+    /// [`FailureKind::Redirect`], whose responses are complete and so counted by `requests` too.
+    #[serde(default)]
+    pub redirect: u64,
 }
 
 impl Errors {
@@ -337,6 +341,7 @@ impl Errors {
             FailureKind::Protocol => self.protocol,
             FailureKind::Status => self.status,
             FailureKind::Ports => self.ports,
+            FailureKind::Redirect => self.redirect,
         }
     }
 
@@ -347,7 +352,12 @@ impl Errors {
 
     /// Returns the number of errors without a complete response.
     pub fn unanswered(&self) -> u64 {
-        self.total() - self.status
+        self.total() - self.of_responses()
+    }
+
+    /// Returns the number of complete responses that are errors.
+    pub fn of_responses(&self) -> u64 {
+        self.status + self.redirect
     }
 }
 

@@ -113,7 +113,7 @@ impl Sample {
 
     /// Returns the number of failed requests, responses with a status of 400 or more included, whenever they began.
     pub fn failed(&self) -> u64 {
-        self.failures.total() + self.status_errors() + self.carried.failed + self.carried.status_errors
+        self.failures.total() + self.status_errors() + self.carried.failed + self.carried.response_errors
     }
 
     /// Adds another sample.
@@ -246,8 +246,9 @@ impl Sample {
 pub struct Carried {
     /// The number of complete responses.
     pub answered: u64,
-    /// The number of complete responses with a status of 400 or more.
-    pub status_errors: u64,
+    /// The number of complete responses that are errors: those with a status of 400 or more, and redirects that were not
+    /// followed although they should have been.
+    pub response_errors: u64,
     /// The number of requests that failed without a complete response.
     pub failed: u64,
     /// The number of bytes received.
@@ -257,7 +258,7 @@ pub struct Carried {
 impl Carried {
     fn add(&mut self, other: &Self) {
         self.answered += other.answered;
-        self.status_errors += other.status_errors;
+        self.response_errors += other.response_errors;
         self.failed += other.failed;
         self.received = self.received.saturating_add(other.received);
     }
@@ -332,7 +333,7 @@ mod tests {
         used.count_checks(5);
         used.sockets.take(crate::sockets::SocketReading::default(), None);
         used.error_times.record(crate::error_times::ErrorClass::Status(503), 9);
-        used.carried = Carried { answered: 1, status_errors: 2, failed: 3, received: 4 };
+        used.carried = Carried { answered: 1, response_errors: 2, failed: 3, received: 4 };
         (used.full_handshakes, used.resumed_handshakes, used.redirects) = (1, 2, 3);
         used.sessions = SessionsEnded { finished: 1, failed: 2 };
         (used.idle, used.open) = (1, 2);

@@ -137,6 +137,13 @@ impl<S: Protocol> Protocol for EitherTls<S> {
         }
     }
 
+    fn redirect_failure(&mut self) -> Option<Failure> {
+        match self {
+            Self::Plain(plain) => plain.redirect_failure(),
+            Self::Tls(tls) => tls.redirect_failure(),
+        }
+    }
+
     fn kept(&mut self) -> Option<&mut KeptResponse> {
         match self {
             Self::Plain(plain) => plain.kept(),

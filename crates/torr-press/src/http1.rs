@@ -127,6 +127,10 @@ impl<I: Inspect> Protocol for Http1<I> {
         self.inspector.first()
     }
 
+    fn redirect_failure(&mut self) -> Option<Failure> {
+        self.inspector.redirect_failure()
+    }
+
     fn kept(&mut self) -> Option<&mut KeptResponse> {
         self.inspector.kept()
     }

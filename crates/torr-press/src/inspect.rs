@@ -6,12 +6,10 @@ use crate::kept::KeptResponse;
 use crate::outgoing::RequestInfo;
 use crate::redirect;
 use crate::target::Target;
+use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;
 use torr_wire::Header;
 use torr_wire::response::{Observer, Response};
-
-/// The number of redirects that are followed for one request.
-const MOST_REDIRECTS: u8 = 10;
 
 /// The inspection of the responses of one connection.
 pub trait Inspect: Observer {
@@ -38,6 +36,11 @@ pub trait Inspect: Observer {
     /// Returns the request of a redirect, if it is to be followed.
     #[inline]
     fn redirected(&mut self, _response: &Response) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Takes the reason for which the latest response, a redirect, is not followed although it should be.
+    fn redirect_failure(&mut self) -> Option<Failure> {
         None
     }
 
@@ -103,7 +106,10 @@ pub struct Inspector<'p> {
     failed: u32,
     body: Vec<u8>,
     encoding: Option<Encoding>,
-    location: Option<String>,
+    /// The `Location` of a redirect, empty if the response has none; `None` for other responses.
+    location: Option<Vec<u8>>,
+    /// The reason for which the latest redirect is not followed.
+    redirect_failure: Option<Failure>,
     /// The request in flight, where redirects are followed.
     request: Vec<u8>,
     /// The request of a redirect that has to go on another connection.
@@ -124,6 +130,7 @@ impl<'p> Inspector<'p> {
             body: Vec::new(),
             encoding: None,
             location: None,
+            redirect_failure: None,
             request: Vec::new(),
             kept: None,
             leaving: false,
@@ -149,7 +156,7 @@ impl<'p> Inspector<'p> {
         let value = |name: &str| fields.iter().find(|f| f.name.eq_ignore_ascii_case(name)).map(|f| f.value);
         self.encoding = value("content-encoding").and_then(Encoding::of);
         if self.inspection.follow && matches!(status, 301 | 302 | 303 | 307 | 308) {
-            self.location = value("location").map(|value| String::from_utf8_lossy(value).into_owned());
+            self.location = Some(value("location").unwrap_or_default().to_vec());
         }
         if !self.has_first {
             let headers = fields.iter().map(|f| (f.name.to_owned(), f.value.to_vec())).collect();
@@ -200,12 +207,22 @@ impl Inspect for Inspector<'_> {
     }
 
     fn redirected(&mut self, response: &Response) -> Option<Vec<u8>> {
-        let location = self.location.take().filter(|_| self.redirects < MOST_REDIRECTS)?;
-        let to = redirect::path(&location, self.target, redirect::target_of(&self.request)?)?;
-        let request = redirect::follow(&self.request, response.status, &to)?;
-        self.redirects += 1;
-        self.request.clone_from(&request);
-        Some(request)
+        let location = self.location.take()?;
+        match redirect::next(&self.request, response.status, &location, self.target, self.redirects) {
+            Ok(request) => {
+                self.redirects += 1;
+                self.request.clone_from(&request);
+                Some(request)
+            }
+            Err(error) => {
+                self.redirect_failure = Some(error.into());
+                None
+            }
+        }
+    }
+
+    fn redirect_failure(&mut self) -> Option<Failure> {
+        self.redirect_failure.take()
     }
 
     fn keep(&mut self, request: Vec<u8>) {
@@ -222,7 +239,7 @@ impl Inspect for Inspector<'_> {
     }
 
     fn forget(&mut self) {
-        (self.kept, self.redirects) = (None, 0);
+        (self.kept, self.redirects, self.redirect_failure) = (None, 0, None);
     }
 
     fn redirects(&mut self) -> u8 {

@@ -110,6 +110,11 @@ pub trait Protocol {
         None
     }
 
+    /// Takes the reason for which the response of the latest event, a redirect, is not followed although it should be.
+    fn redirect_failure(&mut self) -> Option<Failure> {
+        None
+    }
+
     /// Returns the response that the latest event has completed, if responses are kept.
     fn kept(&mut self) -> Option<&mut KeptResponse> {
         None

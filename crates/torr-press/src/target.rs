@@ -134,7 +134,17 @@ impl Target {
     }
 
     pub(crate) fn has_origin_of(&self, other: &Self) -> bool {
-        self.scheme == other.scheme && self.port == other.port && self.host.eq_ignore_ascii_case(&other.host)
+        self.part_beyond(other).is_none()
+    }
+
+    /// Returns the first part of the origin, of host, scheme and port, that differs from another target's.
+    pub(crate) fn part_beyond(&self, other: &Self) -> Option<&'static str> {
+        let differs = [
+            ("host", !self.host.eq_ignore_ascii_case(&other.host)),
+            ("scheme", self.scheme != other.scheme),
+            ("port", self.port != other.port),
+        ];
+        differs.into_iter().find(|(_, differs)| *differs).map(|(part, _)| part)
     }
 }
 

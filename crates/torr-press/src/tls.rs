@@ -179,6 +179,10 @@ impl<S: Protocol> Protocol for OverTls<S> {
         self.inner.first_response()
     }
 
+    fn redirect_failure(&mut self) -> Option<Failure> {
+        self.inner.redirect_failure()
+    }
+
     fn kept(&mut self) -> Option<&mut KeptResponse> {
         self.inner.kept()
     }

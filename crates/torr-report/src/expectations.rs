@@ -4,7 +4,7 @@ use crate::entries;
 use crate::human::{count, micros};
 use crate::style::{BAD, GOOD, paint};
 use crate::table::align;
-use torr_gauge::RunResult;
+use torr_gauge::{FailureKind, RunResult};
 use torr_gauge::result::{Check, Threshold};
 use torr_gauge::threshold::measured_us;
 
@@ -32,14 +32,15 @@ pub fn section(run: &RunResult) -> String {
 /// The limit of lines on entries that failed.
 const MOST_ENTRIES: usize = 10;
 
-/// Returns a line for a run without a response, for each check, each entry and each threshold that failed.
+/// Returns a line for a run without a response, for redirects that were not followed, for each check, each entry and each
+/// threshold that failed.
 pub fn failures(run: &RunResult) -> Vec<String> {
     let checks = run.checks.iter().filter(|check| check.failed > 0);
     let checks = checks.map(|check| format!("check failed: {}: {}", check.name, check_failure(check)));
     let thresholds = run.thresholds.iter().filter(|threshold| threshold.failed);
     let thresholds =
         thresholds.map(|threshold| format!("threshold failed: {}: {}", threshold.rule, threshold_failure(threshold)));
-    unanswered(run).into_iter().chain(checks).chain(entry_failures(run)).chain(thresholds).collect()
+    unanswered(run).into_iter().chain(failed_redirects(run)).chain(checks).chain(entry_failures(run)).chain(thresholds).collect()
 }
 
 /// Returns a line on a run that began requests and received no response, with what became of them. A run that was interrupted has
@@ -52,6 +53,21 @@ pub fn unanswered(run: &RunResult) -> Option<String> {
     let unfinished = (run.unfinished > 0).then(|| format!("{} unfinished when the run ended", count(run.unfinished)));
     let ends: Vec<_> = worst.into_iter().chain(unfinished).collect();
     Some(format!("no request was answered: {}", ends.join(", ")))
+}
+
+/// The limit of reasons that the line on redirects names.
+const MOST_REASONS: usize = 3;
+
+/// Returns a line on the redirects that should have been followed and were not, with the most frequent reasons.
+fn failed_redirects(run: &RunResult) -> Option<String> {
+    let failed = run.errors.redirect;
+    let reasons = run.causes.iter().filter(|cause| cause.kind == FailureKind::Redirect);
+    let reasons: Vec<_> = reasons.map(|cause| format!("{} x {}", count(cause.count), cause.what)).collect();
+    let more = reasons.len().saturating_sub(MOST_REASONS);
+    let named = reasons.into_iter().take(MOST_REASONS);
+    let named: Vec<_> = named.chain((more > 0).then(|| format!("{more} more reasons"))).collect();
+    let were = if failed == 1 { "redirect was" } else { "redirects were" };
+    (failed > 0).then(|| format!("{} {were} not followed: {}", count(failed), named.join(", ")))
 }
 
 /// Returns a line for each entry of a session that failed, up to a limit.

@@ -80,14 +80,16 @@ pub fn errors(run: &RunResult) -> Option<Verdict> {
         let verdict = likely(Factor::Errors, "Too many requests failed for the throughput to mean much.")
             .because(format!("{failed} of {} requests failed ({})", run.started, percent(share)));
         let verdict = witnesses::failures(run).fold(verdict, Verdict::because);
-        match run.errors.status == failed {
-            true => {
-                verdict.advice("look at one such response: the service, or something before it, refuses these requests")
+        verdict.advice(match failed {
+            _ if run.errors.status == failed => {
+                "look at one such response: the service, or something before it, refuses these requests"
             }
-            false if run.connections.idle_closes.is_some_and(|closes| 2 * closes.requests > failed) => verdict
-                .advice("raise the server's keep-alive time-out above the pauses between requests of a connection")
-                .advice("or use fewer connections with -c, so that none is idle for long"),
-            false => verdict.advice("mend the failures first, or lower the load with -c until they stop"),
-        }
+            _ if run.errors.redirect == failed => "load the URL that the redirects lead to, or leave out --follow",
+            _ if run.connections.idle_closes.is_some_and(|closes| 2 * closes.requests > failed) => {
+                "raise the server's keep-alive time-out above the pauses between requests of a connection, or use fewer \
+                 connections with -c, so that none is idle for long"
+            }
+            _ => "mend the failures first, or lower the load with -c until they stop",
+        })
     })
 }

@@ -6,8 +6,11 @@ use maud::{Markup, html};
 use serde_json::Value;
 use torr_report::human::{count, micros, percent, rate};
 
-/// The kinds of failures without a whole response.
+/// The kinds of errors without a complete response.
 const KINDS: [&str; 7] = ["connect", "tls", "timeout", "read", "write", "protocol", "ports"];
+
+/// The kinds of errors whose responses are complete.
+const OF_RESPONSES: [&str; 2] = ["status", "redirect"];
 
 /// Returns the figures of a run.
 pub fn run(value: &Value) -> Markup {
@@ -50,9 +53,9 @@ pub fn shown<const N: usize>(figures: [(&str, Option<String>); N]) -> Markup {
     }
 }
 
-/// Returns the failures of a run: requests without a whole response, and responses with a status that counts as an error.
+/// Returns the number of errors of a run: requests without a complete response, and responses that are errors.
 pub fn failures(value: &Value) -> f64 {
-    KINDS.into_iter().chain(["status"]).filter_map(|kind| number(value, &format!("errors.{kind}"))).sum()
+    KINDS.into_iter().chain(OF_RESPONSES).filter_map(|kind| number(value, &format!("errors.{kind}"))).sum()
 }
 
 fn requested(value: &Value) -> f64 {

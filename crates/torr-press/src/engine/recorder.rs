@@ -209,7 +209,7 @@ impl Recorder {
         buffer: &mut FailedResponseBuffer,
     ) -> bool {
         let since = now.saturating_sub(self.warm_until);
-        self.sample.carried.status_errors += u64::from(self.is_carried(request));
+        self.sample.carried.response_errors += u64::from(self.is_carried(request));
         self.sample_of(request).error_times.record(ErrorClass::Status(status), since);
         if !self.keeps_failed_response {
             return false;
@@ -221,6 +221,12 @@ impl Recorder {
         true
     }
 
+    /// Records a redirect that should be followed and is not. Its response is complete.
+    pub fn failed_redirect(&mut self, request: &InFlightRequest, failure: Failure, now: Nanos) {
+        self.sample.carried.response_errors += u64::from(self.is_carried(request));
+        self.record_failure(request, failure, now);
+    }
+
     /// Counts a response with a status of 400 or more that the entry of its session expects.
     #[cold]
     pub fn expected_status(&mut self, request: &InFlightRequest) {
@@ -230,6 +236,10 @@ impl Recorder {
     /// Records a failed request.
     pub fn failure(&mut self, request: &InFlightRequest, failure: Failure, now: Nanos) {
         self.sample.carried.failed += u64::from(self.is_carried(request));
+        self.record_failure(request, failure, now);
+    }
+
+    fn record_failure(&mut self, request: &InFlightRequest, failure: Failure, now: Nanos) {
         let at = now.saturating_sub(self.warm_until);
         let sample = self.sample_of(request);
         sample.error_times.record(ErrorClass::Kind(failure.kind), at);

@@ -74,8 +74,8 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             && (connection.has_unsent || connection.protocol.has_more())
             && connection.requests.is_empty();
         let mut failed = None;
-        if received.response.status >= 400 {
-            failed = self.failed_status(index, &request, received.response.status, last_byte);
+        if received.response.status >= 300 {
+            failed = self.unusual_status(index, &request, received.response.status, last_byte);
         }
         if self.sessions.is_some() {
             // Before the connection may be closed: of requests sent together, those without a response go on another one.
@@ -94,9 +94,27 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         }
     }
 
+    /// Records a response with a status of 300 or more, as far as it is an error: every one from 400 up, and a redirect that
+    /// should be followed and is not. Returns what [`Self::failed_status`] returns.
+    #[cold]
+    fn unusual_status(
+        &mut self,
+        index: usize,
+        request: &InFlightRequest,
+        status: u16,
+        now: Nanos,
+    ) -> Option<FailedResponseBuffer> {
+        if status >= 400 {
+            return self.failed_status(index, request, status, now);
+        }
+        if let Some(failure) = self.connections[index].protocol.redirect_failure() {
+            self.recorder.failed_redirect(request, failure, now);
+        }
+        None
+    }
+
     /// Records a response with a status of 400 or more. In a session, whose entry may expect it, what was gathered of the response
     /// is returned for the judgement instead.
-    #[cold]
     fn failed_status(
         &mut self,
         index: usize,
