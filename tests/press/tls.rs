@@ -1,15 +1,16 @@
 //! `https://` URLs, against nginx.
 
 use std::io::{BufRead, BufReader, Read};
-use std::net::Shutdown;
+use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use torr_net::tls::ServerTlsSettings;
 use torr_test_support::certificates::{client_of_an_authority, self_signed, valid_until};
-use torr_test_support::program::{torr, torr_json};
+use torr_test_support::program::{Running, torr, torr_json};
 use torr_test_support::result::{adds_up, count};
 use torr_test_support::script::Script;
-use torr_test_support::servers::{Nginx, Serve};
+use torr_test_support::servers::{Nginx, Serve, free_port};
+use torr_test_support::wait_until;
 
 const HELLO: &str = "location / { return 200 'hello'; }";
 
@@ -140,12 +141,65 @@ fn no_common_version_has_a_clear_error() {
     for (server, flags, why) in [
         (&old, &["--tlsv1.3"][..], "versions of TLS that are offered"),
         (&weak, &[], "none of the cipher suites"),
-        (&old, &["--http2"], "does not speak"),
+        (&old, &["--http2"], "does not speak h2: leave out --http2"),
     ] {
         let ended = torr(&[flags, &["-c", "2", "-d", "20s", "--insecure", &server.https()]].concat());
         assert_eq!(ended.code, Some(3), "{flags:?}: {ended:?}");
         assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains(why), "{flags:?}: {}", ended.stderr);
     }
+}
+
+/// A server of OpenSSL with these options, on a port of its own.
+fn openssl_server(options: &[&str]) -> (Running, String) {
+    let address = format!("127.0.0.1:{}", free_port());
+    let mut command = Command::new("openssl");
+    command.args(["s_server", "-quiet", "-accept", &address]).args(options).stdin(Stdio::null());
+    let running = Running::start(command);
+    wait_until("openssl to listen", || TcpStream::connect(&address).ok());
+    (running, format!("https://{address}/"))
+}
+
+/// TLS 1.2 has no alert of its own for a missing certificate, and an RSA key of 1,024 bits none at all.
+#[test]
+fn reasons_that_no_alert_names_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, key) = self_signed(folder.path());
+    let (short, short_key) = (folder.path().join("short.pem"), folder.path().join("short.key"));
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "rsa:1024", "-nodes", "-days", "2", "-sha256", "-subj", "/CN=localhost"])
+        .args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-addext", "basicConstraints=CA:FALSE"])
+        .args(["-keyout", text(&short_key), "-out", text(&short)])
+        .output()
+        .expect("./test installs openssl");
+    assert!(made.status.success(), "{made:?}");
+    let own = ["-cert", text(&certificate), "-key", text(&key)];
+    let weak = ["-cipher", "DEFAULT:@SECLEVEL=0", "-cert", text(&short), "-key", text(&short_key)];
+    for (server, flags, why) in [
+        (&[&own[..], &["-tls1_2", "-Verify", "1"]].concat(), &["-k"][..], "give one with --cert and --key"),
+        (&[&own[..], &["-Verify", "1"]].concat(), &["-k"], "give one with --cert and --key"),
+        (&[&weak[..], &["-tls1_2"]].concat(), &["-k"], "RSA key of 1024 bits"),
+        (&weak.to_vec(), &["-k"], "RSA key of 1024 bits"),
+        (&weak.to_vec(), &["--cacert", text(&short)], "RSA key of 1024 bits"),
+        (&[&own[..], &["-alpn", "h2"]].concat(), &["-k"], "does not speak http/1.1: try --http2"),
+    ] {
+        let (_running, url) = openssl_server(server);
+        let ended = torr(&[flags, &["-c", "1", "-n", "2", &url]].concat());
+        let said = ended.stdout.clone() + &ended.stderr;
+        assert!(said.contains(why), "{server:?} {flags:?}: {said}");
+        assert!(!said.contains("none of the cipher suites"), "{server:?}: {said}");
+    }
+}
+
+/// A server of HTTP/2 that does not look at ALPN begins with its settings.
+#[test]
+fn http_1_to_a_server_of_http_2_has_a_clear_error() {
+    let server = Script::start(|client| {
+        client.send(&[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100]);
+        let _ = client.stream.read_to_end(&mut Vec::new());
+    });
+    let ended = torr(&["-n", "2", "-c", "1", "-q", &server.url()]);
+    let said = ended.stdout.clone() + &ended.stderr;
+    assert!(said.contains("speaks HTTP/2 only: try --http2-prior-knowledge"), "{ended:?}");
 }
 
 /// A server whose certificate has a key that no client of today's browsers knows either.

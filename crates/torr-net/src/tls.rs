@@ -16,6 +16,7 @@ mod server;
 mod settings;
 mod tickets;
 mod trust;
+mod unmet_request;
 
 pub use acceptor::{ServerTlsSettings, TlsAcceptor};
 pub use client::TlsClient;
@@ -40,6 +41,9 @@ pub enum TlsError {
     /// The server selected none of the offered protocols.
     #[error("the server does not speak {0} (ALPN)")]
     Alpn(String),
+    /// The server ended the handshake by an alert that has several reasons; the text has the usual one.
+    #[error("TLS: {0}")]
+    Refused(String),
     /// The server's bytes are not TLS.
     #[error("the server does not speak TLS on this port: is the URL http:// and not https://?")]
     NoTls,

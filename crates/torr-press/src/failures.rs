@@ -62,6 +62,17 @@ pub(crate) fn plain_to_tls(first_bytes: &[u8]) -> Option<Failure> {
     first_bytes.starts_with(TLS_ALERT).then(|| Failure::new(FailureKind::Protocol, FailureSide::Server, what))
 }
 
+/// The type, the flags and the stream of a `SETTINGS` frame, with which a server of HTTP/2 begins (RFC 9113, section 3.4). Its length
+/// precedes them.
+const HTTP2_SETTINGS: &[u8] = &[4, 0, 0, 0, 0, 0];
+
+/// Returns the failure of a request in HTTP/1.1 to a server that speaks only HTTP/2, if these are a server's first bytes.
+pub(crate) fn http1_to_http2(first_bytes: &[u8]) -> Option<Failure> {
+    let what = "the server speaks HTTP/2 only: try --http2-prior-knowledge";
+    let is_http2 = matches!(first_bytes, [0, _, _, rest @ ..] if rest.starts_with(HTTP2_SETTINGS));
+    is_http2.then(|| Failure::new(FailureKind::Protocol, FailureSide::Server, what))
+}
+
 /// The server ended the connection without saying so in TLS: something may have been cut off.
 pub(crate) fn cut_off() -> Failure {
     Failure::new(

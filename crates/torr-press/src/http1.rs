@@ -102,7 +102,10 @@ impl<I: Inspect> Protocol for Http1<I> {
                 self.first_byte = self.first_byte.or(NonZero::new(at));
                 Ok((used, None))
             }
-            Err(error) => Err(failures::plain_to_tls(input).unwrap_or_else(|| failures::protocol(error))),
+            Err(error) => {
+                let other = failures::plain_to_tls(input).or_else(|| failures::http1_to_http2(input));
+                Err(other.unwrap_or_else(|| failures::protocol(error)))
+            }
         }
     }
 

@@ -1,9 +1,10 @@
 //! The client's side of TLS connections: ciphertext in and out of the caller's buffers.
 
 use super::TlsError;
-use super::explain;
+use super::explain::{self, CERTIFICATE_REQUIRED};
 use super::records::{NegotiatedTls, Records, Side};
 use super::tickets::{note_arrival, note_chain};
+use super::unmet_request::UnmetRequest;
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
 use rustls::pki_types::ServerName;
 use rustls::unbuffered::UnbufferedStatus;
@@ -19,6 +20,8 @@ pub struct TlsClient {
     handshake: usize,
     /// Whether the server has to select one of the offered protocols.
     needs_alpn: bool,
+    /// The server's request for a certificate, which this client does not have.
+    unmet_request: Arc<UnmetRequest>,
 }
 
 impl std::fmt::Debug for TlsClient {
@@ -49,11 +52,17 @@ impl Side for UnbufferedClientConnection {
 impl TlsClient {
     /// Creates a client with these settings, which shares the sessions for resumption.
     pub fn with_shared_sessions(&self) -> Self {
-        Self::new(Arc::clone(&self.config), self.name.clone(), self.needs_alpn)
+        let unmet_request = Arc::clone(&self.unmet_request);
+        Self::new(Arc::clone(&self.config), self.name.clone(), self.needs_alpn, unmet_request)
     }
 
-    pub(super) fn new(config: Arc<ClientConfig>, name: ServerName<'static>, needs_alpn: bool) -> Self {
-        Self { config, name, records: None, handshake: 0, needs_alpn }
+    pub(super) fn new(
+        config: Arc<ClientConfig>,
+        name: ServerName<'static>,
+        needs_alpn: bool,
+        unmet_request: Arc<UnmetRequest>,
+    ) -> Self {
+        Self { config, name, records: None, handshake: 0, needs_alpn, unmet_request }
     }
 
     /// Starts the handshake of a new connection, and appends the ClientHello to `out`.
@@ -99,16 +108,40 @@ impl TlsClient {
             self.handshake += input.len();
         }
         note_arrival(input.len() + records.incomplete(), self.handshake);
-        records.receive(input, out, plain)?;
+        if let Err(error) = records.receive(input, out, plain) {
+            return Err(self.told(error));
+        }
         if !was_handshaking || records.is_handshaking() {
             return Ok(());
         }
         note_chain(records.certificates());
         if self.needs_alpn && records.protocol().is_none() {
-            let offered = self.config.alpn_protocols.iter().map(|protocol| String::from_utf8_lossy(protocol));
-            return Err(TlsError::Alpn(offered.collect::<Vec<_>>().join(" or ")));
+            return Err(self.no_protocol());
         }
         Ok(())
+    }
+
+    /// Returns an error with what the settings and the server's messages tell of it.
+    #[cold]
+    fn told(&self, error: TlsError) -> TlsError {
+        match error {
+            TlsError::Alpn(_) => self.no_protocol(),
+            // Before TLS 1.3 there is no alert of its own for a missing certificate.
+            TlsError::Refused(_) if self.unmet_request.was_seen() => TlsError::Protocol(CERTIFICATE_REQUIRED.into()),
+            error => error,
+        }
+    }
+
+    /// Returns the error of a server that selects none of the offered protocols, with the flag that offers the other one.
+    fn no_protocol(&self) -> TlsError {
+        let offered = self.config.alpn_protocols.iter().map(|protocol| String::from_utf8_lossy(protocol));
+        let offered = offered.collect::<Vec<_>>().join(" or ");
+        let hint = match offered.as_str() {
+            "http/1.1" => ": try --http2",
+            "h2" => ": leave out --http2",
+            _ => "",
+        };
+        TlsError::Alpn(format!("{offered}{hint}"))
     }
 
     /// Returns the protocol that the server has selected (ALPN).

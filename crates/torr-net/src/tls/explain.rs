@@ -1,12 +1,17 @@
 //! Translation of errors of `rustls` into one line each for users: the fault and the remedy.
 
 use super::TlsError;
+use super::key::ShortKey;
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, OtherError, PeerIncompatible};
 use std::fmt::{self, Debug};
 use std::time::{Duration, UNIX_EPOCH};
 
 /// The limit of a certificate's names in a line.
 const MAX_NAMES: usize = 3;
+
+/// The line for a server that requires a certificate of a client without one.
+pub(super) const CERTIFICATE_REQUIRED: &str =
+    "the server asks for a client's certificate: give one with --cert and --key";
 
 /// Translates an error of a connection on the client's side.
 #[cold]
@@ -19,6 +24,7 @@ pub(super) fn to_client(error: Error) -> TlsError {
                 Remedy::Clock => "check this machine's clock, or do not check the certificate with --insecure",
                 Remedy::Renew => "renew it at the server, or do not check it with --insecure",
                 Remedy::Name => "ask for one of its names with --sni, or do not check it with --insecure",
+                Remedy::ReplaceOnly => "give the server another certificate",
                 Remedy::Replace => {
                     "give the server an RSA or an ECDSA P-256 certificate that is signed with SHA-256, or do not check it \
                      with --insecure"
@@ -27,13 +33,17 @@ pub(super) fn to_client(error: Error) -> TlsError {
             TlsError::Untrusted(format!("{what}: {remedy}"))
         }
         Error::InvalidMessage(InvalidMessage::InvalidContentType) => TlsError::NoTls,
+        // The connection knows what it has offered.
         Error::NoApplicationProtocol | Error::AlertReceived(AlertDescription::NoApplicationProtocol) => {
-            TlsError::Alpn("the protocol asked for".into())
+            TlsError::Alpn(String::new())
         }
-        Error::AlertReceived(alert) => TlsError::Protocol(match server_alert(alert) {
-            Some(meaning) => format!("{meaning} (the server's alert: {})", snake(&alert)),
-            None => format!("the server ended the connection (its alert: {})", snake(&alert)),
-        }),
+        Error::AlertReceived(alert) => {
+            let line = match server_alert(alert) {
+                Some(meaning) => format!("{meaning} (the server's alert: {})", snake(&alert)),
+                None => format!("the server ended the connection (its alert: {})", snake(&alert)),
+            };
+            if alert == AlertDescription::HandshakeFailure { TlsError::Refused(line) } else { TlsError::Protocol(line) }
+        }
         Error::PeerIncompatible(why) => TlsError::Protocol(in_common(&why, "the server")),
         error => TlsError::Protocol(other(&error, "the server")),
     }
@@ -63,6 +73,8 @@ enum Remedy {
     Renew,
     Name,
     Replace,
+    /// As the key cannot be used at all, it does not help to accept the certificate.
+    ReplaceOnly,
 }
 
 /// Returns the fault of a certificate as the predicate of a sentence, and the remedy.
@@ -106,6 +118,7 @@ fn certificate(error: &CertificateError) -> (String, Remedy) {
         E::Revoked => ("has been revoked", Remedy::Renew),
         E::BadEncoding => ("cannot be read", Remedy::Replace),
         E::UnhandledCriticalExtension => ("has a critical extension that is not known here", Remedy::Replace),
+        E::Other(OtherError(why)) if why.is::<ShortKey>() => return (why.to_string(), Remedy::ReplaceOnly),
         E::Other(OtherError(why)) => return (format!("is not accepted ({})", named(&why)), Remedy::Replace),
         other => return (format!("is not accepted ({})", named(other)), Remedy::Replace),
     };
@@ -142,9 +155,7 @@ fn server_alert(alert: AlertDescription) -> Option<&'static str> {
              than 1.2 are not supported)"
         }
         A::UnrecognisedName => "the server has no certificate for this name: give one of its names with --sni",
-        A::CertificateRequired | A::NoCertificate => {
-            "the server asks for a client's certificate: give one with --cert and --key"
-        }
+        A::CertificateRequired | A::NoCertificate => CERTIFICATE_REQUIRED,
         A::AccessDenied => "the server does not let this client in: its certificate (--cert) is not the right one",
         A::BadCertificate
         | A::UnsupportedCertificate

@@ -4,6 +4,7 @@ use super::files::{certificates, certificates_in, private_key, roots_of};
 use super::provider::provider;
 use super::tickets::Tickets;
 use super::trust::{PolicyVerifier, TrustPolicy};
+use super::unmet_request::UnmetRequest;
 use super::{TlsClient, TlsError};
 use rustls::client::WebPkiServerVerifier;
 use rustls::pki_types::ServerName;
@@ -104,8 +105,12 @@ impl TlsSettings {
     /// [`TlsError::File`] if a file cannot be used, [`TlsError::Name`], [`TlsError::NoProvider`].
     pub fn load(&self) -> Result<TlsConfig, TlsError> {
         let name = ServerName::try_from(self.name.clone()).map_err(|_| TlsError::Name(self.name.clone()))?;
-        let (config, needs_alpn, resumption) = (self.client_config()?, self.needs_alpn, self.resumption);
-        Ok(TlsConfig { config, name, needs_alpn, resumption })
+        let (mut config, needs_alpn, resumption) = (self.client_config()?, self.needs_alpn, self.resumption);
+        let unmet_request = Arc::new(UnmetRequest::default());
+        if self.identity.is_none() {
+            config.client_auth_cert_resolver = Arc::<UnmetRequest>::clone(&unmet_request);
+        }
+        Ok(TlsConfig { config, name, needs_alpn, resumption, unmet_request })
     }
 
     /// Reads the files, and returns the settings for a client that calls `rustls` itself, such as one of NATS. Its own default would
@@ -118,24 +123,25 @@ impl TlsSettings {
         let algorithms = provider.signature_verification_algorithms;
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
         let builder = builder.with_protocol_versions(self.versions.list())?;
-        let verifier = |policy| Arc::new(PolicyVerifier { policy, algorithms });
-        let builder = match &self.roots {
-            Roots::System => builder.with_root_certificates(system_roots()?),
-            Roots::AcceptAny => builder.dangerous().with_custom_certificate_verifier(verifier(TrustPolicy::AcceptAny)),
+        let signed_by = |roots| WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
+        let policy = match &self.roots {
+            Roots::AcceptAny => TrustPolicy::AcceptAny,
+            Roots::System => {
+                let signed = signed_by(system_roots()?).map_err(|error| TlsError::File(error.to_string()))?;
+                TrustPolicy::GivenOrSigned(Vec::new(), signed)
+            }
             Roots::File(path) | Roots::Pem { path, .. } => {
                 let given = match &self.roots {
                     Roots::Pem { content, .. } => certificates_in(content, path)?,
                     _ => certificates(path)?,
                 };
-                let roots = Arc::new(roots_of(&given, path)?);
-                let signed = WebPkiServerVerifier::builder_with_provider(roots, provider)
-                    .build()
+                let signed = signed_by(roots_of(&given, path)?)
                     .map_err(|error| TlsError::File(format!("{}: {error}", path.display())))?;
-                builder
-                    .dangerous()
-                    .with_custom_certificate_verifier(verifier(TrustPolicy::GivenOrSigned(given, signed)))
+                TrustPolicy::GivenOrSigned(given, signed)
             }
         };
+        let builder =
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(PolicyVerifier { policy, algorithms }));
         let mut config = match &self.identity {
             None => builder.with_no_client_auth(),
             Some((certificate, key)) => {
@@ -156,6 +162,8 @@ pub struct TlsConfig {
     name: ServerName<'static>,
     needs_alpn: bool,
     resumption: Resumption,
+    /// The server's request for a certificate, where the settings have none.
+    unmet_request: Arc<UnmetRequest>,
 }
 
 impl TlsConfig {
@@ -167,7 +175,7 @@ impl TlsConfig {
             Resumption::Full => rustls::client::Resumption::store(Arc::new(Tickets::new(false))),
             Resumption::Off => rustls::client::Resumption::disabled(),
         };
-        TlsClient::new(Arc::new(config), self.name.clone(), self.needs_alpn)
+        TlsClient::new(Arc::new(config), self.name.clone(), self.needs_alpn, Arc::clone(&self.unmet_request))
     }
 }
 

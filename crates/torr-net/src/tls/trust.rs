@@ -1,5 +1,6 @@
 //! Verification of a server's certificate beyond the rules of `rustls`.
 
+use super::key::ShortKey;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
@@ -36,7 +37,7 @@ impl ServerCertVerifier for PolicyVerifier {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        match &self.policy {
+        let verified = match &self.policy {
             TrustPolicy::AcceptAny => Ok(ServerCertVerified::assertion()),
             // Without the server's intermediates: the signer is not verified here.
             TrustPolicy::GivenOrSigned(given, signed) if given.contains(certificate) => {
@@ -51,7 +52,12 @@ impl ServerCertVerifier for PolicyVerifier {
             TrustPolicy::GivenOrSigned(_, signed) => {
                 signed.verify_server_cert(certificate, intermediates, name, ocsp, now)
             }
-        }
+        };
+        let given = match &self.policy {
+            TrustPolicy::GivenOrSigned(given, _) => given.as_slice(),
+            TrustPolicy::AcceptAny => &[],
+        };
+        verified.map_err(|error| with_key(error, [certificate].into_iter().chain(intermediates).chain(given)))
     }
 
     fn verify_tls12_signature(
@@ -60,7 +66,8 @@ impl ServerCertVerifier for PolicyVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signature, &self.algorithms)
+        let verified = verify_tls12_signature(message, certificate, signature, &self.algorithms);
+        verified.map_err(|error| with_key(error, [certificate].into_iter()))
     }
 
     fn verify_tls13_signature(
@@ -69,11 +76,28 @@ impl ServerCertVerifier for PolicyVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signature, &self.algorithms)
+        let verified = verify_tls13_signature(message, certificate, signature, &self.algorithms);
+        verified.map_err(|error| with_key(error, [certificate].into_iter()))
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.algorithms.supported_schemes()
+    }
+}
+
+/// Returns the error of a signature that cannot be verified. Where a key among these certificates is too short, that is the reason.
+fn with_key<'c>(error: rustls::Error, mut certificates: impl Iterator<Item = &'c CertificateDer<'c>>) -> rustls::Error {
+    let rustls::Error::InvalidCertificate(
+        CertificateError::BadSignature
+        | CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+        | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. },
+    ) = error
+    else {
+        return error;
+    };
+    match certificates.find_map(|certificate| ShortKey::of(certificate)) {
+        Some(short) => rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(short)))),
+        None => error,
     }
 }
 
