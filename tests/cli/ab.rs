@@ -389,3 +389,18 @@ fn a_proxy_is_sent_the_whole_url() {
     assert!(first.starts_with("GET http://name.test/x HTTP/1.0\r\n"), "{first}");
     assert!(first.contains("Proxy-Authorization: Basic bWU6c2VjcmV0\r\n"), "{first}");
 }
+
+#[test]
+fn a_user_in_the_url_is_sent() {
+    let server = Script::start(answering(OK));
+    for program in
+        [&["ab", "-n", "1"][..], &["httpress", "-n", "1"], &["press", "-n", "1"], &["wrk", "-d1", "-c1", "-t1"]]
+    {
+        let url = server.url().replace("http://", "http://me:secret@");
+        let ended = torr(&[program, &[&url]].concat());
+        assert_eq!(ended.code, Some(0), "{program:?}: {ended:?}");
+        let request = server.texts().pop().expect("there was one");
+        assert!(request.contains("Authorization: Basic bWU6c2VjcmV0\r\n"), "{program:?}: {request}");
+        assert!(!(ended.stdout + &ended.stderr).contains("secret"), "{program:?}");
+    }
+}

@@ -205,6 +205,30 @@ fn methods_and_queries() {
 }
 
 #[test]
+fn a_request_without_content_has_the_length_that_its_method_expects() {
+    for method in ["POST", "PUT", "PATCH"] {
+        assert_eq!(field(&sent(&["-X", method]), "Content-Length"), Some("0"), "{method}");
+    }
+    for method in ["GET", "DELETE", "OPTIONS"] {
+        assert_eq!(field(&sent(&["-X", method]), "Content-Length"), None, "{method}");
+    }
+    assert_eq!(field(&sent(&["-X", "POST", "--data", "a=1"]), "Content-Length"), Some("3"));
+}
+
+#[test]
+fn what_can_be_printed_is_sent_as_it_stands_in_the_url() {
+    for target in ["/p?a='\"<>", "/a|^b?c=|^`{}\\[]", "/\"<>`'?a", "/p?\"q\"={\"a\":1}"] {
+        let (texts, _) = sent_to(target, &["--no-template"], 1);
+        assert_eq!(first_line(&texts[0]), format!("GET {target}"));
+    }
+    let server = Script::start(answering(OK));
+    let url = format!("http://127.0.0.1:0{}/p", server.address.port());
+    let (texts, result) = sent_by(&server, &[&url], 1);
+    assert_eq!(field(&texts[0], "Host"), Some(&*server.address.to_string()));
+    assert_eq!(result["target"], format!("{}p", server.url()), "the port is a number");
+}
+
+#[test]
 fn a_list_in_sequence() {
     let server = Script::start(|client| {
         while let Some(request) = client.request() {

@@ -56,6 +56,29 @@ fn a_proxy_is_sent_connect() {
 }
 
 #[test]
+fn the_credentials_of_a_proxy_may_stand_in_its_url() {
+    let server = Script::start(answering(OK));
+    let proxy = proxy(b"HTTP/1.1 200 Connection established\r\n\r\n");
+    let url = server.url();
+    for (user, flags, credentials) in [
+        ("http://me:secret@", &[][..], "bWU6c2VjcmV0"),
+        ("me:secret@", &[], "bWU6c2VjcmV0"),
+        ("http://me%40home:a%3Ab@", &[], "bWVAaG9tZTphOmI="),
+        ("http://me@", &[], "bWU6"),
+        ("http://other:word@", &["--proxy-user", "me:secret"], "bWU6c2VjcmV0"),
+    ] {
+        let through = format!("{user}{}", proxy.address);
+        let ended = torr(&[&["-n", "2", "-c", "1", "-x", &through], flags, &[&url]].concat());
+        assert_eq!(ended.code, Some(0), "{through}: {ended:?}");
+        let latest = proxy.texts().pop().unwrap();
+        assert!(latest.contains(&format!("Proxy-Authorization: Basic {credentials}\r\n")), "{through}: {latest}");
+        assert!(!(ended.stdout + &ended.stderr).contains("secret"), "{through}");
+    }
+    let request = String::from_utf8(server.seen.first.lock().unwrap().clone()).unwrap();
+    assert!(!request.contains("uthorization"), "{request}");
+}
+
+#[test]
 fn the_way_of_a_later_connection_is_in_the_latency_and_that_of_the_first_is_not() {
     // A proxy that takes 300 ms to connect further, before a server that responds at once.
     let server = Script::start(answering(OK));
@@ -119,6 +142,7 @@ fn mistakes_about_the_way_are_one_line() {
     for (args, word) in [
         (&["--proxy", "https://127.0.0.1:1"][..], "--proxy"),
         (&["--proxy", "127.0.0.1"], "host:port"),
+        (&["--proxy", "http://me:secret@127.0.0.1"], "host:port"),
         (&["--proxy-user", "a:b"], "--proxy"),
         (&["--resolve", "name"], "example.com:443"),
         (&["--unix-socket", "/x", "--bind", "127.0.0.1"], "--bind"),

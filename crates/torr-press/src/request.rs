@@ -132,6 +132,11 @@ impl Requests {
         methods.join(",")
     }
 
+    /// Whether the requests take fields from the records of a feeder.
+    pub fn takes_records(&self) -> bool {
+        !self.shared.columns.is_empty()
+    }
+
     /// Whether all requests have the same bytes.
     pub fn is_constant(&self) -> bool {
         self.shared.is_constant

@@ -2,6 +2,7 @@
 
 use crate::url_parts::split;
 use http::Uri;
+use percent_encoding::percent_decode_str;
 use thiserror::Error;
 use torr_gauge::redact;
 
@@ -87,21 +88,23 @@ impl Target {
         if host.is_empty() {
             return Err(bad("it has no host"));
         }
-        let port = match &authority.as_str()[authority.host().len()..] {
-            "" if tls => 443,
-            "" => 80,
+        let given_port = match &authority.as_str()[authority.host().len()..] {
+            "" => None,
             ":" => return Err(bad("the port is missing after ':'")),
-            port => port[1..].parse().ok().filter(|&p| p != 0).ok_or_else(|| bad("the port is not 1 to 65535"))?,
+            text => Some(port(&text[1..]).ok_or_else(|| bad("the port is not 1 to 65535"))?),
         };
+        let port = given_port.unwrap_or(if tls { 443 } else { 80 });
         // A query without a path still asks for the root (RFC 9112, section 3.2.1).
         let path = if parts.path.starts_with('/') { parts.path.to_owned() } else { format!("/{}", parts.path) };
+        // As a number, the port has no leading zeros.
+        let authority = given_port.map_or_else(|| authority.to_string(), |port| format!("{}:{port}", authority.host()));
         Ok(Self {
             tls,
-            url: format!("{origin}{}", parts.path),
+            url: format!("{scheme}://{authority}{}", parts.path),
             host: host.to_owned(),
             port,
             userinfo: parts.userinfo.map(str::to_owned),
-            authority: authority.to_string(),
+            authority,
             path,
             scheme,
         })
@@ -110,6 +113,12 @@ impl Target {
     /// Whether the URL names a user.
     pub fn has_userinfo(&self) -> bool {
         self.userinfo.is_some()
+    }
+
+    /// Returns user and password of the URL with a colon between them, percent-decoded as in curl. A missing password is empty.
+    pub fn credentials(&self) -> Option<String> {
+        let decoded = percent_decode_str(self.userinfo.as_deref()?).decode_utf8_lossy();
+        Some(if decoded.contains(':') { decoded.into_owned() } else { format!("{decoded}:") })
     }
 
     /// Returns the URL of another path of the origin, with user and password.
@@ -148,6 +157,12 @@ impl Target {
     }
 }
 
+/// Parses the number of a port, 1 to 65535, which may have leading zeros.
+fn port(text: &str) -> Option<u16> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().ok()).flatten().filter(|&port| port != 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,13 +176,27 @@ mod tests {
             ("https://a/", "a", 443, "a", "/"),
             ("HTTP://127.0.0.1?q", "127.0.0.1", 80, "127.0.0.1", "/?q"),
             ("http://user:secret@h:1/{{rand 1 9}}", "h", 1, "h:1", "/{{rand 1 9}}"),
+            ("http://h:08080/x", "h", 8080, "h:8080", "/x"),
+            ("https://[::1]:000443", "::1", 443, "[::1]:443", "/"),
         ] {
             let target = Target::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"));
             assert_eq!(
                 (target.host.as_str(), target.port, target.authority.as_str(), target.path.as_str()),
                 (host, port, authority, path)
             );
-            assert!(!target.url.contains("secret"), "{}", target.url);
+            assert!(!target.url.contains("secret") && !target.url.contains(":0"), "{}", target.url);
+        }
+    }
+
+    #[test]
+    fn credentials_are_those_of_the_url_decoded() {
+        for (url, expected) in [
+            ("http://h/", None),
+            ("http://u:p@h/", Some("u:p")),
+            ("http://u@h/", Some("u:")),
+            ("http://a%40b:c%3Ad%20@h/", Some("a@b:c:d ")),
+        ] {
+            assert_eq!(Target::parse(url).expect("it is a URL").credentials().as_deref(), expected, "{url}");
         }
     }
 
@@ -185,6 +214,8 @@ mod tests {
             ("http:///x", "is not a URL"),
             ("http://host:0/", "the port"),
             ("http://host:99999/", "the port"),
+            ("http://host:+80/", "is not a URL"),
+            ("http://host:065536/", "the port"),
             ("http://a b/", "is not a URL"),
             ("http://a{{b}}/", "is not a URL"),
             ("ftp://host/", "only http://"),

@@ -1,5 +1,7 @@
 //! Requests and responses as `torr once` shows them.
 
+use torr_gauge::redact;
+use torr_press::RequestParts;
 use torr_press::users::ReceivedBy;
 
 /// The longest content that is shown, in bytes.
@@ -19,6 +21,37 @@ pub fn lines(mark: &str, bytes: &[u8]) -> String {
         lines.push_str(&format!("{mark} ... ({} bytes in all)\n", bytes.len()));
     }
     lines
+}
+
+/// Returns the lines of a request, without the values of secret fields.
+pub fn request(request: &[u8]) -> String {
+    let end = request.windows(4).position(|window| window == b"\r\n\r\n" || window.starts_with(b"\n\n"));
+    let (head, content) = request.split_at(end.unwrap_or(request.len()));
+    let mut shown = without_secrets(&String::from_utf8_lossy(head)).into_bytes();
+    shown.extend_from_slice(content);
+    lines(">", &shown)
+}
+
+/// Returns a header section without the values of secret fields.
+pub fn without_secrets(head: &str) -> String {
+    let line = |line: &str| match line.split_once(':') {
+        Some((name, _)) if redact::is_secret_field(name) && !name.contains(' ') => {
+            format!("{name}: {}\r\n", redact::HIDDEN)
+        }
+        _ => line.to_owned(),
+    };
+    head.split_inclusive('\n').map(line).collect()
+}
+
+/// Returns a request of HTTP/2 as the text that it would be in HTTP/1.1.
+pub fn of_parts(parts: &RequestParts) -> Vec<u8> {
+    let mut text = format!("{} {} HTTP/2\n", parts.head.method(), parts.head.uri()).into_bytes();
+    for (name, value) in parts.head.headers() {
+        text.extend_from_slice(format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes())).as_bytes());
+    }
+    text.push(b'\n');
+    text.extend_from_slice(parts.body.as_deref().unwrap_or_default());
+    text
 }
 
 /// Returns the lines of a response, the last of which is the response time.

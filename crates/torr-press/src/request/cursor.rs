@@ -2,7 +2,7 @@
 
 use super::choice::Choice;
 use super::draw::Draw;
-use super::entry::Entry;
+use super::entry::{Entry, expects_content};
 use super::numbers::Block;
 use super::request_set::RequestSet;
 use super::template::Template;
@@ -121,8 +121,9 @@ impl<'r> Cursor<'r> {
             Some(bytes) => bytes.clone(),
             None => Bytes::from(written(&body.template, draw)),
         });
-        if let Some(body) = &body {
-            head.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+        let length = body.as_ref().map(Bytes::len).or_else(|| expects_content(&entry.method).then_some(0));
+        if let Some(length) = length {
+            head.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
         }
         RequestParts { head, body, begun }
     }

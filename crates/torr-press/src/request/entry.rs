@@ -3,7 +3,7 @@
 use super::RequestError;
 use super::body::{self, Composed};
 use super::draw::{Draw, Needs, decimal};
-use super::escape::{Escape, ascii};
+use super::escape::{Escape, ascii, uri};
 use super::fields::{self, Field, HostField};
 use super::options::Options;
 use super::template::{Parser, Template};
@@ -11,7 +11,6 @@ use super::urls::Url;
 use crate::url_parts::{find_outside, without_fragment};
 use bytes::Bytes;
 use http::Method;
-use http::uri::PathAndQuery;
 use std::sync::Arc;
 
 /// The longest URL that HTTP/2's library takes, less what a host can have.
@@ -140,7 +139,7 @@ impl<'o> Composer<'o> {
             .ok_or_else(|| RequestError::Method(method.to_owned()))?;
         let path = self.path(url)?;
         let (fields, host) =
-            fields::compose(self.options, target.userinfo.as_deref(), typed.as_ref(), &mut self.parser)?;
+            fields::compose(self.options, target.credentials().as_deref(), typed.as_ref(), &mut self.parser)?;
         if *self.last_fields != *fields {
             self.last_fields = fields.into();
         }
@@ -171,7 +170,7 @@ impl<'o> Composer<'o> {
                 HostField::Own(own) => Some(own),
                 HostField::OfUrl | HostField::Left => None,
             },
-            path,
+            path: path.map_literals(uri),
             fields: Arc::clone(&self.last_fields),
             body,
             needs,
@@ -207,7 +206,12 @@ impl<'o> Composer<'o> {
         if path.literals().any(|literal| literal.contains(&b'#')) {
             return Err(bad("write '%23' for a '#' in what is added to its query"));
         }
-        PathAndQuery::try_from(path.sample(b"x")).map_err(|error| bad(&error.to_string()))?;
+        // Whatever else is printable is sent as it is given, as curl does.
+        match path.sample(b"x").iter().find(|byte| **byte == b' ' || byte.is_ascii_control()) {
+            Some(b' ') => return Err(bad("write '%20' for a space")),
+            Some(_) => return Err(bad("it has a control character")),
+            None => {}
+        }
         let path = path.map_literals(ascii);
         if path.longest(&self.parser.columns) > LONGEST_PATH {
             return Err(bad("it can become longer than 65,000 bytes"));
@@ -238,7 +242,8 @@ impl<'o> Composer<'o> {
             head.push_bytes(b"\r\n");
         }
         let Some(body) = body else {
-            head.push_bytes(b"\r\n");
+            let length: &[u8] = if expects_content(method) { b"Content-Length: 0\r\n\r\n" } else { b"\r\n" };
+            head.push_bytes(length);
             return (head, Tail::Nothing);
         };
         let Some(bytes) = &body.bytes else { return (head, Tail::Varying(Arc::clone(body))) };
@@ -249,6 +254,11 @@ impl<'o> Composer<'o> {
         head.push_bytes(bytes);
         (head, Tail::Nothing)
     }
+}
+
+/// Whether a request of this method has a length even without content (RFC 9110, section 8.6).
+pub(super) fn expects_content(method: &Method) -> bool {
+    [Method::POST, Method::PUT, Method::PATCH].contains(method)
 }
 
 /// Moves a body's content to where it can be shared.

@@ -63,6 +63,12 @@ pub(super) fn ascii(text: &[u8]) -> Vec<u8> {
     encode_bytes(text, CONTROLS).into_owned()
 }
 
+/// A part of a URL in ASCII, with what the `http` crate does not take in a path or a query encoded.
+pub(super) fn uri(text: &[u8]) -> Vec<u8> {
+    const REFUSED: &AsciiSet = &CONTROLS.add(b'"').add(b'<').add(b'>').add(b'`');
+    encode_bytes(text, REFUSED).into_owned()
+}
+
 fn encode(text: &str, set: &'static AsciiSet) -> Cow<'static, [u8]> {
     Cow::Owned(encode_bytes(text.as_bytes(), set).into_owned())
 }
@@ -90,6 +96,10 @@ mod tests {
             let got = escape.write(text).unwrap_or_else(|why| panic!("{escape:?} {text:?}: {why}"));
             assert_eq!(String::from_utf8_lossy(&got), written, "{escape:?} {text:?}");
         }
+        // Whatever a URL may have is taken in HTTP/2.
+        let printable: Vec<u8> = (0x21..0x7f).filter(|byte| *byte != b'#').collect();
+        let target = [b"/", &printable[..], b"?", &printable].concat();
+        assert!(http::uri::PathAndQuery::try_from(uri(&target)).is_ok());
         assert!(Escape::Header.write("a\r\nb: c").is_err());
         assert!(Escape::Header.write("a\0").is_err());
     }

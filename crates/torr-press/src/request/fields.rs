@@ -6,7 +6,6 @@ use super::escape::Escape;
 use super::options::{Auth, Body, Options};
 use super::template::{Parser, Template, Value};
 use http::{HeaderName, HeaderValue};
-use percent_encoding::percent_decode_str;
 use torr_gauge::redact;
 
 /// Name and value.
@@ -27,11 +26,11 @@ pub(super) enum HostField {
 /// All fields of a request but `Host` and `Content-Length`, and the `Host` that replaces the URL's.
 pub(super) fn compose(
     options: &Options,
-    userinfo: Option<&str>,
+    credentials: Option<&str>,
     body: Option<&Composed>,
     parser: &mut Parser<'_>,
 ) -> Result<(Vec<Field>, HostField), RequestError> {
-    let mut fields = by_themselves(options, userinfo, parser)?;
+    let mut fields = by_themselves(options, credentials, parser)?;
     let (mut host, mut own, mut is_typed) = (HostField::OfUrl, vec![], false);
     for (at, line) in options.headers.iter().enumerate() {
         let (name, value) = split(line).ok_or(RequestError::Header(at + 1))?;
@@ -77,7 +76,7 @@ pub(super) fn say_json(headers: &[String]) -> bool {
 /// The fields that the user's own ones replace.
 fn by_themselves(
     options: &Options,
-    userinfo: Option<&str>,
+    credentials: Option<&str>,
     parser: &mut Parser<'_>,
 ) -> Result<Vec<Field>, RequestError> {
     let torr = concat!("torr/", env!("CARGO_PKG_VERSION"));
@@ -99,16 +98,12 @@ fn by_themselves(
     if options.compressed {
         add("Accept-Encoding", "gzip, br, zstd".into());
     }
-    match (&options.auth, userinfo) {
+    match (&options.auth, credentials) {
         (Some(Auth::Bearer(token)), _) => {
             add("Authorization", checked("Authorization", &format!("Bearer {token}"), parser)?);
         }
         (Some(Auth::Basic(credentials)), _) => add("Authorization", basic(credentials, parser)?),
-        (None, Some(userinfo)) => {
-            let decoded = percent_decode_str(userinfo).decode_utf8_lossy();
-            let credentials = if decoded.contains(':') { decoded } else { decoded + ":" };
-            add("Authorization", basic(&credentials, parser)?);
-        }
+        (None, Some(credentials)) => add("Authorization", basic(credentials, parser)?),
         (None, None) => {}
     }
     Ok(fields)

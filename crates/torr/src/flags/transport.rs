@@ -28,9 +28,9 @@ pub struct TransportArgs {
     #[arg(long, value_name = "PATH", conflicts_with_all = ["bind", "resolve", "proxy"])]
     pub unix_socket: Option<PathBuf>,
     /// Go through an HTTP proxy, by CONNECT
-    #[arg(short = 'x', long, value_name = "[http://]HOST:PORT")]
+    #[arg(short = 'x', long, value_name = "[http://][USER:PASSWORD@]HOST:PORT")]
     pub proxy: Option<String>,
-    /// Name and password for the proxy
+    /// Name and password for the proxy, instead of those in its URL
     #[arg(long, value_name = "NAME:PASSWORD", requires = "proxy")]
     pub proxy_user: Option<String>,
     #[command(flatten)]
@@ -45,6 +45,13 @@ pub struct Resolved {
     pub host: String,
     pub port: u16,
     pub addresses: Vec<IpAddr>,
+}
+
+impl Resolved {
+    /// Returns whether this is for a host and port.
+    pub fn is_for(&self, host: &str, port: u16) -> bool {
+        self.host.eq_ignore_ascii_case(host) && self.port == port
+    }
 }
 
 /// As curl: the host may stand in brackets, and so may each address.
@@ -80,13 +87,13 @@ impl TransportArgs {
         if let Some(path) = &self.unix_socket {
             return Ok(Route { addresses: vec![Address::Unix(path.clone())], sources: vec![], tunnel: None, protocol });
         }
-        let (host, port) = match &self.proxy {
-            Some(proxy) => proxy_address(proxy)?,
-            None => (target.host.clone(), target.port),
-        };
-        let addresses = addresses(self, &host, port)?;
+        let proxy = self.proxy.as_deref().map(proxy).transpose()?;
+        let first = proxy.as_ref().unwrap_or(target);
+        let addresses = addresses(self, &first.host, first.port)?;
         let sources = sources(&self.bind, &addresses)?;
-        let tunnel = self.proxy.is_some().then(|| tunnel(target, self.proxy_user.as_deref()));
+        // As with curl, the flag replaces the credentials of the proxy's URL.
+        let user = |proxy: &Target| self.proxy_user.clone().or_else(|| proxy.credentials());
+        let tunnel = proxy.as_ref().map(|proxy| tunnel(target, user(proxy).as_deref()));
         Ok(Route { addresses: addresses.into_iter().map(Address::Tcp).collect(), sources, tunnel, protocol })
     }
 }
@@ -107,19 +114,19 @@ pub fn finder(args: &TransportArgs) -> impl Fn(&str) -> Result<Destination, Stri
 }
 
 fn addresses(args: &TransportArgs, host: &str, port: u16) -> Result<Vec<SocketAddr>, CliError> {
-    let given = args.resolve.iter().find(|given| given.host.eq_ignore_ascii_case(host) && given.port == port);
+    let given = args.resolve.iter().find(|given| given.is_for(host, port));
     if let Some(given) = given {
         return Ok(given.addresses.iter().map(|&address| SocketAddr::new(address, port)).collect());
     }
     address::resolve(host, port).map_err(|_| CliError::Unreachable(format!("the name '{host}' does not resolve")))
 }
 
-/// Host and port of a proxy.
-fn proxy_address(proxy: &str) -> Result<(String, u16), CliError> {
+/// Parses the URL of a proxy, which may have a user and a password.
+fn proxy(proxy: &str) -> Result<Target, CliError> {
     let bad = || CliError::Usage(format!("--proxy '{}' is not of the form http://host:port", redact::url(proxy)));
     let proxy = Target::parse(proxy).map_err(|_| bad())?;
     // Without a port curl would take 1080, which is hardly ever meant.
-    if proxy.tls || proxy.path() != "/" || !proxy.has_port() { Err(bad()) } else { Ok((proxy.host, proxy.port)) }
+    if proxy.tls || proxy.path() != "/" || !proxy.has_port() { Err(bad()) } else { Ok(proxy) }
 }
 
 /// What is said to the proxy (RFC 9110, section 9.3.6).

@@ -5,6 +5,7 @@ mod request;
 use super::run::{self, FrontLoad, create_file};
 use crate::exit::{self, CliError};
 use crate::output::print;
+use crate::transcript;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -63,6 +64,7 @@ fn press(args: &Args) -> Result<ExitCode, CliError> {
         keep_alive: args.keep_alive,
         tls: args.tls.clone(),
         proxy: args.proxy.clone(),
+        proxy_user: args.proxy_authorization.clone(),
         detailed: true,
         ..FrontLoad::new(target, request, slots, args.timeout)
     };
@@ -148,7 +150,8 @@ impl Begun {
             (None, None) => format!("{BANNER}Benchmarking {} (be patient)...", target.host),
         };
         if args.verbosity >= 2 {
-            let (request, method) = (without_secrets(&String::from_utf8_lossy(request)), request::method(args));
+            let (request, method) =
+                (transcript::without_secrets(&String::from_utf8_lossy(request)), request::method(args));
             heading.push_str(&format!("INFO: {method} header ==\n---\n{request}\n---\n"));
         }
         Self { heading, step, shown: 0 }
@@ -177,15 +180,4 @@ impl Begun {
             None => print("..done\n"),
         }
     }
-}
-
-/// Returns a request's header section without the values of secret fields.
-fn without_secrets(head: &str) -> String {
-    let line = |line: &str| match line.split_once(':') {
-        Some((name, _)) if redact::is_secret_field(name) && !name.contains(' ') => {
-            format!("{name}: {}\r\n", redact::HIDDEN)
-        }
-        _ => line.to_owned(),
-    };
-    head.split_inclusive('\n').map(line).collect()
 }

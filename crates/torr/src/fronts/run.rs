@@ -40,6 +40,8 @@ pub struct FrontLoad {
     pub tls: TlsArgs,
     /// A proxy's host and port.
     pub proxy: Option<(String, u16)>,
+    /// Name and password for the proxy, with a colon between them, where it is a tunnel.
+    pub proxy_user: Option<String>,
     /// Whether to keep what only some programs show: the first response, and times from the connection on.
     pub detailed: bool,
     /// The script that says what is sent, with its arguments.
@@ -62,6 +64,7 @@ impl FrontLoad {
             timeout,
             tls: TlsArgs::default(),
             proxy: None,
+            proxy_user: None,
             detailed: false,
             script: None,
         }
@@ -88,7 +91,8 @@ impl FrontLoad {
         let plan = Plan {
             sources: self.source.into_iter().collect(),
             protocol: ProtocolConfig { tls, http2: false },
-            tunnel: (self.proxy.is_some() && self.target.tls).then(|| transport::tunnel(&self.target, None)),
+            tunnel: (self.proxy.is_some() && self.target.tls)
+                .then(|| transport::tunnel(&self.target, self.proxy_user.as_deref())),
             connections: usize::try_from(self.connections).unwrap_or(usize::MAX),
             threads: usize::try_from(self.threads).unwrap_or(usize::MAX),
             duration: self.duration,

@@ -217,13 +217,7 @@ impl ThreadUsers for ShownThread<'_> {
     fn parts(&mut self, user: usize) -> RequestParts {
         let mut parts = self.users.parts(user);
         parts.begun.keep = Keep::Content;
-        let mut text = format!("{} {} HTTP/2\n", parts.head.method(), parts.head.uri()).into_bytes();
-        for (name, value) in parts.head.headers() {
-            text.extend_from_slice(format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes())).as_bytes());
-        }
-        text.push(b'\n');
-        text.extend_from_slice(parts.body.as_deref().unwrap_or_default());
-        self.shown.request(self.entry, &text);
+        self.shown.request(self.entry, &transcript::of_parts(&parts));
         parts
     }
 

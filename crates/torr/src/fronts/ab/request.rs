@@ -23,7 +23,12 @@ pub fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), CliE
     if !args.cookies.is_empty() {
         line("Cookie", &args.cookies.join("; "));
     }
-    for (name, user) in [("Authorization", &args.authorization), ("Proxy-Authorization", &args.proxy_authorization)] {
+    // ApacheBench takes no URL with a user; its flag goes first here.
+    let authorization = args.authorization.clone().or_else(|| target.credentials());
+    // What is sent through a tunnel reaches the server, which must not see the proxy's credentials.
+    let is_tunnel = args.proxy.is_some() && target.tls;
+    let for_proxy = args.proxy_authorization.as_ref().filter(|_| !is_tunnel);
+    for (name, user) in [("Authorization", authorization.as_ref()), ("Proxy-Authorization", for_proxy)] {
         if let Some(user) = user {
             line(name, &format!("Basic {}", STANDARD.encode(user)));
         }
@@ -99,6 +104,26 @@ mod tests {
             "GET /a?b HTTP/1.0\r\nConnection: Keep-Alive\r\nCookie: a=1; b=2\r\nAuthorization: Basic dTpw\r\nX: 1\r\n\
              X-2: 2\r\nHost: h:81\r\nUser-Agent: ApacheBench/2.3\r\nAccept: */*\r\n\r\n"
         );
+    }
+
+    #[test]
+    fn a_user_in_the_url_is_sent_unless_a_flag_gives_another() {
+        let expected = |credentials| {
+            format!(
+                "GET / HTTP/1.0\r\nAuthorization: Basic {credentials}\r\nHost: h\r\nUser-Agent: ApacheBench/2.3\r\nAccept: */*\r\n\r\n"
+            )
+        };
+        assert_eq!(sent(&Args::default(), "http://u:p%40@h/"), expected("dTpwQA=="));
+        let flag = Args { authorization: Some("u:p".into()), ..Args::default() };
+        assert_eq!(sent(&flag, "http://other:x@h/"), expected("dTpw"));
+    }
+
+    #[test]
+    fn the_credentials_of_a_proxy_are_not_sent_through_a_tunnel() {
+        let through = Some(("proxy".to_owned(), 1));
+        let args = Args { proxy_authorization: Some("u:p".into()), proxy: through, ..Args::default() };
+        assert!(sent(&args, "http://h/").contains("Proxy-Authorization: Basic dTpw\r\n"));
+        assert!(!sent(&args, "https://h/").contains("Proxy-Authorization"));
     }
 
     #[test]
