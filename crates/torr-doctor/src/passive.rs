@@ -1,13 +1,14 @@
 //! The verdict of a plain run: what its signals alone point to. Nothing was varied, so it is never more than likely.
 //!
-//! The order matters: a load of which a part was lost or ended early says nothing of anything; a run that kept its scheduled rate has no
-//! limit to be found; a run that fails, or runs out of ports, says nothing of the server's speed; and a generator that could
-//! not keep up says nothing of anything else.
+//! The order matters: a load of which a part was lost or ended early says nothing of anything, nor does a handful of
+//! responses; a run that kept its scheduled rate has no limit to be found; a run that fails, or runs out of ports, says
+//! nothing of the server's speed; and a generator that could not keep up says nothing of anything else.
 
 mod behind;
 mod busy;
 mod connecting;
 mod failing;
+mod few;
 mod fleet;
 mod kept;
 mod seen;
@@ -24,6 +25,7 @@ use torr_gauge::{RunResult, Verdict};
 pub fn passive(run: &RunResult) -> Verdict {
     let rules = [
         fleet::rule,
+        few::rule,
         kept::rule,
         kept::failures,
         failing::client_ports,

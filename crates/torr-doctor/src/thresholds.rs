@@ -360,8 +360,9 @@ pub const BACKLOG_GREW_IN_STAGES: f64 = 3.0;
 pub const BACKLOG_DEVIATIONS: f64 = 3.0;
 /// Requests beyond that which may be in flight when a run ends, whatever its rate.
 pub const FEW_IN_FLIGHT: f64 = 2.0;
-/// The share of all requests that bounds a steady backlog, where response times show that it had grown for a while.
-pub const BACKLOG_SHARE: f64 = 0.01;
+/// The share of all requests that bounds a steady backlog, where response times show that it had grown for a while. A backlog that grows
+/// throughout the run exceeds the bound of a steady one by a fifth of itself, so 2% too many requests are noticed.
+pub const BACKLOG_SHARE: f64 = 0.004;
 /// The seconds whose requests bound a steady backlog in a run of any length.
 pub const BACKLOG_S: f64 = 1.0;
 /// The share of all requests above which a backlog shows that the service has stalled.
@@ -372,6 +373,10 @@ pub const MACHINE_PAUSE: (f64, f64) = (0.2, 0.2);
 /// The 90th percentile of response times as a share of the time by which responses are behind, from which a backlog has grown for a
 /// while.
 pub const BACKLOG_LATE: f64 = 0.25;
+/// The 99th percentile of the send lag as a share of a time without responses, from which it was the generator that paused.
+pub const OWN_PAUSE: f64 = 0.5;
+/// The number of responses below which a run of so many requests shows no limit: not even its median is known.
+pub const FEW_RESPONSES: u64 = 10;
 /// The share of `--max-rate` from which a closed loop ran at it.
 pub const AT_THE_CAP: f64 = 0.95;
 /// The share of the slots with a request in flight from which the connections, and not the cap, may have held a closed loop back.

@@ -1,14 +1,15 @@
 //! Whether a run kept its scheduled rate. A run that did has no limiting factor: its throughput is the rate.
 
-use super::seen::{likely, others};
+use super::seen::{likely, others, undecided};
 use super::{failing, sessions, wire};
 use crate::thresholds::{
     ALL_IN_USE, AT_THE_CAP, BACKLOG_DEVIATIONS, BACKLOG_GREW, BACKLOG_GREW_IN_STAGES, BACKLOG_LATE, BACKLOG_S,
-    BACKLOG_SHARE, FEW_IN_FLIGHT, MACHINE_PAUSE, MANY_FAILED, STALLED,
+    BACKLOG_SHARE, FEW_IN_FLIGHT, MACHINE_PAUSE, MANY_FAILED, OWN_PAUSE, STALLED,
 };
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::fleet::Fleet;
 use torr_gauge::latency::Summary;
+use torr_gauge::validity::Criterion;
 use torr_gauge::{Factor, RunResult, Verdict};
 
 /// The rate was kept: nothing limited the run.
@@ -17,6 +18,9 @@ pub fn rule(run: &RunResult) -> Option<Verdict> {
         return None;
     }
     let verdict = if kept_schedule(run) {
+        if let Some(silence) = silence(run) {
+            return Some(silence);
+        }
         let noun = if run.sessions.is_some() { " for sessions" } else { "" };
         let planned = match run.plan.rate {
             Some(planned) => format!("your rate of {}{noun}", rate(planned)),
@@ -57,6 +61,27 @@ pub fn rule(run: &RunResult) -> Option<Verdict> {
         None => verdict,
     };
     Some(verdict.advice("how much more it takes is unknown: 'torr limit' finds the highest rate that it sustains"))
+}
+
+/// The service fell silent, and served all that was due later: a rate that was kept otherwise does not make up for it. `None` if the
+/// generator itself was late.
+fn silence(run: &RunResult) -> Option<Verdict> {
+    let findings = run.validity.iter().flat_map(|validity| &validity.findings);
+    let of = |what| findings.clone().find(|finding| finding.what == what);
+    let silence = of(Criterion::Silence).filter(|silence| !silence.ok && !run.generator.saturated)?;
+    // The send lag is in microseconds.
+    if of(Criterion::SendLag).is_some_and(|lag| lag.value / 1e6 >= OWN_PAUSE * silence.value) {
+        return None;
+    }
+    let longest = time(run.latency_us?.max as f64 / 1e6);
+    Some(
+        undecided("The service stopped responding for a while, and served what was due only afterwards.")
+            .because(silence.note.clone())
+            .because(format!("the longest response time was {longest}"))
+            .because(done(run))
+            .because_if(server(run))
+            .advice("look for what happened then in the log of the service: a garbage collection, a checkpoint, a restart, a failover"),
+    )
 }
 
 /// Responses kept up with a schedule or a cap, but too many were failures: no limit was met, the service failed.
@@ -169,8 +194,32 @@ pub(super) fn kept_schedule(run: &RunResult) -> bool {
     let had_grown = p90_s * per_second >= BACKLOG_LATE * backlog;
     let stalled = unfinished as f64 - steady > STALLED * total;
     let grew = backlog - steady > (BACKLOG_SHARE * total).min(BACKLOG_S * per_second) && had_grown;
-    let is_pause = backlog <= per_second * MACHINE_PAUSE.0.min(MACHINE_PAUSE.1 * run.duration_s);
-    is_pause || !stalled && !grew
+    let is_pause = !had_grown && backlog <= per_second * MACHINE_PAUSE.0.min(MACHINE_PAUSE.1 * run.duration_s);
+    is_pause || !stalled && !grew && !response_times_grew(run, backlog, per_second)
+}
+
+/// Whether response times grew from the first third of a run to its last, and with them the backlog: however large the mean has become
+/// by that, it is none of a steady state.
+fn response_times_grew(run: &RunResult, backlog: f64, per_second: f64) -> bool {
+    // Stages change the load, and the times of requests are not those of sessions.
+    if run.plan.staged || run.sessions.is_some() {
+        return false;
+    }
+    let mut medians_s: Vec<_> = run.series.iter().filter_map(|point| Some(point.p50? as f64 / 1e6)).collect();
+    let third = medians_s.len() / 3;
+    if third == 0 {
+        return false;
+    }
+    let median = |part: &mut [f64]| {
+        part.sort_unstable_by(f64::total_cmp);
+        part[part.len() / 2]
+    };
+    let late_s = median(&mut medians_s.split_off(2 * third));
+    let early_s = median(&mut medians_s[..third]);
+    let in_flight = per_second * early_s;
+    let steady = in_flight * BACKLOG_GREW + BACKLOG_DEVIATIONS * in_flight.sqrt() + FEW_IN_FLIGHT;
+    let is_longer = late_s > BACKLOG_GREW * early_s && (late_s - early_s) * per_second >= BACKLOG_LATE * backlog;
+    is_longer && backlog - steady > BACKLOG_SHARE * per_second * run.duration_s
 }
 
 /// Whether a closed loop began as many requests as `--max-rate` allows.

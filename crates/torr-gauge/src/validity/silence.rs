@@ -8,7 +8,7 @@ use crate::result::RunResult;
 const SILENCE_S: f64 = 0.9;
 /// The number of responses in a usual interval from which on an interval without any is no chance: one in e^20.
 const USUAL: u64 = 20;
-/// The multiple of the 99th percentile of the response time up to which a silence is one of slow responses.
+/// The multiple of the usual 99th percentile of the response time up to which a silence is one of slow responses.
 const SLOW: f64 = 3.0;
 
 /// Judges the longest time without a response after the first one. `None` if the plan or its operator changes the load, or
@@ -20,10 +20,14 @@ pub(super) fn silence(run: &RunResult) -> Option<Finding> {
     let mut counts: Vec<_> = run.series.iter().map(|point| point.requests).filter(|count| *count > 0).collect();
     counts.sort_unstable();
     let usual = *counts.get(counts.len() / 2)?;
-    let slow_s = run.latency_us.as_ref()?.p99? as f64 / 1e6;
     if usual < USUAL {
         return None;
     }
+    // That of the whole run would be the length of the silence itself in an open loop, whose delayed requests count from when
+    // they were due.
+    let mut slowest: Vec<_> = run.series.iter().filter_map(|point| point.p99).collect();
+    slowest.sort_unstable();
+    let slow_s = *slowest.get(slowest.len() / 2)? as f64 / 1e6;
     let (mut longest, mut spoke_at) = ((0.0, 0.0), None);
     for point in &run.series {
         if point.requests > 0 {
