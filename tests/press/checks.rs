@@ -229,6 +229,12 @@ fn a_redirect_that_is_not_followed_is_an_error_with_its_reason() {
     assert_eq!((ended.code, count(&result, "/status/302")), (Some(1), 5), "{ended:?}");
     assert_eq!(passed_and_failed(&result), [("status 302".into(), 5, 0)]);
     assert!(ended.stderr.contains("threshold failed: redirects>4: measured 5"), "{ended:?}");
+    let (junit, _) = of("away", &["--junit", "/dev/stderr"]);
+    let case = "name=\"redirects followed\"";
+    assert!(
+        junit.stderr.contains(case) && junit.stderr.contains("<failure message=\"5 redirects were not"),
+        "{junit:?}"
+    );
     let text = torr(&["-n", "5", "-c", "1", "--follow", &format!("{}away", site.url())]);
     assert!(text.stdout.contains("redirect 5   100% of 5 requests"), "{text:?}");
 }
@@ -252,7 +258,9 @@ fn a_part_of_the_redirects_that_is_not_followed_is_counted() {
 #[test]
 fn a_location_with_spaces_and_bytes_beyond_ascii_is_followed() {
     let site = site();
-    for (path, lands) in [("space", "/sent%20on?a%20b"), ("umlaut", "/sent%C3%A4?%E4"), ("query", "/sent?next=http://elsewhere.test/")] {
+    for (path, lands) in
+        [("space", "/sent%20on?a%20b"), ("umlaut", "/sent%C3%A4?%E4"), ("query", "/sent?next=http://elsewhere.test/")]
+    {
         let url = format!("{}{path}", site.url());
         let (ended, result) = run(&["-n", "5", "-c", "1", "--follow", "--expect-body", lands, &url]);
         adds_up(&result);

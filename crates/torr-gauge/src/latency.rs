@@ -82,8 +82,7 @@ impl Latency {
 
     /// Returns the quantile of the given share in microseconds, `None` with fewer than five samples beyond it.
     pub fn quantile(&self, share: f64) -> Option<u64> {
-        let count = self.count() as f64;
-        (count > 0.0 && count * (1.0 - share) >= SAMPLES_BEYOND - 1e-9).then(|| self.0.value_at_quantile(share))
+        is_known(self.count(), share).then(|| self.0.value_at_quantile(share))
     }
 
     /// Returns the number of samples of at most `us` microseconds, to the histogram's three digits.
@@ -117,6 +116,11 @@ impl Latency {
             max: self.0.max(),
         })
     }
+}
+
+/// Returns whether so many samples are enough for the quantile of the given share: at least five lie beyond it.
+pub fn is_known(samples: u64, share: f64) -> bool {
+    samples as f64 * (1.0 - share) >= SAMPLES_BEYOND - 1e-9
 }
 
 fn round(us: f64) -> f64 {

@@ -54,10 +54,15 @@ pub fn errors(view: &View) -> String {
 
 fn errors_of(result: &RunResult) -> String {
     let errors = result.errors.total();
-    if errors == 0 {
-        return "none".into();
-    }
-    format!("{} ({} of requests)", count(errors), percent(errors as f64 / result.started.max(1) as f64))
+    let failed = result.sessions.as_ref().map_or(0, |sessions| sessions.failed);
+    let requests = match errors {
+        0 if failed == 0 => return "none".into(),
+        0 => None,
+        _ => Some(format!("{} ({} of requests)", count(errors), percent(errors as f64 / result.started.max(1) as f64))),
+    };
+    let noun = if failed == 1 { "session" } else { "sessions" };
+    let sessions = (failed > 0).then(|| format!("{} {noun} failed", count(failed)));
+    requests.into_iter().chain(sessions).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the connections that are open, and those that were opened.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use torr_gauge::RunResult;
+use torr_gauge::latency::is_known;
 use torr_gauge::sessions::EntryResult;
 
 /// One line. An unknown value is an empty cell.
@@ -26,7 +27,8 @@ struct SessionColumns {
     failed: u64,
 }
 
-/// Returns the series below a line of column names. A run with sessions has columns for them.
+/// Returns the series below a line of column names. Percentiles that the interval has too few samples for are unknown, as in the
+/// text report. A run with sessions has columns for them.
 ///
 /// # Errors
 /// Never for the result of a run.
@@ -38,14 +40,15 @@ pub fn series(run: &RunResult) -> Result<String, csv::Error> {
     let mut begin = 0.0;
     for point in &run.series {
         let length = point.t - begin;
+        let samples = point.latency_histogram.latency().count();
         let rps = (length > 0.0).then(|| point.requests as f64 / length);
         let line = Line {
             t: point.t,
             requests: point.requests,
             errors: point.errors,
             rps: rps.map(|rps| (rps * 1000.0).round() / 1000.0),
-            p50_us: point.p50,
-            p99_us: point.p99,
+            p50_us: point.p50.filter(|_| is_known(samples, 0.5)),
+            p99_us: point.p99.filter(|_| is_known(samples, 0.99)),
         };
         let sessions = SessionColumns { finished: point.sessions_finished, failed: point.sessions_failed };
         match run.sessions {
@@ -98,4 +101,28 @@ fn cells(entry: &EntryResult) -> Vec<String> {
 fn text(writer: csv::Writer<Vec<u8>>) -> Result<String, csv::Error> {
     let bytes = writer.into_inner().map_err(|error| error.into_error())?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use torr_gauge::collector::RunFacts;
+    use torr_gauge::{Collector, Sample};
+
+    #[test]
+    fn a_percentile_of_too_few_responses_is_an_empty_cell() {
+        let mut collector = Collector::new(1, Duration::from_secs(1));
+        for (interval, responses) in [5, 20, 600].into_iter().enumerate() {
+            let mut sample = Sample::default();
+            (0..responses).for_each(|_| sample.answered.record(1_000_000));
+            collector.take(0, interval as u64, &sample, interval == 2);
+        }
+        let run = collector.finish(RunFacts { duration: Duration::from_secs(3), ..RunFacts::default() }).result;
+        let lines = series(&run).expect("it is the result of a run");
+        assert_eq!(
+            lines,
+            "t,requests,errors,rps,p50_us,p99_us\n1.0,5,0,5.0,,\n2.0,20,0,20.0,1000,\n3.0,600,0,600.0,1000,1000\n"
+        );
+    }
 }

@@ -4,9 +4,9 @@ use crate::entries;
 use crate::human::{count, micros};
 use crate::style::{BAD, GOOD, paint};
 use crate::table::align;
-use torr_gauge::{FailureKind, RunResult};
 use torr_gauge::result::{Check, Threshold};
 use torr_gauge::threshold::measured_us;
+use torr_gauge::{FailureKind, RunResult};
 
 /// Returns the section of the report; empty without checks and thresholds.
 pub fn section(run: &RunResult) -> String {
@@ -40,7 +40,13 @@ pub fn failures(run: &RunResult) -> Vec<String> {
     let thresholds = run.thresholds.iter().filter(|threshold| threshold.failed);
     let thresholds =
         thresholds.map(|threshold| format!("threshold failed: {}: {}", threshold.rule, threshold_failure(threshold)));
-    unanswered(run).into_iter().chain(failed_redirects(run)).chain(checks).chain(entry_failures(run)).chain(thresholds).collect()
+    unanswered(run)
+        .into_iter()
+        .chain(failed_redirects(run))
+        .chain(checks)
+        .chain(entry_failures(run))
+        .chain(thresholds)
+        .collect()
 }
 
 /// Returns a line on a run that began requests and received no response, with what became of them. A run that was interrupted has
@@ -59,7 +65,7 @@ pub fn unanswered(run: &RunResult) -> Option<String> {
 const MOST_REASONS: usize = 3;
 
 /// Returns a line on the redirects that should have been followed and were not, with the most frequent reasons.
-fn failed_redirects(run: &RunResult) -> Option<String> {
+pub fn failed_redirects(run: &RunResult) -> Option<String> {
     let failed = run.errors.redirect;
     let reasons = run.causes.iter().filter(|cause| cause.kind == FailureKind::Redirect);
     let reasons: Vec<_> = reasons.map(|cause| format!("{} x {}", count(cause.count), cause.what)).collect();

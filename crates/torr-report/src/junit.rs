@@ -9,8 +9,10 @@ use crate::{entries, expectations};
 
 /// The name of the test case that passes if the target was reached and has answered.
 const REACHED: &str = "reached";
+/// The name of the test case that passes if all redirects were followed.
+const REDIRECTS: &str = "redirects followed";
 
-/// Returns a test case for the run itself, one for each check, one for each entry and one for each threshold.
+/// Returns a test case for the run itself, one for redirects if there were any to follow, one for each check, one for each entry and one for each threshold.
 ///
 /// # Errors
 /// Never for the result of a run.
@@ -23,6 +25,9 @@ pub fn run(run: &RunResult) -> Result<String, SerializeError> {
     let mut reached = case(REACHED, status("unanswered", expectations::unanswered(run)));
     reached.set_time(time);
     suite.add_test_case(reached);
+    if run.redirects_followed > 0 || run.errors.redirect > 0 {
+        suite.add_test_case(case(REDIRECTS, status("redirect", expectations::failed_redirects(run))));
+    }
     suite.add_test_cases(run.checks.iter().map(|check| {
         let failed = (check.failed > 0).then(|| expectations::check_failure(check));
         case(&check.name, status("check", failed))

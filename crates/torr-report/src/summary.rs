@@ -4,7 +4,8 @@ use crate::human::{count, micros, percent, rate};
 use crate::sessions;
 use crate::style::{BAD, STRONG, paint};
 use torr_gauge::latency::Summary;
-use torr_gauge::{Confidence, RunResult, Verdict};
+use torr_gauge::validity::Criterion;
+use torr_gauge::{Confidence, Factor, RunResult, Verdict};
 
 /// The name of the factor of a run that kept its arrival rate, so that nothing limited it.
 const NOTHING: &str = "none";
@@ -16,12 +17,15 @@ pub fn line(run: &RunResult) -> String {
         run.sessions.as_ref().map(|sessions| sessions::rate(sessions, run)),
         Some(throughput(run)),
         run.latency_us.as_ref().map(tail),
-        Some(failures(run)),
+        failures(run),
         run.sessions.as_ref().and_then(sessions::failed),
     ];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
-    let limit = run.verdict.as_ref().map_or(String::new(), |verdict| format!("; {}", limit(verdict)));
-    format!("{}{limit}", parts.join(", "))
+    let silence = silence(run);
+    // Where nothing is known of a limit, a silence of the service is what there is to say.
+    let limit = run.verdict.as_ref().filter(|verdict| silence.is_none() || is_limited(verdict)).map(limit);
+    let ends: Vec<_> = silence.into_iter().chain(limit).map(|end| format!("; {end}")).collect();
+    format!("{}{}", parts.join(", "), ends.concat())
 }
 
 fn throughput(run: &RunResult) -> String {
@@ -39,16 +43,30 @@ fn tail(latency: &Summary) -> String {
     paint(STRONG, format!("{name} {}", micros(us as f64)))
 }
 
-fn failures(run: &RunResult) -> String {
+/// Returns how many requests failed; `None` where none did but sessions failed, whose number says it all.
+fn failures(run: &RunResult) -> Option<String> {
     match run.errors.total() {
-        0 if run.requests == 0 => paint(BAD, "no responses"),
-        0 => "no errors".into(),
+        0 if run.requests == 0 => Some(paint(BAD, "no responses")),
+        0 if run.sessions.as_ref().is_some_and(|sessions| sessions.failed > 0) => None,
+        0 => Some("no errors".into()),
         failed => {
             let share = percent(failed as f64 / run.started.max(1) as f64);
             let errors = if failed == 1 { "error" } else { "errors" };
-            paint(BAD, format!("{} {errors} ({share})", count(failed)))
+            Some(paint(BAD, format!("{} {errors} ({share})", count(failed))))
         }
     }
+}
+
+/// Returns when the service did not respond at all, if it fell silent during the run.
+fn silence(run: &RunResult) -> Option<String> {
+    let mut findings = run.validity.iter().flat_map(|validity| &validity.findings);
+    let silence = findings.find(|finding| finding.what == Criterion::Silence && !finding.ok)?;
+    Some(paint(BAD, &silence.note))
+}
+
+/// Returns whether a verdict names what limited the run.
+fn is_limited(verdict: &Verdict) -> bool {
+    !matches!(verdict.factor, Factor::None | Factor::Unknown)
 }
 
 fn limit(verdict: &Verdict) -> String {
@@ -65,7 +83,9 @@ mod tests {
     use std::time::Duration;
     use torr_gauge::collector::RunFacts;
     use torr_gauge::result::PlanSummary;
-    use torr_gauge::{Collector, Factor, Failure, FailureKind, FailureSide, Sample};
+    use torr_gauge::sessions::SessionSummary;
+    use torr_gauge::validity::Finding;
+    use torr_gauge::{Collector, Failure, FailureKind, FailureSide, Sample, Validity};
 
     /// Returns a run of 2 s with a number of responses, each after a millisecond, and a number of failures.
     fn run(responses: u64, failures: u64) -> RunResult {
@@ -97,5 +117,44 @@ mod tests {
         assert_eq!(plain(&good), "1,000 of 1,500 requests/s, p99 1.00 ms, no errors; what limits it is unknown");
         assert_eq!(plain(&run(199, 1)), "99.5 requests/s, p90 1.00 ms, 1 error (0.5%)");
         assert_eq!(plain(&run(0, 0)), "0.00 requests/s, no responses");
+    }
+
+    #[test]
+    fn a_silence_of_the_service_is_in_the_summary() {
+        let note = "no response from 4.00 s to 6.00 s of the run".to_owned();
+        let what = Criterion::Silence;
+        let finding = Finding { what, ok: false, value: 2.0, limit: 0.9, p: None, note, advice: None };
+        let mut run = run(2000, 0);
+        run.validity = Some(Validity { ok: false, findings: vec![finding] });
+        let start = "1,000 requests/s, p99 1.00 ms, no errors; no response from 4.00 s to 6.00 s of the run";
+        for (factor, end) in
+            [(Factor::None, ""), (Factor::Unknown, ""), (Factor::ServerCpu, "; limited by server-cpu (likely)")]
+        {
+            run.verdict = Some(Verdict::new(factor, Confidence::Likely, ""));
+            assert_eq!(plain(&run), format!("{start}{end}"));
+        }
+    }
+
+    #[test]
+    fn failed_sessions_never_stand_beside_no_errors() {
+        let with = |finished, failed, errors| {
+            let (users, started) = (1, finished + failed);
+            let sessions = SessionSummary {
+                users,
+                started,
+                finished,
+                failed,
+                unfinished: 0,
+                per_second: 500.0,
+                duration_us: None,
+            };
+            plain(&RunResult { sessions: Some(sessions), ..run(2000 - errors, errors) })
+        };
+        assert_eq!(with(1000, 0, 0), "500 sessions/s, 1,000 requests/s, p99 1.00 ms, no errors");
+        assert_eq!(with(0, 1000, 0), "500 sessions/s, 1,000 requests/s, p99 1.00 ms, 1,000 sessions failed (100%)");
+        assert_eq!(
+            with(990, 10, 10),
+            "500 sessions/s, 995 requests/s, p99 1.00 ms, 10 errors (0.5%), 10 sessions failed (1%)"
+        );
     }
 }

@@ -151,7 +151,12 @@ fn errors(run: &RunResult) -> String {
         return paint(BAD, format!("{} without a response, unfinished when the run ended", all(run.started)));
     }
     if run.errors.total() == 0 {
-        return format!("{}{unfinished}", paint(GOOD, "none"));
+        let failed = run.sessions.as_ref().and_then(sessions::failed);
+        // The session's checks found what no request showed.
+        return failed.map_or_else(
+            || format!("{}{unfinished}", paint(GOOD, "none")),
+            |failed| format!("no request failed, {failed}{unfinished}"),
+        );
     }
     let kinds = FailureKind::ALL.iter().filter(|&&kind| run.errors.of(kind) > 0);
     let kinds: Vec<_> = kinds.map(|&kind| format!("{kind} {}", count(run.errors.of(kind)))).collect();

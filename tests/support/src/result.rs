@@ -15,6 +15,8 @@ pub fn adds_up(result: &Value) {
         ["connect", "tls", "timeout", "read", "write", "protocol", "ports"].iter().map(|kind| n(&errors[kind])).sum();
     assert_eq!(n(&result["asked"]), n(&result["requests"]) + failed + n(&result["unfinished"]), "{result}");
     let causes: u64 = result["causes"].as_array().into_iter().flatten().map(|cause| count(cause, "/count")).sum();
+    // Of a redirect that was not followed there is a response, and a cause.
+    let failed = failed + count(result, "/errors/redirect");
     assert_eq!(causes, failed, "every failure has its cause: {result}");
     let by_status: u64 = result["status"].as_object().expect("it is a map").values().map(n).sum();
     assert_eq!(by_status, n(&result["requests"]), "{result}");

@@ -55,7 +55,9 @@ fn quantiles(latency: &Latency) -> [Option<u64>; 4] {
 
 /// Returns a line each for errors, connections, the generator and the server.
 fn sides(view: &View, theme: &Theme) -> Vec<Line<'static>> {
-    let has_errors = view.result.as_ref().is_some_and(|result| result.errors.total() > 0);
+    let has_errors = view.result.as_ref().is_some_and(|result| {
+        result.errors.total() > 0 || result.sessions.as_ref().is_some_and(|sessions| sessions.failed > 0)
+    });
     let is_busy = view.progress.as_ref().is_some_and(|progress| progress.busy_share >= BUSY);
     let line = |name: &'static str, text: String, style: Style| {
         Line::from(vec![Span::styled(format!("{name:<12}"), theme.faint), Span::styled(text, style)])

@@ -16,7 +16,12 @@ const OF_RESPONSES: [&str; 2] = ["status", "redirect"];
 pub fn run(value: &Value) -> Markup {
     let time = |path| number(value, path).map(micros);
     let failed = failures(value);
+    let sessions_failed = number(value, "sessions.failed").filter(|&failed| failed > 0.0).map(|failed| {
+        let started = number(value, "sessions.started").unwrap_or(failed).max(1.0);
+        format!("{} ({})", count(failed as u64), percent(failed / started))
+    });
     let errors = match failed {
+        0.0 if sessions_failed.is_some() => "none of the requests".to_owned(),
         0.0 => "none".to_owned(),
         failed if failed / requested(value) < 0.0005 => count(failed as u64),
         failed => format!("{} ({})", count(failed as u64), percent(failed / requested(value))),
@@ -28,6 +33,7 @@ pub fn run(value: &Value) -> Markup {
         ("99th percentile", time("latency_us.p99")),
         ("slowest", time("latency_us.max")),
         ("errors", Some(errors)),
+        ("sessions failed", sessions_failed),
         ("CPU of the server", number(value, "host.server_cores").map(|cores| format!("{cores:.2}"))),
         (
             "CPU per request, generator",

@@ -30,7 +30,7 @@ impl Outcome {
                 ("connect", of(&[FailureKind::Connect, FailureKind::Tls, FailureKind::Ports])),
                 ("read", of(&[FailureKind::Read, FailureKind::Protocol])),
                 ("write", of(&[FailureKind::Write])),
-                ("status", measured.result.errors.status),
+                ("status", measured.result.errors.of_responses()),
                 ("timeout", of(&[FailureKind::Timeout])),
             ],
             latency: measured.total.latency(),
