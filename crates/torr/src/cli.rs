@@ -4,6 +4,7 @@ mod commands;
 mod grammar;
 mod help;
 mod shell;
+mod units;
 
 use crate::check::Planned;
 use crate::command_line;
@@ -45,9 +46,11 @@ pub fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(_) => None,
     };
     let ready = match &plan {
-        Some(plan) => prepare_plan(plan)?,
-        None => prepare(args)?,
+        Some(plan) => prepare_plan(plan),
+        None => prepare(args),
     };
+    // What a unit alone was taken for is of no interest then.
+    let ready = ready.map_err(|stop| units::apart(args).unwrap_or(stop))?;
     ready.execute()
 }
 

@@ -17,5 +17,6 @@ pub mod secret;
 pub mod session;
 pub mod tls;
 pub mod transport;
+pub mod unused;
 pub mod values;
 pub mod variables;

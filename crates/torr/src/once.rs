@@ -1,6 +1,7 @@
-//! `torr once`: one user walks through a hurl file or a script, and every request and response is shown.
+//! `torr once`: one request of a URL, or one user who walks through a hurl file or a script; every request and response is shown.
 
 mod scripted;
+mod url;
 
 use crate::base::{Base, BaseArgs};
 use crate::exit::CliError;
@@ -20,6 +21,7 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
+  torr once http://127.0.0.1:8080/ -H 'Accept: text/html'
   torr once checkout.hurl --variable host=127.0.0.1:8080
   torr once shop.lua                     a script that names its target itself
   torr once http://127.0.0.1:8080/ --script post.lua -- its arguments";
@@ -30,7 +32,7 @@ Examples:
 pub struct OnceArgs {
     #[command(flatten)]
     pub given: GivenFlags,
-    /// A hurl file, a script, or a plan, of which the load is passed over; or the URL of --script
+    /// A URL, a hurl file, a script, or a plan, of which the load is passed over; or the URL of --script
     #[arg(value_name = "TARGET")]
     pub target: String,
     /// The arguments of the script, behind '--'
@@ -52,7 +54,7 @@ pub struct OnceArgs {
     pub transport: TransportArgs,
 }
 
-/// Walks one user through a file: exit code 1 if the session fails.
+/// Sends one request, or walks one user through a file: exit code 1 if the request or the session fails.
 pub fn run(args: &OnceArgs) -> Result<ExitCode, CliError> {
     match TargetKind::of(slice::from_ref(&args.target))? {
         TargetKind::Sessions(files) => {
@@ -66,11 +68,7 @@ pub fn run(args: &OnceArgs) -> Result<ExitCode, CliError> {
                 keep_alive: !args.no_keepalive,
             })
         }
-        TargetKind::Url(_) if args.script.script.is_none() => {
-            let takes = "'torr once' walks through a file, such as a.hurl or script.lua";
-            let hint = format!("with a script of wrk it is 'torr once {} --script FILE.lua'", args.target);
-            Err(CliError::Usage(format!("'{}' is a URL: {takes}; {hint}", args.target)))
-        }
+        TargetKind::Url(_) if args.script.script.is_none() => url::run(base(args)?, args.timeout),
         _ => scripted::run(base(args)?, args.timeout, args.variables.secrets()),
     }
 }

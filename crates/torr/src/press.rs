@@ -11,12 +11,14 @@ pub mod servers;
 use crate::exit::CliError;
 use crate::flags::checks::CheckArgs;
 use crate::flags::input::Input;
-use crate::flags::load::LoadArgs;
+use crate::flags::load::{ArrivalsArg, LoadArgs};
 use crate::flags::output::OutputArgs;
 use crate::flags::request::RequestArgs;
 use crate::flags::script::ScriptArgs;
 use crate::flags::session::SessionFlags;
 use crate::flags::transport::{TransportArgs, finder};
+use crate::flags::unused;
+use crate::flags::values::Stages;
 use crate::interrupt;
 use crate::script::{self, Script, ScriptSettings};
 use crate::sink;
@@ -165,6 +167,9 @@ fn run_with(args: &PressArgs, plan: &Plan, script: Option<Script>, mut outputs: 
     args.output.check(&entries(plan))?;
     let stop = interrupt::flag()?;
     outputs.begin(&plan.target.url)?;
+    if plan.users.is_none() {
+        unused::note(&args.request, &args.transport, plan);
+    }
     ports::warn(plan);
     let watched = WatchedRun::start(args.live, &args.dashboard, plan, &stop)?;
     let has_screen = watched.as_ref().is_some_and(WatchedRun::has_screen);
@@ -237,7 +242,35 @@ fn check_load(args: &PressArgs) -> Result<(), CliError> {
             "--max-rate is for closed loops: the rate of an open loop is what it is told".into(),
         ));
     }
+    if let Some(stages) = &load.stages {
+        check_stages(load, stages)?;
+    }
     Ok(())
+}
+
+/// Refuses flags that stages leave without effect.
+fn check_stages(load: &LoadArgs, stages: &Stages) -> Result<(), CliError> {
+    let length = stages.length();
+    if let Some(duration) = load.duration.filter(|duration| *duration > length) {
+        let [duration, length] = [duration, length].map(humantime::format_duration);
+        return Err(CliError::Usage(format!(
+            "-d {duration} is longer than --stages, which end after {length}: leave out -d, or add a stage"
+        )));
+    }
+    let Stages::Connections(_) = stages else { return Ok(()) };
+    let given = [
+        ("-c", load.connections.is_some()),
+        ("--max-connections", load.max_connections.is_some()),
+        ("--coalesce", load.coalesce.is_some()),
+        ("--arrivals", load.arrivals != ArrivalsArg::Constant),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => {
+            let why = "stages of connections say how many there are, and are a closed loop";
+            Err(CliError::Usage(format!("{flag} does not go with --stages of connections: {why}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Returns a plan with the load of a command line.

@@ -81,7 +81,7 @@ pub enum Command {
     Watch(WatchArgs),
     /// Read hurl files, scripts and plans and say what is wrong with them; nothing is sent
     Check(CheckArgs),
-    /// Walk one user through a hurl file or a script, with every request and response shown
+    /// Send one request of a URL, or walk one user through a hurl file or a script, and show every request and response
     Once(Box<OnceArgs>),
     /// Turn curl command lines, HAR recordings, and files of OpenAPI, Postman, Apipost and JMeter into hurl files
     Import(ImportArgs),

@@ -52,7 +52,7 @@ const BRIEFS: &[Brief] = &[
             ("demo", "Press the demo application, and diagnose it"),
             ("watch", "Offer what a server's machine shows to torr elsewhere"),
             ("check", "Say what is wrong with hurl files, scripts, plans"),
-            ("once", "Walk through a file once, everything shown"),
+            ("once", "Run a URL or a file once, everything shown"),
             ("import", "Turn curl, HAR, OpenAPI, Postman ... into hurl files"),
         ],
         below: "\
@@ -145,7 +145,7 @@ usage, 3 not reached, 4 cannot tell, 130 interrupted (the report is printed)",
     Brief {
         command: "once",
         flags: &[
-            ("target", "a.hurl, script.lua, plan.toml; a URL of --script"),
+            ("target", "A URL, a.hurl, script.lua, plan.toml"),
             ("script", "A Lua script that says what is sent to the URL"),
             ("variables", "Give a variable a value"),
             ("variables_file", "Read variables from lines NAME=VALUE"),

@@ -55,6 +55,14 @@ pub enum Stages {
     Connections(Schedule),
 }
 
+impl Stages {
+    /// Returns the length of all stages together.
+    pub fn length(&self) -> Duration {
+        let (Self::Rates(schedule) | Self::Connections(schedule)) = self;
+        schedule.length().unwrap_or(Duration::MAX)
+    }
+}
+
 /// Pairs of a length and a rate, or a number of connections.
 pub fn stages(text: &str) -> Result<Stages, String> {
     let stage = |stage: &str| {
@@ -97,6 +105,7 @@ pub fn think(text: &str) -> Result<ThinkTime, String> {
     Ok(ThinkTime { range: from..=to })
 }
 
+/// Parses a duration; a bare number is seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let seconds = || text.parse::<f64>().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
     let parsed = seconds().or_else(|| humantime::parse_duration(text).ok());

@@ -4,7 +4,7 @@ use super::read::{Entry, PlanFile};
 use super::settings::{Settings, TARGETS};
 use crate::exit::CliError;
 use crate::flags::given::{GivenFlag, GivenFlags, given};
-use crate::flags::values::{Stages, stages};
+use crate::flags::values::{Stages, duration, stages};
 use crate::output;
 use crate::target::{self, TargetKind};
 use clap::ArgMatches;
@@ -219,7 +219,9 @@ impl Given<'_> {
         match self.0 {
             "think" => is_url && other.is_open_loop(),
             "max_rate" => other.is_open_loop(),
-            "pipeline" | "streams" => other.stages_connections(),
+            "pipeline" | "streams" | "connections" | "max_connections" | "coalesce" => other.stages_connections(),
+            "arrivals" => self.1 != "constant" && other.stages_connections(),
+            "duration" => other.stages_end_before(self.1),
             "follow" => ["http2", "http2_prior_knowledge"].contains(&other.0),
             _ => false,
         }
@@ -227,6 +229,12 @@ impl Given<'_> {
 
     fn is_open_loop(self) -> bool {
         self.0 == "rate" || (self.0 == "stages" && matches!(stages(self.1), Ok(Stages::Rates(_))))
+    }
+
+    /// Returns whether this is stages that are shorter than a duration.
+    fn stages_end_before(self, length: &str) -> bool {
+        let ends = (self.0 == "stages").then(|| stages(self.1).ok()).flatten().map(|stages| stages.length());
+        ends.zip(duration(length).ok()).is_some_and(|(ends, length)| ends < length)
     }
 
     fn stages_connections(self) -> bool {

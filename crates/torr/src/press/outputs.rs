@@ -58,7 +58,7 @@ impl Outputs {
 
     /// Begins what is written during the run against a target. A file keeps its former content until the run has a response.
     pub fn begin(&mut self, target: &str) -> Result<(), CliError> {
-        self.hlog.begin(target).map_err(CliError::Usage)
+        self.hlog.begin(target).map_err(CliError::Failed)
     }
 
     /// Takes in where the run stands.

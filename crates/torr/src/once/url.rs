@@ -1,0 +1,101 @@
+//! One request of a URL, shown with its response.
+
+use crate::base::Base;
+use crate::exit::{self, CliError};
+use crate::{interrupt, output, press, transcript};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use torr_gauge::Failure;
+use torr_gauge::sessions::EntryName;
+use torr_press::request::Cursor;
+use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
+use torr_press::{Keep, Plan, RequestInfo, RequestParts, Requests};
+
+/// Sends one request: exit code 1 if it fails, or if the status of its response is 400 or more.
+pub fn run(base: Base, timeout: Duration) -> Result<ExitCode, CliError> {
+    let stop = interrupt::flag()?;
+    let shown = Arc::new(ShownRequest { requests: base.plan.request.clone(), passed: AtomicBool::default() });
+    let users: Arc<dyn Users> = Arc::<ShownRequest>::clone(&shown);
+    let once = Plan {
+        users: Some(users),
+        connections: 1,
+        threads: 1,
+        depth: 1,
+        requests: Some(1),
+        timeout,
+        watch_server: false,
+        ..base.plan
+    };
+    torr_press::run(&once, &stop, |_| ()).map_err(press::why_not)?;
+    Ok(match (stop.load(Ordering::Relaxed), shown.passed.load(Ordering::Relaxed)) {
+        (true, _) => exit::interrupted(),
+        (false, true) => ExitCode::SUCCESS,
+        (false, false) => ExitCode::FAILURE,
+    })
+}
+
+/// The one user, who sends one request of a URL and prints what is sent and received.
+#[derive(Debug)]
+struct ShownRequest {
+    requests: Requests,
+    /// Whether a response with a status below 400 arrived.
+    passed: AtomicBool,
+}
+
+impl Users for ShownRequest {
+    fn entries(&self) -> Vec<EntryName> {
+        vec![EntryName::default()]
+    }
+
+    fn thread(&self, _part: ThreadPart) -> Box<dyn ThreadUsers + '_> {
+        Box::new(ShownThread { cursor: self.requests.cursor(0, 1), passed: &self.passed, is_sent: false })
+    }
+
+    fn has_sessions(&self) -> bool {
+        false
+    }
+}
+
+/// The user's thread.
+struct ShownThread<'r> {
+    cursor: Cursor<'r>,
+    passed: &'r AtomicBool,
+    is_sent: bool,
+}
+
+impl ThreadUsers for ShownThread<'_> {
+    fn begin(&mut self, _user: usize) {
+        self.is_sent = false;
+    }
+
+    fn next(&mut self, _user: usize) -> Step {
+        if std::mem::replace(&mut self.is_sent, true) { Step::Finished } else { Step::Send(0) }
+    }
+
+    fn write(&mut self, _user: usize, out: &mut Vec<u8>) -> RequestInfo {
+        let before = out.len();
+        let info = self.cursor.write(out);
+        output::print(&transcript::request(&out[before..]));
+        RequestInfo { keep: Keep::Content, ..info }
+    }
+
+    fn parts(&mut self, _user: usize) -> RequestParts {
+        let mut parts = self.cursor.parts();
+        parts.begun.keep = Keep::Content;
+        output::print(&transcript::request(&transcript::of_parts(&parts)));
+        parts
+    }
+
+    fn received(&mut self, _user: usize, received: &ReceivedBy<'_>) -> Judged {
+        output::print(&transcript::response(received));
+        let passed = received.response.status < 400;
+        self.passed.store(passed, Ordering::Relaxed);
+        Judged { passed, ..Judged::default() }
+    }
+
+    fn failed(&mut self, _user: usize, failure: &Failure) {
+        output::print(&format!("The request failed: {}\n", failure.what));
+    }
+}
