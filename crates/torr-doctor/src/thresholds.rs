@@ -361,7 +361,7 @@ pub const BACKLOG_DEVIATIONS: f64 = 3.0;
 /// Requests beyond that which may be in flight when a run ends, whatever its rate.
 pub const FEW_IN_FLIGHT: f64 = 2.0;
 /// The share of all requests that bounds a steady backlog, where response times show that it had grown for a while. A backlog that grows
-/// throughout the run exceeds the bound of a steady one by a fifth of itself, so 2% too many requests are noticed.
+/// throughout the run exceeds the bound of a steady one by a fifth of itself, so some 4% too many requests are noticed.
 pub const BACKLOG_SHARE: f64 = 0.004;
 /// The seconds whose requests bound a steady backlog in a run of any length.
 pub const BACKLOG_S: f64 = 1.0;

@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(with(0, 1000, 0), "500 sessions/s, 1,000 requests/s, p99 1.00 ms, 1,000 sessions failed (100%)");
         assert_eq!(
             with(990, 10, 10),
-            "500 sessions/s, 995 requests/s, p99 1.00 ms, 10 errors (0.5%), 10 sessions failed (1%)"
+            "500 sessions/s, 995 requests/s, p99 1.00 ms, 10 errors (0.5%), 10 sessions failed (1.0%)"
         );
     }
 }

@@ -194,7 +194,7 @@ pub(super) fn kept_schedule(run: &RunResult) -> bool {
     let had_grown = p90_s * per_second >= BACKLOG_LATE * backlog;
     let stalled = unfinished as f64 - steady > STALLED * total;
     let grew = backlog - steady > (BACKLOG_SHARE * total).min(BACKLOG_S * per_second) && had_grown;
-    let is_pause = !had_grown && backlog <= per_second * MACHINE_PAUSE.0.min(MACHINE_PAUSE.1 * run.duration_s);
+    let is_pause = backlog <= per_second * MACHINE_PAUSE.0.min(MACHINE_PAUSE.1 * run.duration_s);
     is_pause || !stalled && !grew && !response_times_grew(run, backlog, per_second)
 }
 
