@@ -154,66 +154,6 @@ fn mistakes_in_files_get_one_line_with_their_position() {
 }
 
 #[test]
-fn a_flag_without_effect_is_named() {
-    let server = Script::start(answering(OK));
-    let folder = tempfile::tempdir().expect("there is room for temporary files");
-    let feeder = folder.path().join("f.csv");
-    std::fs::write(&feeder, "id\n1\n").expect("a file can be written");
-    let feeder = feeder.to_str().expect("it is text");
-    let url = server.url();
-    let with_id = format!("{url}?id={{{{id}}}}");
-    let (own, other) = (format!("{}:127.0.0.1", server.address), "other.test:80:127.0.0.1");
-    for (args, line) in [
-        (
-            &["--cacert", "/etc/ssl/certs/ca-certificates.crt", &url][..],
-            Some("--cacert has no effect: the URL is http://"),
-        ),
-        (&["-k", &url], Some("--insecure has no effect")),
-        (&["--tlsv1.3", &url], Some("--tlsv1.3 has no effect")),
-        (&["--tls-max", "1.2", &url], Some("--tls-max has no effect")),
-        (&["--sni", "a.test", &url], Some("--sni has no effect")),
-        (&["--tls-resumption", "off", &url], Some("--tls-resumption has no effect")),
-        (&["--feeder", feeder, &url], Some("--feeder has no effect: no placeholder such as {{NAME}} takes a field of")),
-        (&["--feeder", feeder, &with_id], None),
-        (&["--resolve", other, &url], Some("--resolve for other.test:80 has no effect")),
-        (&["--resolve", &own, &url], None),
-    ] {
-        let ended = torr(&[args, &["-n", "2", "-c", "1", "-q"]].concat());
-        assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
-        assert_eq!(ended.stderr.lines().count(), usize::from(line.is_some()), "{args:?}: {ended:?}");
-        assert!(ended.stderr.contains(line.unwrap_or_default()), "{args:?}: {ended:?}");
-    }
-}
-
-#[test]
-fn one_request_of_a_url_is_shown_with_its_response() {
-    let server = Script::start(|client| {
-        while let Some(request) = client.request() {
-            let is_there = !request.starts_with(b"GET /gone");
-            let status = if is_there { "200 OK" } else { "410 Gone" };
-            client.send(format!("HTTP/1.1 {status}\r\nX-A: b\r\nContent-Length: 5\r\n\r\nhello").as_bytes());
-        }
-    });
-    let (url, gone) = (format!("{}p?a=1", server.url()), format!("{}gone", server.url()));
-    let ended = torr(&["once", &url, "-H", "X-C: d", "-u", "me:secret", "--data", "a=b"]);
-    assert_eq!((ended.code, server.requests()), (Some(0), 1), "{ended:?}");
-    for line in ["> POST /p?a=1 HTTP/1.1", "> X-C: d", "> a=b", "< HTTP/1.1 200", "< X-A: b", "< hello"] {
-        assert!(ended.stdout.lines().any(|shown| shown == line), "{line}: {}", ended.stdout);
-    }
-    assert!(!ended.stdout.contains("bWU6c2VjcmV0") && ended.stdout.contains("> Authorization: "), "{}", ended.stdout);
-    let ended = torr(&["once", &gone]);
-    assert_eq!((ended.code, server.requests()), (Some(1), 2), "{ended:?}");
-    assert!(ended.stdout.contains("< HTTP/1.1 410"), "{ended:?}");
-    let folder = tempfile::tempdir().expect("there is room for temporary files");
-    let plan = folder.path().join("p.toml");
-    std::fs::write(&plan, format!("target = \"{url}\"\nrequests = 50\n")).expect("a file can be written");
-    let ended = torr(&["once", plan.to_str().expect("it is text")]);
-    assert_eq!((ended.code, server.requests()), (Some(0), 3), "{ended:?}");
-    let ended = torr(&["once", &format!("http://127.0.0.1:{}/", free_port())]);
-    assert_eq!((ended.code, ended.stderr.lines().count()), (Some(3), 1), "{ended:?}");
-}
-
-#[test]
 fn a_report_that_cannot_be_written_is_exit_code_1() {
     let server = Script::start(answering(OK));
     let script = "exec \"$0\" \"$1\" -n 10 -c 1 -q > /dev/full";

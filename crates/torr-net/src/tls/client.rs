@@ -109,7 +109,7 @@ impl TlsClient {
         }
         note_arrival(input.len() + records.incomplete(), self.handshake);
         if let Err(error) = records.receive(input, out, plain) {
-            return Err(self.told(error));
+            return Err(self.explained(error));
         }
         if !was_handshaking || records.is_handshaking() {
             return Ok(());
@@ -121,9 +121,9 @@ impl TlsClient {
         Ok(())
     }
 
-    /// Returns an error with what the settings and the server's messages tell of it.
+    /// Returns an error with what the settings and the server's messages say of it.
     #[cold]
-    fn told(&self, error: TlsError) -> TlsError {
+    fn explained(&self, error: TlsError) -> TlsError {
         match error {
             TlsError::Alpn(_) => self.no_protocol(),
             // Before TLS 1.3 there is no alert of its own for a missing certificate.

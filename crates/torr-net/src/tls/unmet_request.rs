@@ -6,12 +6,12 @@ use rustls::sign::CertifiedKey;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A resolver without certificates, which notes that a server has asked for one.
+/// A resolver without certificates, which notes that a server has requested one.
 #[derive(Debug, Default)]
 pub struct UnmetRequest(AtomicBool);
 
 impl UnmetRequest {
-    /// Returns whether the server has asked for a certificate.
+    /// Returns whether the server has requested a certificate.
     pub fn was_seen(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Flags of a URL that have no effect on a run, which its user is told.
+//! Flags of a URL that have no effect on a run, which are reported to its user.
 
 use super::request::RequestArgs;
 use super::tls::{TlsArgs, TlsResumption};
