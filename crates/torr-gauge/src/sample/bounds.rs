@@ -93,9 +93,9 @@ impl Bounded for Sample {
 
 impl Bounded for Carried {
     fn bound(&mut self, most: u64) -> Result<(), OutOfBounds> {
-        let &mut Self { answered, status_errors, failed, received } = self;
+        let &mut Self { answered, response_errors, failed, received } = self;
         at_most("carried", [answered], most)?;
-        at_most("carried", [status_errors], most)?;
+        at_most("carried", [response_errors], most)?;
         at_most("carried", [failed], most)?;
         at_most("carried", [received], most_units(most))
     }

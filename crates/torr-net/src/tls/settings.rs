@@ -242,7 +242,8 @@ mod tests {
         let mut config = settings.client_config().expect("there is a provider");
         config.resumption = rustls::client::Resumption::store(Arc::clone(&tickets) as Arc<dyn ClientSessionStore>);
         let name = ServerName::try_from("a.test").expect("it is a name");
-        let (mut client, mut server) = (TlsClient::new(Arc::new(config), name, false), server(SENT));
+        let client = TlsClient::new(Arc::new(config), name, false, Arc::default());
+        let (mut client, mut server) = (client, server(SENT));
         let (mut to_server, mut to_client, mut plain) = (Vec::new(), Vec::new(), Vec::new());
         client.open(&mut to_server).expect("a handshake can begin");
         loop {
