@@ -5,9 +5,11 @@
 //! an element without content; names are in lower case and have no namespaces, also in SVG; what is in `noscript` and
 //! `template` are elements like others.
 
+mod attributes;
 mod sink;
 
 use super::tree::{MAX_BYTES, Tree};
+use attributes::TagScanner;
 use html5ever::TokenizerResult;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{
@@ -32,33 +34,42 @@ pub fn parse(text: &str) -> Result<Tree, String> {
     let tokens = Tokens { builder: TreeBuilder::new(Sink::default(), options), tokens: Cell::new(0) };
     let tokenizer = Tokenizer::new(tokens, TokenizerOpts::default());
     let input = BufferQueue::default();
-    let (mut rest, mut words, mut tokens) = (text, 0, 0);
+    let (mut rest, mut tokens) = (text, 0);
+    let (mut scanner, mut left) = (TagScanner::default(), MAX_COMPARISONS);
     while !rest.is_empty() && !tokenizer.sink.builder.sink.is_full() {
-        let end = (0..=PIECE.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end)).unwrap_or(0);
-        let (piece, after) = rest.split_at(end);
+        let (piece, after) = rest.split_at(piece(rest));
         rest = after;
-        words += piece.split_ascii_whitespace().count();
+        scanner.read(piece.as_bytes());
         input.push_back(StrTendril::from(piece));
         // The tokenizer stops at scripts, which browsers run, and at declarations of a charset, which is known here.
         while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
         let count = tokenizer.sink.tokens.get();
-        if count != std::mem::replace(&mut tokens, count) {
-            words = 0;
-        } else if words > MAX_WORDS {
-            return Err(format!("a tag or a comment of the content has more than {MAX_WORDS} words"));
+        let is_within_tag = count == std::mem::replace(&mut tokens, count);
+        if scanner.attributes.pow(2) > left {
+            return Err("the tags of the content have too many attributes to be compared with each other".to_owned());
+        }
+        if !is_within_tag {
+            left -= scanner.attributes.pow(2);
+            scanner = TagScanner::default();
         }
     }
     tokenizer.end();
     tokenizer.sink.builder.sink.into_tree()
 }
 
-/// How many bytes the tokenizer is given at a time.
+/// How many bytes the tokenizer is given at a time, at most.
 const PIECE: usize = 1 << 14;
 
-/// How many words a tag or a comment may have. The tokenizer compares each attribute of a tag with those before it, so that
-/// the time for a tag grows with the square of their number: this many take half a second. Tests without optimisation meet a
-/// smaller limit.
-const MAX_WORDS: usize = if cfg!(test) { 1 << 12 } else { 1 << 15 };
+/// How many comparisons of attributes the tags of a document may take together. The tokenizer compares each attribute of a tag
+/// with those before it, so that the time for a tag grows with the square of their number: this many take half a second. Tests
+/// without optimisation meet a smaller limit.
+const MAX_COMPARISONS: usize = if cfg!(test) { 1 << 24 } else { 1 << 30 };
+
+/// Returns the length of the next piece of a text: a tag begins only at the front of a piece.
+fn piece(text: &str) -> usize {
+    let most = (0..=PIECE.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    memchr::memchr(b'<', &text.as_bytes()[1..most]).map_or(most, |at| at + 1)
+}
 
 /// Elements that have no content (HTML, section 13.1.2): nothing ends them.
 const VOID: &[&str] = &[

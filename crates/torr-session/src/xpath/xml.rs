@@ -1,13 +1,10 @@
 //! XML, read strictly.
 
+mod bounds;
+mod entities;
+
 use super::tree::{Builder, MAX_BYTES, MAX_DEPTH, MAX_NODES, Name, Tree};
 use roxmltree::{Document, NodeType, ParsingOptions};
-
-/// How many bytes the entities that a document declares may grow to.
-const MAX_ENTITIES: usize = 64 << 20;
-
-/// How many namespaces may hold at one element; each element is compared with its parent.
-const MAX_NAMESPACES: usize = 256;
 
 /// Reads XML.
 ///
@@ -19,8 +16,10 @@ pub fn parse(text: &str) -> Result<Tree, String> {
     }
     // What stands before an XML declaration makes a document ill-formed; servers that run templates often send empty lines.
     let text = text.trim_start_matches('\u{feff}').trim_start();
-    check_entities(text)?;
-    let options = ParsingOptions { allow_dtd: true, nodes_limit: MAX_NODES as u32, ..ParsingOptions::default() };
+    let expanded = entities::expand(text)?;
+    let text = &*expanded;
+    bounds::check(text)?;
+    let options = ParsingOptions { nodes_limit: MAX_NODES as u32, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| match error {
         roxmltree::Error::NodesLimitReached => format!("the content has more than {MAX_NODES} nodes"),
         error => format!("the content is not XML: {error}"),
@@ -34,9 +33,6 @@ pub fn parse(text: &str) -> Result<Tree, String> {
             return Err(format!("the content has more than {MAX_NODES} nodes"));
         }
         match node.node_type() {
-            NodeType::Element if node.namespaces().count() > MAX_NAMESPACES => {
-                return Err(format!("more than {MAX_NAMESPACES} namespaces hold in one place of the content"));
-            }
             NodeType::Element => element(&mut builder, text, node),
             NodeType::Text => builder.text(node.text().unwrap_or_default()),
             NodeType::Comment => builder.comment(node.text().unwrap_or_default()),
@@ -73,19 +69,6 @@ pub fn parse(text: &str) -> Result<Tree, String> {
         };
     }
     Ok(builder.finish())
-}
-
-/// Refuses a document whose own entities could grow beyond a limit. The library bounds what one reference in the content may
-/// lead to (255 further references), so the bound is references times that times the length of the declarations.
-fn check_entities(text: &str) -> Result<(), String> {
-    let Some(first) = text.find("<!ENTITY") else { return Ok(()) };
-    let declarations = text[first..].find("]>").unwrap_or(text.len() - first);
-    let references = text[first + declarations..].bytes().filter(|byte| *byte == b'&').count();
-    let nested = if text[first..first + declarations].contains('&') { 255 } else { 1 };
-    if references.saturating_mul(nested).saturating_mul(declarations) > MAX_ENTITIES {
-        return Err(format!("the entities that the content declares could grow beyond {MAX_ENTITIES} bytes"));
-    }
-    Ok(())
 }
 
 fn element(builder: &mut Builder, text: &str, node: roxmltree::Node<'_, '_>) {
