@@ -1,6 +1,8 @@
-//! One failed response as a sample of a service's failures, truncated to a bounded size.
+//! One failed response as a sample of a service's failures, without secrets and truncated to a bounded size.
 
 use crate::bounds::{Bounded, LONGEST_S, OutOfBounds, cut, no_longer, within};
+use crate::redact::{self, HIDDEN};
+use crate::secrets::Secrets;
 use serde::{Deserialize, Serialize};
 
 /// The limit of field lines.
@@ -41,22 +43,32 @@ pub struct Field {
 }
 
 impl FailedResponse {
-    /// Copies the parts of a response up to their limits. `complete` tells whether `content` is all of the content.
+    /// Copies the parts of a response up to their limits, without `secrets`: a server may send back what it was sent. `complete`
+    /// tells whether `content` is all of the content.
     pub fn new<'f>(
         status: u16,
         status_line: &str,
         fields: impl Iterator<Item = (&'f str, &'f [u8])>,
         content: &[u8],
         complete: bool,
+        secrets: &Secrets,
     ) -> Self {
-        let text = |bytes: &[u8], most: usize| String::from_utf8_lossy(&bytes[..bytes.len().min(most)]).into_owned();
+        // A secret that the limit cuts would not be found.
+        let text = |bytes: &[u8], most: usize| {
+            let masked = secrets.mask_bytes(bytes);
+            String::from_utf8_lossy(&masked[..masked.len().min(most)]).into_owned()
+        };
+        let value = |name: &str, value: &[u8]| match redact::is_secret_field(name) {
+            true => HIDDEN.to_owned(),
+            false => text(redact::url(&String::from_utf8_lossy(value)).as_bytes(), MAX_VALUE),
+        };
         let fields = fields.filter(|(name, _)| !name.eq_ignore_ascii_case(SECRET)).take(MAX_FIELDS);
         Self {
             at_s: 0.0,
             status,
             status_line: text(status_line.as_bytes(), MAX_VALUE),
             fields: fields
-                .map(|(name, value)| Field { name: text(name.as_bytes(), MAX_VALUE), value: text(value, MAX_VALUE) })
+                .map(|(name, bytes)| Field { name: text(name.as_bytes(), MAX_VALUE), value: value(name, bytes) })
                 .collect(),
             content: text(content, MAX_CONTENT),
             complete: complete && content.len() <= MAX_CONTENT,
@@ -83,15 +95,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn no_secret_is_kept() {
+        let secrets = Secrets::new(["hunter2".to_owned()]);
+        let fields = [
+            ("X-Echo-Authorization", &b"Bearer other"[..]),
+            ("Location", b"http://u:p@h/?token=a&t=hunter2"),
+            ("X-hunter2", b"%68unter2"),
+        ];
+        let content = [&vec![b'x'; MAX_CONTENT - 3][..], b"hunter2"].concat();
+        let kept = FailedResponse::new(401, "HTTP/1.1 401 hunter2", fields.into_iter(), &content, true, &secrets);
+        let fields: Vec<_> = kept.fields.iter().map(|field| (field.name.as_str(), field.value.as_str())).collect();
+        let masked = [("X-Echo-Authorization", "***"), ("Location", "http://***@h/?token=***&t=***"), ("X-***", "***")];
+        assert_eq!((kept.status_line.as_str(), &fields[..]), ("HTTP/1.1 401 ***", &masked[..]));
+        assert!(kept.content.ends_with("xx***"), "a secret at the limit: {}", kept.content);
+    }
+
+    #[test]
     fn what_is_kept_is_bounded_and_has_no_cookies() {
         let long = vec![b'v'; 100_000];
         let fields = std::iter::once(("SET-Cookie", &b"session=secret"[..]))
             .chain(std::iter::repeat_n(("X-Long", &long[..]), 1000));
-        let kept = FailedResponse::new(500, &"r".repeat(10_000), fields, &long, true);
+        let kept = FailedResponse::new(500, &"r".repeat(10_000), fields, &long, true, &Secrets::default());
         assert_eq!((kept.fields.len(), kept.complete), (MAX_FIELDS, false));
         let json = serde_json::to_string(&kept).unwrap();
         assert!(json.len() < 5000 && !json.contains("secret"), "{} bytes", json.len());
-        let small = FailedResponse::new(404, "HTTP/2 404", std::iter::empty(), "né".as_bytes(), true);
+        let small = FailedResponse::new(404, "HTTP/2 404", std::iter::empty(), "né".as_bytes(), true, &Secrets::default());
         assert_eq!((small.content.as_str(), small.complete), ("né", true));
     }
 }

@@ -11,8 +11,10 @@ pub const HIDDEN: &str = "***";
 const EXAMPLES: [&str; 4] = ["USER", "USER:PASSWORD", "NAME:PASSWORD", ":PASSWORD"];
 
 /// Parameters of a URL's query whose values are secrets, in lower case.
-const SECRET_PARAMETERS: [&str; 9] =
-    ["password", "passwd", "pwd", "sslpassword", "secret", "token", "access_token", "api_key", "apikey"];
+const SECRET_PARAMETERS: [&str; 14] = [
+    "password", "passwd", "pwd", "sslpassword", "secret", "client_secret", "token", "access_token", "refresh_token",
+    "id_token", "api_key", "apikey", "api-key", "x-api-key",
+];
 
 /// Parts of the names of secret header fields, in lower case.
 const SECRET_FIELDS: [&str; 7] = ["auth", "cookie", "token", "secret", "password", "session", "key"];
@@ -20,7 +22,8 @@ const SECRET_FIELDS: [&str; 7] = ["auth", "cookie", "token", "secret", "password
 /// Returns whether a header field of this name has a value that is not to be shown.
 pub fn is_secret_field(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    SECRET_FIELDS.iter().any(|part| lower.contains(part))
+    // A challenge names a way to authenticate, and no credentials.
+    !lower.ends_with("-authenticate") && SECRET_FIELDS.iter().any(|part| lower.contains(part))
 }
 
 /// Returns the text with all that a terminal could act on written out as `\u{1b}`: control characters, of which line ends
@@ -59,8 +62,12 @@ pub fn url(url: &str) -> Cow<'_, str> {
 }
 
 fn is_secret(parameter: &str) -> bool {
-    let name = parameter.split_once('=').map(|(name, _)| name.to_ascii_lowercase());
-    name.is_some_and(|name| SECRET_PARAMETERS.contains(&name.as_str()))
+    parameter.split_once('=').is_some_and(|(name, _)| is_secret_parameter(name))
+}
+
+/// Returns whether a parameter of this name, in a query, a form or JSON, has a value that is not to be shown.
+pub fn is_secret_parameter(name: &str) -> bool {
+    SECRET_PARAMETERS.contains(&name.to_ascii_lowercase().as_str())
 }
 
 /// Returns how many bytes user and password take at the front of what follows a URL's scheme, if they are there.
@@ -173,7 +180,7 @@ mod tests {
         for secret in ["Authorization", "proxy-authorization", "Cookie", "Set-Cookie", "X-Api-Key", "X-CSRF-Token"] {
             assert!(is_secret_field(secret), "{secret}");
         }
-        for open in ["Host", "User-Agent", "Accept", "Content-Type", "X-Request-Id"] {
+        for open in ["Host", "User-Agent", "Accept", "Content-Type", "X-Request-Id", "WWW-Authenticate"] {
             assert!(!is_secret_field(open), "{open}");
         }
     }

@@ -40,7 +40,7 @@ use connector::Connector;
 use late_reading::LateReading;
 use readiness::Readiness;
 use recorder::Recorder;
-pub(crate) use recorder::ThreadResult;
+pub(crate) use recorder::{FailedRequest, ThreadResult};
 use session_state::Sessions;
 use slots::{AfterWait, Slots};
 use socket_sampler::SocketSampler;

@@ -1,6 +1,8 @@
 //! The bytes of a failed response, until it is complete and kept for the report.
 
 use crate::decode::Encoding;
+use torr_gauge::Secrets;
+use torr_gauge::secrets::Haystack;
 use torr_gauge::failed_response::FailedResponse;
 use torr_wire::Header;
 use torr_wire::response::{HeadCache, Observer, ResponseReader};
@@ -67,7 +69,7 @@ impl FailedResponseBuffer {
     }
 
     /// Returns the failed response, if it was gathered from its beginning.
-    pub(crate) fn response(self) -> Option<FailedResponse> {
+    pub(crate) fn response(self) -> Option<GatheredResponse> {
         let (status_line, parts) = match self.parts {
             Some(parts) => (format!("HTTP/2 {}", parts.status), parts),
             None => {
@@ -88,8 +90,35 @@ impl FailedResponseBuffer {
                 None => (Vec::new(), parts.content.is_empty()),
             },
         };
-        let fields = parts.fields.iter().map(|(name, value)| (name.as_str(), value.as_slice()));
-        (parts.status >= 400).then(|| FailedResponse::new(parts.status, &status_line, fields, &content, complete))
+        let ParsedResponse { status, fields, .. } = parts;
+        (status >= 400).then_some(GatheredResponse { status, status_line, fields, content, complete })
+    }
+}
+
+/// A failed response as the server sent it, which may hold secrets that the server was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GatheredResponse {
+    status: u16,
+    status_line: String,
+    fields: Vec<(String, Vec<u8>)>,
+    content: Vec<u8>,
+    /// Whether `content` is all of the content.
+    complete: bool,
+}
+
+impl GatheredResponse {
+    /// Returns all of the response, to look for secrets in.
+    pub fn haystack(&self) -> Haystack {
+        let fields = self.fields.iter().flat_map(|(name, value)| [name.as_bytes(), value]);
+        let parts = [self.status_line.as_bytes()].into_iter().chain(fields).chain([&*self.content]);
+        Haystack::new(parts.collect::<Vec<_>>().join(&b'\n'))
+    }
+
+    /// Returns the part of the response that is shown, without secrets.
+    pub fn shown(&self, at_s: f64, secrets: &Secrets) -> FailedResponse {
+        let Self { status, status_line, fields, content, complete } = self;
+        let fields = fields.iter().map(|(name, value)| (name.as_str(), value.as_slice()));
+        FailedResponse { at_s, ..FailedResponse::new(*status, status_line, fields, content, *complete, secrets) }
     }
 }
 
@@ -128,6 +157,10 @@ mod tests {
     const FAILED: &[u8] =
         b"HTTP/1.1 503 No room\r\nTransfer-Encoding: chunked\r\nRetry-After: 1\r\n\r\n4\r\nfull\r\n3\r\n up\r\n0\r\n\r\n";
 
+    fn shown(gathered: FailedResponseBuffer) -> Option<FailedResponse> {
+        gathered.response().map(|response| response.shown(0.0, &Secrets::default()))
+    }
+
     fn gathered(pieces: &[&[u8]]) -> Option<FailedResponse> {
         let mut gathered = FailedResponseBuffer::default();
         for (at, piece) in pieces.iter().enumerate() {
@@ -136,7 +169,7 @@ mod tests {
                 true => gathered.last_piece(piece, at == 0),
             }
         }
-        gathered.response()
+        shown(gathered)
     }
 
     #[test]
@@ -163,7 +196,7 @@ mod tests {
         gathered.piece(b"HTTP/1.1 500 Oh\r\nContent-Length: 9\r\n\r\n", true);
         gathered.piece(b"HTTP/1.1 404 Nothing\r\nContent-Length: 2\r\n\r\n", true);
         gathered.last_piece(b"no", false);
-        let kept = gathered.response().unwrap();
+        let kept = shown(gathered).unwrap();
         assert_eq!((kept.status, kept.content.as_str()), (404, "no"));
     }
 

@@ -17,6 +17,7 @@ mod multipart;
 mod numbers;
 mod options;
 mod request_set;
+mod sent_secrets;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub use draw::Order;
 pub use error::RequestError;
 pub use feeder::{Feeder, part_of_records};
 pub use options::{Auth, Body, Content, Data, Options, Part};
+pub use sent_secrets::sent_secrets;
 pub use urls::{Url, read_list};
 
 use crate::target::Target;
@@ -36,7 +38,13 @@ use entry::Composer;
 use memchr::memmem;
 use numbers::Numbers;
 use request_set::RequestSet;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use torr_gauge::secrets::{Haystack, unescaped};
+
+/// What stands around the number of a column where secrets are looked for: characters for private use, which JSON and header
+/// sections can have.
+const MARKS: [&str; 2] = ["\u{e000}", "\u{e001}"];
 
 /// The requests of a run, shared by all threads. Clones share their numbers.
 #[derive(Debug, Clone)]
@@ -68,6 +76,7 @@ impl Requests {
             asks_to_close: fields::ask_to_close(&options.headers),
             largest: entries.iter().map(|entry| entry.longest).max().unwrap_or(0),
             columns: composer.parser.columns,
+            environment: composer.parser.environment,
             records: options.feeder.as_ref().map_or(1, Feeder::records),
             record_order: options.feeder_order,
             seed: fastrand::u64(..),
@@ -114,6 +123,37 @@ impl Requests {
             }
         }
         Ok(requests)
+    }
+
+    /// Returns the secrets that the requests send: values of fields and parameters whose names say so, and of the environment. Of
+    /// the records of a file there may be a million, so that only those are returned which may stand in the haystack.
+    pub fn secrets(&self, haystack: &Haystack) -> Vec<String> {
+        let set = &*self.shared;
+        let mut bytes = Vec::new();
+        let mut found = set.environment.clone();
+        let mut columns = BTreeSet::new();
+        match &set.constant {
+            Some(constant) => found.extend(sent_secrets(constant)),
+            None => {
+                for entry in &set.entries {
+                    bytes.clear();
+                    entry.write_marked(MARKS, &mut bytes);
+                    for secret in sent_secrets(&bytes) {
+                        let marked = secret.split(MARKS[0]).skip(1).filter_map(|rest| rest.split(MARKS[1]).next());
+                        columns.extend(marked.filter_map(|column| column.parse::<usize>().ok()));
+                        if !secret.contains(MARKS[0]) {
+                            found.push(secret);
+                        }
+                    }
+                }
+            }
+        }
+        for column in columns.into_iter().filter_map(|column| set.columns.get(column)) {
+            let values = (0..column.len()).map(|record| unescaped(column.get(record)));
+            let present = values.filter(|value| haystack.may_hold(value));
+            found.extend(present.map(|value| String::from_utf8_lossy(&value).into_owned()));
+        }
+        found
     }
 
     /// Returns the cursor of thread `thread` of `threads`.

@@ -2,8 +2,10 @@
 
 use crate::closed_loop::Budget;
 use crate::coordinator::{Report, RunState};
+use crate::engine::FailedRequest;
 use crate::host_meter::HostMeter;
 use crate::plan::Plan;
+use crate::request::sent_secrets;
 use crate::servers::Servers;
 use crate::start::Start;
 use crate::threads::{LoadThreads, Shared};
@@ -14,11 +16,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
 use torr_gauge::collector::{Collector, Measurement, Progress, RunFacts};
+use torr_gauge::failed_response::FailedResponse;
 use torr_gauge::generator::TimestampSource;
 use torr_gauge::result::Tls;
 use torr_gauge::sessions::{SessionCounts, SessionFacts};
 use torr_gauge::signals::Watcher;
-use torr_gauge::{CpuUse, Failure, RunResult, Sample, Signals};
+use torr_gauge::{CpuUse, Failure, RunResult, Sample, Secrets, Signals};
 use torr_net::{Clock, Nanos, clock, file_limit};
 
 /// The reason for which a run has no result.
@@ -165,6 +168,14 @@ fn known_facts(plan: &Plan, servers: Servers<'_>, started_at: String) -> RunFact
     }
 }
 
+/// Returns what is shown of a failed response, without the secrets of the requests.
+fn shown(failed: &FailedRequest, plan: &Plan) -> FailedResponse {
+    let of_requests = plan.request.secrets(&failed.response.haystack());
+    let of_tunnel = plan.tunnel.as_deref().map(sent_secrets).unwrap_or_default();
+    let secrets = Secrets::new(failed.secrets.iter().cloned().chain(of_requests).chain(of_tunnel));
+    failed.response.shown(failed.at_s, &secrets)
+}
+
 fn now_text(time: SystemTime) -> String {
     humantime::format_rfc3339_millis(time).to_string()
 }
@@ -286,8 +297,9 @@ pub fn observe(
         first: ended.iter().find_map(|(e, _)| e.first.clone()),
         failed_response: ended
             .iter()
-            .filter_map(|(e, _)| e.failed_response.clone())
-            .min_by(|one, other| one.at_s.total_cmp(&other.at_s)),
+            .filter_map(|(e, _)| e.failed_response.as_ref())
+            .min_by(|one, other| one.at_s.total_cmp(&other.at_s))
+            .map(|failed| shown(failed, plan)),
         ..known_facts(plan, servers, now_text(started_at))
     };
     Ok(RunEnd { facts, given_up })

@@ -4,6 +4,10 @@
 //! the next step, sends the request, hands over the response, and asks again; when a session may begin is the pacer's to
 //! say.
 
+mod decision_count;
+
+pub use decision_count::DecisionCount;
+
 use crate::kept::KeptResponse;
 use crate::learnt::LearntServers;
 use crate::outgoing::{RequestInfo, RequestParts};
@@ -103,6 +107,12 @@ pub trait ThreadUsers {
 
     /// Notes that the request in flight has failed, which ends the session.
     fn failed(&mut self, user: usize, failure: &Failure);
+
+    /// Returns the secrets that a user sent with its latest request, and those that no output shows: the server may have sent
+    /// them back. Called after [`received`](Self::received), for few responses.
+    fn secrets(&self, _user: usize) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Returns whether the run must end now, since the users cannot go on.
     fn is_over(&self) -> bool {

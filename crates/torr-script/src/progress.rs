@@ -1,16 +1,15 @@
 //! What each load thread is calling, for others to see: a script may not come to an end.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
+use torr_press::users::DecisionCount;
 
 /// The functions of a script that load threads call, in the order of their numbers.
 const CALLED: [&str; 4] = ["request", "delay", "response", "session"];
 
-/// The calls of one thread, on a cache line of its own.
+/// The calls of one thread.
 #[derive(Debug, Default)]
-#[repr(align(128))]
 pub struct Progress {
-    /// Grows by one when a call begins, and again when it ends.
-    count: AtomicU64,
+    count: DecisionCount,
     /// The position of the latest call's function among [`CALLED`].
     called: AtomicU8,
 }
@@ -19,12 +18,8 @@ impl Progress {
     /// Makes a call of the function at this position among [`CALLED`]. Only the thread itself may.
     #[inline]
     fn call<R>(&self, called: u8, call: impl FnOnce() -> R) -> R {
-        let count = self.count.load(Ordering::Relaxed);
         self.called.store(called, Ordering::Relaxed);
-        self.count.store(count.wrapping_add(1), Ordering::Relaxed);
-        let outcome = call();
-        self.count.store(count.wrapping_add(2), Ordering::Relaxed);
-        outcome
+        self.count.during(call)
     }
 
     /// Makes a call of `request`.
@@ -53,7 +48,7 @@ impl Progress {
 
     /// Returns the number that is odd while a call is in progress.
     pub fn count(&self) -> u64 {
-        self.count.load(Ordering::Relaxed)
+        self.count.get()
     }
 
     /// Returns the function that was called last.

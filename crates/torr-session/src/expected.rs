@@ -192,8 +192,9 @@ impl Capture {
         let at = capture.at;
         let placeholder = || ParseError { at, message: "the name of a capture has no placeholders".to_owned() };
         let name = capture.name.literal().ok_or_else(placeholder)?.to_owned();
-        let query = Query::compile(&capture.query, at, names)?;
+        let mut query = Query::compile(&capture.query, at, names)?;
         let filters = filter::compile(&capture.filters, at, names)?;
+        query.before(&filters);
         Ok(Self { variable: names.assign(&name), redact: capture.redact, name, query, filters, at })
     }
 

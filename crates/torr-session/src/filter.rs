@@ -77,6 +77,8 @@ pub struct JsonQuery {
     path: Compiled<JsonPath>,
     /// Whether results stay a list however many there are (the option `no-jsonpath-coercion`).
     keeps_lists: bool,
+    /// Whether a filter takes the results that is for lists: the results of an expression that can find several are one.
+    feeds_list: bool,
 }
 
 impl JsonQuery {
@@ -85,7 +87,17 @@ impl JsonQuery {
     /// # Errors
     /// If the text is no JSONPath expression.
     pub fn compile(path: &ast::Template, at: Position, names: &mut Names) -> Result<Self, ParseError> {
-        Ok(Self { keeps_lists: names.keeps_json_lists, path: Compiled::new(path, at, names)? })
+        Ok(Self { keeps_lists: names.keeps_json_lists, feeds_list: false, path: Compiled::new(path, at, names)? })
+    }
+
+    /// Lets the results be a list where the first of these filters is for lists.
+    pub fn before(&mut self, filters: &[Filter]) {
+        use ast::Filter as F;
+        self.feeds_list = match filters.first() {
+            Some(Filter::Nth(_)) => true,
+            Some(Filter::Plain(plain, _)) => matches!(plain, F::Count | F::First | F::Last),
+            _ => false,
+        };
     }
 
     /// Returns what the expression finds: nothing, one value as itself, several as a list.
@@ -95,9 +107,10 @@ impl JsonQuery {
     pub fn evaluate(&self, json: &serde_json::Value, variables: &Variables) -> Result<Option<Value>, EvaluationError> {
         let path = self.path.get(variables)?;
         let found = path.query(json).all();
+        let is_list = self.keeps_lists || self.feeds_list && !is_singular(&path.to_string());
         Ok(match &found[..] {
-            [] if !self.keeps_lists => None,
-            [one] if !self.keeps_lists => Some(Value::from_json(one)),
+            [] if !is_list => None,
+            [one] if !is_list => Some(Value::from_json(one)),
             several => Some(Value::List(several.iter().map(|json| Value::from_json(json)).collect())),
         })
     }
@@ -108,7 +121,30 @@ impl JsonQuery {
 /// # Errors
 /// Where a pattern or an encoding's name is none.
 pub fn compile(filters: &[ast::Filter], at: Position, names: &mut Names) -> Result<Vec<Filter>, ParseError> {
-    filters.iter().map(|filter| compile_one(filter, at, names)).collect()
+    let mut filters: Vec<_> = filters.iter().map(|filter| compile_one(filter, at, names)).collect::<Result<_, _>>()?;
+    for at in 0..filters.len() {
+        let (before, after) = filters.split_at_mut(at + 1);
+        if let Filter::JsonPath(query) = &mut before[at] {
+            query.before(after);
+        }
+    }
+    Ok(filters)
+}
+
+/// Whether a JSONPath expression finds one value at most (RFC 9535, section 2.3.5.1): only names and indexes lead to it.
+fn is_singular(path: &str) -> bool {
+    let mut rest = path;
+    while let Some(at) = rest.find(['\'', '"', '*', '?', ':', ',']).into_iter().chain(rest.find("..")).min() {
+        let Some(quote) = rest[at..].chars().next().filter(|c| matches!(c, '\'' | '"')) else { return false };
+        let mut is_escaped = false;
+        let end = rest[at + 1..].find(|c| {
+            let is_end = c == quote && !is_escaped;
+            is_escaped = c == '\\' && !is_escaped;
+            is_end
+        });
+        rest = end.map_or("", |end| &rest[at + end + 2..]);
+    }
+    true
 }
 
 fn compile_one(filter: &ast::Filter, at: Position, names: &mut Names) -> Result<Filter, ParseError> {

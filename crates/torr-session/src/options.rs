@@ -47,6 +47,10 @@ pub struct Options {
     pub max_redirects: Setting<Option<u64>>,
     /// Whether content codings are asked for.
     pub compressed: Setting<bool>,
+    /// Whether the path is sent with its dots, as the file has it.
+    pub path_as_is: Setting<bool>,
+    /// Whether requests are of HTTP/1.0.
+    pub http10: Setting<bool>,
     /// User and password for basic authentication, as `user:password`.
     pub user: Option<Template>,
     /// Field lines, as `Name: value`.
@@ -106,6 +110,8 @@ impl Options {
             location_trusted: Setting::Value(false),
             max_redirects: Setting::Value(Some(MAX_REDIRECTS)),
             compressed: Setting::Value(false),
+            path_as_is: Setting::Value(false),
+            http10: Setting::Value(false),
             user: None,
             headers: Vec::new(),
             no_headers: Vec::new(),
@@ -141,6 +147,8 @@ impl Options {
             O::Location => self.location = boolean(option, names)?,
             O::LocationTrusted => self.location_trusted = boolean(option, names)?,
             O::Compressed => self.compressed = boolean(option, names)?,
+            O::PathAsIs => self.path_as_is = boolean(option, names)?,
+            O::Http10 => self.http10 = boolean(option, names)?,
             O::NoCookieStore => self.no_cookie_store = boolean(option, names)?,
             O::User => self.user = Some(text(option, names)?),
             O::Header => self.headers.push(text(option, names)?),
@@ -178,7 +186,6 @@ impl Options {
             | O::ClientKey
             | O::ConnectTimeout
             | O::ConnectTo
-            | O::Http10
             | O::Http11
             | O::Http2
             | O::Http2PriorKnowledge
@@ -186,7 +193,6 @@ impl Options {
             | O::Ipv4
             | O::Ipv6
             | O::MaxTime
-            | O::PathAsIs
             | O::Proxy
             | O::Resolve
             | O::UnixSocket => {

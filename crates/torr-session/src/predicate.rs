@@ -41,9 +41,12 @@ impl Assert {
     /// # Errors
     /// Where an expression in it is none, or a file cannot be read.
     pub fn compile(assert: &ast::Assert, names: &mut Names, files: &dyn Files) -> Result<Self, ParseError> {
+        let mut query = Query::compile(&assert.query, assert.at, names)?;
+        let filters = filter::compile(&assert.filters, assert.at, names)?;
+        query.before(&filters);
         Ok(Self {
-            query: Query::compile(&assert.query, assert.at, names)?,
-            filters: filter::compile(&assert.filters, assert.at, names)?,
+            query,
+            filters,
             not: assert.not,
             predicate: Predicate::compile(&assert.predicate, assert.at, names, files)?,
             at: assert.at,

@@ -2,7 +2,7 @@
 
 use crate::certificate;
 use crate::error::EvaluationError;
-use crate::filter::{JsonQuery, x_path};
+use crate::filter::{Filter, JsonQuery, x_path};
 use crate::hurl::ast::{self, CookieAttribute};
 use crate::hurl::{ParseError, Position};
 use crate::pattern::Compiled;
@@ -141,6 +141,13 @@ impl Query {
             ast::Query::XPath(path) => Self::XPath(Compiled::new(path, at, names)?),
             plain => Self::Plain(plain.clone()),
         })
+    }
+
+    /// Takes the filters that the query's value goes through.
+    pub fn before(&mut self, filters: &[Filter]) {
+        if let Self::JsonPath(query) = self {
+            query.before(filters);
+        }
     }
 
     /// Whether the query looks at the content of a response.

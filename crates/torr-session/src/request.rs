@@ -10,7 +10,7 @@ use crate::template::Template;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use cookie_store::CookieStore;
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use std::collections::BTreeSet;
 use url::Url;
 
@@ -39,6 +39,10 @@ pub struct Outgoing {
     pub own_cookies: Vec<String>,
     /// The content; `None` for a request without one.
     pub content: Option<Vec<u8>>,
+    /// The path as the file has it, with its dots, if it is to be sent so; otherwise it is that of the URL.
+    pub path_as_is: Option<String>,
+    /// Whether the request is of HTTP/1.0.
+    pub is_http10: bool,
 }
 
 /// A request of an entry, compiled.
@@ -67,6 +71,7 @@ impl Request {
         let mut pairs = |pairs: &[ast::KeyValue]| pairs.iter().map(&mut pair).collect::<Result<Pairs, ParseError>>();
         let (fields, query, cookies) = (pairs(&request.headers)?, pairs(&request.query)?, pairs(&request.cookies)?);
         let basic_auth = request.basic_auth.as_ref().map(pair).transpose()?;
+        check_literal(&request.url).map_err(|error| ParseError { at: request.at, message: error.0 })?;
         Ok(Self {
             method: request.method.clone(),
             url: Template::compile(&request.url, names)?,
@@ -152,7 +157,10 @@ impl Request {
         }
         let without = options.no_headers.iter().map(render).collect::<Result<Vec<_>, _>>()?;
         fields.retain(|(name, _)| !without.iter().any(|other| other.eq_ignore_ascii_case(name)));
-        Ok(Outgoing { method: self.method.clone(), url, fields, without, own_cookies, content })
+        let keeps_path = options.path_as_is.get(variables)?;
+        let path_as_is = if keeps_path { Some(written_path(&self.url.render(variables)?)) } else { None };
+        let is_http10 = options.http10.get(variables)?;
+        Ok(Outgoing { method: self.method.clone(), url, fields, without, own_cookies, content, path_as_is, is_http10 })
     }
 
     /// Returns `user:password`: the entry's own, those of its options, or those of the URL.
@@ -178,11 +186,7 @@ impl Request {
     /// # Errors
     /// If a variable has no value, or the text is no URL of http or https.
     pub fn url(&self, variables: &Variables) -> Result<Url, EvaluationError> {
-        let text = self.url.render(variables)?;
-        let mut url = Url::parse(&text).map_err(|error| EvaluationError(format!("'{text}' is not a URL: {error}")))?;
-        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err(EvaluationError(format!("'{text}' is not a URL of http or https")));
-        }
+        let mut url = parsed_url(&self.url.render(variables)?)?;
         url.set_fragment(None);
         if !self.query.is_empty() {
             let own =
@@ -190,6 +194,14 @@ impl Request {
             url.set_query(Some(&format!("{own}{}", encoded_pairs(&self.query, variables)?)));
         }
         Ok(url)
+    }
+
+    /// Finds out whether the URL is one, as far as its variables have values.
+    ///
+    /// # Errors
+    /// If the text is no URL of http or https.
+    pub fn check_url(&self, variables: &Variables) -> Result<(), EvaluationError> {
+        self.url.render(variables).map_or(Ok(()), |text| parsed_url(&text).map(drop))
     }
 
     /// Whether the request goes to one server in a whole run, in which variables with these numbers get new values.
@@ -212,6 +224,41 @@ impl Request {
     }
 }
 
+/// Finds out whether a URL of a file can be one, as far as no placeholder stands in it.
+fn check_literal(url: &ast::Template) -> Result<(), EvaluationError> {
+    match (url.literal(), url.0.first()) {
+        (Some(text), _) => parsed_url(text).map(drop),
+        (None, Some(ast::Piece::Text(front))) if !["http://", "https://"].iter().any(|scheme| scheme.starts_with(front)) => {
+            parsed_url(&format!("{front}x")).map(drop)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads a URL.
+fn parsed_url(text: &str) -> Result<Url, EvaluationError> {
+    // A host with a port reads like a scheme with a path.
+    if !text.contains("://") {
+        return Err(EvaluationError(format!("the URL '{text}' has no scheme: write http://{text}")));
+    }
+    let url = Url::parse(text).map_err(|error| EvaluationError(format!("'{text}' is not a URL: {error}")))?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(EvaluationError(format!("'{text}' is not a URL of http or https")));
+    }
+    Ok(url)
+}
+
+/// What a path leaves as it is: all but what ends it, and what no request line can have.
+const PATH: AsciiSet = CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'`');
+
+/// Returns the path of a URL, or of a path with a query, as it is written.
+fn written_path(url: &str) -> String {
+    let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let is_path = |at: &usize| after_scheme[*at..].starts_with('/');
+    let path = after_scheme.find(['/', '?', '#']).filter(is_path).map_or("/", |at| &after_scheme[at..]);
+    utf8_percent_encode(path.split(['?', '#']).next().unwrap_or(path), &PATH).to_string()
+}
+
 /// Adds the cookies of the jar and those of the entry, in one field as RFC 6265 requires (section 5.4).
 fn add_cookies(fields: &mut Vec<(String, String)>, url: &Url, jar: &CookieStore, own: &[String]) {
     let of_jar = jar.get_request_values(url).map(|(name, value)| format!("{name}={value}"));
@@ -222,6 +269,11 @@ fn add_cookies(fields: &mut Vec<(String, String)>, url: &Url, jar: &CookieStore,
 }
 
 impl Outgoing {
+    /// Returns the path.
+    pub fn path(&self) -> &str {
+        self.path_as_is.as_deref().unwrap_or(self.url.path())
+    }
+
     /// Returns the request that follows a redirect: as hurl does, as a GET without content after 301, 302 and 303, and without
     /// credentials for another origin.
     ///
@@ -255,6 +307,10 @@ impl Outgoing {
         add_cookies(&mut fields, &url, jar, &own_cookies);
         let method = if becomes_get { "GET".to_owned() } else { self.method.clone() };
         let content = if becomes_get { None } else { self.content.clone() };
-        Ok(Self { method, url, fields, without: self.without.clone(), own_cookies, content })
+        let path_as_is = match &self.path_as_is {
+            Some(_) if location.starts_with('/') || location.contains("://") => Some(written_path(location)),
+            _ => None,
+        };
+        Ok(Self { method, url, fields, without: self.without.clone(), own_cookies, content, path_as_is, ..*self })
     }
 }

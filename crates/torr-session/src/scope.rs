@@ -85,6 +85,13 @@ impl Variables {
         self.values.get(number)?.as_ref()
     }
 
+    /// Takes a variable's value away.
+    pub fn forget(&mut self, number: usize) {
+        if let Some(value) = self.values.get_mut(number) {
+            *value = None;
+        }
+    }
+
     /// Gives a variable a value.
     pub fn set(&mut self, number: usize, value: Value) {
         if self.values.len() <= number {

@@ -5,7 +5,7 @@ use crate::files::Files;
 use crate::hurl::{ParseError, Position, ast};
 use crate::options::Options;
 use crate::request::Request;
-use crate::scope::Names;
+use crate::scope::{Names, Variables};
 
 /// The entries that a virtual user walks through.
 #[derive(Debug, Clone)]
@@ -59,6 +59,16 @@ impl Session {
 }
 
 impl Entry {
+    /// Gives variables the values that the entry's options define, as far as these are known.
+    pub fn define(&self, variables: &mut Variables) {
+        for (variable, operand) in &self.options.definitions {
+            match operand.get(variables) {
+                Ok(value) => variables.set(*variable, value),
+                Err(_) => variables.forget(*variable),
+            }
+        }
+    }
+
     fn compile(
         entry: &ast::Entry,
         names: &mut Names,

@@ -3,19 +3,18 @@
 mod encode;
 mod given;
 mod observer;
-mod secrets;
 mod settings;
 mod thread;
 
 pub use observer::{Ended, SessionObserver};
-pub use secrets::Secrets;
 pub use settings::{HurlUsers, RunSettings, SessionFile};
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use thread::HurlThread;
 use torr_gauge::sessions::EntryName;
 use torr_press::learnt::LearntServers;
-use torr_press::users::{ThreadPart, ThreadUsers, Users};
+use torr_press::users::{DecisionCount, ThreadPart, ThreadUsers, Users};
 
 impl Users for HurlUsers {
     fn entries(&self) -> Vec<EntryName> {
@@ -33,6 +32,20 @@ impl Users for HurlUsers {
     }
 
     fn thread(&self, part: ThreadPart) -> Box<dyn ThreadUsers + '_> {
-        Box::new(HurlThread::new(self, &part))
+        let decisions = self.decisions.get_or_init(|| (0..part.threads).map(|_| DecisionCount::default()).collect());
+        Box::new(HurlThread::new(self, &part, &decisions[part.thread % decisions.len()]))
+    }
+
+    fn decisions(&self, thread: usize) -> u64 {
+        self.decisions.get().and_then(|decisions| decisions.get(thread)).map_or(0, DecisionCount::get)
+    }
+
+    fn error(&self) -> Option<String> {
+        let what = "captures and asserts had not been evaluated 2 s after the end of the run: simplify their expressions";
+        self.is_given_up.load(Ordering::Relaxed).then(|| what.to_owned())
+    }
+
+    fn given_up(&self, _thread: usize) {
+        self.is_given_up.store(true, Ordering::Relaxed);
     }
 }

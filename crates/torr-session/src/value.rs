@@ -46,11 +46,13 @@ impl Value {
             "false" => Self::Boolean(false),
             _ => {
                 let quoted = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-                let is_number = text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+                let is_number = text.starts_with(|c: char| matches!(c, '-' | '+' | '.') || c.is_ascii_digit());
                 if let Some(inner) = quoted {
                     Self::Text(inner.to_owned())
                 } else if let Ok(integer) = text.parse() {
                     Self::Integer(integer)
+                } else if let Ok(large) = text.parse::<u64>() {
+                    Self::Large(large.to_string())
                 } else if let Some(float) = text.parse().ok().filter(|float: &f64| is_number && float.is_finite()) {
                     Self::Float(float)
                 } else {

@@ -64,6 +64,8 @@ pub struct Walk {
     passes: u64,
     /// The redirects followed in a row: status code and location.
     redirects: Vec<(u16, String)>,
+    /// The latest request, if its response failed.
+    failed: Option<Box<Outgoing>>,
     /// The user's variables.
     pub variables: Variables,
     /// The user's cookies.
@@ -75,7 +77,7 @@ impl Walk {
     pub fn new(variables: Variables) -> Self {
         let redirects = Vec::new();
         let cookies = CookieStore::default();
-        Self { entry: 0, state: State::Entering, retries: 0, passes: 0, redirects, variables, cookies }
+        Self { entry: 0, state: State::Entering, retries: 0, passes: 0, redirects, failed: None, variables, cookies }
     }
 
     /// Returns the redirects that led to the request in flight: status codes and locations.
@@ -86,6 +88,11 @@ impl Walk {
     /// Returns the request that is to be sent or in flight.
     pub fn request(&self) -> Option<&Outgoing> {
         if let State::InFlight(request) = &self.state { Some(request) } else { None }
+    }
+
+    /// Returns the latest request, if its response did not meet the expectations or had a status of 400 or more.
+    pub fn failed_request(&self) -> Option<&Outgoing> {
+        self.failed.as_deref()
     }
 
     /// Returns the number of the entry that the user is at.
@@ -127,13 +134,22 @@ impl Walk {
         let State::InFlight(request) = std::mem::replace(&mut self.state, State::Ready) else {
             return Judgement::Passed;
         };
+        let has_failed = received.status >= 400;
+        let judgement = self.judge(entry, &request, received);
+        let is_unmet = matches!(judgement, Judgement::Retried(_) | Judgement::Failed(_));
+        self.failed = (has_failed || is_unmet).then(|| Box::new(request));
+        judgement
+    }
+
+    /// Judges the response to a request.
+    fn judge(&mut self, entry: &Entry, request: &Outgoing, received: Received<'_>) -> Judgement {
         if !entry.options.no_cookie_store.get(&self.variables).unwrap_or(false) {
             for cookie in received.values("set-cookie") {
                 // A cookie that RFC 6265 tells clients to ignore is ignored.
                 let _ = self.cookies.parse(&cookie, &request.url);
             }
         }
-        match self.redirect(entry, &request, &received) {
+        match self.redirect(entry, request, &received) {
             Ok(Some(next)) => {
                 self.state = State::Redirecting(next);
                 return Judgement::Redirected;

@@ -2,14 +2,16 @@
 
 use crate::exit::CliError;
 use crate::flags::input::Input;
+use crate::flags::transport::TransportArgs;
 use crate::flags::variables::VariableArgs;
-use crate::output;
-use crate::target;
+use crate::session::{self, Given, Prepared};
+use crate::{output, target};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use torr_script::{FileReader, ScriptFile};
 use torr_session::hurl::{self, ParseError};
+use torr_session::users::SessionFile;
 use torr_session::{Folder, Session};
 
 const EXAMPLES: &str = "\
@@ -43,7 +45,7 @@ pub enum Planned {
 /// Checks each file: exit code 2 if anything is wrong with one of them. `look_through` looks through a plan.
 pub fn run(args: &CheckArgs, look_through: impl Fn(&str) -> Result<Planned, CliError>) -> Result<ExitCode, CliError> {
     let mut input = Input::default();
-    let given = args.variables.values(&mut input)?;
+    let given = Given::of(&args.variables)?;
     let mut mistakes = 0;
     for path in &args.files {
         let is_plan = target::is_plan(path);
@@ -59,10 +61,11 @@ pub fn run(args: &CheckArgs, look_through: impl Fn(&str) -> Result<Planned, CliE
             continue;
         }
         let source = input.read_text(path, "requests")?;
+        let names = given.values.keys().map(String::as_str);
         let session = hurl::parse(&source)
-            .and_then(|file| Session::compile(&file, &Folder::of(Path::new(path)), given.keys().map(String::as_str)));
+            .and_then(|file| Session::compile(&file, &Folder::of(Path::new(path)), names));
         match session {
-            Ok(session) => mistakes += report(path, &session),
+            Ok(session) => mistakes += report(path, source, session, &given)?,
             Err(ParseError { at, message }) => {
                 output::note(&format!("{path}:{at}: {message}"));
                 mistakes += 1;
@@ -92,11 +95,12 @@ fn plan(path: &str, look_through: impl Fn(&str) -> Result<Planned, CliError>) ->
 }
 
 /// Prints what there is to say of a file that can be read, and returns the number of mistakes.
-fn report(path: &str, session: &Session) -> usize {
+fn report(path: &str, source: String, session: Session, given: &Given) -> Result<usize, CliError> {
     if session.entries.is_empty() {
         output::note(&format!("{path}: there is no request in it"));
-        return 1;
+        return Ok(1);
     }
+    let count = session.entries.len();
     let unassigned = session.names.unassigned();
     for (name, at) in unassigned {
         output::note(&format!(
@@ -106,9 +110,20 @@ fn report(path: &str, session: &Session) -> usize {
     for (at, what) in &session.ignored {
         output::note(&format!("{path}:{at}: {what}, it is passed over"));
     }
-    if unassigned.is_empty() {
-        let count = session.entries.len();
-        output::report(&format!("{path}: {count} {}, no mistakes\n", if count == 1 { "request" } else { "requests" }));
+    if !unassigned.is_empty() {
+        return Ok(unassigned.len());
     }
-    unassigned.len()
+    let file = SessionFile { name: path.to_owned(), source, session, weight: 1 };
+    match session::preflight(Prepared { files: vec![file], given: given.clone() }, &TransportArgs::without_flags()) {
+        Ok(()) => {
+            let requests = if count == 1 { "request" } else { "requests" };
+            output::report(&format!("{path}: {count} {requests}, no mistakes\n"));
+            Ok(0)
+        }
+        Err(CliError::Usage(mistake)) => {
+            output::note(&mistake);
+            Ok(1)
+        }
+        Err(other) => Err(other),
+    }
 }

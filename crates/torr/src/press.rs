@@ -8,7 +8,7 @@ pub mod permission;
 pub mod ports;
 pub mod servers;
 
-use crate::exit::CliError;
+use crate::exit::{self, CliError};
 use crate::flags::checks::CheckArgs;
 use crate::flags::input::Input;
 use crate::flags::load::{ArrivalsArg, LoadArgs};
@@ -191,7 +191,11 @@ fn run_with(args: &PressArgs, plan: &Plan, script: Option<Script>, mut outputs: 
             if let Some(dashboard) = dashboard {
                 dashboard.finish(run.result);
             }
-            Ok(script.map(|script| script.finish(outcome)).transpose()?.flatten().unwrap_or(code))
+            let failed = match script {
+                Some(script) => script.finish(outcome)?,
+                None => exit::failed(&plan.users.iter().filter_map(|users| users.error()).collect::<Vec<_>>()),
+            };
+            Ok(failed.unwrap_or(code))
         }
         Err(stop) => Err(outputs.give_up(&plan.target.url, stop)),
     }

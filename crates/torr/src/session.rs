@@ -58,7 +58,20 @@ pub fn base(
 /// # Errors
 /// For a mistake in a file, with its position.
 pub fn check(args: &PressArgs, files: &[RunFile]) -> Result<(), CliError> {
-    SessionSource::of(args, files, Given::of(&args.session.variables)?).prepare().map(|_| ())
+    let LookedThrough { setup, files, .. } =
+        SessionSource::of(args, files, Given::of(&args.session.variables)?).prepare()?;
+    // The values that a setup captures are known only in the run.
+    preflight(setup.unwrap_or(files), &args.transport)
+}
+
+/// Finds what would stop files from being run, before anything is sent.
+///
+/// # Errors
+/// As the run itself.
+pub fn preflight(prepared: Prepared, transport: &TransportArgs) -> Result<(), CliError> {
+    let transport = transport::with_options_of(&prepared.files, &prepared.given.values, transport)?;
+    let settings = prepared.settings();
+    plan::check(prepared.files, settings, &transport)
 }
 
 /// Runs virtual users who walk through files, and prints the report.

@@ -2,13 +2,12 @@
 
 use super::in_flight::InFlightRequest;
 use crate::coordinator::Coordinator;
-use crate::failed_response::FailedResponseBuffer;
+use crate::failed_response::{FailedResponseBuffer, GatheredResponse};
 use crate::plan::Plan;
 use crate::protocol::ReceivedResponse;
 use std::time::Duration;
 use torr_gauge::collector::FirstResponse;
 use torr_gauge::error_times::ErrorClass;
-use torr_gauge::failed_response::FailedResponse;
 use torr_gauge::sessions::SessionCounts;
 use torr_gauge::sockets::{SocketCounters, SocketReading};
 use torr_gauge::{Failure, Latency, Sample};
@@ -37,9 +36,20 @@ pub(crate) struct ThreadResult {
     /// The first response, if it was to be kept.
     pub first: Option<FirstResponse>,
     /// The first response with a status of 400 or more.
-    pub failed_response: Option<FailedResponse>,
+    pub failed_response: Option<FailedRequest>,
     /// The counts of the sessions, where there are virtual users.
     pub sessions: Option<SessionCounts>,
+}
+
+/// A response with a status of 400 or more.
+#[derive(Debug, Clone)]
+pub(crate) struct FailedRequest {
+    /// The time of the last byte in seconds since the measurement began.
+    pub at_s: f64,
+    /// The response, as the server sent it.
+    pub response: GatheredResponse,
+    /// The secrets of the virtual user that sent the request.
+    pub secrets: Vec<String>,
 }
 
 /// The records of a thread.
@@ -65,7 +75,7 @@ pub(super) struct Recorder {
     secured: Option<NegotiatedTls>,
     /// Whether a failed response is still to be kept.
     pub keeps_failed_response: bool,
-    failed_response: Option<FailedResponse>,
+    failed_response: Option<FailedRequest>,
 }
 
 impl Recorder {
@@ -198,8 +208,8 @@ impl Recorder {
         }
     }
 
-    /// Records a response with a status of 400 or more, and keeps the first one, which is in `buffer`. Returns whether it
-    /// was kept.
+    /// Records a response with a status of 400 or more, and keeps the first one, which is in `buffer`, with the secrets of a
+    /// virtual user. Returns whether it was kept.
     #[cold]
     pub fn failed_status(
         &mut self,
@@ -207,6 +217,7 @@ impl Recorder {
         status: u16,
         now: Nanos,
         buffer: &mut FailedResponseBuffer,
+        secrets: impl FnOnce() -> Vec<String>,
     ) -> bool {
         let since = now.saturating_sub(self.warm_until);
         self.sample.carried.response_errors += u64::from(self.is_carried(request));
@@ -216,7 +227,7 @@ impl Recorder {
         }
         let response = std::mem::take(buffer).response().filter(|_| !request.in_warmup);
         let Some(response) = response else { return false };
-        self.failed_response = Some(FailedResponse { at_s: since as f64 / 1e9, ..response });
+        self.failed_response = Some(FailedRequest { at_s: since as f64 / 1e9, response, secrets: secrets() });
         self.keeps_failed_response = false;
         true
     }

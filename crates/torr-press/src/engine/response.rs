@@ -8,6 +8,7 @@ use crate::coordinator::Coordinator;
 use crate::failed_response::FailedResponseBuffer;
 use crate::pacer::Pacer;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
+use crate::source::Source;
 use torr_net::Nanos;
 
 impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
@@ -126,19 +127,25 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         if self.sessions.is_some() {
             return Some(buffer);
         }
-        self.record_failed_status(request, status, buffer, now);
+        self.record_failed_status(index, request, status, buffer, now);
         None
     }
 
     /// Records a response with a status of 400 or more that is an error.
     pub(super) fn record_failed_status(
         &mut self,
+        index: usize,
         request: &InFlightRequest,
         status: u16,
         mut buffer: FailedResponseBuffer,
         now: Nanos,
     ) {
-        if self.recorder.failed_status(request, status, now, &mut buffer) {
+        let user = self.user_of(index);
+        let secrets = || match &self.source {
+            Source::Users(users) => users.all.secrets(user),
+            Source::Requests(_) => Vec::new(),
+        };
+        if self.recorder.failed_status(request, status, now, &mut buffer, secrets) {
             self.connections.iter_mut().for_each(Connection::drop_failed_response);
         }
     }

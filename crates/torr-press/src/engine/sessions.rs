@@ -168,7 +168,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         if let Some(buffer) = failed {
             match passed {
                 true => self.recorder.expected_status(request),
-                false => self.record_failed_status(request, received.response.status, buffer, now),
+                false => self.record_failed_status(index, request, received.response.status, buffer, now),
             }
         }
     }

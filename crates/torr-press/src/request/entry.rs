@@ -101,6 +101,19 @@ impl Entry {
         (self.head, self.tail) = (head.into(), Tail::Fixed(content));
     }
 
+    /// Appends the request with marks instead of fields of records, as [`Template::write_marked`] does.
+    pub fn write_marked(&self, marks: [&str; 2], out: &mut Vec<u8>) {
+        self.head.write_marked(marks, out);
+        match &self.tail {
+            Tail::Nothing => {}
+            Tail::Fixed(body) => out.extend_from_slice(body),
+            Tail::Varying(body) => {
+                out.extend_from_slice(b"\r\n");
+                body.template.write_marked(marks, out);
+            }
+        }
+    }
+
     /// Whether the request has no placeholders.
     pub fn is_constant(&self) -> bool {
         !matches!(self.tail, Tail::Varying(_)) && self.head.constant().is_some()

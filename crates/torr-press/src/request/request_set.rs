@@ -22,6 +22,8 @@ pub(super) struct RequestSet {
     /// The largest size of a request, in bytes.
     pub largest: usize,
     pub columns: Vec<Column>,
+    /// The values of the environment in the requests, which are secrets.
+    pub environment: Vec<String>,
     pub records: usize,
     pub record_order: Order,
     pub seed: u64,

@@ -126,6 +126,21 @@ impl Template {
         bytes.copied().collect()
     }
 
+    /// Appends the bytes with the number of the column between marks instead of a field of a record, without base64, and without
+    /// values that are drawn.
+    pub fn write_marked(&self, marks: [&str; 2], out: &mut Vec<u8>) {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Bytes(bytes) => out.extend_from_slice(bytes),
+                Piece::Value(Value::Base64(inner)) => inner.write_marked(marks, out),
+                Piece::Value(Value::Field(column)) => {
+                    out.extend_from_slice(format!("{}{column}{}", marks[0], marks[1]).as_bytes());
+                }
+                Piece::Value(_) => {}
+            }
+        }
+    }
+
     /// Returns the largest size, in bytes.
     pub fn longest(&self, columns: &[Column]) -> usize {
         let piece = |piece: &Piece| match piece {
@@ -213,6 +228,8 @@ pub(super) struct Parser<'f> {
     /// Whether placeholders may be of one machine.
     of_one_machine: bool,
     pub columns: Vec<Column>,
+    /// The values of the environment that were filled in.
+    pub environment: Vec<String>,
     /// The field of each column, and how its values are written.
     keys: Vec<(usize, Escape)>,
 }
@@ -220,7 +237,7 @@ pub(super) struct Parser<'f> {
 impl<'f> Parser<'f> {
     /// Creates a parser whose placeholders may take fields from `feeder`. Unless `enabled`, texts are taken as they stand.
     pub fn new(feeder: Option<&'f Feeder>, enabled: bool) -> Self {
-        Self { feeder, enabled, of_one_machine: true, columns: vec![], keys: vec![] }
+        Self { feeder, enabled, of_one_machine: true, columns: vec![], environment: vec![], keys: vec![] }
     }
 
     /// Refuses placeholders that would be something else on each of several machines.
@@ -320,8 +337,8 @@ impl<'f> Parser<'f> {
                 let Ok(value) = std::env::var(variable) else {
                     return Err(bad(whole, "is not set in the environment, or is no text"));
                 };
-                let value = values.write(&value).map_err(|why| bad(whole, why))?;
-                out.push_bytes(&value);
+                out.push_bytes(&values.write(&value).map_err(|why| bad(whole, why))?);
+                self.environment.push(value);
             }
             ["env", ..] => return Err(bad(whole, "needs the name of a variable: {{env HOME}}")),
             _ => return Err(bad(whole, self.unknown())),

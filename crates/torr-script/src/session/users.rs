@@ -13,9 +13,10 @@ use http::Request;
 use mlua::{IntoLuaMulti, LuaString, MultiValue, Thread, Value};
 use std::sync::Arc;
 use std::time::Duration;
-use torr_gauge::Failure;
+use torr_gauge::{Failure, Secrets};
 use torr_gauge::sessions::EntryName;
 use torr_press::learnt::{self, LearntServers, Lookup};
+use torr_press::request::sent_secrets;
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Unmet, Users};
 use torr_press::{Destination, Keep, KeptResponse, RequestInfo, RequestParts};
 use url::{Origin, Url};
@@ -33,7 +34,7 @@ pub struct SessionUsers {
     progress: Vec<Progress>,
     fault: Fault,
     /// Texts that no output shows.
-    secrets: Vec<String>,
+    secrets: Secrets,
     /// The servers beside the target that requests go to.
     learnt: Arc<LearntServers>,
 }
@@ -50,12 +51,12 @@ impl SessionUsers {
         let progress = script.threads.iter().map(|_| Progress::default()).collect();
         let names = Names::new(script.threads[0].script.clone());
         let learnt = Arc::new(LearntServers::new(1, find));
+        let secrets = Secrets::new(secrets);
         Self { script, target, names, progress, fault: Fault::default(), secrets, learnt }
     }
 
     fn masked(&self, text: &str) -> String {
-        let secrets = self.secrets.iter().filter(|secret| !secret.is_empty());
-        secrets.fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "***"))
+        self.secrets.mask(text.to_owned())
     }
 }
 
@@ -119,6 +120,8 @@ struct User {
     entry: u32,
     /// The latest request in HTTP/1.1.
     request: Vec<u8>,
+    /// The secrets of the latest request whose response failed.
+    sent: Vec<String>,
     /// The cookies of the session, from the first one on.
     cookies: Option<Box<CookieStore>>,
     /// The server of the latest request, where it is not the target's.
@@ -147,7 +150,7 @@ enum Next {
 
 impl User {
     fn new(number: usize) -> Self {
-        Self { number, coroutine: None, next: Next::Resume, entry: 0, request: Vec::new(), cookies: None, server: None }
+        Self { number, coroutine: None, next: Next::Resume, entry: 0, request: Vec::new(), sent: Vec::new(), cookies: None, server: None }
     }
 
     /// Returns a URL of the server that the latest request goes to. `target` is the run's.
@@ -209,7 +212,9 @@ impl SessionThread<'_> {
                 Some(Step::Pause(Duration::from_secs_f64(seconds)))
             }
             b"fail" => {
-                let why = self.shared.masked(&text(1)?.to_string_lossy());
+                // What a server sent back may have in it what it was sent.
+                let sent = sent_secrets(&self.users[user].request);
+                let why = self.shared.secrets.with(sent).mask(text(1)?.to_string_lossy());
                 Some(Step::Failed(self.users[user].entry, Some(why)))
             }
             b"finished" => Some(Step::Finished),
@@ -363,10 +368,18 @@ impl ThreadUsers for SessionThread<'_> {
     fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged {
         let entry = self.users[user].entry;
         self.keep_cookies(user, received.response);
+        if received.response.status >= 400 {
+            // The next request is composed while the script takes the response.
+            self.users[user].sent = sent_secrets(&self.users[user].request);
+        }
         let step = self.respond(user, received.response).unwrap_or_else(|error| self.end_run(user, error));
         self.users[user].next = Next::Step(step);
         let unmet = self.failed_checks(entry);
         Judged { passed: received.response.status < 400 && unmet.is_empty(), unmet, retries: false }
+    }
+
+    fn secrets(&self, user: usize) -> Vec<String> {
+        self.shared.secrets.values().chain(&self.users[user].sent).cloned().collect()
     }
 
     fn failed(&mut self, user: usize, _failure: &Failure) {

@@ -10,6 +10,7 @@ use http::Request;
 use std::net::SocketAddr;
 use torr_gauge::Failure;
 use torr_gauge::sessions::EntryName;
+use torr_press::request::sent_secrets;
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
 use torr_press::{Keep, RequestInfo, RequestParts};
 
@@ -231,6 +232,11 @@ impl ThreadUsers for WrkThread<'_> {
             }
         }
         Judged { passed: response.status < 400, ..Judged::default() }
+    }
+
+    fn secrets(&self, user: usize) -> Vec<String> {
+        let state = &self.users[user];
+        (0..state.together()).flat_map(|position| sent_secrets(state.message(position))).collect()
     }
 
     fn failed(&mut self, _user: usize, _failure: &Failure) {}

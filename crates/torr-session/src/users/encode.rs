@@ -40,14 +40,14 @@ pub fn write(request: &Outgoing, keep: Keep, keep_alive: bool, out: &mut Vec<u8>
             out.extend_from_slice(part.as_bytes());
         }
     };
-    for part in [request.method.as_str(), " ", request.url.path()] {
+    for part in [request.method.as_str(), " ", request.path()] {
         out.extend_from_slice(part.as_bytes());
     }
     if let Some(query) = request.url.query() {
         out.push(b'?');
         out.extend_from_slice(query.as_bytes());
     }
-    out.extend_from_slice(b" HTTP/1.1\r\n");
+    out.extend_from_slice(if request.is_http10 { b" HTTP/1.0\r\n" } else { b" HTTP/1.1\r\n" });
     if !has(request, "host") {
         let authority = &request.url[url::Position::BeforeHost..url::Position::AfterPort];
         field("Host", authority, out);
@@ -83,7 +83,8 @@ fn belongs_to_http1(name: &HeaderName) -> bool {
 pub fn parts(request: &Outgoing, keep: Keep) -> RequestParts {
     let mut head = Request::new(());
     *head.method_mut() = Method::from_bytes(request.method.as_bytes()).unwrap_or_default();
-    *head.uri_mut() = Uri::try_from(request.url.as_str()).unwrap_or_default();
+    let (before, after) = (&request.url[..url::Position::BeforePath], &request.url[url::Position::AfterPath..]);
+    *head.uri_mut() = Uri::try_from([before, request.path(), after].concat()).unwrap_or_default();
     let own = request.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     for (name, value) in by_themselves(request).chain(own) {
         // A request is built only of fields that are fields.

@@ -1,7 +1,6 @@
 //! The hurl files of a run, and what holds for all of its users.
 
 use super::observer::SessionObserver;
-use super::secrets::Secrets;
 use crate::expected::Expected;
 use crate::hurl::Position;
 use crate::operand::Operand;
@@ -11,11 +10,13 @@ use crate::session::{Entry, Session};
 use crate::value::Value;
 use crate::walk::{Action, Walk};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use torr_gauge::Secrets;
 use torr_gauge::sessions::EntryName;
 use torr_press::learnt::LearntServers;
 use torr_press::request::{Feeder, Order};
+use torr_press::users::DecisionCount;
 use torr_press::{Destination, ThinkTime};
 use url::{Origin, Url};
 
@@ -63,6 +64,10 @@ pub struct HurlUsers {
     pub(super) learnt: Option<Arc<LearntServers>>,
     total_weight: u32,
     next_record: AtomicUsize,
+    /// The decisions of each thread.
+    pub(super) decisions: OnceLock<Vec<DecisionCount>>,
+    /// Whether the run ended without a thread that was still evaluating a response.
+    pub(super) is_given_up: AtomicBool,
 }
 
 /// A file with what its users begin with.
@@ -100,7 +105,18 @@ impl HurlUsers {
         }
         let origins = urls.iter().map(Url::origin).collect();
         let secrets = Secrets::new(settings.secrets.iter().cloned());
-        Self { files, settings, secrets, urls, origins, learnt: None, total_weight, next_record: AtomicUsize::new(0) }
+        Self {
+            files,
+            settings,
+            secrets,
+            urls,
+            origins,
+            learnt: None,
+            total_weight,
+            next_record: AtomicUsize::new(0),
+            decisions: OnceLock::new(),
+            is_given_up: AtomicBool::new(false),
+        }
     }
 
     /// Lets requests go to servers that only responses name, or a feeder's later records, where the files can lead to such.

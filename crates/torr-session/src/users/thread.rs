@@ -3,22 +3,23 @@
 use super::encode;
 use super::given::received;
 use super::observer::{Ended, SessionObserver};
-use super::secrets::Secrets;
 use super::settings::{HurlUsers, PreparedFile};
 use crate::expected::Expected;
 use crate::scope::Variables;
 use crate::walk::{Action, Judgement, Walk};
 use std::borrow::Cow;
 use std::time::Duration;
-use torr_gauge::Failure;
+use torr_gauge::{Failure, Secrets};
 use torr_press::learnt::{self, Lookup};
-use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Unmet};
+use torr_press::request::sent_secrets;
+use torr_press::users::{DecisionCount, Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Unmet};
 use torr_press::{Keep, RequestInfo, RequestParts};
 use url::Origin;
 
 /// The users of one thread.
 pub struct HurlThread<'r> {
     shared: &'r HurlUsers,
+    decisions: &'r DecisionCount,
     keep_alive: bool,
     users: Vec<User>,
     /// The servers that this thread has learnt of, with their numbers.
@@ -50,9 +51,10 @@ impl User {
 
 impl<'r> HurlThread<'r> {
     /// Returns the users of one thread.
-    pub fn new(shared: &'r HurlUsers, part: &ThreadPart) -> Self {
+    pub fn new(shared: &'r HurlUsers, part: &ThreadPart, decisions: &'r DecisionCount) -> Self {
         let user = |_| User::new(0, Variables::default());
-        Self { shared, keep_alive: part.keep_alive, users: part.users.clone().map(user).collect(), learnt: Vec::new() }
+        let users = part.users.clone().map(user).collect();
+        Self { shared, decisions, keep_alive: part.keep_alive, users, learnt: Vec::new() }
     }
 
     fn file(&self, user: usize) -> &'r PreparedFile {
@@ -80,16 +82,24 @@ impl<'r> HurlThread<'r> {
     }
 
     /// Returns the secrets of the run and those that a user has captured.
-    fn secrets(&self, user: usize) -> Cow<'r, Secrets> {
+    fn known_secrets(&self, user: usize) -> Cow<'r, Secrets> {
         match self.file(user).session().redacted.is_empty() {
             true => Cow::Borrowed(&self.shared.secrets),
             false => Cow::Owned(self.shared.secrets.with(self.redacted(user))),
         }
     }
 
+    /// Returns the secrets in the request of a user whose response failed.
+    fn sent_secrets(&self, user: usize) -> Vec<String> {
+        let Some(request) = self.users[user].walk.failed_request() else { return Vec::new() };
+        let mut bytes = Vec::new();
+        encode::write(request, Keep::Status, true, &mut bytes);
+        sent_secrets(&bytes)
+    }
+
     /// Ends a session at an entry.
     fn give_up(&self, user: usize, entry: usize, reason: String) -> Step {
-        let reason = self.secrets(user).mask(reason);
+        let reason = self.known_secrets(user).with(self.sent_secrets(user)).mask(reason);
         let entry = self.file(user).first_entry + entry;
         self.end(user, &Ended::Failed(entry, reason.clone()));
         Step::Failed(entry as u32, (!self.users[user].is_unmet).then_some(reason))
@@ -183,7 +193,7 @@ impl ThreadUsers for HurlThread<'_> {
         let info = encode::write(request, keep, self.keep_alive, out);
         if let Some(observer) = self.observer() {
             let entry = self.file(user).first_entry + self.users[user].walk.entry();
-            observer.sent(entry, &self.secrets(user).mask_bytes(&out[start..]));
+            observer.sent(entry, &self.known_secrets(user).mask_bytes(&out[start..]));
         }
         info
     }
@@ -195,7 +205,7 @@ impl ThreadUsers for HurlThread<'_> {
             let mut out = Vec::new();
             encode::write(request, keep, true, &mut out);
             let entry = self.file(user).first_entry + self.users[user].walk.entry();
-            observer.sent(entry, &self.secrets(user).mask_bytes(&out));
+            observer.sent(entry, &self.known_secrets(user).mask_bytes(&out));
         }
         encode::parts(request, keep)
     }
@@ -204,14 +214,16 @@ impl ThreadUsers for HurlThread<'_> {
         let (shared, file) = (self.shared, self.file(user));
         let walk = &mut self.users[user].walk;
         let entry = walk.entry();
-        let judgement = walk.receive(file.session(), received(by));
+        let judgement = self.decisions.during(|| walk.receive(file.session(), received(by)));
         let demands_status = |expected: &Option<Expected>| expected.as_ref().is_some_and(Expected::demands_status);
         let by_status = || {
             let demands = file.session().entries.get(entry).is_some_and(|entry| demands_status(&entry.expected));
             demands || by.response.status < 400
         };
         let secrets = match judgement {
-            Judgement::Retried(_) | Judgement::Failed(_) => self.secrets(user),
+            Judgement::Retried(_) | Judgement::Failed(_) => {
+                Cow::Owned(self.known_secrets(user).with(self.sent_secrets(user)))
+            }
             Judgement::Passed | Judgement::Redirected => Cow::Borrowed(&shared.secrets),
         };
         let mask = |unmet: crate::expected::Unmet| Unmet {
@@ -235,6 +247,11 @@ impl ThreadUsers for HurlThread<'_> {
             observer.received(file.first_entry + entry, by, &judged);
         }
         judged
+    }
+
+    fn secrets(&self, user: usize) -> Vec<String> {
+        let known = self.shared.settings.secrets.iter().cloned();
+        known.chain(self.redacted(user)).chain(self.sent_secrets(user)).collect()
     }
 
     fn retries(&mut self, user: usize, failure: &Failure) -> bool {

@@ -10,13 +10,13 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
-use torr_gauge::Failure;
+use torr_gauge::{Failure, Secrets};
+use torr_gauge::secrets::Haystack;
 use torr_gauge::sessions::EntryName;
 use torr_press::learnt::LearntServers;
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
 use torr_press::{Keep, Plan, RequestInfo, RequestParts};
 use torr_report::human::micros;
-use torr_session::users::Secrets;
 
 /// How long a script may compute before its user is warned that it still does.
 const LONG_CALL: Duration = Duration::from_secs(5);
@@ -26,7 +26,9 @@ pub fn run(base: Base, timeout: Duration, secrets: impl Iterator<Item = String>)
     let Base { plan, script, .. } = base;
     let Some(users) = plan.users.clone() else { return Err(CliError::Usage("there is no script".into())) };
     let stop = interrupt::flag()?;
-    let shown = Arc::new(Shown { users, secrets: Secrets::new(secrets), outcome: Mutex::default() });
+    // Also those of the command line's own fields and credentials.
+    let secrets = Secrets::new(secrets.chain(plan.request.secrets(&Haystack::default())));
+    let shown = Arc::new(Shown { users, secrets, outcome: Mutex::default() });
     let users: Arc<dyn Users> = Arc::new(ShownUsers(Arc::clone(&shown)));
     let once = Plan {
         users: Some(users),
@@ -229,6 +231,10 @@ impl ThreadUsers for ShownThread<'_> {
 
     fn destination(&self, user: usize) -> usize {
         self.users.destination(user)
+    }
+
+    fn secrets(&self, user: usize) -> Vec<String> {
+        self.users.secrets(user)
     }
 
     fn retries(&mut self, user: usize, failure: &Failure) -> bool {

@@ -12,11 +12,12 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use torr_gauge::Secrets;
 use torr_gauge::sessions::EntryName;
 use torr_press::users::{Judged, ReceivedBy};
 use torr_report::human::micros;
 use torr_session::Value;
-use torr_session::users::{Ended, RunSettings, Secrets, SessionObserver};
+use torr_session::users::{Ended, RunSettings, SessionObserver};
 
 /// After how long a request of a setup or teardown has failed.
 const SETUP_TIMEOUT: Duration = Duration::from_secs(30);

@@ -7,6 +7,31 @@ use std::sync::Arc;
 use torr_press::{Plan, Requests, Target};
 use torr_session::users::{HurlUsers, RunSettings, SessionFile};
 
+/// Finds out whether the servers of files are known, and whether the way to them can be one. No name is resolved.
+///
+/// # Errors
+/// As [`of`].
+pub fn check(files: Vec<SessionFile>, settings: RunSettings, transport: &TransportArgs) -> Result<(), CliError> {
+    let (_, target, further) = users(files, settings)?;
+    std::iter::once(&target).chain(&further).try_for_each(|target| transport.check(target))
+}
+
+/// Returns the users of files, with the first server that they send requests to, and the others that are known.
+fn users(files: Vec<SessionFile>, settings: RunSettings) -> Result<(HurlUsers, Target, Vec<Target>), CliError> {
+    let first = files.first().map_or_else(String::new, |file| file.name.clone());
+    let users = HurlUsers::new(files, settings);
+    let mut targets = Vec::new();
+    for url in users.urls() {
+        targets.push(Target::parse(url.as_str()).map_err(CliError::usage)?);
+    }
+    if targets.is_empty() {
+        let none = format!("{first}: no URL is known before the run, so that there is no server to connect to");
+        return Err(CliError::Usage(none));
+    }
+    let target = targets.remove(0);
+    Ok((users, target, targets))
+}
+
 /// Returns the plan of users who walk through files: a closed loop without end, with a thread for each CPU.
 ///
 /// # Errors
@@ -17,23 +42,14 @@ pub fn of(
     transport: &TransportArgs,
     keep_alive: bool,
 ) -> Result<Plan, CliError> {
-    let first = files.first().map_or_else(String::new, |file| file.name.clone());
-    let mut users = HurlUsers::new(files, settings);
+    let (mut users, target, further) = users(files, settings)?;
     users.learn(finder(transport));
-    let mut targets = Vec::new();
-    for url in users.urls() {
-        targets.push(Target::parse(url.as_str()).map_err(CliError::usage)?);
-    }
-    let mut targets = targets.into_iter();
-    let target = targets.next().ok_or_else(|| {
-        CliError::Usage(format!("{first}: no URL is known before the run, so that there is no server to connect to"))
-    })?;
     let request = Requests::get(&target, keep_alive).map_err(CliError::usage)?;
     let route = transport.route(&target)?;
     if transport.http2.streams.is_some_and(|streams| streams > 1) {
         return Err(CliError::Usage("each user of a session has a connection of its own: leave out --streams".into()));
     }
-    let further = targets.map(|target| destination(transport, target)).collect::<Result<_, _>>()?;
+    let further = further.into_iter().map(|target| destination(transport, target)).collect::<Result<_, _>>()?;
     Ok(Plan {
         further,
         sources: route.sources,

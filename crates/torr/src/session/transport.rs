@@ -1,16 +1,17 @@
 //! Options of entries that are the connection's: they hold for the whole run, so all entries have to agree.
 
 use crate::exit::CliError;
-use crate::flags::transport::TransportArgs;
+use crate::flags::transport::{Family, TransportArgs};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use torr_session::Value;
 use torr_session::users::SessionFile;
 
-/// Returns the transport of the command line with what the files' options ask for. A flag wins over a file.
+/// Returns the transport of the command line with what the files' options ask for. A flag wins over a file. Whatever stops files
+/// from being run is found here, before anything is sent, so that `torr check` finds it as well.
 ///
 /// # Errors
-/// For an option that differs between entries, or whose value is of no use.
+/// For an option that differs between entries, or whose value is of no use, and for a URL that is none, with its position.
 pub fn with_options_of(
     files: &[SessionFile],
     values: &BTreeMap<String, Value>,
@@ -26,6 +27,11 @@ pub fn with_options_of(
             }
         }
         for entry in &file.session.entries {
+            entry.define(&mut variables);
+            entry
+                .request
+                .check_url(&variables)
+                .map_err(|error| CliError::Usage(format!("{}:{}: {error}", file.name, entry.at)))?;
             for (option, value, at) in &entry.options.transport {
                 let name = torr_session::hurl::option_name(*option);
                 let position = format!("{}:{at}", file.name);
@@ -40,6 +46,8 @@ pub fn with_options_of(
                 apply(&mut transport, flags, name, &value)
                     .map_err(|message| CliError::Usage(format!("{position}: '{name}' {message}")))?;
             }
+            // A later entry has another value, which only the run knows.
+            entry.expected.iter().flat_map(|expected| expected.captured()).for_each(|number| variables.forget(number));
         }
     }
     Ok(transport)
@@ -80,11 +88,14 @@ fn apply(transport: &mut TransportArgs, flags: &TransportArgs, name: &str, value
         "http2" => transport.http2.http2 |= is_true && !flags.http2.http2_prior_knowledge,
         "http2-prior-knowledge" => transport.http2.http2_prior_knowledge |= is_true && !flags.http2.http2,
         "resolve" => transport.resolve.push(crate::flags::transport::resolved(value)?),
+        "connect-to" => transport.connect_to.push(value.parse()?),
+        "ipv4" if is_true => transport.family = Some(Family::V4),
+        "ipv6" if is_true => transport.family = Some(Family::V6),
         "cacert" | "cert" | "key" | "proxy" | "unix-socket" => {}
-        // What is there already: HTTP/1.1, and addresses of either family.
+        // What is there already.
         "http1.1" if is_true => {}
-        // Limits of time are the run's, by --timeout; a path is sent as the URL has it, without its dots.
-        "max-time" | "connect-timeout" | "path-as-is" => {}
+        // Limits of time are the run's, by --timeout.
+        "max-time" | "connect-timeout" => {}
         _ if value == "false" => {}
         _ => return Err("is not supported in a run".to_owned()),
     }

@@ -37,14 +37,14 @@ fn html_is_read_in_pieces_that_leave_no_trace() {
 /// The tokenizer compares each attribute with all before it.
 #[test]
 fn tags_with_too_many_attributes_are_refused() {
-    let attributes = |between: &str| (0..100_000).map(|number| format!("{number:x}{between}")).collect::<String>();
+    let attributes = |between: &str| (0..20_000).map(|number| format!("{number:x}{between}")).collect::<String>();
     for between in [" ", "/", "=\"\"", "=''", "=x\n"] {
         for page in ["<a ", "</a ", "<!--x--><a ", "<a <!-- ", "<textarea></textarea><b ", "<script>a<b</script><b "] {
             let error = html(&format!("{page}{}>", attributes(between))).expect_err("it must be refused");
             assert_eq!(error, "the tags of the content have too many attributes to be compared with each other");
         }
     }
-    let tag = format!("<a {}>", (0..2_000).map(|number| format!("a{number}=x ")).collect::<String>());
+    let tag = format!("<a {}>", (0..500).map(|number| format!("a{number}=x ")).collect::<String>());
     assert!(html(&tag).is_ok());
     assert!(html(&tag.repeat(10)).is_err());
     // Text, comments and values may have as many words as they like.

@@ -1,0 +1,113 @@
+//! The secrets that a request sends: a server may send back what it was sent.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+use torr_gauge::redact;
+
+/// The least length of a secret that is known by its name only, in bytes: masking shorter ones would spoil every text.
+const LEAST: usize = 3;
+
+/// Returns the secrets of a request in HTTP/1.1: values of fields and parameters whose names say so.
+pub fn sent_secrets(request: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(request);
+    let (head, content) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let mut lines = head.split("\r\n");
+    let mut found = Vec::new();
+    let target = lines.next().and_then(|line| line.split(' ').nth(1)).unwrap_or_default();
+    if let Some((_, query)) = target.split_once('?') {
+        add_parameters(query, &mut found);
+    }
+    for (name, value) in lines.filter_map(|line| line.split_once(':')) {
+        if redact::is_secret_field(name) {
+            add_field(name, value.trim(), &mut found);
+        }
+    }
+    match serde_json::from_str(content) {
+        Ok(json) => add_members(&json, &mut found),
+        Err(_) if content.contains("form-data") => add_parts(content, &mut found),
+        Err(_) => add_parameters(content, &mut found),
+    }
+    found.retain(|secret| secret.len() >= LEAST);
+    found
+}
+
+/// Adds the secrets of a field, which may be credentials behind the name of their scheme, or cookies.
+fn add_field(name: &str, value: &str, found: &mut Vec<String>) {
+    if name.eq_ignore_ascii_case("cookie") {
+        let values = value.split(';').filter_map(|cookie| cookie.split_once('='));
+        found.extend(values.map(|(_, value)| value.trim().trim_matches('"').to_owned()));
+        return;
+    }
+    let is_scheme = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let (scheme, credentials) = value.split_once(' ').filter(|(scheme, _)| is_scheme(scheme)).unwrap_or(("", value));
+    found.push(credentials.trim().to_owned());
+    if scheme.eq_ignore_ascii_case("basic") {
+        let decoded = BASE64_STANDARD.decode(credentials.trim()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let both = decoded.unwrap_or_else(|| credentials.to_owned());
+        found.extend(both.split_once(':').map(|(_, password)| password.to_owned()));
+        found.push(both);
+    }
+}
+
+/// Adds the secrets of a query or a form.
+fn add_parameters(text: &str, found: &mut Vec<String>) {
+    for (name, value) in text.split(['&', ';']).filter_map(|pair| pair.split_once('=')) {
+        if redact::is_secret_parameter(&percent_decode_str(name).decode_utf8_lossy()) {
+            found.push(percent_decode_str(&value.replace('+', " ")).decode_utf8_lossy().into_owned());
+            found.push(value.to_owned());
+        }
+    }
+}
+
+/// Adds the secrets of JSON.
+fn add_members(json: &Value, found: &mut Vec<String>) {
+    match json {
+        Value::Object(members) => {
+            for (name, value) in members {
+                match value {
+                    Value::String(text) if redact::is_secret_parameter(name) => found.push(text.clone()),
+                    Value::Number(number) if redact::is_secret_parameter(name) => found.push(number.to_string()),
+                    other => add_members(other, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| add_members(item, found)),
+        _ => {}
+    }
+}
+
+/// Adds the secrets of a multipart form.
+fn add_parts(content: &str, found: &mut Vec<String>) {
+    for part in content.split("\r\n--") {
+        let Some((head, value)) = part.split_once("\r\n\r\n") else { continue };
+        let name = head.split("name=\"").nth(1).and_then(|rest| rest.split('"').next());
+        if name.is_some_and(redact::is_secret_parameter) {
+            found.push(value.to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_known_by_the_names_of_fields_and_parameters() {
+        let request = "POST /a?token=t%26k&page=200 HTTP/1.1\r\nHost: h\r\nAuthorization: Basic bWlhOnBhc3M=\r\n\
+            Cookie: sid=s3ss; theme=\"dark\"; a=1\r\nX-Api-Key: key 1\r\nAccept: text/html\r\n\r\n";
+        let of = |content: &str| {
+            let mut found = sent_secrets(format!("{request}{content}").as_bytes());
+            found.retain(|secret| !["t&k", "t%26k", "bWlhOnBhc3M=", "pass", "mia:pass", "s3ss", "dark"].contains(&&**secret));
+            found
+        };
+        assert_eq!(of(""), ["1"].iter().map(|_| "key 1".to_owned()).collect::<Vec<_>>());
+        assert_eq!(of("user=mia&password=a+b%21"), ["key 1", "a b!", "a+b%21"]);
+        assert_eq!(of(r#"{"user": {"name": "mia", "password": "x\"yz", "pwd": 1234}}"#), ["key 1", "x\"yz", "1234"]);
+        let part = |name: &str| format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{name}1\r\n");
+        assert_eq!(of(&format!("{}{}--b--", part("secret"), part("other"))), ["key 1", "secret1"]);
+        let bearer = b"GET / HTTP/1.1\r\nAuthorization: Bearer abc\r\nProxy-Authorization: raw\r\n\r\n";
+        assert_eq!(sent_secrets(bearer), ["abc", "raw"]);
+    }
+}
