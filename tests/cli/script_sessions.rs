@@ -249,3 +249,158 @@ fn the_guides_commands_and_scripts_run() {
         assert!(words[0] == "check" || server.requests() > 0, "{line}: {ended:?}");
     }
 }
+
+/// A server that notes the requests, and responds to `/flaky` by closing the connection.
+fn noting() -> Script {
+    Script::start(|client: &mut Client| {
+        while let Some(request) = client.request() {
+            if request.starts_with(b"GET /flaky") {
+                return;
+            }
+            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        }
+    })
+}
+
+/// Returns the paths of the requests that a session of a script sends, and how `torr once` ended.
+fn once(source: &str, args: &[&str]) -> (Vec<String>, torr_test_support::program::Ended) {
+    let (server, script) = (noting(), File::new("a.lua", source));
+    let ended = torr(&[&["once", &*server.url(), "--script", script.path()], args].concat());
+    let path = |text: &String| text.split(' ').nth(1).unwrap_or_default().to_owned();
+    (server.texts().iter().map(path).collect(), ended)
+}
+
+#[test]
+fn think_takes_whole_and_broken_seconds() {
+    let source = "function session(user)\n  for _, s in ipairs { 0, 1e-3, 1 } do user.think(s) user.think(s, s) end\n\
+        user.think('0.001')\n  http.get('/end')\nend";
+    let (paths, ended) = once(source, &[]);
+    assert_eq!((ended.code, &paths[..]), (Some(0), &["/end".to_owned()][..]), "{ended:?}");
+    assert!(ended.stdout.contains("pause of 1.00 s"), "{ended:?}");
+    for seconds in ["-1", "0/0", "2, 1", "1, 0/0", "'x'"] {
+        let (_, ended) = once(&format!("function session(user)\n  user.think({seconds})\nend"), &[]);
+        assert_eq!(ended.code, Some(1), "{seconds}: {ended:?}");
+        assert!(ended.stderr.contains("a.lua:2: in session(): user.think takes"), "{seconds}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_session_waits_within_pcall_and_coroutines() {
+    let source = r#"
+        function session(user)
+            local ok, got = pcall(http.get, "/a")
+            user.check("pcall", ok and got.status == 200)
+            ok, got = xpcall(function() return http.get("/b") end, debug.traceback)
+            user.check("xpcall", ok and got.body == "ok")
+            user.check("error", not pcall(function() http.get("/c") error("own") end))
+            local each = coroutine.wrap(function()
+                for n = 1, 2 do
+                    local got = http.get("/w/" .. n)
+                    user.think(0.001)
+                    coroutine.yield(n, got.status)
+                end
+            end)
+            local n, status = each()
+            user.check("wrap", n == 1 and status == 200)
+            user.check("wrap again", each() == 2)
+            local inner = coroutine.create(function(a)
+                local b = coroutine.wrap(function() return http.get("/deep").status + coroutine.yield(a) end)
+                user.check("own value", b() == "x")
+                return b(1)
+            end)
+            local alive, sum = coroutine.resume(inner, "x")
+            user.check("nested", alive and sum == 201)
+            user.check("status", coroutine.status(inner) == "dead")
+            for word in (function() return coroutine.wrap(function() http.get("/for") coroutine.yield("y") end) end)() do
+                user.check("iterator", word == "y")
+            end
+        end
+    "#;
+    let (paths, ended) = once(source, &[]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(paths, ["/a", "/b", "/c", "/w/1", "/w/2", "/deep", "/for"]);
+    let (_, ended) = once("function session(user)\n  ('x'):gsub('x', function() http.get('/') end)\nend", &[]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("which cannot wait"), "{ended:?}");
+    let (_, ended) = once("function session(user)\n  coroutine.yield('pause', 1)\nend", &[]);
+    assert!(ended.code == Some(1) && ended.stderr.contains("it yielded by itself"), "{ended:?}");
+    let (_, ended) = once("function session(user) end\nhttp.get('/')", &[]);
+    assert!(ended.code == Some(2) && ended.stderr.contains("a.lua:2: requests and user.think stand within"), "{ended:?}");
+}
+
+#[test]
+fn each_session_has_a_record_of_the_feeder() {
+    let source = "function session(user)\n  http.get('/' .. user.vars.name .. '/' .. user.vars.qty .. '/' .. user.vars.own)\nend";
+    let (server, script) = (noting(), File::new("a.lua", source));
+    let records = script.beside().join("people.csv");
+    fs::write(&records, "name,qty\nmia,2\nnoor,3\n").unwrap();
+    let records = records.to_str().unwrap();
+    let args = ["--script", script.path(), "--feeder", records, "--variable", "own=x", "--variable", "name=no"];
+    let ended = torr(&[&[&*server.url()], &args[..], &["-c1", "-n3"]].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let path = |text: &String| text.split(' ').nth(1).unwrap_or_default().to_owned();
+    assert_eq!(server.texts().iter().map(path).collect::<Vec<_>>(), ["/mia/2/x", "/noor/3/x", "/mia/2/x"]);
+    let named = File::new("b.lua", &format!("target = '{}'\n{source}", server.url()));
+    let ended = torr(&["once", named.path(), "--feeder", records, "--variable", "own=y"]);
+    assert!(ended.code == Some(0) && ended.stdout.contains("> GET /mia/2/y "), "{ended:?}");
+    let ended = torr(&["once", named.path(), "--feeder", "nosuch.csv"]);
+    assert!(ended.code == Some(2) && ended.stderr.contains("nosuch.csv"), "{ended:?}");
+    let wrk = File::new("w.lua", "wrk.method = 'PUT'");
+    let ended = torr(&[&*server.url(), "--script", wrk.path(), "--feeder", records, "-n1"]);
+    assert!(ended.code == Some(2) && ended.stderr.contains("--feeder has no meaning for a script of wrk"), "{ended:?}");
+}
+
+#[test]
+fn options_of_requests_are_taken_or_refused() {
+    let source = "function session(user)\n  http.get('/a b\u{e9}#c', { query = { tag = { 'y', 'x' }, b = true, n = 1 } })\n\
+        http.post('/f', { form = { a = { 1, 2 } }, headers = { ['X-A'] = { 'one', 'two' } } })\nend";
+    let (server, script) = (noting(), File::new("a.lua", source));
+    let ended = torr(&["once", &*server.url(), "--script", script.path()]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let texts = server.texts();
+    assert!(texts[0].starts_with("GET /a%20b%C3%A9?b=true&n=1&tag=y&tag=x HTTP/1.1\r\n"), "{}", texts[0]);
+    assert!(texts[1].contains("X-A: one\r\nX-A: two\r\n") && texts[1].ends_with("\r\n\r\na=1&a=2"), "{}", texts[1]);
+    for (call, what) in [
+        ("post('/b', { body = 'text', json = { 1 } })", "a request has one content"),
+        ("post('/b', { form = { a = 1 }, json = { 1 } })", "a request has one content"),
+        ("post('/b', { body = { 1 } })", "'body' of a request is a table"),
+        ("get('/b', { query = { 'x' } })", "'query' of a request has names"),
+        ("get('/b', { query = 'a=b' })", "'query' of a request is a table"),
+        ("get('/b', { query = { a = { b = { } } } })", ""),
+        ("get('/b', { query = { a = print } })", "query.a is a function"),
+        ("get('/b', { headers = { ['X-A'] = 'a\\r\\nX-B: c' } })", "the field X-A has a character"),
+        ("get('/b', { headers = { ['X A'] = 'a' } })", "'X A' is no name of a header field"),
+        ("get('/b', { headers = { A = print } })", "the field A is a function"),
+        ("get('/b', { name = { } })", "'name' of a request is a table"),
+        ("request(nil, '/b')", "http.request takes a method"),
+        ("request('GE T', '/b')", "http.request takes a method"),
+    ] {
+        let (paths, ended) = once(&format!("function session(user)\n  http.{call}\nend"), &[]);
+        if what.is_empty() {
+            assert_eq!(paths, ["/b?"], "{call}: {ended:?}");
+            continue;
+        }
+        assert!(ended.code == Some(1) && paths.is_empty(), "{call}: {ended:?}");
+        assert!(ended.stderr.contains(&format!("a.lua:2: in session(): {what}")), "{call}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_misspelt_function_is_named() {
+    let server = noting();
+    for (source, what) in [
+        ("function sesion(user) http.get('/a') end", "nothing calls the function 'sesion': did you mean 'session'?"),
+        ("function Request() return '' end", ""),
+        ("function reqest() return '' end", "did you mean 'request'?"),
+        ("local function requests() end", ""),
+        ("function requests() end requests()", ""),
+        ("function request1() end function request() return wrk.format() end", ""),
+    ] {
+        let script = File::new("a.lua", source);
+        let ended = torr(&[&*server.url(), "--script", script.path(), "-c1", "-n1"]);
+        match what {
+            "" => assert_eq!(ended.code, Some(0), "{source}: {ended:?}"),
+            what => assert!(ended.code == Some(2) && ended.stderr.contains(what), "{source}: {ended:?}"),
+        }
+    }
+}

@@ -420,3 +420,20 @@ fn an_interruption_ends_an_endless_loop() {
         assert_ne!(running.wait().code, Some(0), "{source}");
     }
 }
+
+#[test]
+fn statistics_have_the_names_and_metatables_of_wrk() {
+    let source = "function done(summary, latency, requests)\n\
+        print('sum ' .. requests.total .. ', p95 ' .. latency.p95 .. ' ' .. type(latency[1]))\n\
+        local m = getmetatable(latency)\n  print(type(m), m._NAME, type(m.__index), type(latency))\n\
+        print(m.__index(latency, 'max') == latency.max, m.__len(latency) == #latency)\nend";
+    let (server, script) = (server(), File::new("stats.lua", source));
+    let [torr, wrk] = ["torr", "wrk"].map(|program| {
+        let ended = press(program, script.path(), &[], &server.url(), &[]);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let lines = ended.stdout.lines().skip_while(|line| !line.starts_with("sum ")).map(str::to_owned);
+        lines.collect::<Vec<_>>()
+    });
+    assert_eq!(torr[0], "sum total, p95 p95 string", "{torr:?}");
+    assert_eq!(torr, wrk);
+}

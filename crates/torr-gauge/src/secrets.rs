@@ -27,19 +27,20 @@ pub struct Secrets {
 /// A text in which many possible secrets are looked for quickly, such as all records of a large file.
 #[derive(Debug, Default)]
 pub struct Haystack {
-    raw: Vec<u8>,
-    unescaped: Vec<u8>,
+    /// The text without escapes, the same with spaces for plus signs, and as it is.
+    texts: [Vec<u8>; 3],
 }
 
 impl Haystack {
     /// Takes a text.
     pub fn new(raw: Vec<u8>) -> Self {
-        Self { unescaped: spelling::unescaped(&raw), raw }
+        let spaced: Vec<u8> = raw.iter().map(|byte| if *byte == b'+' { b' ' } else { *byte }).collect();
+        Self { texts: [unescaped(&raw), unescaped(&spaced), raw] }
     }
 
     /// Returns whether a secret may stand in the text; if not, there is nothing to mask.
     pub fn may_hold(&self, secret: &[u8]) -> bool {
-        let is_in = |bytes: &[u8]| [&self.raw, &self.unescaped].iter().any(|text| memmem::find(text, bytes).is_some());
+        let is_in = |bytes: &[u8]| self.texts.iter().any(|text| memmem::find(text, bytes).is_some());
         !secret.is_empty() && (is_in(secret) || patterns(secret).iter().skip(1).any(|pattern| is_in(&pattern.bytes)))
     }
 }

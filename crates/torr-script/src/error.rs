@@ -6,6 +6,9 @@ use std::fmt;
 /// The name of Torr's own chunk in error messages, which no user can look into.
 pub(crate) const OWN_CHUNK: &str = "torr";
 
+/// What LuaJIT says where a coroutine cannot yield.
+const ACROSS_C: &str = "attempt to yield across C-call boundary";
+
 /// Why a script cannot be run, or had to end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptError {
@@ -56,6 +59,11 @@ fn short(what: &str) -> Cow<'_, str> {
 /// Returns the position that an error names, if any, and the error without it.
 fn describe(error: &mlua::Error) -> (Option<String>, String) {
     match error {
+        mlua::Error::RuntimeError(text) if text.contains(ACROSS_C) => {
+            let at = first_position(text.split_once("\nstack traceback:").map_or("", |(_, traceback)| traceback));
+            let what = "a request or user.think stands in a function that string.gsub, table.sort or the like calls, which cannot wait";
+            (at, what.to_owned())
+        }
         mlua::Error::RuntimeError(text) | mlua::Error::SyntaxError { message: text, .. } => {
             let (message, traceback) = text.split_once("\nstack traceback:").unwrap_or((text, ""));
             match position(message) {

@@ -23,6 +23,10 @@ impl LoadedScript {
     /// If the script ends in an error.
     pub fn load(file: &ScriptFile, facts: &Facts) -> Result<Self, ScriptError> {
         let first = State::load(file, facts)?;
+        if let Some((name, called)) = first.misspelt(file.source()) {
+            let what = format!("nothing calls the function '{name}': did you mean '{called}'?");
+            return Err(first.problem(None, what));
+        }
         match first.defines("session") {
             true => SessionScript::start(first, file, facts).map(Self::Sessions),
             false => WrkScript::start(first, file, facts).map(Self::Wrk),

@@ -30,7 +30,9 @@ pub fn add_functions(lua: &Lua, native: &Table, script: &ScriptFile) -> Result<(
     native.set(
         "sleep",
         lua.create_function(|_, seconds: f64| {
-            thread::sleep(Duration::from_secs_f64(seconds.clamp(0.0, LONGEST_SLEEP_S)));
+            // NaN stays NaN between any bounds.
+            let seconds = if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, LONGEST_SLEEP_S) };
+            thread::sleep(Duration::from_secs_f64(seconds));
             Ok(())
         })?,
     )?;

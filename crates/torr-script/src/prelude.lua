@@ -18,6 +18,31 @@ if facts.output == "stderr" then
     end
 end
 
+-- Objects of wrk have metatables that scripts can look into.
+local hidden = getmetatable
+local of_objects = {
+    __index = function(object, name)
+        return object[name]
+    end,
+    __newindex = function(object, name, value)
+        object[name] = value
+    end,
+    __call = function(object, ...)
+        return object(...)
+    end,
+    __len = function(object)
+        return #object
+    end,
+    __tostring = tostring,
+}
+
+function getmetatable(object)
+    if type(object) == "userdata" and hidden(object) == false then
+        return of_objects
+    end
+    return hidden(object)
+end
+
 wrk = {
     scheme = facts.scheme,
     host = facts.host,

@@ -2,8 +2,9 @@
 -- The chunk's arguments: the facts of the run, and Torr's own functions.
 local facts, native = ...
 
-local concat, error, pairs, setmetatable, tostring, type = table.concat, error, pairs, setmetatable, tostring, type
-local yield = coroutine.yield
+local concat, error, pairs, ipairs, setmetatable = table.concat, error, pairs, ipairs, setmetatable
+local tonumber, tostring, type = tonumber, tostring, type
+local create, resume, running, yield = coroutine.create, coroutine.resume, coroutine.running, coroutine.yield
 
 local function fail(message)
     error(message, 3)
@@ -26,18 +27,82 @@ function response:json(path)
     return value
 end
 
-local function escaped(text)
-    return (tostring(text):gsub("[^%w%-._~]", function(byte)
-        return ("%%%02X"):format(byte:byte())
-    end))
+local function percent(byte)
+    return ("%%%02X"):format(byte:byte())
 end
 
-local function pairs_of(values)
-    local texts = {}
-    for name, value in pairs(values) do
-        texts[#texts + 1] = escaped(name) .. "=" .. escaped(value)
+local function escaped(text)
+    return (tostring(text):gsub("[^%w%-._~]", percent))
+end
+
+-- What a session waits for is yielded behind this value, which no script has.
+local step = native.step
+
+-- Gives a session's step up to the engine.
+local function await(...)
+    if not running() then
+        error("requests and user.think stand within session(user): outside of it nothing can wait", 3)
     end
-    table.sort(texts)
+    return yield(step, ...)
+end
+
+-- Passes on what a coroutine of the script's own yields: a request in it is the session's.
+local function passed(thread, ok, ...)
+    if ok and (...) == step then
+        return passed(thread, resume(thread, yield(...)))
+    end
+    return ok, ...
+end
+
+function coroutine.resume(thread, ...)
+    return passed(thread, resume(thread, ...))
+end
+
+local function returned(ok, ...)
+    if not ok then
+        error((...), 0)
+    end
+    return ...
+end
+
+function coroutine.wrap(body)
+    local thread = create(body)
+    return function(...)
+        return returned(passed(thread, resume(thread, ...)))
+    end
+end
+
+-- The text of a value that can stand in a request.
+local function text_of(value, where, level)
+    local kind = type(value)
+    if kind ~= "string" and kind ~= "number" and kind ~= "boolean" then
+        error(where .. " is a " .. kind .. ", not text or a number", level)
+    end
+    return tostring(value)
+end
+
+-- Names with values, sorted by name; a list of values is a name several times.
+local function pairs_of(values, what)
+    if type(values) ~= "table" then
+        error("'" .. what .. "' of a request is a table such as {name = 'value'}, not a " .. type(values), 3)
+    end
+    local names, texts = {}, {}
+    for name in pairs(values) do
+        if type(name) ~= "string" then
+            error("'" .. what .. "' of a request has names: write {name = 'value'}, or {name = {'one', 'other'}}", 3)
+        end
+        names[#names + 1] = name
+    end
+    table.sort(names)
+    for _, name in ipairs(names) do
+        local value = values[name]
+        if type(value) ~= "table" then
+            value = { value }
+        end
+        for _, one in ipairs(value) do
+            texts[#texts + 1] = escaped(name) .. "=" .. escaped(text_of(one, what .. "." .. name, 4))
+        end
+    end
     return concat(texts, "&")
 end
 
@@ -64,6 +129,19 @@ local function send(method, path, options)
             end
         end
         headers, body, name = options.headers, options.body, options.name
+        local contents = (body ~= nil and 1 or 0) + (options.json ~= nil and 1 or 0) + (options.form ~= nil and 1 or 0)
+        if contents > 1 then
+            fail("a request has one content: give one of body, json and form")
+        end
+        if headers ~= nil and type(headers) ~= "table" then
+            fail("'headers' of a request is a table such as {Accept = 'text/html'}, not a " .. type(headers))
+        end
+        if body ~= nil then
+            body = text_of(body, "'body' of a request", 3)
+        end
+        if name ~= nil then
+            name = text_of(name, "'name' of a request", 3)
+        end
         if options.json ~= nil then
             local problem
             body, problem = native.to_json(options.json)
@@ -71,11 +149,12 @@ local function send(method, path, options)
                 fail(problem)
             end
             kind = "application/json"
-        elseif options.form then
-            body, kind = pairs_of(options.form), "application/x-www-form-urlencoded"
+        elseif options.form ~= nil then
+            body, kind = pairs_of(options.form, "form"), "application/x-www-form-urlencoded"
         end
-        if options.query then
-            path = path .. (path:find("?", 1, true) and "&" or "?") .. pairs_of(options.query)
+        if options.query ~= nil then
+            path = path:match("^[^#]*")
+            path = path .. (path:find("?", 1, true) and "&" or "?") .. pairs_of(options.query, "query")
         end
     end
     local scheme, authority, rest = path:match("^(%a[%w+.-]*)://([^/?#]+)([^#]*)")
@@ -96,6 +175,8 @@ local function send(method, path, options)
     if path:sub(1, 1) ~= "/" then
         path = "/" .. path
     end
+    -- No request line has these.
+    path = path:match("^[^#]*"):gsub("[%z\1-\32\127-\255]", percent)
     local lower = {}
     if headers then
         for field in pairs(headers) do
@@ -107,6 +188,16 @@ local function send(method, path, options)
         parts[count + 1], parts[count + 2], parts[count + 3], parts[count + 4] = field, ": ", tostring(value), "\r\n"
         count = count + 4
     end
+    local function add_own(field, value)
+        if type(field) ~= "string" or not field:find("^[%w!#$%%&'*+.^_`|~-]+$") then
+            error("'" .. tostring(field) .. "' is no name of a header field", 3)
+        end
+        value = text_of(value, "the field " .. field, 4)
+        if value:find("[%z\1-\8\10-\31\127]") then
+            error("the field " .. field .. " has a character that no field has, such as the end of a line", 3)
+        end
+        add(field, value)
+    end
     if not lower.host and (origin or not facts.has_host) then
         add("Host", origin and authority or facts.authority)
     end
@@ -117,21 +208,23 @@ local function send(method, path, options)
     end
     if headers then
         for field, value in pairs(headers) do
-            add(field, value)
+            for _, one in ipairs(type(value) == "table" and value or { value }) do
+                add_own(field, one)
+            end
         end
     end
     if kind and not lower["content-type"] then
         add("Content-Type", kind)
     end
     if body ~= nil or method == "POST" or method == "PUT" or method == "PATCH" then
-        body = body == nil and "" or tostring(body)
+        body = body or ""
         if not lower["content-length"] then
             add("Content-Length", #body)
         end
     end
     -- Without a name it is method and path, without what varies: the query, and parts of the path that are numbers.
     name = name or (method .. " " .. path:match("^[^?]*"):gsub("/%d+%f[/%z]", "/{n}"))
-    local status, fields, content = yield("send", name, method, path, concat(parts, "", 1, count), body or "", origin)
+    local status, fields, content = await("send", name, method, path, concat(parts, "", 1, count), body or "", origin)
     return setmetatable({ status = status, fields = fields, body = content }, response)
 end
 
@@ -143,7 +236,10 @@ for _, method in ipairs { "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTI
 end
 
 function http.request(method, path, options)
-    return send(tostring(method):upper(), path, options)
+    if type(method) ~= "string" or not method:find("^[%w!#$%%&'*+.^_`|~-]+$") then
+        error("http.request takes a method such as 'GET', not '" .. tostring(method) .. "'", 2)
+    end
+    return send(method:upper(), path, options)
 end
 
 local user = {}
@@ -153,10 +249,11 @@ user.__index = user
 function user.think(least, most)
     least = tonumber(least) or fail("user.think takes seconds: think(2), or think(1, 3) for a time between them")
     most = tonumber(most) or least
-    if least < 0 or most < least then
+    -- NaN is in no order.
+    if not (least >= 0 and most >= least) then
         fail("user.think takes the least and the most, in seconds")
     end
-    yield("pause", least + (most - least) * math.random())
+    await("pause", least + (most - least) * math.random())
 end
 
 -- Records whether a condition holds, for the latest response; the session goes on. Returns the condition.
@@ -167,20 +264,23 @@ end
 
 -- Ends the session as failed.
 function user.fail(why)
-    yield("fail", tostring(why == nil and "the script gave no reason" or why))
+    await("fail", tostring(why == nil and "the script gave no reason" or why))
 end
 
 local calls = {}
 
--- Makes the coroutine of a session.
-function calls.session(number)
+-- Makes the coroutine of a session, which may have a record of a file.
+function calls.session(number, record)
     local vars = {}
     for name, value in pairs(facts.variables) do
         vars[name] = value
     end
-    return coroutine.create(function()
+    for name, value in pairs(record or {}) do
+        vars[name] = value
+    end
+    return create(function()
         session(setmetatable({ number = number, vars = vars }, user))
-        return "finished"
+        return step, "finished"
     end)
 end
 

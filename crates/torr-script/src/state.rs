@@ -8,7 +8,7 @@ use crate::json;
 use crate::modules;
 use crate::native::{self, Checks};
 use mlua::chunk::{Chunk, ChunkMode};
-use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, LuaOptions, StdLib, Table};
+use mlua::{FromLuaMulti, Function, IntoLuaMulti, LightUserData, Lua, LuaOptions, StdLib, Table, Value};
 
 /// The prelude, which defines `wrk` and the functions that call the script.
 const PRELUDE: &str = include_str!("prelude.lua");
@@ -32,6 +32,14 @@ fn chunk<'f>(lua: &Lua, file: &'f ScriptFile) -> Chunk<'f> {
     lua.load(file.source()).set_name(format!("@{}", file.name)).set_mode(ChunkMode::Text)
 }
 
+/// The functions of scripts that Torr calls.
+const CALLED: [&str; 7] = ["session", "setup", "init", "delay", "request", "response", "done"];
+
+/// Returns the value that stands before what a session waits for, which no script has.
+pub(crate) fn step_mark() -> Value {
+    Value::LightUserData(LightUserData(std::ptr::without_provenance_mut(0x7e9)))
+}
+
 /// A Lua state in which a script was run.
 #[derive(Debug, Clone)]
 pub struct State {
@@ -50,9 +58,8 @@ impl State {
     /// If the script does not compile, or ends in an error.
     pub fn load(file: &ScriptFile, facts: &Facts) -> Result<Self, ScriptError> {
         let prepared = || {
-            // Errors of the script that pass through `pcall` stay Lua's own business, so that its code can be compiled.
-            let options = LuaOptions::new().catch_rust_panics(false);
-            let lua = Lua::new_with(StdLib::ALL_SAFE, options)?;
+            // Lua's own `pcall` stays, so that its code can be compiled, and a session can wait within it.
+            let lua = Lua::new_with(StdLib::ALL_SAFE, LuaOptions::new().catch_rust_panics(true))?;
             let native = lua.create_table()?;
             address::add_functions(&lua, &native)?;
             json::add_functions(&lua, &native)?;
@@ -60,6 +67,7 @@ impl State {
             modules::add_functions(&lua, &native, file)?;
             let checks = Checks::default();
             checks.add_function(&lua, &native)?;
+            native.set("step", step_mark())?;
             let facts = facts.table(&lua)?;
             let run = |source: &str| {
                 lua.load(source).set_name(format!("={OWN_CHUNK}")).call::<Table>((facts.clone(), native.clone()))
@@ -97,6 +105,25 @@ impl State {
     /// Returns whether the script defines a function of this name.
     pub fn defines(&self, name: &str) -> bool {
         self.function("defines").is_ok_and(|defines| defines.call(name).unwrap_or(false))
+    }
+
+    /// Returns a function of the script's file that nothing calls, and the function whose name is nearly the same, which Torr would
+    /// call; `None` where the script defines any that Torr calls.
+    pub fn misspelt(&self, source: &[u8]) -> Option<(String, &'static str)> {
+        if CALLED.iter().any(|name| self.defines(name)) {
+            return None;
+        }
+        let source = String::from_utf8_lossy(source);
+        let words = source.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let mentions = |name: &str| words.clone().filter(|word| *word == name).count();
+        let own = self.lua.globals().pairs::<String, Function>().filter_map(Result::ok);
+        let mut own: Vec<_> = own.filter(|(_, function)| function.info().what == "Lua").map(|(name, _)| name).collect();
+        own.sort();
+        let near = |name: &String| {
+            let alike = |called: &&&str| strsim::jaro_winkler(name, called) > 0.9;
+            CALLED.iter().find(alike).filter(|_| mentions(name) == 1).copied()
+        };
+        own.into_iter().find_map(|name| near(&name).map(|called| (name, called)))
     }
 
     /// Takes the checks that the script has made since they were last taken.

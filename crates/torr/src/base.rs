@@ -95,6 +95,8 @@ impl BaseArgs<'_> {
             arguments: self.arguments,
             variables: variables.clone().into_iter().collect(),
             secrets: self.variables.secrets().collect(),
+            feeder: self.request.records()?,
+            feeder_order: self.request.feeder_order.into(),
             // Standard output belongs to the report.
             printing: Printing::Stderr,
             find: Box::new(finder(self.transport)),

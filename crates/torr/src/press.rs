@@ -139,6 +139,8 @@ pub fn scripted(args: &PressArgs, plan: Plan, words: ScriptWords<'_>) -> Result<
         arguments: words.arguments,
         variables: words.variables,
         secrets: words.secrets,
+        feeder: args.request.records()?,
+        feeder_order: args.request.feeder_order.into(),
         printing: words.printing,
         find: Box::new(finder(&args.transport)),
     };

@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use torr_gauge::collector::Measurement;
 use torr_press::learnt::Find;
+use torr_press::request::{Feeder, Order};
 use torr_press::users::Users;
 use torr_press::{Plan, Requests, Target};
 use torr_script::session::SessionUsers;
@@ -47,6 +48,9 @@ pub struct ScriptSettings<'a> {
     pub variables: Vec<(String, String)>,
     /// Values that no output shows.
     pub secrets: Vec<String>,
+    /// Records, of which each session takes one.
+    pub feeder: Option<Feeder>,
+    pub feeder_order: Order,
     pub printing: Printing,
     /// Finds the way to servers beside the target that sessions send requests to.
     pub find: Find,
@@ -83,7 +87,15 @@ impl Script {
         let script = match loaded.map_err(CliError::usage)? {
             LoadedScript::Sessions(script) => {
                 let url = origin.parse().map_err(CliError::usage)?;
-                Self::Sessions(Arc::new(SessionUsers::new(script, url, settings.secrets, settings.find)))
+                let mut users = SessionUsers::new(script, url, settings.secrets, settings.find);
+                if let Some(feeder) = settings.feeder {
+                    users.feed(feeder, settings.feeder_order);
+                }
+                Self::Sessions(Arc::new(users))
+            }
+            LoadedScript::Wrk(_) if settings.feeder.is_some() => {
+                let hint = "its records are for a function session(user), as user.vars";
+                return Err(CliError::Usage(format!("--feeder has no meaning for a script of wrk ({hint})")));
             }
             LoadedScript::Wrk(script) => {
                 if plan.protocol.http2 && script.depth > 1 {

@@ -42,11 +42,11 @@ pub(super) fn end_of_match(text: &[u8], at: usize, secret: &[u8]) -> Option<usiz
     None
 }
 
-/// Returns a text with every escape in it replaced by its character.
+/// Returns a text with every escape in it replaced by its character. A plus sign stays, which is a space in forms only.
 pub fn unescaped(text: &[u8]) -> Vec<u8> {
     let (mut out, mut rest) = (Vec::with_capacity(text.len()), text);
     while let Some((byte, after)) = rest.split_first() {
-        match escaped(rest) {
+        match escaped(rest).filter(|_| *byte != b'+') {
             Some(found) => {
                 out.extend_from_slice(&found.bytes[..found.count]);
                 rest = &rest[found.length..];

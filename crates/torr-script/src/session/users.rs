@@ -6,17 +6,18 @@ use crate::error::ScriptError;
 use crate::fault::Fault;
 use crate::message;
 use crate::progress::Progress;
-use crate::state::State;
+use crate::state::{State, step_mark};
 use bytes::Bytes;
 use cookie_store::CookieStore;
 use http::Request;
-use mlua::{IntoLuaMulti, LuaString, MultiValue, Thread, Value};
+use mlua::{IntoLuaMulti, Lua, LuaString, MultiValue, Table, Thread, Value};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use torr_gauge::{Failure, Secrets};
 use torr_gauge::sessions::EntryName;
 use torr_press::learnt::{self, LearntServers, Lookup};
-use torr_press::request::sent_secrets;
+use torr_press::request::{Feeder, Order, sent_secrets};
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Unmet, Users};
 use torr_press::{Destination, Keep, KeptResponse, RequestInfo, RequestParts};
 use url::{Origin, Url};
@@ -37,6 +38,15 @@ pub struct SessionUsers {
     secrets: Secrets,
     /// The servers beside the target that requests go to.
     learnt: Arc<LearntServers>,
+    records: Option<Records>,
+}
+
+/// Records, of which each session takes one.
+#[derive(Debug)]
+struct Records {
+    feeder: Feeder,
+    order: Order,
+    next: AtomicUsize,
 }
 
 impl SessionUsers {
@@ -52,7 +62,26 @@ impl SessionUsers {
         let names = Names::new(script.threads[0].script.clone());
         let learnt = Arc::new(LearntServers::new(1, find));
         let secrets = Secrets::new(secrets);
-        Self { script, target, names, progress, fault: Fault::default(), secrets, learnt }
+        Self { script, target, names, progress, fault: Fault::default(), secrets, learnt, records: None }
+    }
+
+    /// Lets each session take a record, whose fields are variables.
+    pub fn feed(&mut self, feeder: Feeder, order: Order) {
+        self.records = Some(Records { feeder, order, next: AtomicUsize::new(0) });
+    }
+
+    /// Returns the record of the next session as a table, if there are records.
+    fn next_record(&self, lua: &Lua) -> mlua::Result<Option<Table>> {
+        let Some(Records { feeder, order, next }) = &self.records else { return Ok(None) };
+        let record = match order {
+            Order::Random => fastrand::usize(0..feeder.records()),
+            Order::Sequence => next.fetch_add(1, Ordering::Relaxed) % feeder.records(),
+        };
+        let table = lua.create_table()?;
+        for (field, name) in feeder.names().enumerate() {
+            table.raw_set(name, lua.create_string(feeder.value(record, field))?)?;
+        }
+        Ok(Some(table))
     }
 
     fn masked(&self, text: &str) -> String {
@@ -180,7 +209,8 @@ impl SessionThread<'_> {
         let coroutine = match &state.coroutine {
             Some(coroutine) => coroutine,
             None => {
-                let made = self.state.function("session")?.call::<Thread>(state.number + 1).map_err(error)?;
+                let record = self.shared.next_record(&self.state.lua).map_err(error)?;
+                let made = self.state.function("session")?.call::<Thread>((state.number + 1, record)).map_err(error)?;
                 state.coroutine.insert(made)
             }
         };
@@ -193,13 +223,17 @@ impl SessionThread<'_> {
 
     /// Returns the step that yielded values stand for.
     fn step(&mut self, user: usize, yielded: &MultiValue) -> Option<Step> {
-        let text = |position: usize| yielded.get(position).and_then(Value::as_string);
+        // A script that yields by itself does not have the mark.
+        if yielded.front() != Some(&step_mark()) {
+            return None;
+        }
+        let text = |position: usize| yielded.get(1 + position).and_then(Value::as_string);
         match &*text(0)?.as_bytes() {
             b"send" => {
                 let (name, method, path) = (text(1)?, text(2)?, text(3)?);
                 let entry = self.names.entry(&name.to_string_lossy());
                 self.users[user].entry = entry;
-                let origin = yielded.get(6).and_then(Value::as_string);
+                let origin = text(6);
                 match origin.map(|origin| OtherServer::of(&origin.to_string_lossy(), &self.shared.target)).transpose() {
                     Ok(server) => self.users[user].server = server.flatten(),
                     Err(why) => return Some(Step::Failed(entry, Some(self.shared.masked(&why)))),
@@ -208,8 +242,12 @@ impl SessionThread<'_> {
                 Some(Step::Send(entry))
             }
             b"pause" => {
-                let seconds = yielded.get(1)?.as_f64()?.clamp(0.0, LONGEST_PAUSE_S);
-                Some(Step::Pause(Duration::from_secs_f64(seconds)))
+                // Whole numbers are integers to mlua.
+                let seconds = match yielded.get(2)? {
+                    Value::Integer(seconds) => *seconds as f64,
+                    other => other.as_f64()?,
+                };
+                Some(Step::Pause(Duration::from_secs_f64(seconds.clamp(0.0, LONGEST_PAUSE_S))))
             }
             b"fail" => {
                 // What a server sent back may have in it what it was sent.

@@ -7,7 +7,7 @@ use super::input::{Input, feeder};
 use crate::exit::CliError;
 use clap::{ArgGroup, Args, ValueEnum};
 use std::path::PathBuf;
-use torr_press::request::{Auth, Body, Data, Options, Order, Url, read_list};
+use torr_press::request::{Auth, Body, Data, Feeder, Options, Order, Url, read_list};
 use torr_press::{Requests, Target};
 
 /// Not a comment of the field: its brackets are no links.
@@ -95,6 +95,14 @@ impl From<OrderArg> for Order {
 }
 
 impl RequestArgs {
+    /// Returns the records of `--feeder`.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or has none.
+    pub fn records(&self) -> Result<Option<Feeder>, CliError> {
+        self.feeder.as_deref().map(|path| feeder(path, &self.files)).transpose()
+    }
+
     /// Returns the target, the requests, and the options that the requests were made of.
     pub fn requests(&self, url: Option<&str>, keep_alive: bool) -> Result<(Target, Requests, Options), CliError> {
         let mut input = Input::of(&self.files);
@@ -144,7 +152,7 @@ fn options(args: &RequestArgs, keep_alive: bool, input: &mut Input) -> Result<Op
         keep_alive,
         templates: !args.no_template,
         of_several_machines: args.files.is_of_fleet(),
-        feeder: args.feeder.as_deref().map(|path| feeder(path, &args.files)).transpose()?,
+        feeder: args.records()?,
         feeder_order: args.feeder_order.into(),
         url_order: args.order.into(),
     })

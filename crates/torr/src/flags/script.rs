@@ -8,6 +8,6 @@ use std::path::PathBuf;
 #[command(next_help_heading = "Request")]
 pub struct ScriptArgs {
     /// A Lua script of wrk, or one with a function session(user), that says what is sent; its arguments follow the URL and '--'
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["urls", "feeder"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "urls")]
     pub script: Option<PathBuf>,
 }

@@ -15,7 +15,7 @@ use torr_fronts::TlsArgs;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_net::address;
 use torr_net::tls::{Roots, TlsSettings, Versions};
-use torr_press::request::{Body, Data, Options};
+use torr_press::request::{Body, Data, Options, Order};
 use torr_press::{Arrivals, Inspection, Pace, Plan, ProtocolConfig, Requests, Schedule, Target};
 use torr_report::fronts;
 use torr_script::Printing;
@@ -110,7 +110,17 @@ impl FrontLoad {
         let one_server = "this command line has one server; 'torr URL --script FILE' takes several";
         let find = Box::new(move |_: &str| Err(one_server.to_owned()));
         let files = &FileSource::Here;
-        let settings = ScriptSettings { path: &path, files, arguments: &arguments, variables, secrets, printing, find };
+        let settings = ScriptSettings {
+            path: &path,
+            files,
+            arguments: &arguments,
+            variables,
+            secrets,
+            feeder: None,
+            feeder_order: Order::Sequence,
+            printing,
+            find,
+        };
         let script = Script::load(&plan, settings)?;
         Ok((script.plan(plan), Some(script)))
     }
