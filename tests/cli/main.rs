@@ -30,6 +30,7 @@ mod script_files;
 mod script_sessions;
 mod scripts;
 mod secrets;
+mod session_bombs;
 mod session_guide;
 mod session_options;
 mod session_outputs;

@@ -325,7 +325,10 @@ fn a_session_waits_within_pcall_and_coroutines() {
     let (_, ended) = once("function session(user)\n  coroutine.yield('pause', 1)\nend", &[]);
     assert!(ended.code == Some(1) && ended.stderr.contains("it yielded by itself"), "{ended:?}");
     let (_, ended) = once("function session(user) end\nhttp.get('/')", &[]);
-    assert!(ended.code == Some(2) && ended.stderr.contains("a.lua:2: requests and user.think stand within"), "{ended:?}");
+    assert!(
+        ended.code == Some(2) && ended.stderr.contains("a.lua:2: requests and user.think stand within"),
+        "{ended:?}"
+    );
 }
 
 #[test]

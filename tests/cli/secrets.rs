@@ -11,7 +11,8 @@ fn echo(client: &mut Client) {
         let text = String::from_utf8_lossy(&request).into_owned();
         let json = serde_json::to_string(&text).expect("text is JSON");
         let xml = text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
-        let percent = |byte: u8| if byte.is_ascii_alphanumeric() { (byte as char).into() } else { format!("%{byte:02X}") };
+        let percent =
+            |byte: u8| if byte.is_ascii_alphanumeric() { (byte as char).into() } else { format!("%{byte:02X}") };
         let encoded: String = request.iter().map(|byte| percent(*byte)).collect();
         let fields: String = text
             .lines()
@@ -39,7 +40,8 @@ fn outputs(folder: &Path, args: &[&str]) -> (Ended, String) {
     let mut command = torr_command(&[args, &files].concat());
     command.current_dir(folder).env("TORR_TEST_KEY", "env-k&9\"z+");
     let ended = Running::start(command).wait();
-    let written = ["j", "c", "p", "x", "h.html"].iter().map(|name| fs::read_to_string(folder.join(name)).unwrap_or_default());
+    let written =
+        ["j", "c", "p", "x", "h.html"].iter().map(|name| fs::read_to_string(folder.join(name)).unwrap_or_default());
     let all = written.chain([ended.stdout.clone(), ended.stderr.clone()]).collect::<Vec<_>>().join("\n");
     (ended, all)
 }
@@ -117,8 +119,7 @@ fn no_output_of_sessions_has_what_was_sent() {
     fs::write(folder.path().join("a.hurl"), HURL).expect("there is room");
     let url = format!("url={}", server.url());
     let secret = "pw=k&9\"z+";
-    let (ended, all) =
-        outputs(folder.path(), &["a.hurl", "--variable", &url, "--secret", secret, "-c1", "-n4"]);
+    let (ended, all) = outputs(folder.path(), &["a.hurl", "--variable", &url, "--secret", secret, "-c1", "-n4"]);
     assert!(all.contains("HTTP/1.1 401"), "{ended:?}");
     has_none(&all, &["k&9\"z+", "own-k9z"]);
     for _ in 0..4 {

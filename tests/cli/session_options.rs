@@ -50,7 +50,9 @@ fn a_path_is_sent_as_it_is() {
     assert_eq!(of("", "path-as-is: true"), "GET / HTTP/1.1");
     assert_eq!(of("/a/../b", "path-as-is: false"), "GET /b HTTP/1.1");
     assert_eq!(of("/a/../b", "http1.0: true"), "GET /b HTTP/1.0");
-    let file = format!("GET http://{address}/a/../{{{{name}}}}\n[Options]\npath-as-is: {{{{as_is}}}}\n[Query]\nq: é\nHTTP 200\n");
+    let file = format!(
+        "GET http://{address}/a/../{{{{name}}}}\n[Options]\npath-as-is: {{{{as_is}}}}\n[Query]\nq: é\nHTTP 200\n"
+    );
     let lines = sent(&server, &file, &["--variable", "name=x y", "--variable", "as_is=true"]);
     assert_eq!(lines, ["GET /a/../x%20y?q=%C3%A9 HTTP/1.1"]);
 }
@@ -79,7 +81,9 @@ fn connections_go_where_options_say() {
     for options in [
         format!("connect-to: a.test:80:127.0.0.1:{port}"),
         format!("connect-to: ::127.0.0.1:{port}"),
-        format!("variable: port={port}\nresolve: a.test:80:192.0.2.1\nconnect-to: a.test:80:localhost:{{{{port}}}}\nipv4: true"),
+        format!(
+            "variable: port={port}\nresolve: a.test:80:192.0.2.1\nconnect-to: a.test:80:localhost:{{{{port}}}}\nipv4: true"
+        ),
     ] {
         let lines = sent(&server, &format!("GET http://a.test/x\n[Options]\n{options}\nHTTP 200\n"), &[]);
         assert_eq!(lines, ["GET /x HTTP/1.1"], "{options}");
@@ -99,7 +103,10 @@ fn what_a_run_refuses_check_refuses_in_the_same_words() {
     let two = |one: &str, other: &str| format!("{}{}", with(one), with(other));
     let captured = format!("GET {url}\nHTTP 200\n[Captures]\np: status\n{}", with("proxy: 127.0.0.1:{{p}}"));
     for (source, what) in [
-        ("GET 127.0.0.1:9/x\nHTTP 200\n".to_owned(), "1:1: the URL '127.0.0.1:9/x' has no scheme: write http://127.0.0.1:9/x"),
+        (
+            "GET 127.0.0.1:9/x\nHTTP 200\n".to_owned(),
+            "1:1: the URL '127.0.0.1:9/x' has no scheme: write http://127.0.0.1:9/x",
+        ),
         ("GET example.com/{{n}}\nHTTP 200\n".to_owned(), "has no scheme"),
         ("GET {{base}}/x\nHTTP 200\n".to_owned(), "1:1: the URL 'h:1/x' has no scheme: write http://h:1/x"),
         ("GET ftp://h/\nHTTP 200\n".to_owned(), "is not a URL of http or https"),
@@ -144,7 +151,8 @@ fn filters_for_lists_take_what_an_expression_found_once() {
          jsonpath \"$.items\" nth 1 jsonpath \"$.id\" == 2 # fails: no text\n",
         server.url()
     );
-    let ended = run("once", &file.replace("jsonpath \"$.items\" nth 1 jsonpath \"$.id\" == 2 # fails: no text\n", ""), &[]);
+    let ended =
+        run("once", &file.replace("jsonpath \"$.items\" nth 1 jsonpath \"$.id\" == 2 # fails: no text\n", ""), &[]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let ended = run("once", &file.replace("$.items[0:1].id", "$.items[0].id"), &[]);
     assert!(ended.stdout.contains("the filter last cannot be applied to integer 1"), "{ended:?}");

@@ -119,7 +119,8 @@ mod tests {
         assert_eq!((kept.fields.len(), kept.complete), (MAX_FIELDS, false));
         let json = serde_json::to_string(&kept).unwrap();
         assert!(json.len() < 5000 && !json.contains("secret"), "{} bytes", json.len());
-        let small = FailedResponse::new(404, "HTTP/2 404", std::iter::empty(), "né".as_bytes(), true, &Secrets::default());
+        let small =
+            FailedResponse::new(404, "HTTP/2 404", std::iter::empty(), "né".as_bytes(), true, &Secrets::default());
         assert_eq!((small.content.as_str(), small.complete), ("né", true));
     }
 }

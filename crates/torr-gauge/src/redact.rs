@@ -12,8 +12,20 @@ const EXAMPLES: [&str; 4] = ["USER", "USER:PASSWORD", "NAME:PASSWORD", ":PASSWOR
 
 /// Parameters of a URL's query whose values are secrets, in lower case.
 const SECRET_PARAMETERS: [&str; 14] = [
-    "password", "passwd", "pwd", "sslpassword", "secret", "client_secret", "token", "access_token", "refresh_token",
-    "id_token", "api_key", "apikey", "api-key", "x-api-key",
+    "password",
+    "passwd",
+    "pwd",
+    "sslpassword",
+    "secret",
+    "client_secret",
+    "token",
+    "access_token",
+    "refresh_token",
+    "id_token",
+    "api_key",
+    "apikey",
+    "api-key",
+    "x-api-key",
 ];
 
 /// Parts of the names of secret header fields, in lower case.

@@ -208,19 +208,26 @@ mod tests {
         let chars = |spell: &dyn Fn(char) -> String| text.chars().map(spell).collect::<String>();
         let is_plain = |c: char| c.is_ascii_alphanumeric();
         let json = serde_json::to_string(text).expect("text is JSON");
-        let unit = |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04X}")).collect::<String>();
+        let unit =
+            |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04X}")).collect::<String>();
         vec![
             text.to_owned(),
             bytes(|byte| format!("%{byte:02X}")),
             bytes(|byte| format!("%{byte:02x}")),
             bytes(|byte| if byte.is_ascii_alphanumeric() { (byte as char).into() } else { format!("%{byte:02X}") }),
-            chars(&|c| if c == ' ' { "+".into() } else { c.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect() }),
+            chars(&|c| {
+                if c == ' ' { "+".into() } else { c.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect() }
+            }),
             json[1..json.len() - 1].to_owned(),
             json[1..json.len() - 1].replace('/', "\\/"),
             chars(&|c| if is_plain(c) { c.into() } else { unit(c) }),
             chars(&|c| if is_plain(c) { c.into() } else { format!("&#{};", c as u32) }),
             chars(&|c| if is_plain(c) { c.into() } else { format!("&#x{:X};", c as u32) }),
-            text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&apos;"),
+            text.replace('&', "&amp;")
+                .replace('<', "&lt;")
+                .replace('>', "&gt;")
+                .replace('"', "&quot;")
+                .replace('\'', "&apos;"),
             bytes(|byte| format!("{byte:02x}")),
             bytes(|byte| format!("{byte:02X}")),
             BASE64_STANDARD.encode(text),

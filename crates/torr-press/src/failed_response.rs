@@ -2,8 +2,8 @@
 
 use crate::decode::Encoding;
 use torr_gauge::Secrets;
-use torr_gauge::secrets::Haystack;
 use torr_gauge::failed_response::FailedResponse;
+use torr_gauge::secrets::Haystack;
 use torr_wire::Header;
 use torr_wire::response::{HeadCache, Observer, ResponseReader};
 

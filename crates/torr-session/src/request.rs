@@ -228,7 +228,9 @@ impl Request {
 fn check_literal(url: &ast::Template) -> Result<(), EvaluationError> {
     match (url.literal(), url.0.first()) {
         (Some(text), _) => parsed_url(text).map(drop),
-        (None, Some(ast::Piece::Text(front))) if !["http://", "https://"].iter().any(|scheme| scheme.starts_with(front)) => {
+        (None, Some(ast::Piece::Text(front)))
+            if !["http://", "https://"].iter().any(|scheme| scheme.starts_with(front)) =>
+        {
             parsed_url(&format!("{front}x")).map(drop)
         }
         _ => Ok(()),

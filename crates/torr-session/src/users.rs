@@ -41,7 +41,8 @@ impl Users for HurlUsers {
     }
 
     fn error(&self) -> Option<String> {
-        let what = "captures and asserts had not been evaluated 2 s after the end of the run: simplify their expressions";
+        let what =
+            "captures and asserts had not been evaluated 2 s after the end of the run: simplify their expressions";
         self.is_given_up.load(Ordering::Relaxed).then(|| what.to_owned())
     }
 

@@ -62,8 +62,8 @@ pub fn run(args: &CheckArgs, look_through: impl Fn(&str) -> Result<Planned, CliE
         }
         let source = input.read_text(path, "requests")?;
         let names = given.values.keys().map(String::as_str);
-        let session = hurl::parse(&source)
-            .and_then(|file| Session::compile(&file, &Folder::of(Path::new(path)), names));
+        let session =
+            hurl::parse(&source).and_then(|file| Session::compile(&file, &Folder::of(Path::new(path)), names));
         match session {
             Ok(session) => mistakes += report(path, source, session, &given)?,
             Err(ParseError { at, message }) => {

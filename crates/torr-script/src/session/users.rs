@@ -14,8 +14,8 @@ use mlua::{IntoLuaMulti, Lua, LuaString, MultiValue, Table, Thread, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use torr_gauge::{Failure, Secrets};
 use torr_gauge::sessions::EntryName;
+use torr_gauge::{Failure, Secrets};
 use torr_press::learnt::{self, LearntServers, Lookup};
 use torr_press::request::{Feeder, Order, sent_secrets};
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Unmet, Users};
@@ -179,7 +179,16 @@ enum Next {
 
 impl User {
     fn new(number: usize) -> Self {
-        Self { number, coroutine: None, next: Next::Resume, entry: 0, request: Vec::new(), sent: Vec::new(), cookies: None, server: None }
+        Self {
+            number,
+            coroutine: None,
+            next: Next::Resume,
+            entry: 0,
+            request: Vec::new(),
+            sent: Vec::new(),
+            cookies: None,
+            server: None,
+        }
     }
 
     /// Returns a URL of the server that the latest request goes to. `target` is the run's.

@@ -130,12 +130,7 @@ impl FromStr for ConnectTo {
         if !rest.is_empty() || host.contains(':') && host.parse::<IpAddr>().is_err() {
             return Err(wrong());
         }
-        Ok(Self {
-            from_host: given(from_host),
-            from_port: number(from_port)?,
-            host: given(host),
-            port: number(port)?,
-        })
+        Ok(Self { from_host: given(from_host), from_port: number(from_port)?, host: given(host), port: number(port)? })
     }
 }
 

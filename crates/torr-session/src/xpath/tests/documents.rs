@@ -49,7 +49,8 @@ fn tags_with_too_many_attributes_are_refused() {
     assert!(html(&tag.repeat(10)).is_err());
     // Text, comments and values may have as many words as they like.
     let words = "\"a b/c' ".repeat(100_000);
-    for page in [format!("<p>{words}"), format!("<!-- <p {words} -->"), format!("<p a='{}'>", words.replace('\'', ""))] {
+    for page in [format!("<p>{words}"), format!("<!-- <p {words} -->"), format!("<p a='{}'>", words.replace('\'', ""))]
+    {
         assert!(html(&page).is_ok());
     }
     assert!(html(&format!("<script>if (a <b) {words}</script>")).is_ok());
@@ -100,7 +101,10 @@ fn xml_is_read_strictly() {
         ("\u{feff}\n<?xml version='1.0'?><a/>", "<a></>"),
         ("<!DOCTYPE a [<!ENTITY e 'text'>]><a>&e;</a>", "<a>text</>"),
         ("<!DOCTYPE a [<!ENTITY e '<b>t</b>'>]><a>&e;</a>", "<a><b>t</></>"),
-        ("<?xml version='1.0'?><!DOCTYPE a [<!ENTITY e \"'&#38;lt;\">]><a b='&e;' c='&#9;'>&e;</a>", "<a b='< c=\t>'<</>"),
+        (
+            "<?xml version='1.0'?><!DOCTYPE a [<!ENTITY e \"'&#38;lt;\">]><a b='&e;' c='&#9;'>&e;</a>",
+            "<a b='< c=\t>'<</>",
+        ),
     ];
     for (text, form) in forms {
         let tree = xml(text).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -161,7 +165,8 @@ fn what_is_beyond_a_limit_is_refused() {
     assert_eq!(html(&"<i x=1>".repeat(5_000)).expect_err("deep"), deep);
     assert_eq!(html(&tag.repeat(MAX_NODES / 27 + 1)).expect_err("many"), many);
     assert_eq!(xml(&format!("<a>{}</a>", tag.repeat(MAX_NODES / 27 + 1))).expect_err("many"), many);
-    let laughs = format!("<!DOCTYPE a [<!--<!ENTITY ]>--><!ENTITY e '{}'>]><a>{}</a>", "x".repeat(100_000), "&e;".repeat(1_000));
+    let laughs =
+        format!("<!DOCTYPE a [<!--<!ENTITY ]>--><!ENTITY e '{}'>]><a>{}</a>", "x".repeat(100_000), "&e;".repeat(1_000));
     assert!(xml(&laughs).expect_err("large").starts_with("the entities that the content declares could grow"));
     let wide = html(&"<i>x</i>".repeat(20_000)).expect("it is HTML");
     let slow = "//i[count(//i[. = 'y']) = 0]";

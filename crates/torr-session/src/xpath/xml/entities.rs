@@ -203,7 +203,9 @@ impl Expanded {
             return Ok(&text[1..]);
         };
         if level == MAX_LEVELS {
-            return Err(format!("an entity that the content declares refers to itself, or to {MAX_LEVELS} others in turn"));
+            return Err(format!(
+                "an entity that the content declares refers to itself, or to {MAX_LEVELS} others in turn"
+            ));
         }
         self.take(REFERENCE)?;
         match in_value {
@@ -278,7 +280,8 @@ impl<'t> Cursor<'t> {
 
     /// Takes a name: what no space and no punctuation of markup ends.
     fn word(&mut self) -> &'t str {
-        let ends = |c: char| c.is_ascii_whitespace() || matches!(c, '&' | ';' | '<' | '>' | '"' | '\'' | '%' | '#' | '/');
+        let ends =
+            |c: char| c.is_ascii_whitespace() || matches!(c, '&' | ';' | '<' | '>' | '"' | '\'' | '%' | '#' | '/');
         let (word, rest) = self.0.split_at(self.0.find(ends).unwrap_or(self.0.len()));
         self.0 = rest;
         word
@@ -302,7 +305,10 @@ mod tests {
         for (text, expanded) in [
             ("<a>&b;</a>", "<a>&b;</a>"),
             ("<!DOCTYPE a>\n<a/>", "            \n<a/>"),
-            ("<?x?><!--y--><!DOCTYPE a [\n<!ENTITY b 'c'>]><a>&b;</a>", "<?x?><!--y-->             \n                 <a>c</a>"),
+            (
+                "<?x?><!--y--><!DOCTYPE a [\n<!ENTITY b 'c'>]><a>&b;</a>",
+                "<?x?><!--y-->             \n                 <a>c</a>",
+            ),
         ] {
             assert_eq!(expand(text).as_deref(), Ok(expanded), "{text}");
         }
@@ -319,7 +325,8 @@ mod tests {
             let found = expand(&format!("{declared}{text}")).map(|found| found.trim_start().to_owned());
             assert_eq!(found.as_deref(), Ok(expanded), "{text}");
         }
-        for text in ["<!DOCTYPE a [", "<!DOCTYPE a [<!ENTITY>]><a/>", "<!DOCTYPE a [x]><a/>", "<!DOCTYPE a [<!--]><a/>"] {
+        for text in ["<!DOCTYPE a [", "<!DOCTYPE a [<!ENTITY>]><a/>", "<!DOCTYPE a [x]><a/>", "<!DOCTYPE a [<!--]><a/>"]
+        {
             assert!(expand(text).is_err_and(|why| why.ends_with("is malformed")), "{text}");
         }
     }
@@ -327,11 +334,14 @@ mod tests {
     #[test]
     fn what_references_grow_to_is_bounded() {
         let million = "A".repeat(1_000_000);
-        let levels: String =
-            (1..30).map(|level| format!("<!ENTITY e{level} '&e{0};&e{0};'>", level - 1)).collect();
+        let levels: String = (1..30).map(|level| format!("<!ENTITY e{level} '&e{0};&e{0};'>", level - 1)).collect();
         let bombs = [
             // A declaration behind a comment that looks like one.
-            format!("[<!--<!ENTITY ]>--><!ENTITY a '{million}'><!ENTITY b '{}'>]><r x='{}'/>", "&a;".repeat(255), "&b;".repeat(40)),
+            format!(
+                "[<!--<!ENTITY ]>--><!ENTITY a '{million}'><!ENTITY b '{}'>]><r x='{}'/>",
+                "&a;".repeat(255),
+                "&b;".repeat(40)
+            ),
             format!("[<?x ]>?><!ENTITY a '{million}'>]><r>{}</r>", "&a;".repeat(40)),
             format!("[<!ATTLIST r x CDATA ']>'><!ENTITY a '{million}'>]><r>{}</r>", "&a;".repeat(40)),
             format!("SYSTEM ']>' [<!ENTITY a '{million}'>]><r>{}</r>", "&a;".repeat(40)),
