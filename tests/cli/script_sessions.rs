@@ -393,7 +393,7 @@ fn a_misspelt_function_is_named() {
     let server = noting();
     for (source, what) in [
         ("function sesion(user) http.get('/a') end", "nothing calls the function 'sesion': did you mean 'session'?"),
-        ("function Request() return '' end", ""),
+        ("function Request() return '' end", "did you mean 'request'?"),
         ("function reqest() return '' end", "did you mean 'request'?"),
         ("local function requests() end", ""),
         ("function requests() end requests()", ""),

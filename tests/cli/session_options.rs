@@ -134,7 +134,7 @@ fn what_a_run_refuses_check_refuses_in_the_same_words() {
 fn filters_for_lists_take_what_an_expression_found_once() {
     let server = Script::start(|client: &mut Client| {
         while client.request().is_some() {
-            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 55\r\n\r\n{\"items\":[{\"id\":1,\"stock\":1},{\"id\":2,\"stock\":0}],\"a\":[]}");
+            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 56\r\n\r\n{\"items\":[{\"id\":1,\"stock\":1},{\"id\":2,\"stock\":0}],\"a\":[]}");
         }
     });
     let file = format!(

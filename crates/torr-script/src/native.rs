@@ -1,6 +1,6 @@
 //! The functions of sessions that are Torr's own: fields of responses, and checks.
 
-use mlua::{Lua, LuaString, Result, Table};
+use mlua::{Lua, LuaString, Result, Table, Value};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The checks since they were last taken: names, and whether each holds.
@@ -22,6 +22,11 @@ impl Checks {
         })?;
         native.set("check", check)
     }
+}
+
+/// Returns what an object of wrk has by a name that it does not know: the name itself, as text.
+pub fn unknown_name(lua: &Lua, name: Value) -> Result<Value> {
+    Ok(lua.coerce_string(name.clone())?.map_or(name, Value::String))
 }
 
 /// Adds `field` to Torr's functions: it returns the value of the first field with a name, in any case.

@@ -116,8 +116,14 @@ impl State {
         let source = String::from_utf8_lossy(source);
         let words = source.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         let mentions = |name: &str| words.clone().filter(|word| *word == name).count();
-        let own = self.lua.globals().pairs::<String, Function>().filter_map(Result::ok);
-        let mut own: Vec<_> = own.filter(|(_, function)| function.info().what == "Lua").map(|(name, _)| name).collect();
+        let mut own = Vec::new();
+        for (name, value) in self.lua.globals().pairs::<Value, Value>().filter_map(Result::ok) {
+            if let (Value::String(name), Value::Function(function)) = (name, value)
+                && function.info().what == "Lua"
+            {
+                own.push(name.to_string_lossy());
+            }
+        }
         own.sort();
         let near = |name: &String| {
             let alike = |called: &&&str| strsim::jaro_winkler(name, called) > 0.9;

@@ -1,5 +1,6 @@
 //! The statistics that `done` is called with.
 
+use crate::native::unknown_name;
 use mlua::{MetaMethod, UserData, UserDataFields, UserDataMethods, Value};
 use torr_gauge::Latency;
 
@@ -50,8 +51,7 @@ impl UserData for Stats {
 
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
         methods.add_method("percentile", |_, this, percent: f64| Ok(this.percentile(percent) as f64));
-        // wrk has the name itself where it knows no field.
-        methods.add_meta_method(MetaMethod::Index, |_, _, name: Value| Ok(name));
+        methods.add_meta_method(MetaMethod::Index, |lua, _, name: Value| unknown_name(lua, name));
         methods.add_meta_method(MetaMethod::Len, |_, this, ()| Ok(this.values.len()));
         methods.add_meta_method(MetaMethod::Call, |_, this, position: f64| {
             let (value, count) = this.at(position);

@@ -1,6 +1,7 @@
 //! A load thread as scripts have it: the object that `setup` is called with, and `wrk.thread`.
 
 use crate::address::ScriptAddress;
+use crate::native::unknown_name;
 use crate::transfer;
 use mlua::{Error, MetaMethod, UserData, UserDataFields, UserDataMethods, Value, WeakLua};
 use std::net::SocketAddr;
@@ -61,8 +62,8 @@ impl UserData for ScriptThread {
             let state = this.state.try_upgrade().ok_or_else(gone)?;
             state.globals().set(transfer::copy(&name, &state)?, transfer::copy(&value, &state)?)
         });
-        // wrk has the name itself where it knows no field, and scripts pass `thread.id` on.
-        methods.add_meta_method(MetaMethod::Index, |_, _, name: Value| Ok(name));
+        // Scripts pass `thread.id` on.
+        methods.add_meta_method(MetaMethod::Index, |lua, _, name: Value| unknown_name(lua, name));
         methods.add_method("stop", |_, this, ()| {
             this.control.stopped.store(true, Ordering::Relaxed);
             Ok(())

@@ -8,6 +8,7 @@ use crate::expected::Expected;
 use crate::scope::Variables;
 use crate::walk::{Action, Judgement, Walk};
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 use torr_gauge::{Failure, Secrets};
 use torr_press::learnt::{self, Lookup};
@@ -24,6 +25,8 @@ pub struct HurlThread<'r> {
     users: Vec<User>,
     /// The servers that this thread has learnt of, with their numbers.
     learnt: Vec<(Origin, usize)>,
+    /// The secrets of the latest failed response beside those of the run, and both together.
+    latest: (Vec<String>, Arc<Secrets>),
 }
 
 /// A user in a session.
@@ -54,7 +57,8 @@ impl<'r> HurlThread<'r> {
     pub fn new(shared: &'r HurlUsers, part: &ThreadPart, decisions: &'r DecisionCount) -> Self {
         let user = |_| User::new(0, Variables::default());
         let users = part.users.clone().map(user).collect();
-        Self { shared, decisions, keep_alive: part.keep_alive, users, learnt: Vec::new() }
+        let latest = (Vec::new(), Arc::new(shared.secrets.clone()));
+        Self { shared, decisions, keep_alive: part.keep_alive, users, learnt: Vec::new(), latest }
     }
 
     fn file(&self, user: usize) -> &'r PreparedFile {
@@ -95,6 +99,16 @@ impl<'r> HurlThread<'r> {
         let mut bytes = Vec::new();
         encode::write(request, Keep::Status, true, &mut bytes);
         sent_secrets(&bytes)
+    }
+
+    /// Returns all secrets that a failed response may have sent back. Most requests of a load have the same ones.
+    fn secrets_of_failure(&mut self, user: usize) -> Arc<Secrets> {
+        let further: Vec<String> = self.redacted(user).chain(self.sent_secrets(user)).collect();
+        if self.latest.0 != further {
+            let secrets = self.shared.secrets.with(further.iter().cloned());
+            self.latest = (further, Arc::new(secrets));
+        }
+        Arc::clone(&self.latest.1)
     }
 
     /// Ends a session at an entry.
@@ -221,10 +235,8 @@ impl ThreadUsers for HurlThread<'_> {
             demands || by.response.status < 400
         };
         let secrets = match judgement {
-            Judgement::Retried(_) | Judgement::Failed(_) => {
-                Cow::Owned(self.known_secrets(user).with(self.sent_secrets(user)))
-            }
-            Judgement::Passed | Judgement::Redirected => Cow::Borrowed(&shared.secrets),
+            Judgement::Retried(_) | Judgement::Failed(_) => self.secrets_of_failure(user),
+            Judgement::Passed | Judgement::Redirected => Arc::default(),
         };
         let mask = |unmet: crate::expected::Unmet| Unmet {
             assert: file.places[entry].binary_search(&unmet.at).unwrap_or(0),
