@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::time::{Duration, Instant};
-use torr_test_support::program::{Running, torr_command};
+use torr_test_support::program::Running;
 use torr_test_support::script::{Client, Script};
 use torr_test_support::wait_until;
 

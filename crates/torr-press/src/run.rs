@@ -21,7 +21,7 @@ use torr_gauge::generator::TimestampSource;
 use torr_gauge::result::Tls;
 use torr_gauge::sessions::{SessionCounts, SessionFacts};
 use torr_gauge::signals::Watcher;
-use torr_gauge::{CpuUse, Failure, RunResult, Sample, Secrets, Signals};
+use torr_gauge::{CpuUse, Failure, RunResult, Sample, Secrets, Signals, redact};
 use torr_net::{Clock, Nanos, clock, file_limit};
 
 /// The reason for which a run has no result.
@@ -159,7 +159,7 @@ impl<'r> SoFar<'r> {
 /// Returns the facts that are known while the run goes on.
 fn known_facts(plan: &Plan, servers: Servers<'_>, started_at: String) -> RunFacts {
     RunFacts {
-        target: plan.target.url.clone(),
+        target: redact::url(&plan.target.url).into_owned(),
         plan: plan.summary(&servers.origins()),
         started_at,
         checks: plan.inspection.checks.iter().map(|check| check.name.clone()).collect(),
