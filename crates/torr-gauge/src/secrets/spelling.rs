@@ -46,7 +46,7 @@ pub(super) fn end_of_match(text: &[u8], at: usize, secret: &[u8]) -> Option<usiz
 pub fn unescaped(text: &[u8]) -> Vec<u8> {
     let (mut out, mut rest) = (Vec::with_capacity(text.len()), text);
     while let Some((byte, after)) = rest.split_first() {
-        match escaped(rest).filter(|_| *byte != b'+') {
+        match escaped(rest).filter(|_| *byte != b'+' && !rest.starts_with(b"\\&")) {
             Some(found) => {
                 out.extend_from_slice(&found.bytes[..found.count]);
                 rest = &rest[found.length..];

@@ -40,6 +40,10 @@ fn add_field(name: &str, value: &str, found: &mut Vec<String>) {
         found.extend(values.map(|(_, value)| value.trim().trim_matches('"').to_owned()));
         return;
     }
+    if !name.to_ascii_lowercase().contains("authorization") {
+        found.push(value.to_owned());
+        return;
+    }
     let is_scheme = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let (scheme, credentials) = value.split_once(' ').filter(|(scheme, _)| is_scheme(scheme)).unwrap_or(("", value));
     found.push(credentials.trim().to_owned());

@@ -63,7 +63,7 @@ const PIECE: usize = 1 << 14;
 /// How many comparisons of attributes the tags of a document may take together. The tokenizer compares each attribute of a tag
 /// with those before it, so that the time for a tag grows with the square of their number: this many take half a second. Tests
 /// without optimisation meet a smaller limit.
-const MAX_COMPARISONS: usize = if cfg!(test) { 1 << 20 } else { 1 << 30 };
+const MAX_COMPARISONS: usize = if cfg!(test) { 1 << 22 } else { 1 << 30 };
 
 /// Returns the length of the next piece of a text: a tag begins only at the front of a piece.
 fn piece(text: &str) -> usize {
