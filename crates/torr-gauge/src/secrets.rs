@@ -27,15 +27,17 @@ pub struct Secrets {
 /// A text in which many possible secrets are looked for quickly, such as all records of a large file.
 #[derive(Debug, Default)]
 pub struct Haystack {
-    /// The text without escapes, the same with spaces for plus signs, and as it is.
-    texts: [Vec<u8>; 3],
+    /// The text without the escapes of each kind, without all of them, and as it is.
+    texts: Vec<Vec<u8>>,
 }
 
 impl Haystack {
     /// Takes a text.
     pub fn new(raw: Vec<u8>) -> Self {
         let spaced: Vec<u8> = raw.iter().map(|byte| if *byte == b'+' { b' ' } else { *byte }).collect();
-        Self { texts: [unescaped(&raw), unescaped(&spaced), raw] }
+        let by = |lead: &[u8]| spelling::unescaped_by(&raw, lead);
+        let texts = vec![by(b"%"), spelling::unescaped_by(&spaced, b"%"), by(b"\\"), by(b"&"), unescaped(&raw)];
+        Self { texts: texts.into_iter().chain([raw]).collect() }
     }
 
     /// Returns whether a secret may stand in the text; if not, there is nothing to mask.

@@ -44,9 +44,14 @@ pub(super) fn end_of_match(text: &[u8], at: usize, secret: &[u8]) -> Option<usiz
 
 /// Returns a text with every escape in it replaced by its character. A plus sign stays, which is a space in forms only.
 pub fn unescaped(text: &[u8]) -> Vec<u8> {
+    unescaped_by(text, b"%\\&")
+}
+
+/// Returns a text with the escapes in it that begin with one of these bytes replaced by their characters.
+pub(super) fn unescaped_by(text: &[u8], leads: &[u8]) -> Vec<u8> {
     let (mut out, mut rest) = (Vec::with_capacity(text.len()), text);
     while let Some((byte, after)) = rest.split_first() {
-        match escaped(rest).filter(|_| *byte != b'+' && !rest.starts_with(b"\\&")) {
+        match escaped(rest).filter(|_| leads.contains(byte)) {
             Some(found) => {
                 out.extend_from_slice(&found.bytes[..found.count]);
                 rest = &rest[found.length..];
