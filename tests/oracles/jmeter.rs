@@ -109,9 +109,9 @@ fn samplers() -> String {
 }
 
 #[test]
-#[ignore = "needs JMeter: run tests/oracles/run"]
+#[ignore = "JMeter is installed by ./test full"]
 fn what_is_imported_sends_what_jmeter_sends() {
-    let home = format!("{}/jmeter", std::env::var(ORACLES).expect("tests/oracles/run sets it"));
+    let home = format!("{}/jmeter", std::env::var(ORACLES).expect("./test full sets it"));
     let echo = Echo::start();
     let folder = tempfile::tempdir().expect("there is room");
     let folder = folder.path();

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use torr_test_support::program::Running;
 
-/// The environment variable that names the folder of the programs, as `tests/oracles/run` sets it.
+/// The environment variable that names the folder of the programs, as `./test full` sets it.
 pub const ORACLES: &str = "TORR_ORACLES";
 
 /// Fields that Postman adds to every request.
@@ -41,9 +41,9 @@ fn requests(base: &str) -> Vec<Value> {
 }
 
 #[test]
-#[ignore = "needs newman: run tests/oracles/run"]
+#[ignore = "newman is installed by ./test full"]
 fn what_is_imported_sends_what_newman_sends() {
-    let oracles = std::env::var(ORACLES).expect("tests/oracles/run sets it");
+    let oracles = std::env::var(ORACLES).expect("./test full sets it");
     let echo = Echo::start();
     let folder = tempfile::tempdir().expect("there is room");
     let folder = folder.path();

@@ -159,7 +159,8 @@ pub fn as_http_1_1(input: &[u8], limits: Limits) -> Option<Vec<u8>> {
     let line = input[blank..].split(|&b| b == b'\n').next()?;
     let mut words = line.split(|&b| b == b' ').skip(2);
     let version = words.next()?;
-    if words.next().is_some() || !matches!(version.strip_prefix(b"HTTP/1."), Some([b'2'..=b'9'] | [b'2'..=b'9', b'\r'])) {
+    if words.next().is_some() || !matches!(version.strip_prefix(b"HTTP/1."), Some([b'2'..=b'9'] | [b'2'..=b'9', b'\r']))
+    {
         return None;
     }
     // Exactly two spaces are before the version.
