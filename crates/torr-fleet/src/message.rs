@@ -66,7 +66,7 @@ impl MessageError {
     /// Returns the error of a message that cannot be read. Errors of parsers have texts of the message in them.
     fn malformed(why: impl fmt::Display) -> Self {
         let mut why = redact::printable(&why.to_string()).into_owned();
-        why.truncate(why.floor_char_boundary(MOST_REASON));
+        why.truncate((0..=MOST_REASON).rev().find(|&end| why.is_char_boundary(end)).unwrap_or_default());
         Self::Malformed(why)
     }
 }

@@ -107,7 +107,8 @@ pub fn texts(field: &'static str, all: &mut [String], most: usize) -> Result<(),
 /// Cuts what is beyond `most` bytes of a text, which stays as it is otherwise.
 pub(crate) fn cut(text: &mut String, most: usize) {
     if text.len() > most {
-        text.truncate(text.floor_char_boundary(most - MARK.len()));
+        let end = (0..=most - MARK.len()).rev().find(|&end| text.is_char_boundary(end));
+        text.truncate(end.unwrap_or_default());
         text.push_str(MARK);
     }
 }
