@@ -50,7 +50,8 @@ impl Scene {
             Regex::new(pattern).expect("it is a pattern").replace_all(text, by).into_owned()
         };
         let command = shorter(&command, r"-n (\d+k|\d{4,})", "-n 500");
-        let command = shorter(&command, r"-d \d+s", "-d 300ms");
+        // A number of requests, since a time may pass without a response on a machine whose CPUs have other work.
+        let command = shorter(&command, r"-d \d+s", "-n 50");
         let command = shorter(&command, r"--warmup \d+s", "--warmup 200ms");
         let command = shorter(&command, r"\b\d+s:", "200ms:");
         if command.starts_with("torr limit") {
@@ -66,7 +67,7 @@ impl Scene {
             return format!("{command} --print-config");
         }
         let ends = [" -n ", " -d ", " --stages "].iter().any(|flag| command.contains(flag));
-        if ends { command } else { format!("{command} -d 300ms") }
+        if ends { command } else { format!("{command} -n 50") }
     }
 
     /// Writes the files that the guide shows, and runs its commands. Gives how many those were.
@@ -99,13 +100,7 @@ impl Scene {
                     }
                     continue;
                 }
-                let mut ended = Running::start(shell(&here)).wait();
-                if ended.stderr.contains("no request was answered")
-                    && ended.stdout.contains("unfinished when the run ended")
-                {
-                    // So short a run has no response on a machine whose CPUs have other work: as long as the guide says it has.
-                    ended = Running::start(shell(&here.replace(" -d 300ms", " -d 10s"))).wait();
-                }
+                let ended = Running::start(shell(&here)).wait();
                 let judges = ["--fail-if", "torr limit "].iter().any(|word| command.contains(word));
                 let judged = judges && ended.code == Some(1);
                 assert!(ended.code == Some(0) || judged, "{command}\n{here}\n{ended:?}");
