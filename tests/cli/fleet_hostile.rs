@@ -45,7 +45,7 @@ fn false_agent(nats: &NatsServer, name: &str, hello: Value, messages: Vec<Value>
     client.subscribe(&format!("torr.default.agent.{name}"));
     let (name, began) = (name.to_owned(), Instant::now());
     std::thread::spawn(move || {
-        while let Some(message) = client.next() {
+        while let Some(message) = client.receive() {
             let Some(reply) = message.reply else { continue };
             let run = |kind: &str| message.message[kind]["run"].as_str().unwrap_or_default().to_owned();
             let kind = message.message.as_object().and_then(|fields| fields.keys().next().cloned());
@@ -197,7 +197,7 @@ fn a_refusal_does_nothing_to_the_terminal() {
     let mut client = NatsClient::connect(&nats.address());
     client.subscribe("torr.default.>");
     std::thread::spawn(move || {
-        while let Some(message) = client.next() {
+        while let Some(message) = client.receive() {
             let Some(reply) = message.reply else { continue };
             let response = match message.message.as_str() {
                 Some("call") => json!({"hello": hello("false")}),
@@ -218,7 +218,7 @@ fn a_run_whose_agent_is_slow_to_respond_can_be_interrupted() {
     client.subscribe("torr.default.>");
     let (sender, requested) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        while let Some(message) = client.next() {
+        while let Some(message) = client.receive() {
             match (message.reply, message.message.as_str()) {
                 (Some(reply), Some("call")) => client.publish(&reply, &json!({"hello": hello("false")})),
                 // A coordinator waits for the time for 5 s.

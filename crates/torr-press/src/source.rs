@@ -7,6 +7,10 @@ use bytes::Bytes;
 use std::net::SocketAddr;
 
 /// The requests of one thread.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each thread, and a plain request is read without a pointer"
+)]
 pub enum Source<'r> {
     /// Requests that were composed before the run.
     Requests(Cursor<'r>),

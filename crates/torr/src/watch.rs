@@ -104,7 +104,7 @@ where
     async move {
         let target = match admitted {
             Ok(target) => target,
-            Err(refusal) => return refusal,
+            Err(refusal) => return *refusal,
         };
         let permit = Arc::clone(&context.readers).acquire_owned().await;
         let read = move || {
@@ -128,20 +128,21 @@ struct WatchContext {
 
 impl WatchContext {
     /// Returns the service that a request asks for, `None` for the machine alone, or the request's refusal.
-    fn admit(&self, request: &Request<'_>) -> Result<Option<Target>, Response> {
+    fn admit(&self, request: &Request<'_>) -> Result<Option<Target>, Box<Response>> {
         // A token is more than a page could know.
         if self.token.is_none()
             && let Err(foreign) = self.names.check(request)
         {
-            return Err(refusal(foreign.status(), foreign.line()));
+            return Err(refusal(foreign.status(), foreign.line()).into());
         }
         if !self.admits(request) {
             let challenge = HeaderValue::from_static("Bearer");
-            return Err(refusal(401, "the token is missing or wrong").header(WWW_AUTHENTICATE, challenge));
+            return Err(refusal(401, "the token is missing or wrong").header(WWW_AUTHENTICATE, challenge).into());
         }
-        let target = Target::of_query(request.query().unwrap_or_default()).map_err(|why| refusal(400, &why))?;
+        let target =
+            Target::of_query(request.query().unwrap_or_default()).map_err(|why| Box::new(refusal(400, &why)))?;
         if let Some(target) = target.filter(|target| !self.ports.is_empty() && !self.ports.contains(&target.port())) {
-            return Err(refusal(403, &format!("port {} is none of those that may be watched", target.port())));
+            return Err(refusal(403, &format!("port {} is none of those that may be watched", target.port())).into());
         }
         Ok(target)
     }

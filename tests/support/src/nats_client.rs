@@ -57,7 +57,7 @@ impl NatsClient {
         let text = json!({"version": 1, "message": message}).to_string();
         self.send(&format!("PUB {subject} {inbox} {}\r\n{text}\r\n", text.len()));
         loop {
-            let message = self.next()?;
+            let message = self.receive()?;
             if message.subject == inbox {
                 return Some(message.message);
             }
@@ -65,7 +65,7 @@ impl NatsClient {
     }
 
     /// Returns the next message; `None` at the end of the connection, or without one in time.
-    pub fn next(&mut self) -> Option<NatsMessage> {
+    pub fn receive(&mut self) -> Option<NatsMessage> {
         loop {
             let mut line = String::new();
             self.reader.read_line(&mut line).ok().filter(|read| *read > 0)?;

@@ -1,6 +1,5 @@
 //! A run that goes on: intervals are merged, agents are looked after, and the end is found.
 
-use super::STOP_POLL;
 use super::begin::Begun;
 use super::outcome::{MemberEnd, Outcome};
 use super::settings::{RunSettings, Watch};

@@ -121,7 +121,7 @@ impl Reader {
             self.pending.push(LeftOut::new("parameters", "", reason));
             return;
         }
-        if !arguments.is_empty() && !(is_multipart && has_content) {
+        if !(arguments.is_empty() || is_multipart && has_content) {
             let (pairs, text) = self.parameters(&arguments);
             if has_query {
                 match &text {

@@ -162,7 +162,7 @@ impl TransportArgs {
     /// If files of TLS cannot be read, the protocol needs TLS, or the proxy's address is none.
     pub fn check(&self, target: &Target) -> Result<(), CliError> {
         self.http2.protocol(target, target.tls.then(|| self.tls.settings(target)))?;
-        self.proxy.as_deref().map_or(Ok(()), |proxy| proxy_address(proxy).map(drop))
+        self.proxy.as_deref().map_or(Ok(()), |url| proxy(url).map(drop))
     }
 
     /// Returns the way to a target.
