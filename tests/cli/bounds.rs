@@ -142,8 +142,8 @@ fn numbers_of_other_command_lines_are_refused_in_their_own_words() {
             let args = [before, &[value][..], behind].concat();
             let ended = torr(&args);
             assert!(matches!(ended.code, Some(1 | 2 | 22)), "{args:?}: {ended:?}");
-            let told = ended.stderr + &ended.stdout;
-            assert!(!told.contains("panicked") && !told.is_empty(), "{args:?}: {told}");
+            let output = ended.stderr + &ended.stdout;
+            assert!(!output.contains("panicked") && !output.is_empty(), "{args:?}: {output}");
         }
     }
 }

@@ -115,7 +115,6 @@ fn once_shows_a_request_of_a_script_of_wrk() {
     assert_eq!((ended.stdout.matches("< HTTP/1.1 200\n").count(), server.requests()), (2, 2), "{ended:?}");
     for (args, said) in [
         (&["once", script.path()][..], "the script does not say what to load"),
-        (&["once", "http://127.0.0.1:9/"], "'torr once http://127.0.0.1:9/ --script FILE.lua'"),
         (&["once", script.path(), "--script", script.path()], "is a script already"),
         (&[script.path(), "--script", script.path()], "is a script already"),
     ] {

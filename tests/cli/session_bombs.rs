@@ -1,4 +1,4 @@
-//! Responses that are made to cost much: what they may cost is bounded, and a run ends when it is told to.
+//! Responses that are made to cost much: what they may cost is bounded, and a run ends at its time or by a signal.
 
 use std::fs;
 use std::time::{Duration, Instant};

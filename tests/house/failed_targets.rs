@@ -1,4 +1,4 @@
-//! `tests/cargo-test`: what failed is told from cargo's own list of targets, whatever kind of failure it was.
+//! `tests/cargo-test` reads what failed from cargo's own list of targets, whatever kind of failure it was.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -31,8 +31,8 @@ fn a_server_without_keep_alive_is_named() {
 
 #[test]
 fn response_times_are_those_of_the_server() {
-    const DELAY: Duration = Duration::from_millis(30);
     let _alone = alone();
+    const DELAY: Duration = Duration::from_millis(30);
     let server = Script::start(|client| {
         while client.request().is_some() {
             client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n");

@@ -79,7 +79,6 @@ const SAME: &[&str] = &[
     "curl -r 600 -H 'Range: bytes=1-2' URL",
     "curl -b 'a=1' -b 'b=2' URL",
     "curl -u 'mia:pw 1' URL",
-    "curl -u 'mia:pw 1' --digest --basic URL",
     "curl 'http://mia:pw%201@HOST/'",
     "curl --oauth2-bearer abc URL",
     "curl --compressed URL",

@@ -36,6 +36,10 @@ use torr_gauge::Failure;
 use torr_net::Nanos;
 use torr_wire::request::HTTP2_PREFACE;
 
+/// The bytes of content that are written at a time. What is beyond waits for them to be sent, so that memory does not grow
+/// with the windows.
+const MOST_AT_ONCE: usize = 256 * 1024;
+
 /// The receive window of a connection and of each stream, in bytes: so large that no server ever waits
 /// for it, as h2load has it.
 const WINDOW: u32 = 1 << 30;
@@ -108,7 +112,7 @@ impl<'p> Http2<'p> {
             window: 65_535,
             received: 0,
             uploads: 0,
-            upload_room: flow_control::MOST_AT_ONCE,
+            upload_room: MOST_AT_ONCE,
             is_upload_paused: false,
             partial: Vec::new(),
             block: None,

@@ -19,7 +19,7 @@ fn sample() -> Value {
         "status": [[200, 4], [503, 1]], "expected_statuses": 1,
         "failures": {"kinds": {"read": 2}, "causes": [[{"kind": "read", "side": "server", "what": "gone"}, 2]]},
         "error_times": [[{"Kind": "read"}, {"first": 5, "last": 9, "count": 2}], [{"Status": 503}, {"first": 1, "last": 1, "count": 1}]],
-        "carried": {"answered": 1, "status_errors": 1, "failed": 1, "received": 10},
+        "carried": {"answered": 1, "response_errors": 1, "failed": 1, "received": 10},
         "unfinished": 1, "redirects": 1, "sessions": {"finished": 1, "failed": 1}, "sent": 300, "received": 900, "body": 100,
         "opened": 2, "closed_by_server": 1, "ended_idle": 1000,
         "idle_closes": {"requests": 1, "shortest_ms": 200, "longest_ms": 204},

@@ -140,11 +140,8 @@ impl Command {
             }),
             Flag::Upload => self.uploads.push(value),
             Flag::User => self.user = Some(value),
-            // The last of these flags counts.
-            Flag::Basic => {
-                self.other_authentication = None;
-                self.left_out.retain(|(_, reason)| reason != flags::AUTHENTICATION);
-            }
+            // Where another way is allowed as well, curl sends no credentials before the server has said which ways it knows.
+            Flag::Basic => {}
             Flag::Authentication => {
                 self.leave_out(word, flags::AUTHENTICATION);
                 self.other_authentication = Some(word.to_owned());

@@ -20,7 +20,7 @@ pub(super) enum Flag {
     UrlQuery,
     Upload,
     User,
-    /// Basic authentication, instead of what an earlier flag asks for.
+    /// Basic authentication, which is that of all commands.
     Basic,
     /// A way of authentication that is not supported.
     Authentication,

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 /// The limit of stored tickets, and the limit of their bytes: a server may send tickets of 64 KiB, with each of which `rustls` keeps a
 /// copy of the server's certificates.
 const MAX_TICKETS: usize = 16 * 1024;
-pub(super) const MAX_BYTES: usize = 64 * 1024 * 1024;
+const MAX_BYTES: usize = 64 * 1024 * 1024;
 /// The number of bytes that a ticket takes apart from these.
 const FIXED: usize = 512;
 
@@ -39,6 +39,8 @@ pub(super) fn note_chain<'c>(chain: impl Iterator<Item = &'c [u8]>) {
 pub(super) struct Tickets {
     /// Whether sessions are stored at all; false simulates a first-time visitor.
     resume: bool,
+    /// The limit of the bytes of all tickets.
+    most_bytes: usize,
     sessions: Mutex<Sessions>,
 }
 
@@ -54,7 +56,13 @@ struct Sessions {
 
 impl Tickets {
     pub fn new(resume: bool) -> Self {
-        Self { resume, sessions: Mutex::default() }
+        Self { resume, most_bytes: MAX_BYTES, sessions: Mutex::default() }
+    }
+
+    /// Returns a store of sessions for tickets of so many bytes together.
+    #[cfg(test)]
+    pub fn with_room(most_bytes: usize) -> Self {
+        Self { most_bytes, ..Self::new(true) }
     }
 
     /// Returns the number of stored tickets and the bytes that they count for.
@@ -94,7 +102,7 @@ impl ClientSessionStore for Tickets {
 
     fn insert_tls13_ticket(&self, _name: ServerName<'static>, ticket: Tls13ClientSessionValue) {
         let (mut sessions, bytes) = (self.sessions(), ARRIVED.get() + FIXED);
-        if self.resume && sessions.tickets.len() < MAX_TICKETS && sessions.bytes + bytes <= MAX_BYTES {
+        if self.resume && sessions.tickets.len() < MAX_TICKETS && sessions.bytes + bytes <= self.most_bytes {
             sessions.bytes += bytes;
             sessions.tickets.push_back((bytes, ticket));
         }

@@ -1,4 +1,4 @@
-//! Requests that meet the close of an idle connection by the server, told apart from requests that the server refuses to answer.
+//! Requests that meet the close of an idle connection by the server: they differ from requests that the server refuses.
 
 use super::Engine;
 use super::connection::ConnectionState;

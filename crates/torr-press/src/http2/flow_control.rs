@@ -2,12 +2,8 @@
 
 use super::error::{Broken, Code};
 use super::frame::{self, Head, flag, kind};
-use super::{Http2, Stream};
+use super::{Http2, MOST_AT_ONCE, Stream};
 use bytes::{Buf, Bytes};
-
-/// The bytes of content that are written at a time. What is beyond waits for them to be sent, so that memory does not grow
-/// with the windows.
-pub(super) const MOST_AT_ONCE: usize = 256 * 1024;
 
 impl<'p> Http2<'p> {
     /// Sends the content of the youngest stream, as far as the windows allow.

@@ -91,7 +91,7 @@ fn an_empty_host_is_left_out_as_with_curl() {
 }
 
 #[test]
-fn large_content_is_left_apart_where_that_is_asked_for() {
+fn large_content_is_left_apart_where_the_writer_takes_it_apart() {
     let large = vec![b'x'; 100_000];
     let options =
         Options { body: Some(Body::Data(vec![Data::Plain(large.clone())])), templates: false, ..Options::default() };
