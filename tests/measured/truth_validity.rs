@@ -94,7 +94,9 @@ fn an_open_loop_tells_its_lag_and_its_rate() {
         let rate = finding(&short, "rate");
         let missed = rate["value"].as_f64().unwrap_or_else(|| panic!("{rate}"));
         quiet!((-0.9..-0.5).contains(&missed), "two connections of 5 ms each send at most 400 a second: {short}");
-        assert!(rate["note"].as_str().is_some_and(|note| note.contains("waiting for responses")), "{short}");
+        // Unless the generator was late itself, which the finding about its lag says then.
+        let is_late = finding(&short, "send-lag")["ok"] == false;
+        assert!(is_late || rate["note"].as_str().is_some_and(|note| note.contains("waiting for responses")), "{short}");
     });
 }
 
