@@ -160,9 +160,11 @@ fn every_printed_command_sends_the_same_requests_on_the_same_way() {
     ] {
         let ended = torr(&[command, &given[..]].concat());
         assert_eq!(ended.code, Some(0), "{ended:?}");
-        assert!(!ended.stdout.contains("u:pw") && ended.stdout.contains("$TORR_USER"), "{}", ended.stdout);
+        assert!(!ended.stdout.contains("u:pw"), "{}", ended.stdout);
         let commands = printed::commands(&ended.stdout);
-        assert!(!commands.is_empty(), "{}", ended.stdout);
+        // A diagnosis that can only be made again, as it was, has no command to verify it.
+        assert!(command[0] == "doctor" || !commands.is_empty(), "{}", ended.stdout);
+        assert_eq!(ended.stdout.contains("$TORR_USER"), !commands.is_empty(), "{}", ended.stdout);
         for command in commands {
             let before = requests().len();
             printed::runs(&command, &[("TORR_USER", "u:pw")], |_| requests().len() > before + 20);

@@ -126,6 +126,9 @@ fn a_worker_that_stands_still_holds_up_its_own_connections_only() {
     let server = two(&[]);
     let workers = server.new_workers(2, &BTreeSet::new());
     let still = *workers.first().expect("there are two");
+    // A worker opens sockets of its own with its first connections.
+    let mut first: Vec<_> = (0..CLIENTS).map(|_| server.client()).collect();
+    first.iter_mut().for_each(|client| assert_eq!(client.get("/").status, 200));
     let before = sockets(still);
     // Spread by the kernel: all on one worker once in a billion runs.
     let mut clients: Vec<_> = (0..CLIENTS).map(|_| server.client()).collect();

@@ -95,7 +95,7 @@ impl Diagnosis {
             Some(_) => verdict,
             None => Verdict { verify: verification(&evidence, &verdict, cut_short), ..verdict },
         };
-        let verdict = match commands.before_running() {
+        let verdict = match commands.before_running().filter(|_| verdict.verify.is_some()) {
             Some(named) => verdict.advice(named),
             None => verdict,
         };
