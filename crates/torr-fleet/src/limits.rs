@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 use torr_gauge::bounds::LONGEST_S;
+use torr_gauge::limits;
 
 /// The limit of a message in bytes. NATS itself takes 1 MiB, or what its configuration says.
 pub(crate) const MOST_MESSAGE: usize = 8 << 20;
@@ -12,11 +13,11 @@ pub(crate) const MOST_RULES: usize = 1000;
 /// The limit of a machine's CPUs.
 pub(crate) const MOST_CPUS: usize = 1 << 16;
 /// The limits of a ceiling in requests per second: those of a rate, and the least that is a share of a load.
-pub const CEILINGS: (f64, f64) = (1e-3, 1e9);
+pub const CEILINGS: (f64, f64) = (1e-3, limits::MOST_RATE);
 /// The least part of a load: that of the lowest ceiling among the highest ones.
 pub(crate) const LEAST_PART: f64 = 1e-16;
 /// The limit of an agent's connections, and of the virtual users of all.
-pub(crate) const MOST_CONNECTIONS: usize = 1_000_000;
+pub(crate) const MOST_CONNECTIONS: usize = limits::MOST_CONNECTIONS as usize;
 /// The limit of the words, the variables and the secrets of a load.
 pub(crate) const MOST_WORDS: usize = 100_000;
 /// The limit of the files of a load.
