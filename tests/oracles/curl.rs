@@ -118,6 +118,7 @@ const SAME: &[&str] = &[
 /// Scripts that cannot be imported as they are, and what is said.
 const SAID: &[(&str, &str)] = &[
     ("curl --digest -u 'mia:pw 1' URL", "the user of -u, 1 time (credentials of --digest are not sent)"),
+    ("curl -u 'mia:pw 1' --digest --basic URL", "credentials of --digest are not sent"),
     ("curl --aws-sigv4 aws:amz:eu-west-1:s3 -u key:sec URL", "credentials of --aws-sigv4 are not sent"),
     ("curl --ntlm -u mia:pw URL", "credentials of --ntlm are not sent"),
     (
