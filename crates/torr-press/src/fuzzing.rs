@@ -1,6 +1,6 @@
 //! HPACK (RFC 7541) of the load side, open to the fuzzer; no part of the interface.
 
-use crate::http2::hpack::{self, Decoder, Encoder, HpackError, Seeding};
+use crate::protocol::http2::hpack::{self, Decoder, Encoder, HpackError, Seeding};
 use http::Request;
 
 /// The largest header section that a [`FieldDecoder`] decodes, counted as its fields count in a dynamic table.

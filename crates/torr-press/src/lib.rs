@@ -4,66 +4,42 @@
 //! end. The hot path is `engine`, which reads from top to bottom.
 #![forbid(unsafe_code)]
 
-mod any_pacer;
-pub mod checks;
-mod closed_loop;
-mod coordinator;
-mod decode;
-mod destination;
-mod either_tls;
 mod engine;
-mod failed_response;
 mod failures;
 #[doc(hidden)]
 pub mod fuzzing;
-mod host_meter;
-mod http1;
-mod http2;
-mod inspect;
-mod keeper;
-mod kept;
-pub mod learnt;
-mod limited;
-mod open_loop;
-mod outgoing;
-mod pacer;
+mod pace;
 mod plan;
 mod protocol;
-mod redirect;
 pub mod request;
+mod response;
 mod run;
-mod schedule;
 mod servers;
-mod source;
-mod sources;
-mod start;
-mod steered;
 pub mod steering;
-mod target;
-mod threads;
-mod tls;
-mod url_parts;
-pub mod users;
+mod work;
 
-pub use closed_loop::{ClosedLoop, Ramp};
-pub use destination::Destination;
-pub use failed_response::FailedResponseBuffer;
-pub use http1::Http1;
-pub use http2::Http2;
-pub use inspect::{Inspect, Inspection, Inspector};
-pub use kept::KeptResponse;
-pub use open_loop::{Arrivals, OpenLoop};
-pub use outgoing::{Keep, RequestInfo, RequestParts};
-pub use pacer::{Due, Pacer};
+pub use pace::closed::{ClosedLoop, Ramp};
+pub use pace::open::{Arrivals, OpenLoop};
+pub use pace::pacer::{Due, Pacer};
+pub use pace::schedule::{Schedule, ScheduleError, Stretch};
 pub use plan::Share;
 pub use plan::{Pace, Plan, ProtocolConfig, ThinkTime, Timestamps};
+pub use protocol::http1::Http1;
+pub use protocol::http2::Http2;
 pub use protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
 pub use request::{RequestError, Requests};
+pub use response::checks;
+pub use response::failed::FailedResponseBuffer;
+pub use response::inspect::{Inspect, Inspection, Inspector};
+pub use response::kept::KeptResponse;
 pub use run::{Observed, RunEnd, RunError, SoFar, observe, run, run_watched};
-pub use schedule::{Schedule, ScheduleError, Stretch};
-pub use source::Source;
+pub use servers::destination::Destination;
+pub use servers::learnt;
+pub use servers::target::{Target, TargetError};
 pub use steering::{Steerable, Steering, SteeringState};
-pub use target::{Target, TargetError};
+pub use work::outgoing::{Keep, RequestInfo, RequestParts};
+pub use work::source::Source;
+pub use work::users;
 
 /// The code of the README is compiled with the tests.
 #[cfg(doctest)]

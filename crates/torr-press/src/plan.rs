@@ -1,20 +1,20 @@
 //! The plan of a run: target, requests, load model and limits.
 
 mod share;
-mod steered;
+mod steerable;
 mod summary;
 
 pub use share::Share;
 
-use crate::destination::Destination;
-use crate::inspect::Inspection;
-use crate::open_loop::Arrivals;
+use crate::pace::open::Arrivals;
+use crate::pace::schedule::Schedule;
 use crate::request::Requests;
-use crate::schedule::Schedule;
-use crate::sources::Sources;
+use crate::response::inspect::Inspection;
+use crate::servers::destination::Destination;
+use crate::servers::sources::Sources;
+use crate::servers::target::Target;
 use crate::steering::Steering;
-use crate::target::Target;
-use crate::users::Users;
+use crate::work::users::Users;
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::sync::Arc;

@@ -1,8 +1,13 @@
 //! The interface between the event loop and the protocol of a connection: bytes in, events out.
 
-use crate::failed_response::FailedResponseBuffer;
-use crate::kept::KeptResponse;
-use crate::source::Source;
+pub(crate) mod either_tls;
+pub(crate) mod http1;
+pub(crate) mod http2;
+pub(crate) mod tls;
+
+use crate::response::failed::FailedResponseBuffer;
+use crate::response::kept::KeptResponse;
+use crate::work::source::Source;
 use std::num::NonZero;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;

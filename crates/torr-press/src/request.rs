@@ -31,7 +31,7 @@ pub use options::{Auth, Body, Content, Data, Options, Part};
 pub use sent_secrets::sent_secrets;
 pub use urls::{Url, read_list};
 
-use crate::target::Target;
+use crate::servers::target::Target;
 use bytes::Bytes;
 use choice::Choice;
 use entry::Composer;

@@ -1,20 +1,25 @@
 //! A whole run: threads, the collector they report to, and the result.
 
-use crate::closed_loop::Budget;
-use crate::coordinator::{Report, RunState};
+mod host_meter;
+mod start;
+pub(crate) mod state;
+mod threads;
+
 use crate::engine::FailedRequest;
-use crate::host_meter::HostMeter;
+use crate::pace::closed::Budget;
 use crate::plan::Plan;
 use crate::request::sent_secrets;
 use crate::servers::Servers;
-use crate::start::Start;
-use crate::threads::{LoadThreads, Shared};
+use host_meter::HostMeter;
+use start::Start;
+use state::{Report, RunState};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
+use threads::{LoadThreads, Shared};
 use torr_gauge::collector::{Collector, Measurement, Progress, RunFacts};
 use torr_gauge::failed_response::FailedResponse;
 use torr_gauge::generator::TimestampSource;

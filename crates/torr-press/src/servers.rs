@@ -1,8 +1,14 @@
 //! The servers of a run by number: those of the plan, and behind them those that the run learns of while it runs.
 
-use crate::destination::Destination;
-use crate::learnt::LearntServers;
+pub(crate) mod destination;
+pub mod learnt;
+pub(crate) mod sources;
+pub(crate) mod target;
+pub(crate) mod url_parts;
+
 use crate::plan::Plan;
+use destination::Destination;
+use learnt::LearntServers;
 use torr_net::Address;
 use torr_net::tls::TlsConfig;
 

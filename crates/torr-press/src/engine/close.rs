@@ -2,12 +2,12 @@
 
 use super::Engine;
 use super::connection::ConnectionState;
+use super::coordinator::Coordinator;
 use super::in_flight::InFlightRequest;
 use super::slots::{AfterWait, DeferredSlot};
 use super::unsent_bytes::UnsentBytes;
-use crate::coordinator::Coordinator;
 use crate::failures;
-use crate::pacer::Pacer;
+use crate::pace::pacer::Pacer;
 use crate::protocol::{Protocol, ProtocolEvent};
 use torr_gauge::Failure;
 use torr_net::{Nanos, backoff};

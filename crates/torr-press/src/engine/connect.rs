@@ -2,11 +2,11 @@
 
 use super::Engine;
 use super::connection::ConnectionState;
-use crate::coordinator::Coordinator;
-use crate::failed_response::FailedResponseBuffer;
+use super::coordinator::Coordinator;
 use crate::failures;
-use crate::pacer::Pacer;
+use crate::pace::pacer::Pacer;
 use crate::protocol::Protocol;
+use crate::response::failed::FailedResponseBuffer;
 use torr_net::{Interest, Nanos, socket};
 
 impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {

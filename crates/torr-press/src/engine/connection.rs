@@ -2,7 +2,7 @@
 
 use super::in_flight::{InFlightRequest, RequestQueue};
 use super::unsent_bytes::UnsentBytes;
-use crate::failed_response::FailedResponseBuffer;
+use crate::response::failed::FailedResponseBuffer;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use torr_gauge::Failure;

@@ -2,7 +2,7 @@
 
 use crate::plan::Plan;
 use crate::servers::Servers;
-use crate::sources::Sources;
+use crate::servers::sources::Sources;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;

@@ -1,9 +1,9 @@
 //! The end of a thread's part of a run.
 
 use super::Engine;
+use super::coordinator::Coordinator;
 use super::recorder::ThreadResult;
-use crate::coordinator::Coordinator;
-use crate::pacer::Pacer;
+use crate::pace::pacer::Pacer;
 use crate::protocol::Protocol;
 use torr_net::Nanos;
 use torr_net::timestamp::Timestamps;

@@ -2,9 +2,9 @@
 
 use super::Engine;
 use super::connection::ConnectionState;
-use crate::coordinator::Coordinator;
+use super::coordinator::Coordinator;
 use crate::failures;
-use crate::pacer::Pacer;
+use crate::pace::pacer::Pacer;
 use crate::protocol::Protocol;
 use std::time::Duration;
 use torr_gauge::{Failure, FailureKind, FailureSide};

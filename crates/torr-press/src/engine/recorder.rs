@@ -1,10 +1,10 @@
 //! The records of a thread: the sample of the current interval, the sample of the warm-up, and the facts of the whole run.
 
+use super::coordinator::Coordinator;
 use super::in_flight::InFlightRequest;
-use crate::coordinator::Coordinator;
-use crate::failed_response::{FailedResponseBuffer, GatheredResponse};
 use crate::plan::Plan;
 use crate::protocol::ReceivedResponse;
+use crate::response::failed::{FailedResponseBuffer, GatheredResponse};
 use std::time::Duration;
 use torr_gauge::collector::FirstResponse;
 use torr_gauge::error_times::ErrorClass;
@@ -363,7 +363,7 @@ impl Recorder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coordinator::{Report, RunState, ThreadCoordinator};
+    use crate::run::state::{Report, RunState, ThreadCoordinator};
     use crate::{Requests, Target};
     use std::sync::mpsc;
 

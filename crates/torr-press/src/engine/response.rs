@@ -2,13 +2,13 @@
 
 use super::Engine;
 use super::connection::{Connection, ConnectionState};
+use super::coordinator::Coordinator;
 use super::in_flight::InFlightRequest;
 use super::slots::{AfterWait, DeferredSlot};
-use crate::coordinator::Coordinator;
-use crate::failed_response::FailedResponseBuffer;
-use crate::pacer::Pacer;
+use crate::pace::pacer::Pacer;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
-use crate::source::Source;
+use crate::response::failed::FailedResponseBuffer;
+use crate::work::source::Source;
 use torr_net::Nanos;
 
 impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {

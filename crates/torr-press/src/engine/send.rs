@@ -2,9 +2,9 @@
 
 use super::Engine;
 use super::connection::ConnectionState;
+use super::coordinator::Coordinator;
 use super::unsent::keep;
-use crate::coordinator::Coordinator;
-use crate::pacer::Pacer;
+use crate::pace::pacer::Pacer;
 use crate::protocol::Protocol;
 use std::io::IoSlice;
 use torr_net::{Nanos, socket};

@@ -1,6 +1,6 @@
 //! The state of a thread's virtual users, and the counts of their sessions.
 
-use crate::users::Users;
+use crate::work::users::Users;
 use std::sync::Arc;
 use torr_gauge::sessions::{EntryCounts, SessionCounts};
 use torr_net::Nanos;

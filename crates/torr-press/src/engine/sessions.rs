@@ -2,16 +2,16 @@
 
 use super::Engine;
 use super::connection::Connection;
+use super::coordinator::Coordinator;
 use super::in_flight::InFlightRequest;
 use super::session_state::{Sessions, UserState};
 use super::slots::{AfterWait, DeferredSlot};
-use crate::coordinator::Coordinator;
-use crate::failed_response::FailedResponseBuffer;
-use crate::kept::KeptResponse;
-use crate::pacer::Pacer;
+use crate::pace::pacer::Pacer;
 use crate::protocol::{Protocol, ReceivedResponse};
-use crate::source::Source;
-use crate::users::{ReceivedBy, Step, Unmet};
+use crate::response::failed::FailedResponseBuffer;
+use crate::response::kept::KeptResponse;
+use crate::work::source::Source;
+use crate::work::users::{ReceivedBy, Step, Unmet};
 use torr_gauge::sessions::{AssertExample, SessionCounts};
 use torr_gauge::{Failure, FailureKind};
 use torr_net::{Nanos, clock, file_limit};

@@ -1,7 +1,7 @@
 //! The slots of a thread: which of them are available, which are deferred, and how many hold a request in flight.
 
 use super::slot_queue::SlotQueue;
-use crate::pacer::Due;
+use crate::pace::pacer::Due;
 use crate::plan::Plan;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

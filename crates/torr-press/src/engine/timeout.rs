@@ -2,10 +2,10 @@
 
 use super::Engine;
 use super::connection::ConnectionState;
+use super::coordinator::Coordinator;
 use super::in_flight::InFlightRequest;
-use crate::coordinator::Coordinator;
 use crate::failures;
-use crate::pacer::Pacer;
+use crate::pace::pacer::Pacer;
 use crate::protocol::Protocol;
 use torr_gauge::Failure;
 use torr_net::{Nanos, clock};

@@ -3,10 +3,10 @@
 use super::Engine;
 use super::batch::{Batch, Send};
 use super::connection::{Connection, ConnectionState, current};
+use super::coordinator::Coordinator;
 use super::unsent_bytes::UnsentBytes;
-use crate::coordinator::Coordinator;
 use crate::failures;
-use crate::pacer::Pacer;
+use crate::pace::pacer::Pacer;
 use crate::protocol::Protocol;
 use std::io;
 use torr_gauge::{Failure, FailureKind};

@@ -4,8 +4,8 @@
 //! read, so that the thread can sleep through the arrival of responses until it has to send anyway.
 
 use super::Engine;
-use crate::coordinator::Coordinator;
-use crate::pacer::Pacer;
+use super::coordinator::Coordinator;
+use crate::pace::pacer::Pacer;
 use crate::protocol::Protocol;
 use std::io;
 use std::thread;

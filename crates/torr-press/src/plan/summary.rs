@@ -1,7 +1,7 @@
 //! The description of a plan in the result.
 
 use super::{Pace, Plan, ThinkTime};
-use crate::open_loop::Arrivals;
+use crate::pace::open::Arrivals;
 use std::time::Duration;
 use torr_gauge::result::{self, PlanSummary};
 

@@ -6,7 +6,7 @@ use super::entry::{Entry, expects_content};
 use super::numbers::Block;
 use super::request_set::RequestSet;
 use super::template::Template;
-use crate::outgoing::{RequestInfo, RequestParts};
+use crate::work::outgoing::{RequestInfo, RequestParts};
 use bytes::Bytes;
 use fastrand::Rng;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, UPGRADE};

@@ -8,7 +8,7 @@ use super::fields::{self, Field, HostField};
 use super::options::Options;
 use super::template::{Parser, Template};
 use super::urls::Url;
-use crate::url_parts::{find_outside, without_fragment};
+use crate::servers::url_parts::{find_outside, without_fragment};
 use bytes::Bytes;
 use http::Method;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Why requests cannot be made.
 
-use crate::target::TargetError;
+use crate::servers::target::TargetError;
 use thiserror::Error;
 
 /// An error in the description of requests, for the user to mend.

@@ -1,8 +1,8 @@
 //! URLs: their parts, with placeholders in them, and lists of them.
 
 use super::RequestError;
-use crate::target::Target;
-use crate::url_parts::find_outside;
+use crate::servers::target::Target;
+use crate::servers::url_parts::find_outside;
 
 /// A URL with its own weight, method and content.
 #[derive(Debug, Clone)]

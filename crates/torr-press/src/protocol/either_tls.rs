@@ -1,0 +1,160 @@
+//! A protocol over TLS or not, for runs whose servers differ in that.
+
+use super::tls::{OverTls, TlsBuffers};
+use crate::protocol::{InFlight, Protocol, ProtocolEvent};
+use crate::response::kept::KeptResponse;
+use crate::work::source::Source;
+use torr_gauge::Failure;
+use torr_gauge::collector::FirstResponse;
+use torr_net::Nanos;
+use torr_net::tls::NegotiatedTls;
+
+/// A protocol over TLS or over TCP itself.
+#[derive(Debug)]
+pub enum EitherTls<S> {
+    /// Over TCP.
+    Plain(S),
+    /// Over TLS.
+    Tls(Box<OverTls<S>>),
+}
+
+impl<S: Protocol> Protocol for EitherTls<S> {
+    const BUFFERS_EVENTS: bool = true;
+    const MULTIPLEXES: bool = S::MULTIPLEXES;
+    type ThreadState = TlsBuffers<S::ThreadState>;
+
+    fn open(&mut self, out: &mut Vec<u8>) {
+        match self {
+            Self::Plain(plain) => plain.open(out),
+            Self::Tls(tls) => tls.open(out),
+        }
+    }
+
+    fn is_handshaking(&self) -> bool {
+        match self {
+            Self::Plain(plain) => plain.is_handshaking(),
+            Self::Tls(tls) => tls.is_handshaking(),
+        }
+    }
+
+    fn secured(&self) -> Option<NegotiatedTls> {
+        match self {
+            Self::Plain(plain) => plain.secured(),
+            Self::Tls(tls) => tls.secured(),
+        }
+    }
+
+    fn certificate(&self) -> Option<&[u8]> {
+        match self {
+            Self::Plain(plain) => plain.certificate(),
+            Self::Tls(tls) => tls.certificate(),
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        match self {
+            Self::Plain(plain) => plain.has_room(),
+            Self::Tls(tls) => tls.has_room(),
+        }
+    }
+
+    fn start(&mut self, thread: &mut Self::ThreadState, key: u32, source: &mut Source<'_>, out: &mut Vec<u8>) -> bool {
+        match self {
+            Self::Plain(plain) => plain.start(thread.inner(), key, source, out),
+            Self::Tls(tls) => tls.start(thread, key, source, out),
+        }
+    }
+
+    fn flush(&mut self, thread: &mut Self::ThreadState, out: &mut Vec<u8>) -> Result<(), Failure> {
+        match self {
+            Self::Plain(plain) => plain.flush(thread.inner(), out),
+            Self::Tls(tls) => tls.flush(thread, out),
+        }
+    }
+
+    fn receive(
+        &mut self,
+        thread: &mut Self::ThreadState,
+        input: &mut [u8],
+        at: Nanos,
+        in_flight: InFlight<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, Option<ProtocolEvent>), Failure> {
+        match self {
+            // It is called again after each event, as TLS needs it.
+            Self::Plain(_) if input.is_empty() && !S::BUFFERS_EVENTS => Ok((0, None)),
+            Self::Plain(plain) => plain.receive(thread.inner(), input, at, in_flight, out),
+            Self::Tls(tls) => tls.receive(thread, input, at, in_flight, out),
+        }
+    }
+
+    fn server_closed(&mut self) -> Result<Option<ProtocolEvent>, Failure> {
+        match self {
+            Self::Plain(plain) => plain.server_closed(),
+            Self::Tls(tls) => tls.server_closed(),
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        match self {
+            Self::Plain(plain) => plain.has_ended(),
+            Self::Tls(tls) => tls.has_ended(),
+        }
+    }
+
+    fn has_more(&self) -> bool {
+        match self {
+            Self::Plain(plain) => plain.has_more(),
+            Self::Tls(tls) => tls.has_more(),
+        }
+    }
+
+    fn write_more(&mut self, thread: &mut Self::ThreadState, out: &mut Vec<u8>) -> Result<(), Failure> {
+        match self {
+            Self::Plain(plain) => plain.write_more(thread.inner(), out),
+            Self::Tls(tls) => tls.write_more(thread, out),
+        }
+    }
+
+    fn discard_in_flight(&mut self) {
+        match self {
+            Self::Plain(plain) => plain.discard_in_flight(),
+            Self::Tls(tls) => tls.discard_in_flight(),
+        }
+    }
+
+    fn is_draining(&self) -> bool {
+        match self {
+            Self::Plain(plain) => plain.is_draining(),
+            Self::Tls(tls) => tls.is_draining(),
+        }
+    }
+
+    fn first_response(&mut self) -> Option<FirstResponse> {
+        match self {
+            Self::Plain(plain) => plain.first_response(),
+            Self::Tls(tls) => tls.first_response(),
+        }
+    }
+
+    fn redirect_failure(&mut self) -> Option<Failure> {
+        match self {
+            Self::Plain(plain) => plain.redirect_failure(),
+            Self::Tls(tls) => tls.redirect_failure(),
+        }
+    }
+
+    fn kept(&mut self) -> Option<&mut KeptResponse> {
+        match self {
+            Self::Plain(plain) => plain.kept(),
+            Self::Tls(tls) => tls.kept(),
+        }
+    }
+
+    fn cancel(&mut self, thread: &mut Self::ThreadState, key: u32, out: &mut Vec<u8>) -> bool {
+        match self {
+            Self::Plain(plain) => plain.cancel(thread.inner(), key, out),
+            Self::Tls(tls) => tls.cancel(thread, key, out),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! HTTP/1.1 on one connection, pipelined or not.
+
+use crate::failures;
+use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
+use crate::response::inspect::Inspect;
+use crate::response::kept::KeptResponse;
+use crate::work::source::Source;
+use std::num::NonZero;
+use torr_gauge::Failure;
+use torr_gauge::collector::FirstResponse;
+use torr_net::Nanos;
+use torr_wire::response::{HeadCache, Response, ResponseReader};
+
+/// HTTP/1.1: responses arrive in the order of their requests. An inspector may check them.
+#[derive(Debug, Default)]
+pub struct Http1<I = ()> {
+    reader: ResponseReader,
+    /// The time of the first byte of a response that is incomplete.
+    first_byte: Option<NonZero<Nanos>>,
+    inspector: I,
+}
+
+impl<I: Inspect> Http1<I> {
+    /// Returns the protocol of a connection whose responses are inspected.
+    pub fn inspected_by(inspector: I) -> Self {
+        Self { reader: ResponseReader::default(), first_byte: None, inspector }
+    }
+
+    #[inline]
+    fn received(&mut self, response: Response) -> ReceivedResponse {
+        ReceivedResponse {
+            key: 0,
+            first_byte: self.first_byte.take(),
+            response,
+            failed_checks: self.inspector.judge(&response),
+            redirects: self.inspector.redirects(),
+        }
+    }
+}
+
+impl<I: Inspect> Protocol for Http1<I> {
+    const BUFFERS_EVENTS: bool = false;
+    const MULTIPLEXES: bool = false;
+    type ThreadState = HeadCache;
+
+    fn open(&mut self, _out: &mut Vec<u8>) {
+        self.reader.reset();
+        self.first_byte = None;
+        self.inspector.opened();
+    }
+
+    #[inline]
+    fn start(&mut self, _shared: &mut HeadCache, _key: u32, source: &mut Source<'_>, out: &mut Vec<u8>) -> bool {
+        if let Some(request) = self.inspector.redirect_to_send() {
+            out.extend_from_slice(&request);
+            return request.starts_with(b"HEAD ");
+        }
+        let start = out.len();
+        let info = source.write(out);
+        self.inspector.begun(&info);
+        self.inspector.written(&out[start..]);
+        info.is_head
+    }
+
+    #[inline]
+    fn receive(
+        &mut self,
+        shared: &mut HeadCache,
+        input: &mut [u8],
+        at: Nanos,
+        in_flight: InFlight<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, Option<ProtocolEvent>), Failure> {
+        if in_flight.count == 0 && !input.is_empty() {
+            return Err(failures::surplus());
+        }
+        let is_first = !self.reader.is_mid_response();
+        match self.reader.observe(input, in_flight.oldest_is_head, shared, &mut self.inspector) {
+            // Bytes behind the last response are an error.
+            Ok((used, Some(_))) if used < input.len() && in_flight.count == 1 => Err(failures::surplus()),
+            Ok((used, Some(response))) => {
+                if response.status >= 400
+                    && let Some(gather) = in_flight.failed_response
+                {
+                    gather.last_piece(&input[..used], is_first);
+                }
+                let Some(request) = self.inspector.redirected(&response) else {
+                    return Ok((used, Some(ProtocolEvent::Response(self.received(response)))));
+                };
+                self.first_byte = self.first_byte.or(NonZero::new(at));
+                if response.keep_alive {
+                    out.extend_from_slice(&request);
+                    return Ok((used, None));
+                }
+                self.inspector.keep(request);
+                Ok((used, Some(ProtocolEvent::Unprocessed(0))))
+            }
+            Ok((used, None)) => {
+                if let Some(gather) = in_flight.failed_response {
+                    gather.piece(input, is_first);
+                }
+                self.first_byte = self.first_byte.or(NonZero::new(at));
+                Ok((used, None))
+            }
+            Err(error) => {
+                let other = failures::plain_to_tls(input).or_else(|| failures::http1_to_http2(input));
+                Err(other.unwrap_or_else(|| failures::protocol(error)))
+            }
+        }
+    }
+
+    fn is_draining(&self) -> bool {
+        self.inspector.is_draining()
+    }
+
+    fn server_closed(&mut self) -> Result<Option<ProtocolEvent>, Failure> {
+        let Some(response) = self.reader.end().map_err(failures::protocol)? else { return Ok(None) };
+        let Some(request) = self.inspector.redirected(&response) else {
+            return Ok(Some(ProtocolEvent::Response(self.received(response))));
+        };
+        self.inspector.keep(request);
+        Ok(Some(ProtocolEvent::Unprocessed(0)))
+    }
+
+    fn discard_in_flight(&mut self) {
+        self.inspector.forget();
+    }
+
+    fn first_response(&mut self) -> Option<FirstResponse> {
+        self.inspector.first()
+    }
+
+    fn redirect_failure(&mut self) -> Option<Failure> {
+        self.inspector.redirect_failure()
+    }
+
+    fn kept(&mut self) -> Option<&mut KeptResponse> {
+        self.inspector.kept()
+    }
+}

@@ -1,0 +1,165 @@
+//! Responses: header sections and data of a stream, up to its end.
+
+use super::error::{self, Broken, Code};
+use super::frame::{self, Head, flag, kind};
+use super::message::Message;
+use super::{Http2, WINDOW};
+use crate::protocol::{ProtocolEvent, ReceivedResponse};
+use crate::response::failed::ParsedResponse;
+use crate::response::inspect::Inspect;
+use std::num::NonZero;
+use torr_net::Nanos;
+use torr_wire::Header;
+use torr_wire::response::{Observer, Response};
+
+/// The number of bytes of content that make up for one reply that the server demands.
+const CONTENT_FOR_A_REPLY: u32 = 1024;
+
+/// The defect of a malformed response, which leaves its connection usable.
+type Wrong = &'static str;
+
+impl Http2<'_> {
+    /// Handles a complete header section: of a response, interim or final, or its trailers.
+    #[inline]
+    pub(super) fn take_head(
+        &mut self,
+        head: Head,
+        block: &[u8],
+        at: Nanos,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ProtocolEvent>, Broken> {
+        let (mut message, mut fields) = (Message::default(), Vec::new());
+        let (inspects, gathers) = (self.inspection.is_some(), self.gathers);
+        let keeps = self.streams.find(head.stream).is_some_and(|at| self.streams.at(at).kept.is_some());
+        // The block of a closed stream is decoded as well, since it may change the table.
+        self.decoder.decode(block, |name, value| {
+            message.take(name, value);
+            if inspects || keeps || (gathers && message.status.is_some_and(|status| status >= 400)) {
+                fields.push((String::from_utf8_lossy(name).into_owned(), value.to_vec()));
+            }
+        })?;
+        let Some(index) = self.streams.find(head.stream) else { return self.check_closed(head).map(|()| None) };
+        let is_last = head.has(flag::END_STREAM);
+        let stream = self.streams.at(index);
+        let taken: Result<(), Wrong> = match (message.wrong, stream.status, message.status) {
+            (Some(wrong), ..) => Err(wrong),
+            (None, Some(_), None) if is_last => Ok(()),
+            (None, Some(_), _) => Err("a second head in a response"),
+            (None, None, None) => Err("a head without :status"),
+            (None, None, Some(100 | 102..200)) if !is_last => return Ok(None),
+            (None, None, Some(100..200)) => Err("an interim response that HTTP/2 does not have"),
+            (None, None, Some(status)) => {
+                (stream.status, stream.length, stream.first_byte) = (Some(status), message.length, NonZero::new(at));
+                if let Some(inspector) = &mut stream.inspector {
+                    let fields: Vec<_> = fields.iter().map(|(name, value)| Header { name, value }).collect();
+                    inspector.see_head(status, &fields);
+                }
+                if let Some(kept) = &mut stream.kept {
+                    let fields = fields.iter().filter(|(name, _)| !name.starts_with(':'));
+                    kept.begin(status, fields.map(|(name, value)| (name.as_bytes(), value.as_slice())));
+                    kept.version = "2";
+                }
+                if gathers && status >= 400 {
+                    fields.retain(|(name, _)| !name.starts_with(':'));
+                    stream.failed = Some(Box::new(ParsedResponse { status, fields, ..ParsedResponse::default() }));
+                }
+                Ok(())
+            }
+        };
+        match taken {
+            Ok(()) if is_last => Ok(self.complete(index, out)),
+            Ok(()) => Ok(None),
+            Err(wrong) => Ok(self.give_up_on(index, wrong, out)),
+        }
+    }
+
+    /// Handles a piece of content.
+    #[inline]
+    pub(super) fn take_data(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ProtocolEvent>, Broken> {
+        let content =
+            frame::unpadded(head, payload).ok_or(Broken::protocol("a frame with more padding than payload"))?;
+        // Of the window, the padding takes its part too.
+        let length = head.len as u32;
+        give_back(&mut self.received, length, 0, out);
+        // Servers measure the round-trip time by asking for replies while they send.
+        self.chatter = self.chatter.saturating_sub(length / CONTENT_FOR_A_REPLY);
+        let Some(index) = self.streams.find(head.stream) else { return self.check_closed(head).map(|()| None) };
+        let stream = self.streams.at(index);
+        let is_last = head.has(flag::END_STREAM);
+        if !is_last {
+            give_back(&mut stream.received, length, stream.id, out);
+        }
+        stream.body += content.len() as u64;
+        if let Some(failed) = &mut stream.failed {
+            failed.content(content);
+        }
+        if let Some(inspector) = &mut stream.inspector {
+            inspector.body(content);
+        }
+        if let Some(kept) = &mut stream.kept {
+            kept.add(content);
+        }
+        let is_bodiless = stream.is_head || matches!(stream.status, Some(204 | 304));
+        let wrong = match stream.status {
+            None => Some("a body without a head"),
+            Some(_) if is_bodiless && stream.body > 0 => Some("a body in a response that has none"),
+            Some(_) if stream.length.is_some_and(|length| stream.body > length) && !is_bodiless => {
+                Some("more bytes than the response should have")
+            }
+            Some(_) => None,
+        };
+        match wrong {
+            Some(wrong) => Ok(self.give_up_on(index, wrong, out)),
+            None if is_last => Ok(self.complete(index, out)),
+            None => Ok(None),
+        }
+    }
+
+    /// Handles the end of a response.
+    #[inline]
+    fn complete(&mut self, index: usize, out: &mut Vec<u8>) -> Option<ProtocolEvent> {
+        let stream = self.streams.at(index);
+        let status = stream.status?;
+        let is_bodiless = stream.is_head || matches!(status, 204 | 304);
+        if !is_bodiless && stream.length.is_some_and(|length| length != stream.body) {
+            return self.give_up_on(index, "fewer bytes than the response should have", out);
+        }
+        let mut stream = if stream.upload.is_some() {
+            // The response came before all of the request was sent: the rest is not needed.
+            self.give_up(index, Code::CANCEL, out)?
+        } else {
+            self.take(index)?
+        };
+        (self.has_responded, self.chatter, self.refused_at) = (true, 0, usize::MAX);
+        let response = Response { status, keep_alive: true, body: stream.body };
+        let failed_checks = stream.inspector.as_mut().map_or(0, |inspector| inspector.judge(&response));
+        if stream.failed.is_some() {
+            self.failed = stream.failed.take();
+        }
+        self.kept = stream.kept.take();
+        let (key, first_byte) = (stream.key, stream.first_byte);
+        Some(ProtocolEvent::Response(ReceivedResponse { key, first_byte, response, failed_checks, redirects: 0 }))
+    }
+
+    /// Resets the stream of a malformed response, and returns its failure.
+    #[cold]
+    fn give_up_on(&mut self, index: usize, wrong: Wrong, out: &mut Vec<u8>) -> Option<ProtocolEvent> {
+        let stream = self.give_up(index, Code::PROTOCOL_ERROR, out)?;
+        Some(ProtocolEvent::Failed(stream.key, error::malformed(wrong)))
+    }
+}
+
+/// Counts what has come, and gives it back to the server's window in time.
+#[inline]
+fn give_back(received: &mut u32, length: u32, stream: u32, out: &mut Vec<u8>) {
+    *received += length;
+    if *received > WINDOW / 2 {
+        frame::number(kind::WINDOW_UPDATE, stream, *received, out);
+        *received = 0;
+    }
+}

@@ -1,0 +1,180 @@
+//! Virtual users: the interface between the engine and what decides, response by response, what a user sends next.
+//!
+//! A user has a connection of its own to each server and walks through sessions, one after another. The engine asks for
+//! the next step, sends the request, hands over the response, and asks again; when a session may begin is the pacer's to
+//! say.
+
+mod decision_count;
+
+pub use decision_count::DecisionCount;
+
+use super::outgoing::{RequestInfo, RequestParts};
+use crate::response::kept::KeptResponse;
+use crate::servers::learnt::LearntServers;
+use std::fmt::Debug;
+use std::net::{IpAddr, SocketAddr};
+use std::ops::Range;
+use std::time::Duration;
+use torr_gauge::Failure;
+use torr_gauge::sessions::EntryName;
+use torr_net::Nanos;
+
+/// The behaviour of a run's virtual users, shared by all threads.
+pub trait Users: Debug + Send + Sync {
+    /// Returns the names of all entries, in the order of their numbers.
+    fn entries(&self) -> Vec<EntryName>;
+
+    /// Returns the users of one thread.
+    fn thread(&self, part: ThreadPart) -> Box<dyn ThreadUsers + '_>;
+
+    /// Returns the methods of all entries with commas between them, `None` where they are known only in the run.
+    fn methods(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns whether results tell of sessions. Without that a session is one request, and results tell of requests only.
+    fn has_sessions(&self) -> bool {
+        true
+    }
+
+    /// Returns the only address that a thread connects to, where it is not to be the plan's.
+    fn address(&self, _thread: usize) -> Option<SocketAddr> {
+        None
+    }
+
+    /// Returns the servers that the users learn of during the run; `None` where all are known before.
+    fn learnt(&self) -> Option<&LearntServers> {
+        None
+    }
+
+    /// Returns a number that grows by one whenever code begins to decide that may not come to an end, and again when it has
+    /// decided: while the number is odd, such code is running on the thread.
+    fn decisions(&self, _thread: usize) -> u64 {
+        0
+    }
+
+    /// Returns the error that ended the run, if the users' own code had one.
+    fn error(&self) -> Option<String> {
+        None
+    }
+
+    /// Notes that the run ends without a thread, whose users did not decide in time.
+    fn given_up(&self, _thread: usize) {}
+}
+
+/// The part of a run that one thread has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadPart {
+    /// The number of the thread, from 0.
+    pub thread: usize,
+    /// The number of threads.
+    pub threads: usize,
+    /// The numbers of the thread's users, among all users of the run.
+    pub users: Range<usize>,
+    /// The number of users before those of this run, where several generators share a plan.
+    pub before: usize,
+    /// Whether a connection carries more than one request.
+    pub keep_alive: bool,
+}
+
+/// The virtual users of one thread, named by their position among them.
+pub trait ThreadUsers {
+    /// Begins a session of a user.
+    fn begin(&mut self, user: usize);
+
+    /// Returns what the user does next. Called at the beginning of a session, after each response, and after each pause.
+    fn next(&mut self, user: usize) -> Step;
+
+    /// Returns the number of the server that the user's next request goes to: 0 for the plan's own, then come those of
+    /// [`Plan::further`](crate::Plan::further), then those that were learnt.
+    fn destination(&self, _user: usize) -> usize {
+        0
+    }
+
+    /// Appends the user's request in HTTP/1.1. Called again when the request has to be sent on another connection.
+    fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo;
+
+    /// Returns the user's request in parts, for HTTP/2.
+    fn parts(&mut self, user: usize) -> RequestParts;
+
+    /// Judges the response to the request in flight.
+    fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged;
+
+    /// Returns whether the user sends the request in flight again, which has failed without a response.
+    fn retries(&mut self, _user: usize, _failure: &Failure) -> bool {
+        false
+    }
+
+    /// Notes that the request in flight has failed, which ends the session.
+    fn failed(&mut self, user: usize, failure: &Failure);
+
+    /// Returns the secrets that a user sent with its latest request, and those that no output shows: the server may have sent
+    /// them back. Called after [`received`](Self::received), for few responses.
+    fn secrets(&self, _user: usize) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns whether the run must end now, since the users cannot go on.
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    /// Returns whether this thread's part of the run ends now.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+/// The next step of a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Sends a request of the entry with this number.
+    Send(u32),
+    /// Sends so many requests of the entry with this number, 1 or more, without waiting for responses between them.
+    SendAll(u32, u16),
+    /// Waits for the responses to requests that were sent together.
+    Await,
+    /// Waits.
+    Pause(Duration),
+    /// Waits for a server to be looked up, and sees then whether it was found.
+    LookUp(Duration),
+    /// Has come to the end of the session.
+    Finished,
+    /// Gives up at the entry with this number. A reason is given unless it was an expectation that a response did not meet.
+    Failed(u32, Option<String>),
+}
+
+/// A response with its circumstances.
+#[derive(Debug)]
+pub struct ReceivedBy<'r> {
+    /// Status code, field lines and content, as far as the request needs them.
+    pub response: &'r KeptResponse,
+    /// The response time.
+    pub took: Nanos,
+    /// The address of the server or proxy; `None` over a Unix socket.
+    pub address: Option<IpAddr>,
+    /// The server's certificate in DER; `None` without TLS.
+    pub certificate: Option<&'r [u8]>,
+}
+
+/// The judgement of a response by the user that requested it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// Whether the response was as the entry expects; without an expected status, a status of 400 or more is not.
+    pub passed: bool,
+    /// The expectations that the response did not meet.
+    pub unmet: Vec<Unmet>,
+    /// Whether the user sends the request again because of the unmet expectations.
+    pub retries: bool,
+}
+
+/// An expectation that a response did not meet. The texts are fit to be shown: no secret is in them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unmet {
+    /// The number of the expectation among those of its entry, from 0.
+    pub assert: usize,
+    /// The demanded value or property, as text.
+    pub expected: String,
+    /// The value or property that the response had, as text.
+    pub actual: String,
+}
