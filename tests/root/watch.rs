@@ -1,6 +1,6 @@
 //! `torr watch` in another network namespace than the one that asks.
 use torr_doctor::remote::RemoteWatch;
-use torr_gauge::signals::Reading;
+use torr_signals::Reading;
 use torr_test_support::namespace::Hosts;
 use torr_test_support::program::{Running, torr_command, torr_path};
 use torr_test_support::servers::Serve;

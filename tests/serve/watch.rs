@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use torr_doctor::remote::{RemoteError, RemoteWatch, Source};
-use torr_gauge::signals::{PeerUse, Reading, Role, Signals};
+use torr_signals::{PeerUse, Reading, Role, Signals};
 use torr_test_support::client::{Client, ClientResponse};
 use torr_test_support::databases::{Make, shared};
 use torr_test_support::metrics::Metrics;

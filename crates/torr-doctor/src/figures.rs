@@ -10,7 +10,7 @@ use crate::words::rate;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use torr_gauge::signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse};
+use torr_signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse};
 
 /// The parts of the kernel's wait channels that may mean a lock: of threads, of files, of System V.
 const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
@@ -353,7 +353,7 @@ fn is_one_of(name: &str, parts: &[&str]) -> bool {
 mod tests {
     use super::*;
     use crate::ladder::Rung;
-    use torr_gauge::signals::{ClientsUse, MachineUse};
+    use torr_signals::{ClientsUse, MachineUse};
 
     /// A service that takes 5 ms for a request, of which so many go on at a time.
     fn figures(held: f64) -> Figures {

@@ -153,8 +153,7 @@ pub fn by_kept_connections(share: f64, bounds: &Bounds) -> Gain {
 mod tests {
     use super::*;
     use crate::ladder::{Ladder, Rung};
-    use torr_gauge::Signals;
-    use torr_gauge::signals::{MachineUse, ProcessUse, ThreadUse};
+    use torr_signals::{MachineUse, ProcessUse, Signals, ThreadUse};
 
     /// A service with 100/s that uses `server` of 2 CPUs in one thread, on the generator's machine.
     fn figures(server: f64, generator: f64, share: f64) -> Figures {

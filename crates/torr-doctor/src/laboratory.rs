@@ -11,11 +11,10 @@ use crate::thresholds::{LONGEST_DRAIN, TIMEOUT_SHARE};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use torr_gauge::Signals;
 use torr_gauge::collector::Measurement;
-use torr_gauge::signals::{QuotaUse, own_quota};
 use torr_press::Plan;
 use torr_press::request::Options;
+use torr_signals::{QuotaUse, Signals, own_quota};
 
 /// The plan of a null service, which does nothing but respond with content of a number of bytes.
 pub type Null<'n> = dyn Fn(u64) -> Result<Plan, Halt> + 'n;

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 use torr_gauge::collector::Measurement;
-use torr_gauge::signals::QuotaUse;
-use torr_gauge::{RunResult, Sample, Signals};
+use torr_gauge::{RunResult, Sample};
+use torr_signals::{QuotaUse, Signals};
 
 /// An experiment that is about to be made, for the display of progress.
 #[derive(Debug, Clone, Copy)]

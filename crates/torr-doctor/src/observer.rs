@@ -1,7 +1,7 @@
 //! What tells what the server's machine sees.
 
 use crate::remote::RemoteWatch;
-use torr_gauge::signals::{Reading, Watcher};
+use torr_signals::{Reading, Watcher};
 
 /// Something that tells what the server's machine sees.
 pub trait Observer {

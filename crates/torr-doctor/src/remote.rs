@@ -10,7 +10,7 @@ use exchange::{Exchange, Reply};
 use serde_json::Value;
 use std::time::Instant;
 use torr_gauge::redact;
-use torr_gauge::signals::Reading;
+use torr_signals::Reading;
 
 /// A program on the server's machine that reports its signals.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ fn reading(reply: &Reply) -> Option<Reading> {
     make_printable(&mut reading);
     let reading: Reading = serde_json::from_value(reading).ok()?;
     // Later versions may have more fields; those read here keep their meaning within a version.
-    (reading.schema == torr_gauge::signals::READING_SCHEMA).then_some(reading)
+    (reading.schema == torr_signals::SCHEMA).then_some(reading)
 }
 
 /// Escapes control characters in all texts, since the other machine is not trusted.

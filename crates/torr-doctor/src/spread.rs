@@ -2,7 +2,7 @@
 //! for the same socket, one of them may get nearly all connections.
 
 use crate::thresholds::{FULL_THREAD, IDLE_WORKER, WORKED_BEFORE};
-use torr_gauge::Signals;
+use torr_signals::Signals;
 
 /// Returns the number of workers that idled while another was saturated, although they worked in other experiments.
 pub fn idle_workers<'s>(seen: &Signals, others: impl Iterator<Item = &'s Signals> + Clone) -> usize {
@@ -18,7 +18,7 @@ pub fn idle_workers<'s>(seen: &Signals, others: impl Iterator<Item = &'s Signals
 #[cfg(test)]
 mod tests {
     use super::*;
-    use torr_gauge::signals::{ProcessUse, ThreadUse};
+    use torr_signals::{ProcessUse, ThreadUse};
 
     /// Threads by their numbers, with the CPU that each had and that it waited for.
     fn seen(threads: &[(i32, f64, f64)]) -> Signals {

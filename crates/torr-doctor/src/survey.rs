@@ -10,7 +10,7 @@ use crate::spread;
 use crate::thresholds::{CHEAP, FLAT_LADDER, MOST_CONNECTED, RUN_DISTURBED};
 use crate::words::counted;
 use std::time::Duration;
-use torr_gauge::Signals;
+use torr_signals::Signals;
 
 /// Pauses between requests that are to meet an idle server, unless those take longer.
 const PAUSE: Duration = Duration::from_millis(12);

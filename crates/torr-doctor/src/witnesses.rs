@@ -2,8 +2,8 @@
 
 use crate::figures::Figures;
 use crate::thresholds::{MANY_FAILED, THROTTLED};
-use torr_gauge::signals::{PeerUse, QuotaUse};
-use torr_gauge::{Confidence, Factor, RunResult, Signals, Verdict};
+use torr_gauge::{Confidence, Factor, RunResult, Verdict};
+use torr_signals::{PeerUse, QuotaUse, Signals};
 
 /// Responses that say "not now" (RFC 6585, section 4; RFC 9110, section 15.6.4).
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -9,13 +9,13 @@ use crate::latency::Summary;
 use crate::result::{Bytes, Cause, Check, Connections, Errors, Phases, PlanSummary, RunResult, SCHEMA, Tls, Warmup};
 use crate::series::{IntervalCounts, Series};
 use crate::sessions::{SessionCounts, SessionFacts, SessionsEnded};
-use crate::signals::Signals;
 use crate::steal::StealMeter;
 use crate::steering::SteeringEvent;
 use crate::validity::{self, UnreportedFacts};
 use crate::{CpuUse, Latency, Sample};
 use std::collections::BTreeMap;
 use std::time::Duration;
+use torr_signals::Signals;
 
 /// The share of its length below which the run's last interval is merged into the one before: its rate would be noise.
 const MIN_LAST_INTERVAL: f64 = 0.1;

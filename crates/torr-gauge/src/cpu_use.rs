@@ -1,7 +1,8 @@
 //! The CPU time that a run's two sides use within an interval.
 
+use crate::Host;
 use crate::generator::round3;
-use crate::{Host, Signals};
+use torr_signals::Signals;
 
 /// The CPU time used within an interval. Times add up, so that neighbouring intervals can be merged.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -1,8 +1,8 @@
 //! The utilisation of the server's machine, and the server's part of it.
 
-use crate::Signals;
 use crate::generator::round3;
 use serde::{Deserialize, Serialize};
+use torr_signals::Signals;
 
 /// The use of the server machine's CPU time during a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

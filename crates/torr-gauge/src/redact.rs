@@ -3,6 +3,7 @@
 //! Whatever is printed, logged or written to a file and may hold either goes through this file.
 
 use std::borrow::Cow;
+pub use torr_signals::printable;
 
 /// The replacement of a secret.
 pub const HIDDEN: &str = "***";
@@ -36,20 +37,6 @@ pub fn is_secret_field(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     // A challenge names a way to authenticate, and no credentials.
     !lower.ends_with("-authenticate") && SECRET_FIELDS.iter().any(|part| lower.contains(part))
-}
-
-/// Returns the text with all that a terminal could act on written out as `\u{1b}`: control characters, of which line ends
-/// are some, and those that change the direction of what follows.
-pub fn printable(text: &str) -> Cow<'_, str> {
-    let acts = |c: char| {
-        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        c.is_control() || turns
-    };
-    if !text.contains(acts) {
-        return Cow::Borrowed(text);
-    }
-    let shown = text.chars().map(|c| if acts(c) { c.escape_default().to_string() } else { c.to_string() });
-    Cow::Owned(shown.collect())
 }
 
 /// Returns a URL, or what was given as one, without the user, the password and secret parameters of its query.
@@ -214,8 +201,6 @@ mod tests {
 
     #[test]
     fn nothing_is_left_for_a_terminal_to_act_on() {
-        assert_eq!(printable("plain, schön, 漢字 😀"), "plain, schön, 漢字 😀");
-        assert_eq!(printable("a\x1b[2J\u{9b}b\r\n\tc\u{202e}d\x7f"), r"a\u{1b}[2J\u{9b}b\r\n\tc\u{202e}d\u{7f}");
         assert_eq!(line("one\ntwo\x07\n"), r"one two\u{7}");
     }
 }

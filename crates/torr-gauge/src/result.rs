@@ -12,13 +12,13 @@ use crate::idle_closes::IdleCloses;
 use crate::latency::Summary;
 use crate::series::Point;
 use crate::sessions::{EntryResult, SessionSummary};
-use crate::signals::Signals;
 use crate::sockets::Sockets;
 use crate::steering::SteeringEvent;
 use crate::validity::Validity;
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use torr_signals::Signals;
 
 /// The version of [`RunResult`]. Fields may be added to it; what one means does not change.
 pub const SCHEMA: &str = "torr.run/1";

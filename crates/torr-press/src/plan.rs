@@ -19,9 +19,9 @@ use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
-use torr_gauge::signals::Watcher;
 use torr_net::tls::TlsConfig;
 use torr_net::{Address, Nanos, clock};
+use torr_signals::Watcher;
 
 /// The plan of one run.
 #[derive(Debug, Clone)]

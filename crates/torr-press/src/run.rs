@@ -25,9 +25,9 @@ use torr_gauge::failed_response::FailedResponse;
 use torr_gauge::generator::TimestampSource;
 use torr_gauge::result::Tls;
 use torr_gauge::sessions::{SessionCounts, SessionFacts};
-use torr_gauge::signals::Watcher;
-use torr_gauge::{CpuUse, Failure, RunResult, Sample, Secrets, Signals, redact};
+use torr_gauge::{CpuUse, Failure, RunResult, Sample, Secrets, redact};
 use torr_net::{Clock, Nanos, clock, file_limit};
+use torr_signals::{Signals, Watcher};
 
 /// The reason for which a run has no result.
 #[derive(Debug, Error)]

@@ -14,10 +14,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
-use torr_gauge::signals::Reading;
 use torr_serve::http::HeaderValue;
 use torr_serve::http::header::WWW_AUTHENTICATE;
 use torr_serve::{App, Request, Response, Server, Settings};
+use torr_signals::Reading;
 use watchers::Watchers;
 
 /// The variable that has the token.

@@ -6,7 +6,7 @@ use crate::turns::{Ratio, median};
 use crate::words::percent;
 use serde::Serialize;
 use torr_gauge::Latency;
-use torr_gauge::signals::ProcessUse;
+use torr_signals::ProcessUse;
 
 /// The share of failed requests from which they are reported.
 const MANY: f64 = 0.001;

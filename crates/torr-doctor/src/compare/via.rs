@@ -13,8 +13,8 @@ use crate::turns::{Ratio, median};
 use crate::words::{percent, rate, time};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
-use torr_gauge::signals::PeerUse;
 use torr_net::Address;
+use torr_signals::PeerUse;
 
 /// The share of the machine's CPU from which the machine is saturated.
 const FULL: f64 = 0.93;

@@ -9,9 +9,9 @@ use torr_gauge::collector::{Measurement, Progress, RunFacts};
 use torr_gauge::generator::ThreadCost;
 use torr_gauge::result::{Arrivals, PlanSummary};
 use torr_gauge::sessions::SessionsEnded;
-use torr_gauge::signals::{MachineUse, ProcessUse};
-use torr_gauge::{Collector, Failure, FailureKind, FailureSide, Sample, Signals};
+use torr_gauge::{Collector, Failure, FailureKind, FailureSide, Sample};
 use torr_press::RunError;
+use torr_signals::{MachineUse, ProcessUse, Signals};
 
 /// Nanoseconds.
 type Nanos = u64;

@@ -1,7 +1,8 @@
 //! The CPU that other programs and the hypervisor took during a step.
 
 use serde::{Deserialize, Serialize};
-use torr_gauge::{RunResult, Signals};
+use torr_gauge::RunResult;
+use torr_signals::Signals;
 
 /// The share of the machine's CPU from which other programs may make a step fail.
 const OTHERS: f64 = 0.1;

@@ -8,8 +8,8 @@ use crate::thresholds::{
 };
 use crate::witnesses::{rows_for_little, rows_one_by_one, throttled};
 use crate::words::{mean, percent, time};
-use torr_gauge::signals::{PeerUse, Role};
 use torr_gauge::{Factor, RunResult, Verdict};
+use torr_signals::{PeerUse, Role};
 
 /// A quota of CPU time.
 pub fn quota(run: &RunResult) -> Option<Verdict> {

@@ -4,7 +4,8 @@ use super::seen::{generator_cores, likely, ours, undecided};
 use crate::figures::server_fills;
 use crate::thresholds::{FULL_THREAD, MACHINE_FULL, OTHERS_DISTURB, WORTH_TELLING};
 use crate::words::percent;
-use torr_gauge::{Factor, RunResult, Signals, Verdict};
+use torr_gauge::{Factor, RunResult, Verdict};
+use torr_signals::Signals;
 
 /// Others use so much of the machine that neither side could show what it can do.
 pub fn disturbed(run: &RunResult) -> Option<Verdict> {

@@ -5,7 +5,8 @@ use super::wire::{is_queueing, loses_packets};
 use crate::thresholds::{LEAST_HELD, MANY_FAILED, OVERFLOWS, SYN_TIMEOUT_US};
 use crate::witnesses::{self, Refusals};
 use crate::words::{percent, rate, time};
-use torr_gauge::{Factor, RunResult, Signals, Verdict};
+use torr_gauge::{Factor, RunResult, Verdict};
+use torr_signals::Signals;
 
 pub fn client_ports(run: &RunResult) -> Option<Verdict> {
     (run.errors.ports > 0).then(|| {

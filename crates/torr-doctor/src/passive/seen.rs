@@ -4,7 +4,8 @@ use crate::figures::Figures;
 use crate::ladder::{Ladder, Rung};
 use crate::thresholds::{FULL_THREAD, MACHINE_FULL, WORTH_TELLING};
 use torr_gauge::host::Host;
-use torr_gauge::{Confidence, Factor, RunResult, Signals, Verdict};
+use torr_gauge::{Confidence, Factor, RunResult, Verdict};
+use torr_signals::Signals;
 
 pub fn likely(factor: Factor, summary: impl Into<String>) -> Verdict {
     Verdict::new(factor, Confidence::Likely, summary)

@@ -1,7 +1,7 @@
 //! What a node_exporter's metrics tell: the machine's CPUs and the kernel's TCP.
 
 use std::collections::BTreeSet;
-use torr_gauge::signals::{MachineCounts, NetworkCounts, READING_SCHEMA, Reading};
+use torr_signals::{MachineCounts, NetworkCounts, Reading, SCHEMA};
 
 /// The reading that the metrics amount to. `None` if they are not a node_exporter's.
 pub(super) fn reading(text: &str, at_us: u64) -> Option<Reading> {
@@ -20,7 +20,7 @@ pub(super) fn reading(text: &str, at_us: u64) -> Option<Reading> {
         time_wait: count("node_sockstat_TCP_tw"),
     };
     let network = (network != NetworkCounts::default()).then_some(network);
-    Some(Reading { schema: READING_SCHEMA.into(), at_us, machine: Some(machine), network, ..Reading::default() })
+    Some(Reading { schema: SCHEMA.into(), at_us, machine: Some(machine), network, ..Reading::default() })
 }
 
 fn machine(text: &str) -> Option<MachineCounts> {

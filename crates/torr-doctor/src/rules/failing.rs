@@ -10,7 +10,8 @@ use crate::thresholds::{
 };
 use crate::witnesses::{self, Refusals};
 use crate::words::{counted, percent, rate, time};
-use torr_gauge::{Confidence, Factor, Gain, Signals, Verdict};
+use torr_gauge::{Confidence, Factor, Gain, Verdict};
+use torr_signals::Signals;
 
 /// The client has no local port left.
 pub fn ports(evidence: &Evidence) -> Step {

@@ -11,8 +11,8 @@ use crate::thresholds::{
 use crate::witnesses::throttled;
 use crate::words::{bits, counted, percent, rate, time};
 use std::time::Duration;
-use torr_gauge::signals::{QuotaUse, Signals};
 use torr_gauge::{Confidence, Factor, Verdict};
+use torr_signals::{QuotaUse, Signals};
 
 pub fn rule(evidence: &Evidence) -> Step {
     if let Some(verdict) = quota(evidence)? {

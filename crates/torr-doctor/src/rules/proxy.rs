@@ -11,8 +11,8 @@ use crate::permission::is_ours;
 use crate::thresholds::{DIRECT_BETTER, MACHINE_FULL, UPSTREAM_KEPT, UPSTREAM_OPENS, WORKS_BEHIND, WORKS_MORE};
 use crate::words::{counted, mean, percent};
 use std::net::SocketAddr;
-use torr_gauge::signals::{PeerUse, Role};
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
+use torr_signals::{PeerUse, Role};
 
 /// The most upstream services that are tried.
 const MOST_UPSTREAMS: usize = 8;
@@ -202,8 +202,7 @@ impl Responses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use torr_gauge::Signals;
-    use torr_gauge::signals::ProcessUse;
+    use torr_signals::{ProcessUse, Signals};
 
     fn process(cores: f64) -> ProcessUse {
         ProcessUse { cores, ..ProcessUse::default() }

@@ -10,8 +10,8 @@ use crate::thresholds::{
     NO_MORE_IN_HAND, NOT_KEPT, ONE, POOL_IN_USE, QUERIED_BY_EACH,
 };
 use crate::words::{counted, mean, rate, time};
-use torr_gauge::signals::PeerUse;
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
+use torr_signals::PeerUse;
 
 pub fn rule(evidence: &Evidence) -> Step {
     let figures = &evidence.figures;

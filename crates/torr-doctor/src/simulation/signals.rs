@@ -2,9 +2,8 @@
 
 use super::service::{Fault, Service};
 use crate::experiment;
-use torr_gauge::Signals;
-use torr_gauge::signals::{
-    ClientsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, QuotaUse, Role, ThreadUse,
+use torr_signals::{
+    ClientsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse,
 };
 
 /// Returns the signals of a load of so many seconds.

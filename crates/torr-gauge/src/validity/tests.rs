@@ -6,10 +6,10 @@ use crate::collector::{Collector, RunFacts};
 use crate::generator::ThreadCost;
 use crate::result::RunResult;
 use crate::result::{Arrivals, PlanSummary};
-use crate::signals::{ProgramUse, Signals};
 use crate::{Failure, FailureKind, FailureSide, Latency, Sample};
 use fastrand::Rng;
 use std::time::Duration;
+use torr_signals::{ProgramUse, Signals};
 
 const SECOND: Duration = Duration::from_secs(1);
 

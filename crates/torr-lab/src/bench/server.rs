@@ -1,8 +1,8 @@
 //! A server that is compared.
 
 use std::any::Any;
-use torr_gauge::signals::Watcher;
 use torr_press::Plan;
+use torr_signals::Watcher;
 
 /// A server of one version.
 pub struct Server {

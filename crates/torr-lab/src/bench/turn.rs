@@ -8,8 +8,9 @@ use std::time::Duration;
 use torr_doctor::Halt;
 use torr_gauge::collector::Measurement;
 use torr_gauge::validity::{Criterion, Finding};
-use torr_gauge::{Latency, RunResult, Signals};
+use torr_gauge::{Latency, RunResult};
 use torr_press::{Arrivals, Pace, Plan, Schedule};
+use torr_signals::Signals;
 
 /// The CPU time in seconds of a turn below which there is no figure per request.
 const LEAST_CPU_S: f64 = 0.01;

@@ -1,9 +1,9 @@
 //! The CPU time of both sides of a run, read once an interval from outside of the load threads.
 
 use std::time::{Duration, Instant};
+use torr_gauge::CpuUse;
 use torr_gauge::generator::process_cpu;
-use torr_gauge::signals::{Reading, Watcher};
-use torr_gauge::{CpuUse, Signals};
+use torr_signals::{Reading, Signals, Watcher};
 
 /// The shortest time over which CPU time is read: the kernel counts that of a process in ticks of 10 ms, so that a figure
 /// of less would be noise.

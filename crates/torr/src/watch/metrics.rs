@@ -1,7 +1,7 @@
 //! A reading in Prometheus' text format. All that is counted goes on rising, so that rates can be made of it.
 
 use std::fmt::Write;
-use torr_gauge::signals::{ProcessCounts, Reading};
+use torr_signals::{ProcessCounts, Reading};
 
 /// The text of a reading; `target` names the service, if one is watched.
 pub fn text(reading: &Reading, target: &str) -> String {

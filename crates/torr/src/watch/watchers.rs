@@ -4,7 +4,7 @@ use super::query::Target;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
-use torr_gauge::signals::{Reading, Watcher};
+use torr_signals::{Reading, Watcher};
 
 /// How many services are watched at a time.
 const MOST: usize = 8;

@@ -112,7 +112,7 @@ fn cores(processes: &[ProcessUse]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::signals::MachineUse;
+    use crate::MachineUse;
 
     /// Signals of two CPUs with a server of two threads, and a stolen share.
     fn signals(server: f64, steal_share: Option<f64>) -> Signals {

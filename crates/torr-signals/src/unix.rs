@@ -1,7 +1,7 @@
 //! Unix stream sockets of this network namespace, as the kernel lists them (`unix_diag`).
 
 use super::netlink::{BY_FAMILY, Netlink, attributes, number32};
-use crate::redact;
+use crate::printable::printable;
 use std::io;
 
 const FAMILY: u8 = 1;
@@ -78,5 +78,5 @@ fn name(bytes: &[u8]) -> Option<String> {
         _ => ("", bytes),
     };
     let text = String::from_utf8_lossy(bytes);
-    Some(format!("{mark}{}", redact::printable(text.trim_end_matches('\0')))).filter(|name| name.len() > mark.len())
+    Some(format!("{mark}{}", printable(text.trim_end_matches('\0')))).filter(|name| name.len() > mark.len())
 }

@@ -1,43 +1,8 @@
-//! Signals of the server's machine, its processes and their peers during a run.
-//!
-//! A value that is not visible, for lack of a permission or of support in the kernel, is absent, never zero.
+//! The signals of an interval of time, by what they are of: the machine, its network, listeners, clients, processes, peers.
 
-mod between;
-mod cgroup;
-mod clients;
-pub(crate) mod holders;
-mod levels;
-mod machine;
-mod netlink;
-mod others;
-mod peers;
-mod processes;
-mod reading;
-mod role;
-mod rounds;
-mod scope;
-mod sums;
-mod task;
-mod tcp;
-#[cfg(test)]
-mod tests;
-mod unix;
-mod watcher;
-
-pub use cgroup::own_quota;
-pub use levels::Levels;
-pub use reading::{
-    ClientCounts, ListenerCounts, MachineCounts, NetworkCounts, PeerCounts, ProcessCounts, ProgramCounts, QuotaCounts,
-    Reading, SCHEMA as READING_SCHEMA, ThreadCounts,
-};
-pub use role::Role;
-pub use watcher::Watcher;
-
+use crate::role::Role;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// The version of [`Signals`].
-pub const SCHEMA: &str = "torr.signals/1";
 
 /// The signals of an interval of time. Rates are per second, shares are 0 to 1, and means are over samples that are taken
 /// about twenty times a second.

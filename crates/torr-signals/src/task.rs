@@ -1,6 +1,6 @@
 //! The properties of one process or thread that `/proc` shows at a moment.
 
-use crate::redact;
+use crate::printable::printable;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity};
 use std::fs::{File, metadata, read_dir};
@@ -32,7 +32,7 @@ pub(super) fn stat(path: &str) -> Option<Stat> {
     let fields: Vec<_> = text.get(after + 1..)?.split_ascii_whitespace().collect();
     let number = |field: usize| fields.get(field)?.parse::<u64>().ok();
     Some(Stat {
-        name: redact::printable(text.get(before + 1..after)?).into_owned(),
+        name: printable(text.get(before + 1..after)?).into_owned(),
         state: *fields.first()?.as_bytes().first()?,
         cpu_us: (number(11)? + number(12)?) * 1_000_000 / procfs::ticks_per_second(),
         started: number(19)?,

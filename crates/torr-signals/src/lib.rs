@@ -1,0 +1,48 @@
+//! Signals of the server's machine, its processes and their peers during a run.
+//!
+//! A [`Watcher`] samples sockets, threads, quotas and peers into counts that only grow, and a [`Reading`] is their state at one
+//! time. [`Signals`] are the difference of two readings. A value that is not visible, for lack of a permission or of support in
+//! the kernel, is absent, never zero.
+#![forbid(unsafe_code)]
+
+mod between;
+mod cgroup;
+mod clients;
+mod holders;
+mod interval;
+mod levels;
+mod machine;
+mod netlink;
+mod others;
+mod peers;
+mod printable;
+mod processes;
+mod reading;
+mod role;
+mod rounds;
+mod scope;
+mod sums;
+mod task;
+mod tcp;
+#[cfg(test)]
+mod tests;
+mod unix;
+mod watcher;
+
+pub use cgroup::own_quota;
+pub use interval::{
+    ClientsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, ProgramUse, QuotaUse, Signals, ThreadUse,
+};
+pub use levels::Levels;
+pub use printable::printable;
+pub use reading::{
+    ClientCounts, ListenerCounts, MachineCounts, NetworkCounts, PeerCounts, ProcessCounts, ProgramCounts, QuotaCounts,
+    Reading, SCHEMA, ThreadCounts,
+};
+pub use role::Role;
+pub use watcher::Watcher;
+
+/// The code of the README is compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
