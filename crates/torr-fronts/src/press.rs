@@ -1,90 +1,48 @@
-//! The command line of `drogon_ctl press`.
+//! `drogon_ctl press`: its command line, and the output of a run.
 
-use crate::numbers::up_to;
-use crate::usage_error::{UsageError, text, utf8};
-use lexopt::prelude::*;
+mod args;
+pub mod layout;
+mod plan;
+
+pub use args::{Args, parse};
+
+use crate::error::FrontError;
+use crate::host::Host;
+use crate::usage_error::UsageError;
+use args::USAGE;
 use std::ffi::OsString;
-use torr_gauge::limits::{MOST_CONNECTIONS, MOST_REQUESTS, MOST_THREADS};
+use std::process::ExitCode;
+use torr_gauge::collector::Progress;
 
-/// The parsed options.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Args {
-    /// The URL.
-    pub url: String,
-    /// Total requests, at least 1.
-    pub requests: u64,
-    /// Threads, at least 1.
-    pub threads: u64,
-    /// Concurrent connections, at least 1.
-    pub connections: u64,
-    /// The JSON file that describes the request.
-    pub file: Option<String>,
-    /// Whether to accept any server certificate.
-    pub insecure: bool,
-    /// Whether to print no progress.
-    pub quiet: bool,
-}
+/// The number of responses for each line of progress.
+const STEP: u64 = 100_000;
 
-/// Parses the command line. Returns `None` if it asks for help.
-///
-/// # Errors
-/// [`UsageError`] with the wrong argument.
-pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, UsageError> {
-    let mut parser = lexopt::Parser::from_args(args);
-    let mut args =
-        Args { url: String::new(), requests: 1, threads: 1, connections: 1, file: None, insecure: false, quiet: false };
-    while let Some(arg) = parser.next()? {
-        match arg {
-            Short('n') => args.requests = number(&mut parser, "requests", MOST_REQUESTS)?,
-            Short('t') => args.threads = number(&mut parser, "threads", MOST_THREADS)?,
-            Short('c') => args.connections = number(&mut parser, "connections", MOST_CONNECTIONS)?,
-            Short('f') => args.file = Some(text(&mut parser)?),
-            Short('k') => args.insecure = true,
-            Short('q') => args.quiet = true,
-            Short('h') | Long("help") => return Ok(None),
-            // The last URL counts, as in drogon_ctl.
-            Value(url) => args.url = utf8(url)?,
-            other => return Err(other.unexpected().into()),
+/// Runs the command line. Mistakes are printed on standard output, as by the original.
+pub(crate) fn run<H: Host>(args: Vec<OsString>, host: &mut H) -> Result<ExitCode, FrontError> {
+    match parse(args) {
+        Ok(Some(args)) => measure(&args, host),
+        Ok(None) => {
+            H::print(USAGE);
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(UsageError { message, .. }) => {
+            H::print(&format!("{message}\n"));
+            Ok(ExitCode::FAILURE)
         }
     }
-    if !["http://", "https://"].iter().any(|scheme| args.url.starts_with(scheme)) {
-        return Err(UsageError::plain(format!("Invalid URL '{}': it begins with http://", args.url)));
-    }
-    Ok(Some(args))
 }
 
-fn number(parser: &mut lexopt::Parser, of: &str, most: u64) -> Result<u64, UsageError> {
-    let text = text(parser)?;
-    up_to(most, &text).ok_or_else(|| {
-        UsageError::plain(format!("Invalid number of {of}! '{text}' is not a whole number from 1 to {most}"))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse_line(line: &str) -> Result<Option<Args>, UsageError> {
-        parse(line.split(' ').map(OsString::from).collect())
-    }
-
-    #[test]
-    fn values_may_be_glued() {
-        let args = parse_line("-n10000 -c 100 -t4 -k -q http://h/").unwrap().unwrap();
-        assert_eq!((args.requests, args.connections, args.threads, args.quiet), (10_000, 100, 4, true));
-    }
-
-    #[test]
-    fn mistakes() {
-        for (line, what) in [
-            ("-q", "Invalid URL"),
-            ("h/", "Invalid URL"),
-            ("-n x http://h/", "Invalid number of requests!"),
-            ("-c0 http://h/", "Invalid number of connections!"),
-            ("http://h/ -t", "needs a value"),
-        ] {
-            let error = parse_line(line).expect_err(line);
-            assert!(error.message.contains(what), "{line}: {error:?}");
+fn measure<H: Host>(args: &Args, host: &mut H) -> Result<ExitCode, FrontError> {
+    let mut shown = 0;
+    let mut received = |requests: u64| {
+        while !args.quiet && shown + STEP <= requests {
+            shown += STEP;
+            H::print(&format!("{shown} responses are received\n\n"));
         }
-    }
+    };
+    let measured = host.measure(plan::load(args)?, |progress: &Progress| received(progress.requests))?;
+    received(measured.result.requests);
+    H::print(&layout::report(&measured));
+    host.finish(&measured, &layout::notes(&measured))?;
+    Ok(if measured.result.interrupted { H::interrupted() } else { ExitCode::SUCCESS })
 }

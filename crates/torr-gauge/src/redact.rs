@@ -39,6 +39,17 @@ pub fn is_secret_field(name: &str) -> bool {
     !lower.ends_with("-authenticate") && SECRET_FIELDS.iter().any(|part| lower.contains(part))
 }
 
+/// Returns a header section without the values of secret fields.
+pub fn header_section(head: &str) -> String {
+    let line = |line: &str| match line.split_once(':') {
+        Some((name, _)) if is_secret_field(name) && !name.contains(' ') => {
+            format!("{name}: {}\r\n", HIDDEN)
+        }
+        _ => line.to_owned(),
+    };
+    head.split_inclusive('\n').map(line).collect()
+}
+
 /// Returns a URL, or what was given as one, without the user, the password and secret parameters of its query.
 ///
 /// A password that should have been percent-encoded can have any character: what a URL's grammar takes for a path is taken

@@ -8,7 +8,6 @@ pub mod expectations;
 pub mod failures;
 pub mod fit;
 mod fleet;
-pub mod fronts;
 pub mod hlog;
 pub mod human;
 pub mod junit;
@@ -22,6 +21,9 @@ pub mod summary;
 pub mod table;
 pub mod terminal;
 pub mod text;
+mod verdict_line;
+
+pub use verdict_line::verdict_line;
 
 use torr_gauge::RunResult;
 

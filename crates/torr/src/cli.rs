@@ -13,7 +13,7 @@ use crate::flags::given::{GivenFlag, given};
 use crate::flags::reads::{self, InputFile};
 use crate::flags::{self, needs};
 use crate::fleet::{FleetLoad, WordSource};
-use crate::fronts::Front;
+use crate::fronts;
 use crate::output;
 use crate::plan_file::{self, Expanded};
 use crate::press::PressArgs;
@@ -26,6 +26,7 @@ use grammar::{Cli, Command};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use torr_fronts::Front;
 use torr_gauge::redact;
 use torr_press::Plan;
 
@@ -288,11 +289,11 @@ fn execute(command: Command) -> Result<ExitCode, CliError> {
         Command::Check(args) => crate::check::run(&args, planned),
         Command::Once(args) => crate::once::run(&args),
         Command::Import(args) => crate::import::run(&args),
-        Command::Ab(args) => Front::Ab.run(args.args),
-        Command::Wrk(args) => Front::Wrk.run(args.args),
-        Command::Wrk2(args) => Front::Wrk2.run(args.args),
-        Command::Httpress(args) => Front::Httpress.run(args.args),
-        Command::Press(args) => Front::Press.run(args.args),
+        Command::Ab(args) => fronts::run(Front::Ab, args.args),
+        Command::Wrk(args) => fronts::run(Front::Wrk, args.args),
+        Command::Wrk2(args) => fronts::run(Front::Wrk2, args.args),
+        Command::Httpress(args) => fronts::run(Front::Httpress, args.args),
+        Command::Press(args) => fronts::run(Front::Press, args.args),
         Command::PlanSchema => {
             output::print(&plan_file::schema());
             Ok(ExitCode::SUCCESS)

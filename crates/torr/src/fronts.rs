@@ -1,20 +1,18 @@
-//! The command lines of other load generators (read by `torr-fronts`): each is translated to a plan, and its result to that
-//! program's layout.
-//!
-//! The readers stand in a crate of their own because the fuzzer calls them, and nothing can depend on a program.
+//! The command lines of other load generators (`torr-fronts`): this program carries out their loads.
 
-mod ab;
-mod httpress;
-mod press;
-mod run;
-mod wrk;
-
-use crate::exit::CliError;
+use crate::exit::{self, CliError};
+use crate::flags::file_source::FileSource;
+use crate::press::{self, ports};
+use crate::script::{Script, ScriptSettings};
+use crate::{interrupt, output};
 use clap::Args;
-use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::ffi::OsString;
 use std::process::ExitCode;
-use torr_fronts::wrk::Program;
+use torr_fronts::{Front, FrontError, FrontLoad, Host};
+use torr_gauge::collector::{Measurement, Progress};
+use torr_press::request::Order;
+use torr_report::verdict_line;
+use torr_script::Printing;
 
 /// Arguments that are passed on as they stand.
 #[derive(Debug, Args)]
@@ -24,71 +22,74 @@ pub struct FrontArgs {
     pub args: Vec<OsString>,
 }
 
-/// A program whose command line Torr accepts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Front {
-    /// ApacheBench.
-    Ab,
-    /// wrk, which takes the flags of wrk2 as well.
-    Wrk,
-    /// wrk2, which needs `-R`.
-    Wrk2,
-    /// httpress.
-    Httpress,
-    /// `drogon_ctl press`.
-    Press,
-    /// `drogon_ctl`, of which `press` is one command.
-    DrogonCtl,
+/// Runs the command line of another load generator.
+pub fn run(front: Front, args: Vec<OsString>) -> Result<ExitCode, CliError> {
+    Ok(front.run(args, &mut Program { script: None })?)
 }
 
-impl Front {
-    /// The names of programs by which Torr is called through a link. `press` is a command of `drogon_ctl`, and no program.
-    pub const LINKS: [&str; 5] = ["ab", "wrk", "wrk2", "httpress", "drogon_ctl"];
+/// This program as the host of another one's command line.
+struct Program {
+    /// The script of the load that was carried out.
+    script: Option<Script>,
+}
 
-    /// Returns the program by whose name Torr was called, through a link.
-    pub fn called_as(program: &OsStr) -> Option<Self> {
-        match Path::new(program).file_name()?.to_str()? {
-            "ab" => Some(Self::Ab),
-            "wrk" => Some(Self::Wrk),
-            "wrk2" => Some(Self::Wrk2),
-            "httpress" => Some(Self::Httpress),
-            "press" => Some(Self::Press),
-            "drogon_ctl" => Some(Self::DrogonCtl),
-            _ => None,
+impl Host for Program {
+    fn print(text: &str) {
+        output::print(text);
+    }
+
+    fn interrupted() -> ExitCode {
+        exit::interrupted()
+    }
+
+    fn measure(&mut self, mut load: FrontLoad, watch: impl FnMut(&Progress)) -> Result<Measurement, FrontError> {
+        let script = load.script.take();
+        let mut plan = load.plan()?;
+        if let Some((path, arguments)) = script {
+            let one_server = "this command line has one server; 'torr URL --script FILE' takes several";
+            let settings = ScriptSettings {
+                path: &path,
+                files: &FileSource::Here,
+                arguments: &arguments,
+                variables: Vec::new(),
+                secrets: Vec::new(),
+                feeder: None,
+                feeder_order: Order::Sequence,
+                printing: Printing::Stdout,
+                find: Box::new(move |_: &str| Err(one_server.to_owned())),
+            };
+            let script = Script::load(&plan, settings)?;
+            plan = script.plan(plan);
+            self.script = Some(script);
         }
+        ports::warn(&plan);
+        Ok(press::press(&plan, &*interrupt::flag()?, watch)?)
     }
 
-    /// Returns whether a command of `torr` is one of these.
-    pub fn is_called(command: &str) -> bool {
-        Self::called_as(OsStr::new(command)).is_some()
+    fn finish(&mut self, measured: &Measurement, notes: &[String]) -> Result<Option<ExitCode>, FrontError> {
+        let outcome = Script::outcome(measured);
+        let failed = self.script.take().map(|script| script.finish(outcome)).transpose()?.flatten();
+        output::note(&verdict_line(measured, notes));
+        Ok(failed)
     }
+}
 
-    /// Runs the program's command line.
-    pub fn run(self, mut args: Vec<OsString>) -> Result<ExitCode, CliError> {
-        match self {
-            Self::Ab => ab::run(args),
-            Self::Wrk => wrk::run(args, Program::Wrk),
-            Self::Wrk2 => wrk::run(args, Program::Wrk2),
-            Self::Httpress => httpress::run(args),
-            Self::Press => press::run(args),
-            Self::DrogonCtl if args.first().is_some_and(|command| command == "press") => press::run(args.split_off(1)),
-            Self::DrogonCtl => Err(CliError::Usage("of drogon_ctl only 'drogon_ctl press' is known".into())),
+impl From<FrontError> for CliError {
+    fn from(error: FrontError) -> Self {
+        match error {
+            FrontError::Usage(line) => Self::Usage(line),
+            FrontError::Unreachable(line) => Self::Unreachable(line),
+            FrontError::Failed(line) => Self::Failed(line),
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn links_are_known_by_their_file_name() {
-        assert!(Front::LINKS.iter().all(|name| Front::called_as(OsStr::new(name)).is_some()));
-        let called_as = |path: &str| Front::called_as(OsStr::new(path));
-        assert_eq!(called_as("/usr/local/bin/ab"), Some(Front::Ab));
-        assert_eq!(called_as("wrk"), Some(Front::Wrk));
-        assert_eq!(called_as("/opt/wrk2"), Some(Front::Wrk2));
-        assert_eq!(called_as("./drogon_ctl"), Some(Front::DrogonCtl));
-        assert_eq!([called_as("torr"), called_as("/ab/torr"), called_as("abc"), called_as("")], [None; 4]);
+impl From<CliError> for FrontError {
+    fn from(error: CliError) -> Self {
+        match error {
+            CliError::Usage(line) => Self::Usage(line),
+            CliError::Unreachable(line) => Self::Unreachable(line),
+            CliError::Failed(line) | CliError::CannotTell(line) => Self::Failed(line),
+        }
     }
 }

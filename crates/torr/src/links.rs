@@ -1,7 +1,6 @@
 //! `torr install-links`: links by whose names Torr takes the command lines of other load generators.
 
 use crate::exit::CliError;
-use crate::fronts::Front;
 use crate::output;
 use clap::Args;
 use std::env;
@@ -10,6 +9,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use torr_fronts::Front;
 
 const EXAMPLES: &str = "\
 Examples:

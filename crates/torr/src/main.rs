@@ -41,13 +41,13 @@ mod toml_value;
 mod transcript;
 mod watch;
 
-use fronts::Front;
 use std::process::ExitCode;
+use torr_fronts::Front;
 
 fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
     let outcome = match args.first().and_then(|program| Front::called_as(program)) {
-        Some(front) => front.run(args[1..].to_vec()),
+        Some(front) => fronts::run(front, args[1..].to_vec()),
         None => cli::run(&args),
     };
     output::exit_code(outcome.unwrap_or_else(|stop| stop.report()))

@@ -27,20 +27,9 @@ pub fn lines(mark: &str, bytes: &[u8]) -> String {
 pub fn request(request: &[u8]) -> String {
     let end = request.windows(4).position(|window| window == b"\r\n\r\n" || window.starts_with(b"\n\n"));
     let (head, content) = request.split_at(end.unwrap_or(request.len()));
-    let mut shown = without_secrets(&String::from_utf8_lossy(head)).into_bytes();
+    let mut shown = redact::header_section(&String::from_utf8_lossy(head)).into_bytes();
     shown.extend_from_slice(content);
     lines(">", &shown)
-}
-
-/// Returns a header section without the values of secret fields.
-pub fn without_secrets(head: &str) -> String {
-    let line = |line: &str| match line.split_once(':') {
-        Some((name, _)) if redact::is_secret_field(name) && !name.contains(' ') => {
-            format!("{name}: {}\r\n", redact::HIDDEN)
-        }
-        _ => line.to_owned(),
-    };
-    head.split_inclusive('\n').map(line).collect()
 }
 
 /// Returns a request of HTTP/2 as the text that it would be in HTTP/1.1.

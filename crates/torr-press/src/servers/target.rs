@@ -1,6 +1,8 @@
 //! The target of a run: the parsed URL.
 
 use super::url_parts::split;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use http::Uri;
 use percent_encoding::percent_decode_str;
 use thiserror::Error;
@@ -53,6 +55,15 @@ impl Target {
     pub fn host_and_port(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         format!("{host}:{}", self.port)
+    }
+
+    /// Returns the request that opens a tunnel to the server through a proxy (RFC 9110, section 9.3.6), with name and password for
+    /// the proxy, a colon between them.
+    pub fn connect_request(&self, proxy_user: Option<&str>) -> Vec<u8> {
+        let to = self.host_and_port();
+        let authorization = proxy_user
+            .map_or(String::new(), |user| format!("Proxy-Authorization: Basic {}\r\n", BASE64_STANDARD.encode(user)));
+        format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n{authorization}\r\n").into_bytes()
     }
 
     /// Returns path and query.

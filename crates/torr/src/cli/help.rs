@@ -2,10 +2,10 @@
 
 use super::grammar::Cli;
 use crate::exit;
-use crate::fronts::Front;
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error};
 use std::ffi::OsString;
+use torr_fronts::Front;
 
 /// Flags of help itself.
 const OWN: [&str; 3] = ["help", "help_all", "version"];

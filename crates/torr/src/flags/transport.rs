@@ -3,8 +3,6 @@
 use super::http2::Http2Args;
 use super::tls::TlsArgs;
 use crate::exit::CliError;
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use clap::Args;
 use ipnet::IpNet;
 use std::net::{IpAddr, SocketAddr};
@@ -177,7 +175,7 @@ impl TransportArgs {
         let sources = sources(&self.bind, &addresses)?;
         // As with curl, the flag replaces the credentials of the proxy's URL.
         let user = |proxy: &Target| self.proxy_user.clone().or_else(|| proxy.credentials());
-        let tunnel = proxy.as_ref().map(|proxy| tunnel(target, user(proxy).as_deref()));
+        let tunnel = proxy.as_ref().map(|proxy| target.connect_request(user(proxy).as_deref()));
         Ok(Route { addresses: addresses.into_iter().map(Address::Tcp).collect(), sources, tunnel, protocol })
     }
 }
@@ -230,14 +228,6 @@ fn proxy(proxy: &str) -> Result<Target, CliError> {
     let proxy = Target::parse(proxy).map_err(|_| bad())?;
     // Without a port curl would take 1080, which is hardly ever meant.
     if proxy.tls || proxy.path() != "/" || !proxy.has_port() { Err(bad()) } else { Ok(proxy) }
-}
-
-/// What is said to the proxy (RFC 9110, section 9.3.6).
-pub fn tunnel(target: &Target, user: Option<&str>) -> Vec<u8> {
-    let to = target.host_and_port();
-    let authorization =
-        user.map_or(String::new(), |user| format!("Proxy-Authorization: Basic {}\r\n", BASE64_STANDARD.encode(user)));
-    format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n{authorization}\r\n").into_bytes()
 }
 
 /// Source addresses must be this machine's, and of the target's family. Of a network those are taken that are.

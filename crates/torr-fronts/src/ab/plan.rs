@@ -1,16 +1,39 @@
-//! The request that ApacheBench sends: HTTP/1.0, with fields of its own in an order of its own.
+//! The load that a command line of ApacheBench means. Its requests are of HTTP/1.0, with fields of their own in an order of their
+//! own.
 
-use crate::exit::CliError;
-use crate::fronts::run::read_file;
+use super::args::Args;
+use crate::error::FrontError;
+use crate::files;
+use crate::load::FrontLoad;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderName, HeaderValue};
-use torr_fronts::ab::Args;
+use std::thread;
 use torr_press::{RequestError, Requests, Target};
 
+/// Returns the load, and the bytes of its request.
+pub fn load(args: &Args) -> Result<(FrontLoad, Vec<u8>), FrontError> {
+    let target = Target::parse(&args.url).map_err(FrontError::usage)?;
+    let (request, bytes) = request(args, &target)?;
+    // ApacheBench has only one thread, which limits it.
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let load = FrontLoad {
+        source: args.source,
+        duration: args.duration,
+        requests: Some(args.requests),
+        keep_alive: args.keep_alive,
+        tls: args.tls.clone(),
+        proxy: args.proxy.clone(),
+        proxy_user: args.proxy_authorization.clone(),
+        detailed: true,
+        ..FrontLoad::new(target, request, (args.concurrency, threads as u64), args.timeout)
+    };
+    Ok((load, bytes))
+}
+
 /// Builds the request.
-pub fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), CliError> {
-    let body = args.body.as_ref().map(|(path, _)| read_file(path)).transpose()?;
+fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), FrontError> {
+    let body = args.body.as_ref().map(|(path, _)| files::read(path)).transpose()?;
     let method = method(args);
     let (authority, path) = (target.authority(), target.path());
     // A proxy is sent the whole URL, unless it is only a tunnel.
@@ -37,7 +60,7 @@ pub fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), CliE
     if let Some(body) = &body {
         for own in ["Content-Length", "Transfer-Encoding"] {
             if args.headers.iter().any(|header| is_named(header, own)) {
-                return Err(CliError::usage(RequestError::OwnHeader(own.into())));
+                return Err(FrontError::usage(RequestError::OwnHeader(own.into())));
             }
         }
         line("Content-Length", &body.len().to_string());
@@ -46,7 +69,7 @@ pub fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), CliE
         }
     }
     for header in args.headers.iter().enumerate() {
-        let (name, value) = split(header).map_err(CliError::usage)?;
+        let (name, value) = split(header).map_err(FrontError::usage)?;
         line(name, value);
     }
     let defaults = [("Host", authority), ("User-Agent", "ApacheBench/2.3"), ("Accept", "*/*")];
@@ -54,14 +77,15 @@ pub fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), CliE
         line(name, value);
     }
     if let Some(bad) = lines.iter().find(|line| line.contains(['\r', '\n'])) {
-        return Err(CliError::Usage(format!("'{}' is more than one line", bad.escape_debug())));
+        return Err(FrontError::Usage(format!("'{}' is more than one line", bad.escape_debug())));
     }
     let mut bytes = lines.join("\r\n").into_bytes();
     bytes.extend_from_slice(b"\r\n\r\n");
     bytes.extend_from_slice(body.as_deref().unwrap_or_default());
-    Ok((Requests::raw(target, method, bytes.clone()).map_err(CliError::usage)?, bytes))
+    Ok((Requests::raw(target, method, bytes.clone()).map_err(FrontError::usage)?, bytes))
 }
 
+/// Returns the request's method.
 pub fn method(args: &Args) -> &str {
     let of_body = args.body.as_ref().map_or("GET", |(_, method)| method);
     let otherwise = if args.head { "HEAD" } else { of_body };

@@ -1,42 +1,42 @@
-//! The run of a front end: its plan, and the output that all front ends have.
+//! The load that a front end asks for, and the plan of it.
 
-use crate::exit::CliError;
-use crate::flags::file_source::FileSource;
-use crate::flags::transport;
-use crate::press::ports;
-use crate::script::{Script, ScriptSettings};
-use crate::{interrupt, output};
-use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind};
+use crate::error::FrontError;
+use crate::tls::TlsArgs;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::time::Duration;
-use torr_fronts::TlsArgs;
-use torr_gauge::collector::{Measurement, Progress};
 use torr_net::address;
 use torr_net::tls::{Roots, TlsSettings, Versions};
-use torr_press::request::{Body, Data, Options, Order};
+use torr_press::request::{Body, Data, Options};
 use torr_press::{Arrivals, Inspection, Pace, Plan, ProtocolConfig, Requests, Schedule, Target};
-use torr_report::fronts;
-use torr_script::Printing;
 
 /// The time-out of connecting to each of several addresses.
 const TRIAL: Duration = Duration::from_secs(3);
 
-/// The load of a front end.
+/// The load that a front end asks for.
 #[derive(Debug)]
 pub struct FrontLoad {
+    /// The service.
     pub target: Target,
+    /// The requests.
     pub request: Requests,
     /// The address to connect from.
     pub source: Option<IpAddr>,
+    /// Concurrent connections.
     pub connections: u64,
+    /// Threads.
     pub threads: u64,
+    /// The time after which the load ends.
     pub duration: Option<Duration>,
+    /// The number of requests after which the load ends.
     pub requests: Option<u64>,
+    /// The schedule of an open loop.
     pub schedule: Option<Schedule>,
+    /// Whether connections are kept alive.
     pub keep_alive: bool,
+    /// The time-out of a response.
     pub timeout: Duration,
+    /// TLS options.
     pub tls: TlsArgs,
     /// A proxy's host and port.
     pub proxy: Option<(String, u16)>,
@@ -44,7 +44,7 @@ pub struct FrontLoad {
     pub proxy_user: Option<String>,
     /// Whether to keep what only some programs show: the first response, and times from the connection on.
     pub detailed: bool,
-    /// The script that says what is sent, with its arguments.
+    /// The script that makes the requests, with its arguments.
     pub script: Option<(PathBuf, Vec<String>)>,
 }
 
@@ -70,15 +70,11 @@ impl FrontLoad {
         }
     }
 
-    /// Runs the load; `watch` is called about once a second.
-    pub fn press(self, watch: impl FnMut(&Progress)) -> Result<Measurement, CliError> {
-        let (plan, _) = self.plan()?;
-        press(&plan, watch)
-    }
-
-    /// Returns the plan of the run, and the script that says what is sent, which has run so far.
-    pub fn plan(self) -> Result<(Plan, Option<Script>), CliError> {
-        let script = self.script.clone();
+    /// Returns the plan of the load without its script. Resolves the target's name, and connects to find the address.
+    ///
+    /// # Errors
+    /// If there is no address, or a file of the TLS options cannot be used.
+    pub fn plan(self) -> Result<Plan, FrontError> {
         let address = self.address()?;
         let tls = self.target.tls.then(|| TlsSettings {
             roots: if self.tls.verify { Roots::System } else { Roots::AcceptAny },
@@ -87,12 +83,12 @@ impl FrontLoad {
             sends_name: !self.tls.no_sni,
             ..TlsSettings::new(&self.target.host)
         });
-        let tls = tls.map(|settings| settings.load()).transpose().map_err(CliError::usage)?;
-        let plan = Plan {
+        let tls = tls.map(|settings| settings.load()).transpose().map_err(FrontError::usage)?;
+        Ok(Plan {
             sources: self.source.into_iter().collect(),
             protocol: ProtocolConfig { tls, http2: false },
             tunnel: (self.proxy.is_some() && self.target.tls)
-                .then(|| transport::tunnel(&self.target, self.proxy_user.as_deref())),
+                .then(|| self.target.connect_request(self.proxy_user.as_deref())),
             connections: usize::try_from(self.connections).unwrap_or(usize::MAX),
             threads: usize::try_from(self.threads).unwrap_or(usize::MAX),
             duration: self.duration,
@@ -103,61 +99,38 @@ impl FrontLoad {
             detailed: self.detailed,
             inspection: Inspection { keep_first: self.detailed, ..Inspection::default() },
             ..Plan::new(self.target, vec![address.into()], self.request)
-        };
-        let Some((path, arguments)) = script else { return Ok((plan, None)) };
-        let (variables, secrets) = (Vec::new(), Vec::new());
-        let printing = Printing::Stdout;
-        let one_server = "this command line has one server; 'torr URL --script FILE' takes several";
-        let find = Box::new(move |_: &str| Err(one_server.to_owned()));
-        let files = &FileSource::Here;
-        let settings = ScriptSettings {
-            path: &path,
-            files,
-            arguments: &arguments,
-            variables,
-            secrets,
-            feeder: None,
-            feeder_order: Order::Sequence,
-            printing,
-            find,
-        };
-        let script = Script::load(&plan, settings)?;
-        Ok((script.plan(plan), Some(script)))
+        })
     }
 
     /// Returns the first address that accepts a connection, as these programs choose it.
-    fn address(&self) -> Result<SocketAddr, CliError> {
+    fn address(&self) -> Result<SocketAddr, FrontError> {
         let target = (self.target.host.clone(), self.target.port);
         let (host, port) = self.proxy.as_ref().unwrap_or(&target);
         let mut all = address::resolve(host, *port)
-            .map_err(|_| CliError::Unreachable(format!("the name '{host}' does not resolve")))?;
+            .map_err(|_| FrontError::Unreachable(format!("the name '{host}' does not resolve")))?;
         if let Some(source) = self.source {
             if !address::is_local(source) {
-                return Err(CliError::Usage(format!("cannot connect from {source}: it is no address of this machine")));
+                return Err(FrontError::Usage(format!(
+                    "cannot connect from {source}: it is no address of this machine"
+                )));
             }
             all.retain(|to| to.is_ipv4() == source.is_ipv4());
         }
         let accepts = |address: &&SocketAddr| TcpStream::connect_timeout(address, TRIAL).is_ok();
         let chosen = if all.len() > 1 { all.iter().find(accepts).or(all.first()) } else { all.first() };
-        let family = || CliError::Usage(format!("'{host}' has no address of the family of the one to connect from"));
+        let family = || FrontError::Usage(format!("'{host}' has no address of the family of the one to connect from"));
         chosen.copied().ok_or_else(family)
     }
 }
 
-/// Runs a plan; `watch` is called about once a second.
-pub fn press(plan: &Plan, watch: impl FnMut(&Progress)) -> Result<Measurement, CliError> {
-    ports::warn(plan);
-    crate::press::press(plan, &*interrupt::flag()?, watch)
-}
-
 /// Returns a request of these parts, unchanged.
-pub fn request(
+pub(crate) fn request(
     target: &Target,
     method: &str,
     headers: Vec<String>,
     body: Option<&str>,
     keep_alive: bool,
-) -> Result<Requests, CliError> {
+) -> Result<Requests, FrontError> {
     let options = Options {
         method: Some(method.to_owned()),
         headers,
@@ -166,30 +139,5 @@ pub fn request(
         templates: false,
         ..Options::default()
     };
-    Requests::new(&[target.clone().into()], &options).map_err(CliError::usage)
-}
-
-/// The line on standard error that every front end ends with: the verdict, and what the other program would have shown
-/// otherwise.
-pub fn tell_verdict(measured: &Measurement, notes: &[String]) {
-    output::note(&fronts::verdict_line(measured, notes));
-}
-
-/// Opens a file that is to be written after the run, so that a mistake shows before it.
-pub fn create_file(path: &str) -> Result<BufWriter<File>, CliError> {
-    let file =
-        File::create(path).map_err(|error| CliError::Failed(format!("cannot write '{path}': {}", plain(&error))))?;
-    Ok(BufWriter::new(file))
-}
-
-/// Reads a file that is to be sent.
-pub fn read_file(path: &str) -> Result<Vec<u8>, CliError> {
-    std::fs::read(path).map_err(|error| CliError::Failed(format!("cannot read '{path}': {}", plain(&error))))
-}
-
-fn plain(error: &io::Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => "there is no such file or folder".into(),
-        _ => error.to_string(),
-    }
+    Requests::new(&[target.clone().into()], &options).map_err(FrontError::usage)
 }

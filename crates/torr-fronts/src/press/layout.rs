@@ -1,7 +1,6 @@
 //! The layout of `drogon_ctl press`.
 
-use super::httpress::outcome;
-use super::{latency, mean, per_second};
+use crate::figures::{latency, mean, outcome, per_second};
 use std::fmt::Write;
 use torr_gauge::collector::Measurement;
 

@@ -1,47 +1,33 @@
 //! The layout of wrk, and of wrk2 for open loops.
 
-use super::spread::{Spread, percentile, within_deviation};
-use super::{latency, per_second};
-use crate::fronts::units::{self, Unit};
+use super::args::Args;
+use super::units::{self, Unit};
+use crate::figures::{latency, per_second};
+use crate::spread::{Spread, percentile, within_deviation};
 use std::fmt::Write;
 use torr_gauge::collector::Measurement;
-use torr_gauge::{FailureKind, Latency};
-
-/// The settings of the command line that the layout shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
-    /// The URL, as given.
-    pub url: String,
-    /// Threads.
-    pub threads: u64,
-    /// Connections.
-    pub connections: u64,
-    /// Duration in seconds.
-    pub seconds: u64,
-    /// Whether to print the latency distribution.
-    pub latency: bool,
-    /// Whether the load is an open loop, as with wrk2.
-    pub on_schedule: bool,
-}
+use torr_gauge::{FailureKind, Latency, redact};
 
 /// Returns the lines to print before the run.
-pub fn heading(settings: &Settings) -> String {
-    let length = Unit::Seconds.text(settings.seconds as f64);
+pub fn heading(args: &Args) -> String {
+    let length = Unit::Seconds.text(args.duration as f64);
     format!(
         "Running {length} test @ {}\n  {} threads and {} connections\n",
-        settings.url, settings.threads, settings.connections
+        redact::url(&args.url),
+        args.threads,
+        args.connections
     )
 }
 
 /// Returns the lines to print after the run.
-pub fn report(measured: &Measurement, settings: &Settings) -> String {
+pub fn report(measured: &Measurement, args: &Args) -> String {
     let latency = latency(measured);
     let mut text = format!("  Thread Stats{:>6}{:>11}{:>8}{:>12}\n", "Avg", "Stdev", "Max", "+/- Stdev");
     stats(&mut text, "Latency", &latency, Unit::Micros);
     stats(&mut text, "Req/Sec", &thread_rates(measured), Unit::Count);
-    if settings.latency && settings.on_schedule {
+    if args.latency && args.rate.is_some() {
         corrected_distribution(&mut text, &latency);
-    } else if settings.latency {
+    } else if args.latency {
         distribution(&mut text, &latency);
     }
     let result = &measured.result;

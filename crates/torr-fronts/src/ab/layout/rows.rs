@@ -1,33 +1,34 @@
 //! The rows that the page of ApacheBench and its HTML table share.
 
-use super::settings::Settings;
-use crate::fronts::{failed, mean};
+use crate::ab::args::Args;
+use crate::figures::{failed, mean};
 use torr_gauge::collector::Measurement;
 use torr_gauge::result::Tls;
 use torr_gauge::{FailureKind, redact};
+use torr_press::Target;
 
 /// A label and its value, as on the page.
 pub(super) type Row = (&'static str, String);
 
 /// Returns the rows of the first block: server and document.
-pub(super) fn service(measured: &Measurement, settings: &Settings) -> Vec<Row> {
+pub(super) fn service(measured: &Measurement, args: &Args, target: &Target) -> Vec<Row> {
     let software = measured.first.as_ref().and_then(|first| first.header("server")).unwrap_or_default();
-    let length = match settings.variable_length {
+    let length = match args.variable_length {
         true => "Variable".into(),
         false => format!("{} bytes", document_length(measured)),
     };
     let mut rows = vec![
         // ApacheBench prints the first word of the field.
         ("Server Software:", redact::printable(software.split_whitespace().next().unwrap_or_default()).into_owned()),
-        ("Server Hostname:", settings.host.clone()),
-        ("Server Port:", settings.port.to_string()),
+        ("Server Hostname:", target.host.clone()),
+        ("Server Port:", target.port.to_string()),
     ];
     if let Some(tls) = &measured.result.tls {
         rows.push(("SSL/TLS Protocol:", protocol(tls)));
         rows.extend(tls.group.as_deref().map(|group| ("Server Temp Key:", temporary_key(group))));
-        rows.extend(settings.tls_name.clone().map(|name| ("TLS Server Name:", name)));
+        rows.extend((!args.tls.no_sni).then(|| ("TLS Server Name:", target.host.clone())));
     }
-    rows.extend([("Document Path:", settings.path.clone()), ("Document Length:", length)]);
+    rows.extend([("Document Path:", target.path().to_owned()), ("Document Length:", length)]);
     rows
 }
 
@@ -55,11 +56,11 @@ fn temporary_key(group: &str) -> String {
 }
 
 /// Returns the rows of the second block: counts.
-pub(super) fn counts(measured: &Measurement, settings: &Settings) -> Vec<Row> {
+pub(super) fn counts(measured: &Measurement, args: &Args) -> Vec<Row> {
     let result = &measured.result;
     let of = |kinds: &[FailureKind]| kinds.iter().map(|&kind| measured.total.failures.of(kind)).sum::<u64>();
     let mut rows = vec![
-        ("Concurrency Level:", settings.concurrency.to_string()),
+        ("Concurrency Level:", args.concurrency.to_string()),
         ("Time taken for tests:", format!("{:.3} seconds", result.duration_s)),
         ("Complete requests:", result.requests.to_string()),
         ("Failed requests:", failed(measured).to_string()),
@@ -77,11 +78,11 @@ pub(super) fn counts(measured: &Measurement, settings: &Settings) -> Vec<Row> {
     };
     others("Write errors:", of(&[FailureKind::Write]));
     others("Non-2xx responses:", result.status.iter().filter(|(code, _)| **code / 100 != 2).map(|(_, n)| n).sum());
-    if settings.keep_alive {
+    if args.keep_alive {
         rows.push(("Keep-Alive requests:", kept(measured).to_string()));
     }
     rows.push(("Total transferred:", format!("{} bytes", result.bytes.received)));
-    if settings.sends_body {
+    if args.body.is_some() {
         rows.push(("Total body sent:", result.bytes.sent.to_string()));
     }
     rows.push(("HTML transferred:", format!("{} bytes", result.bytes.body)));

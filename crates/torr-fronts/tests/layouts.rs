@@ -1,10 +1,15 @@
 //! The layouts of other programs, from measurements whose every figure is known.
 
+use std::ffi::OsString;
 use std::time::Duration;
+use torr_fronts::ab::{Args, layout as ab};
+use torr_fronts::httpress::layout as httpress;
+use torr_fronts::press::layout as press;
+use torr_fronts::wrk::{self, layout as wrk_layout};
 use torr_gauge::collector::{Collector, FirstResponse, Measurement, RunFacts};
 use torr_gauge::result::{PlanSummary, Tls};
 use torr_gauge::{Failure, FailureKind, FailureSide, Sample};
-use torr_report::fronts::{ab, httpress, press, wrk};
+use torr_press::Target;
 
 /// A run of two seconds on two threads.
 fn measured(first: Option<FirstResponse>, peak: u64, make: impl Fn(&mut Sample)) -> Measurement {
@@ -43,20 +48,17 @@ fn first() -> Option<FirstResponse> {
     Some(FirstResponse { status: 200, headers: vec![("server".into(), b"nginx/1 (x)".to_vec())], body: 20 })
 }
 
-fn settings() -> ab::Settings {
-    ab::Settings {
-        host: "h".into(),
-        port: 81,
-        path: "/p".into(),
-        concurrency: 4,
-        keep_alive: true,
-        ..Default::default()
-    }
+fn args() -> Args {
+    Args { concurrency: 4, keep_alive: true, ..Args::default() }
+}
+
+fn page(measured: &Measurement, args: &Args) -> String {
+    ab::report(measured, args, &Target::parse("http://h:81/p").unwrap())
 }
 
 #[test]
 fn the_page_of_apachebench() {
-    let page = ab::report(&measured(first(), 4, hundred), &settings());
+    let page = page(&measured(first(), 4, hundred), &args());
     let expected = "
 
 Server Software:        nginx/1
@@ -97,20 +99,19 @@ Percentage of the requests served within a certain time (ms)
  100%  100.0 (longest request)
 ";
     assert_eq!(page, expected);
-    assert_eq!(ab::notes(&measured(first(), 4, hundred), &settings()).len(), 1);
+    assert_eq!(ab::notes(&measured(first(), 4, hundred), &args()).len(), 1);
 }
 
 #[test]
 fn apachebench_without_what_was_not_wanted() {
-    let settings = ab::Settings {
+    let args = Args {
         variable_length: true,
-        sends_body: true,
-        keep_alive: true,
+        body: Some(("file".into(), "POST")),
         no_percentiles: true,
         no_deviation: true,
-        ..settings()
+        ..args()
     };
-    let page = ab::report(&measured(None, 4, hundred), &settings);
+    let page = page(&measured(None, 4, hundred), &args);
     for line in [
         "Server Software:        ",
         "Document Length:        Variable",
@@ -143,7 +144,7 @@ fn failures_are_reported_by_kind_and_lengths_may_differ() {
         }
     };
     let measured = measured(first(), 4, failing);
-    let page = ab::report(&measured, &settings());
+    let page = page(&measured, &args());
     let block = "\
 Complete requests:      200
 Failed requests:        30
@@ -154,14 +155,14 @@ Keep-Alive requests:    140
 Total transferred:      24000 bytes
 ";
     assert!(page.contains(block), "{page}");
-    let notes = ab::notes(&measured, &settings()).join("; ");
+    let notes = ab::notes(&measured, &args()).join("; ");
     assert!(
         notes.contains("differ in length") && notes.contains("complete requests are those with a response"),
         "{notes}"
     );
-    let text = wrk::report(&measured, &on_wrk());
+    let text = wrk_layout::report(&measured, &on_wrk(""));
     assert!(text.contains("\n  Socket errors: connect 6, read 6, write 10, timeout 8\n"), "{text}");
-    let notes = wrk::notes(&measured).join("; ");
+    let notes = wrk_layout::notes(&measured).join("; ");
     assert!(notes.ends_with("at their age: 8 timed out"), "{notes}");
 }
 
@@ -175,7 +176,7 @@ fn with_a_connection_each_processing_is_what_comes_after_connecting() {
         sample.opened = 100;
     };
     let measured = measured(first(), 4, short);
-    let page = ab::report(&measured, &ab::Settings { keep_alive: false, ..settings() });
+    let page = page(&measured, &Args { keep_alive: false, ..args() });
     let rows = "
 Connect:    3.000 3.00 0.000  3.001   3.001
 Processing: 40.00 40.0 0.000 40.031  40.031
@@ -195,7 +196,7 @@ fn tls_has_the_names_that_openssl_has_for_it() {
         let mut measured = measured(first(), 4, hundred);
         let group = Some("X25519".to_owned());
         measured.result.tls = Some(Tls { version: "TLSv1.3".into(), cipher: cipher.into(), group, ..Tls::default() });
-        let page = ab::report(&measured, &ab::Settings { tls_name: Some("h".into()), ..settings() });
+        let page = ab::report(&measured, &args(), &Target::parse("https://h:81/p").unwrap());
         let rows = format!(
             "SSL/TLS Protocol:       TLSv1.3,{theirs}\nServer Temp Key:        X25519 253 bits\nTLS Server Name:        h\n"
         );
@@ -208,7 +209,7 @@ fn nothing_answered_leaves_out_what_would_divide_by_it() {
     let refused =
         |sample: &mut Sample| sample.failures.count(Failure::new(FailureKind::Read, FailureSide::Server, "x"));
     let measured = measured(None, 1, refused);
-    let page = ab::report(&measured, &settings());
+    let page = page(&measured, &args());
     assert!(page.ends_with("HTML transferred:       0 bytes\n"), "{page}");
     let text = httpress::report(&measured, false);
     assert!(text.contains("0 connect, 2 requests, 0 success, 2 fail"), "{text}");
@@ -233,27 +234,31 @@ fn files_of_apachebench() {
 
 #[test]
 fn html_has_a_row_for_each_figure() {
-    let settings = ab::Settings { path: "/<&>".into(), ..settings() };
-    let html = ab::table(&measured(first(), 4, hundred), &settings, ["border=1", "a=b", "c=d"]);
+    let target = Target::parse("http://h:81/?a&b").unwrap();
+    let attributes = ["border=1", "a=b", "c=d"].map(str::to_owned);
+    let html = ab::table(&measured(first(), 4, hundred), &args(), &target, &attributes);
     assert!(html.starts_with("\n\n<table border=1>\n") && html.ends_with("</table>\n"), "{html}");
     for row in [
         "<tr a=b><th colspan=2 c=d>Server Software:</th><td colspan=2 c=d>nginx/1</td></tr>",
-        "<tr a=b><th colspan=2 c=d>Document Path:</th><td colspan=2 c=d>/&lt;&amp;&gt;</td></tr>",
+        "<tr a=b><th colspan=2 c=d>Document Path:</th><td colspan=2 c=d>/?a&amp;b</td></tr>",
         "<tr a=b><th c=d>Total:</th><td c=d>1.000</td><td c=d>50.50</td><td c=d>100.0</td></tr>",
     ] {
         assert!(html.lines().any(|line| line == row), "{row} is not in {html}");
     }
 }
 
-fn on_wrk() -> wrk::Settings {
-    let url = "http://h:81/p".into();
-    wrk::Settings { url, threads: 2, connections: 4, seconds: 120, latency: true, on_schedule: false }
+fn on_wrk(options: &str) -> wrk::Args {
+    let line = format!("-t2 -c4 -d120 --latency {options} http://h:81/p");
+    match wrk::parse(line.split_whitespace().map(OsString::from).collect()) {
+        Ok(wrk::Parsed::Run(args)) => args,
+        other => panic!("{line}: {other:?}"),
+    }
 }
 
 #[test]
 fn the_text_of_wrk() {
-    let settings = on_wrk();
-    let text = wrk::heading(&settings) + &wrk::report(&measured(None, 4, hundred), &settings);
+    let args = on_wrk("");
+    let text = wrk_layout::heading(&args) + &wrk_layout::report(&measured(None, 4, hundred), &args);
     let expected = "\
 Running 2m test @ http://h:81/p
   2 threads and 4 connections
@@ -274,7 +279,7 @@ Transfer/sec:     11.72KB
 
 #[test]
 fn wrk2_shows_the_steps_of_its_histogram() {
-    let text = wrk::report(&measured(None, 4, hundred), &wrk::Settings { on_schedule: true, ..on_wrk() });
+    let text = wrk_layout::report(&measured(None, 4, hundred), &on_wrk("-R 100"));
     for line in [
         "  Latency Distribution (HdrHistogram - Recorded Latency)",
         " 99.900%  100.03ms",

@@ -1,7 +1,7 @@
 //! ApacheBench's connection times.
 
-use crate::fronts::latency;
-use crate::fronts::spread::Spread;
+use crate::figures::latency;
+use crate::spread::Spread;
 use torr_gauge::Latency;
 use torr_gauge::collector::Measurement;
 

@@ -1,7 +1,7 @@
 //! ApacheBench's optional files: percentages served (`-e`), and a line per request (`-g`).
 
-use crate::fronts::latency;
-use crate::fronts::spread::percentile;
+use crate::figures::latency;
+use crate::spread::percentile;
 use std::io::{self, Write};
 use std::time::SystemTime;
 use torr_gauge::collector::Measurement;

@@ -1,6 +1,6 @@
 //! The layout of httpress.
 
-use super::{latency, mean, per_second};
+use crate::figures::{latency, mean, outcome, per_second};
 use std::fmt::Write;
 use torr_gauge::collector::{Measurement, ThreadTotals};
 
@@ -47,12 +47,6 @@ pub fn report(measured: &Measurement, with_threads: bool) -> String {
         latency(measured).histogram().mean() / 1e3
     );
     text
-}
-
-/// Returns the number of responses with a status below 400, and the number of all other requests that have ended.
-pub(super) fn outcome(measured: &Measurement) -> (u64, u64) {
-    let (result, failed) = (&measured.result, super::failed(measured));
-    (result.requests - result.errors.status, failed + result.errors.status)
 }
 
 /// Returns the mean number of requests in flight: the sum of response times divided by the run's duration.

@@ -1,18 +1,19 @@
 //! The page that ApacheBench prints.
 
 use super::rows::{Row, counts, service};
-use super::settings::Settings;
 use super::times::{Times, milliseconds};
-use crate::fronts::spread::percentile;
-use crate::fronts::{latency, per_second};
+use crate::ab::args::Args;
+use crate::figures::{latency, per_second};
+use crate::spread::percentile;
 use std::fmt::Write;
 use torr_gauge::collector::Measurement;
+use torr_press::Target;
 
 /// The percentiles on the page.
 const PERCENTILES: [u8; 9] = [50, 66, 75, 80, 90, 95, 98, 99, 100];
 
 /// Returns the page from behind the line that names the server.
-pub fn report(measured: &Measurement, settings: &Settings) -> String {
+pub fn report(measured: &Measurement, args: &Args, target: &Target) -> String {
     let mut page = String::from("\n\n");
     let block = |page: &mut String, rows: &[Row]| {
         for (label, value) in rows {
@@ -22,42 +23,42 @@ pub fn report(measured: &Measurement, settings: &Settings) -> String {
             };
         }
     };
-    let service = service(measured, settings);
+    let service = service(measured, args, target);
     // The last two rows describe the document.
     let (server, document) = service.split_at(service.len() - 2);
     block(&mut page, server);
     page.push('\n');
     block(&mut page, document);
     page.push('\n');
-    block(&mut page, &counts(measured, settings));
+    block(&mut page, &counts(measured, args));
     if measured.result.requests > 0 {
-        rates(&mut page, measured, settings);
-        connection_times(&mut page, measured, settings);
-        if !settings.no_percentiles {
+        rates(&mut page, measured, args);
+        connection_times(&mut page, measured, args);
+        if !args.no_percentiles {
             percentiles(&mut page, measured);
         }
     }
     page
 }
 
-fn rates(page: &mut String, measured: &Measurement, settings: &Settings) {
+fn rates(page: &mut String, measured: &Measurement, args: &Args) {
     let result = &measured.result;
     let each = result.duration_s * 1e3 / result.requests as f64;
     let (received, sent) = (per_second(result.bytes.received, measured), per_second(result.bytes.sent, measured));
     let _ = writeln!(page, "{:<24}{:.2} [#/sec] (mean)", "Requests per second:", per_second(result.requests, measured));
-    let _ = writeln!(page, "{:<24}{:.3} [ms] (mean)", "Time per request:", each * settings.concurrency as f64);
+    let _ = writeln!(page, "{:<24}{:.3} [ms] (mean)", "Time per request:", each * args.concurrency as f64);
     let _ = writeln!(page, "{:<24}{each:.3} [ms] (mean, across all concurrent requests)", "Time per request:");
     let _ = writeln!(page, "{:<24}{:.2} [Kbytes/sec] received", "Transfer rate:", received / 1024.0);
-    if settings.sends_body {
+    if args.body.is_some() {
         let _ = writeln!(page, "{:<24}{:.2} kb/s sent", "", sent / 1024.0);
         let _ = writeln!(page, "{:<24}{:.2} kb/s total", "", (sent + received) / 1024.0);
     }
 }
 
-fn connection_times(page: &mut String, measured: &Measurement, settings: &Settings) {
+fn connection_times(page: &mut String, measured: &Measurement, args: &Args) {
     page.push_str("\nConnection Times (ms)\n");
     let rows = Times::of(measured).rows();
-    if settings.no_deviation {
+    if args.no_deviation {
         page.push_str("              min   avg   max\n");
         for (name, s) in rows {
             // ApacheBench leaves no space before the last column, which is one wider.
