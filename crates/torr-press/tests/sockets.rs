@@ -46,8 +46,8 @@ fn a_run_over_loopback_is_near_and_loses_nothing() {
     let half = Duration::from_millis(500);
     let result = pressed(&Plan { duration: Some(half), warmup: half / 5, ..plan(tcp()) });
     let sockets = result.sockets.expect("there is TCP");
-    // Ten connections of each thread at the end, and one of each every 20 ms.
-    assert!((40..=70).contains(&sockets.looked_at), "{sockets:?}");
+    // Ten connections of each thread at the end, and one of each every 20 ms, the last of which can be due as the run ends.
+    assert!((40..=72).contains(&sockets.looked_at), "{sockets:?}");
     assert!(sockets.min_rtt_us.is_some_and(|us| us < 5000), "{sockets:?}");
     assert!(sockets.rtt_us.is_some_and(|us| us >= sockets.min_rtt_us.unwrap_or(0) as f64), "{sockets:?}");
     assert!(sockets.rtt_max_us.is_some_and(|us| us as f64 >= sockets.rtt_us.unwrap_or(0.0)), "{sockets:?}");

@@ -3,10 +3,12 @@
 use crate::client::Client;
 use crate::program::{signal, torr_command};
 use crate::{PATIENCE, wait_until};
+use procfs::process::FDTarget;
 use rustix::process::{Pid, test_kill_process};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -140,6 +142,28 @@ pub fn lives(pid: u32) -> bool {
 pub fn sockets(pid: u32) -> usize {
     let links = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     links.filter(|link| fs::read_link(link.path()).is_ok_and(|to| to.to_string_lossy().starts_with("socket:"))).count()
+}
+
+/// Returns whether a process has the server's end of a client's connection, which goes by the client's address.
+pub fn has_connection(pid: u32, client: SocketAddr) -> bool {
+    let rows = procfs::net::tcp().expect("the kernel lists its sockets");
+    let Some(row) = rows.iter().find(|row| row.remote_address == client) else { return false };
+    let of_process = procfs::process::Process::new(pid as i32).and_then(|process| process.fd());
+    let mut descriptors = of_process.expect("the process lives").flatten();
+    descriptors.any(|descriptor| matches!(descriptor.target, FDTarget::Socket(inode) if inode == row.inode))
+}
+
+/// Stops a process, and returns as soon as none of its threads runs.
+pub fn stop(pid: u32) {
+    signal(pid, "STOP");
+    wait_until("all threads to stop", || {
+        let threads = fs::read_dir(format!("/proc/{pid}/task")).expect("the process lives").flatten();
+        let states = threads.filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok());
+        states
+            .into_iter()
+            .all(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T')))
+            .then_some(())
+    });
 }
 
 /// How often the threads of a process have come to a stop: with every few requests, and now and then without.
