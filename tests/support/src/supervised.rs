@@ -146,8 +146,11 @@ pub fn sockets(pid: u32) -> usize {
 
 /// Returns whether a process has the server's end of a client's connection, which goes by the client's address.
 pub fn has_connection(pid: u32, client: SocketAddr) -> bool {
-    let rows = procfs::net::tcp().expect("the kernel lists its sockets");
-    let Some(row) = rows.iter().find(|row| row.remote_address == client) else { return false };
+    // A list that others change while it is read can lack a socket.
+    let row = wait_until("the kernel to list the server's end", || {
+        let rows = procfs::net::tcp().expect("the kernel lists its sockets");
+        rows.into_iter().find(|row| row.remote_address == client)
+    });
     let of_process = procfs::process::Process::new(pid as i32).and_then(|process| process.fd());
     let mut descriptors = of_process.expect("the process lives").flatten();
     descriptors.any(|descriptor| matches!(descriptor.target, FDTarget::Socket(inode) if inode == row.inode))
