@@ -224,6 +224,7 @@ fn a_proxy_has_its_upstream_and_tls_a_certificate() {
 }
 
 #[test]
+#[ignore = "long: ./test full"]
 fn a_database_is_started_for_the_rows_that_need_it() {
     let lab = Lab::new();
     let raw = ["run", "orm", "--row", "raw", "--scale", "0.1", "--rounds", "1", "--subject", "torr-serve"];
@@ -383,6 +384,7 @@ fn every_suite_that_comes_with_the_program_can_be_read_to_its_end() {
 }
 
 #[test]
+#[ignore = "long: ./test full"]
 fn our_own_pages_pass_techempowers_checks() {
     let lab = Lab::new();
     // Its checks are walked through once for each row, whatever the number of connections.

@@ -45,6 +45,7 @@ fn remarks(diagnosis: &Value, words: &str) -> bool {
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn too_few_connections_are_named_and_how_many_more_to_take() {
     let _alone = alone();
     let serve = Serve::start(&[]);

@@ -43,6 +43,7 @@ fn nginx_ends_a_connection_after_its_limit_of_requests() {
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn wrk_presses_torr_serve_without_an_error() {
     let _beside = beside();
     let server = Serve::start(&["--workers", "2"]);
@@ -55,6 +56,7 @@ fn wrk_presses_torr_serve_without_an_error() {
 }
 
 #[test]
+#[ignore = "measured for long: ./test full"]
 fn ab_presses_torr_serve_with_and_without_keep_alive() {
     let _beside = beside();
     let server = Serve::start(&[]);

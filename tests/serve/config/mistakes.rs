@@ -1,7 +1,6 @@
 //! Mistakes in a configuration, and variables that are none of its own.
 
 use super::scene::{Scene, one_line};
-use torr_test_support::program::{Running, torr_command};
 
 #[test]
 fn mistakes_in_a_file_get_one_line_with_their_position() {
@@ -125,14 +124,4 @@ fn variables_that_kubernetes_sets_for_a_service_of_this_name_are_left_alone() {
         scene = scene.variable(&format!("TORR_SERVE_{name}"), "tcp://10.0.0.1:80");
     }
     assert!(scene.printed(&[]).iter().all(|line| line.source.starts_with("default")));
-}
-
-#[test]
-fn the_demo_is_not_disturbed_by_the_server_s_variables() {
-    // With these its server would not start.
-    let scene = Scene::new("").variable("TORR_SERVE_WORKERS", "none").variable("TORR_SERVE_CONFIG", "/no/such/file");
-    let mut command = torr_command(&["demo", "--quick", "--json", "demo.json"]);
-    command.current_dir(scene.folder.path()).envs(scene.variables.iter().cloned());
-    let ended = Running::start(command).wait();
-    assert_eq!(ended.code, Some(0), "{ended:?}");
 }
