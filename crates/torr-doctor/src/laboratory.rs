@@ -105,7 +105,7 @@ impl<'l> Laboratory<'l> {
         let mut options = self.assignment.options.clone();
         change(&mut options);
         let request = torr_press::Requests::new(&[target.clone().into()], &options)?;
-        Ok(Plan { target, request, users: None, keep_alive: options.keep_alive, ..self.plan() })
+        Ok(Plan { target, work: request.into(), keep_alive: options.keep_alive, ..self.plan() })
     }
 
     /// Makes an experiment.

@@ -86,11 +86,11 @@ impl Setting {
             http2: plan.protocol.http2,
             tls: plan.target.tls,
             // A session may change anything, and no other request stands for it.
-            is_read_only: plan.users.is_none()
+            is_read_only: plan.work.users().is_none()
                 && options.body.is_none()
                 && options.method.as_deref().is_none_or(|method| ["GET", "HEAD"].contains(&method)),
             accepts_compressed: options.compressed,
-            has_placeholders: plan.users.is_some() || plan.target.path().contains('{'),
+            has_placeholders: plan.work.users().is_some() || plan.target.path().contains('{'),
             has_second_source: loopback && plan.sources.is_empty() && connections >= 2 && agents.is_none(),
             is_plain: !plan.protocol.http2 && plan.addresses.iter().all(|address| address.tcp().is_some()),
             same_machine: sees_here && agents.is_none_or(Agents::are_here),

@@ -34,7 +34,7 @@ pub struct Load {
 impl Load {
     /// Returns the load of a plan, which has a steering.
     pub fn of(plan: &Plan) -> Self {
-        let has_sessions = plan.users.as_ref().is_some_and(|users| users.has_sessions());
+        let has_sessions = plan.work.users().is_some_and(|users| users.has_sessions());
         let unit = if has_sessions { "sessions" } else { "requests" };
         let plural = |n: usize, what: &str| format!("{} {what}{}", count(n as u64), if n == 1 { "" } else { "s" });
         let connections = plural(plan.connections, if has_sessions { "user" } else { "connection" });

@@ -32,6 +32,7 @@ use crate::failures;
 use crate::pace::pacer::{Due, Pacer};
 use crate::plan::Plan;
 use crate::protocol::Protocol;
+use crate::request::Requests;
 use crate::servers::Servers;
 use crate::work::source::Source;
 use batch::{Arrival, BATCH, Batch};
@@ -112,7 +113,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
     ) -> io::Result<Self> {
         let servers = Servers::of(plan);
         // HTTP/2 has no such field.
-        let asks_to_close = !P::MULTIPLEXES && plan.users.is_none() && plan.request.ask_to_close();
+        let asks_to_close = !P::MULTIPLEXES && plan.work.requests().is_some_and(Requests::ask_to_close);
         Ok(Self {
             plan,
             coordinator,
@@ -126,9 +127,9 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             } else {
                 plan.requests_per_connection
             },
-            has_shared_content: plan.users.is_none() && plan.request.has_shared_content(),
+            has_shared_content: plan.work.requests().is_some_and(Requests::has_shared_content),
             pacer,
-            sessions: plan.users.as_ref().map(|users| Box::new(Sessions::new(numbers.len(), users.as_ref()))),
+            sessions: plan.work.users().map(|users| Box::new(Sessions::new(numbers.len(), users))),
             protocol: P::ThreadState::default(),
             connector: Connector::new(plan, source.address()),
             source,

@@ -37,6 +37,7 @@ pub use servers::destination::Destination;
 pub use servers::learnt;
 pub use servers::target::{Target, TargetError};
 pub use steering::{Steerable, Steering, SteeringState};
+pub use work::Work;
 pub use work::outgoing::{Keep, RequestInfo, RequestParts};
 pub use work::source::Source;
 pub use work::users;

@@ -8,13 +8,12 @@ pub use share::Share;
 
 use crate::pace::open::Arrivals;
 use crate::pace::schedule::Schedule;
-use crate::request::Requests;
 use crate::response::inspect::Inspection;
 use crate::servers::destination::Destination;
 use crate::servers::sources::Sources;
 use crate::servers::target::Target;
 use crate::steering::Steering;
-use crate::work::users::Users;
+use crate::work::Work;
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -33,11 +32,8 @@ pub struct Plan {
     /// The addresses to connect from, taken in turn. With none the system chooses; where it runs out of ports on the
     /// loopback network, further addresses of that network are used.
     pub sources: Vec<IpAddr>,
-    /// The requests.
-    pub request: Requests,
-    /// The virtual users, which replace `request`. Each has a connection of its own; what is paced and counted by
-    /// `requests` is sessions. Not with pipelining or several streams, and responses are not inspected.
-    pub users: Option<Arc<dyn Users>>,
+    /// The requests, or the virtual users who send them.
+    pub work: Work,
     /// The further servers that users' requests go to, numbered from 1; the one that the plan itself describes has number
     /// 0. Each user has a connection of its own to each. Behind them come the servers that the users learn of
     /// ([`Users::learnt`]).
@@ -146,13 +142,12 @@ impl ThinkTime {
 
 impl Plan {
     /// Returns the default: a closed loop with 100 connections and one thread, without end.
-    pub fn new(target: Target, addresses: Vec<Address>, request: Requests) -> Self {
+    pub fn new(target: Target, addresses: Vec<Address>, work: impl Into<Work>) -> Self {
         Self {
             target,
             addresses,
             sources: Vec::new(),
-            request,
-            users: None,
+            work: work.into(),
             further: Vec::new(),
             inspection: Inspection::default(),
             protocol: ProtocolConfig { http2: false, tls: None },
@@ -256,7 +251,7 @@ impl Plan {
 
     /// Whether responses may be read late: each has a time stamp of its own, and only its slot waits for it.
     pub(crate) fn can_read_late(&self) -> bool {
-        let one_at_a_time = self.depth == 1 && !self.protocol.http2 && self.users.is_none();
+        let one_at_a_time = self.depth == 1 && !self.protocol.http2 && self.work.users().is_none();
         self.uses_kernel_timestamps() && self.is_scheduled() && one_at_a_time
     }
 
@@ -270,7 +265,8 @@ impl Plan {
     /// Whether all that a connection ever sends leaves at once in one packet.
     pub(crate) fn sends_once(&self) -> bool {
         let plain = self.tunnel.is_none() && !self.protocol.http2 && self.protocol.tls.is_none();
-        plain && !self.keep_alive && self.users.is_none() && self.request.largest_bytes() <= ONE_PACKET
+        let fits = self.work.requests().is_some_and(|requests| requests.largest_bytes() <= ONE_PACKET);
+        plain && !self.keep_alive && fits
     }
 }
 

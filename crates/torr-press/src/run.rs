@@ -175,7 +175,7 @@ fn known_facts(plan: &Plan, servers: Servers<'_>, started_at: String) -> RunFact
 
 /// Returns what is shown of a failed response, without the secrets of the requests.
 fn shown(failed: &FailedRequest, plan: &Plan) -> FailedResponse {
-    let of_requests = plan.request.secrets(&failed.response.haystack());
+    let of_requests = plan.work.secrets(&failed.response.haystack());
     let of_tunnel = plan.tunnel.as_deref().map(sent_secrets).unwrap_or_default();
     let secrets = Secrets::new(failed.secrets.iter().cloned().chain(of_requests).chain(of_tunnel));
     failed.response.shown(failed.at_s, &secrets)
@@ -292,7 +292,7 @@ pub fn observe(
             key: secured.key.map(str::to_owned),
             ..Tls::default()
         }),
-        sessions: plan.users.as_ref().filter(|users| users.has_sessions()).map(|users| {
+        sessions: plan.work.users().filter(|users| users.has_sessions()).map(|users| {
             let (users_at_a_time, entries) = (plan.connections as u64, users.entries());
             let mut counts = SessionCounts::new(&entries);
             ended.iter().filter_map(|(e, _)| e.sessions.as_ref()).for_each(|of_thread| counts.merge(of_thread));

@@ -22,7 +22,7 @@ pub(crate) struct Servers<'r> {
 impl<'r> Servers<'r> {
     /// Returns the servers of a plan.
     pub fn of(plan: &'r Plan) -> Self {
-        Self { plan, learnt: plan.users.as_ref().and_then(|users| users.learnt()) }
+        Self { plan, learnt: plan.work.users().and_then(|users| users.learnt()) }
     }
 
     /// Returns whether there is only one so far.

@@ -81,7 +81,7 @@ fn a_thread_that_is_ready_late_takes_nothing_from_the_measured_time() {
         connections: 2,
         threads: 2,
         duration: Some(RUN),
-        users: Some(Arc::clone(&late) as Arc<dyn Users>),
+        work: (Arc::clone(&late) as Arc<dyn Users>).into(),
         ..Plan::new(target, vec![server::start(server::EMPTY).into()], request)
     };
     let begun = Instant::now();

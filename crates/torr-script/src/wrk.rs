@@ -32,6 +32,8 @@ pub struct WrkScript {
     pub delays: bool,
     /// Whether the script defines `response`, so that responses have to be kept.
     pub wants_response: bool,
+    /// The method of the requests that the script does not write itself.
+    method: String,
 }
 
 /// The script of one load thread.
@@ -72,7 +74,7 @@ impl WrkScript {
         }
         let delays = first.state.defines("delay");
         let wants_response = first.state.defines("response");
-        Ok(Self { control, threads, depth, delays, wants_response })
+        Ok(Self { control, threads, depth, delays, wants_response, method: facts.method.clone() })
     }
 
     /// Returns the name of the script's file.

@@ -14,8 +14,8 @@ use crate::session::{self, Given};
 use crate::target::TargetKind;
 use std::path::Path;
 use std::process::ExitCode;
-use torr_press::Plan;
 use torr_press::request::Options;
+use torr_press::{Plan, Work};
 use torr_script::Printing;
 
 /// What the command line says of the load.
@@ -103,7 +103,7 @@ impl BaseArgs<'_> {
         };
         let script = Script::load(&plan, settings)?;
         // Also of a script that decides nothing during the load the requests are its own, and no other is tried instead.
-        let plan = Plan { users: Some(script.users()), ..plan };
+        let plan = Plan { work: Work::Users(script.users()), ..plan };
         let given = Given::of_texts(variables, self.variables.secrets().collect());
         Ok(Base { plan, options: Options::default(), given, script: Some(script) })
     }

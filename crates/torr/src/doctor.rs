@@ -59,7 +59,7 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
     };
     let Base { plan, options, script, .. } = base;
     let assignment = assignment(args, plan, options, agents.as_ref().map(Agents::count))?;
-    if assignment.plan.users.is_some() {
+    if assignment.plan.work.users().is_some() {
         output::note(SESSIONS_VARY);
         servers::note(&assignment.plan, "torr doctor");
     }

@@ -125,7 +125,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
 
 /// Returns what is loaded: a URL, or a file of sessions and its server, as their requests have several URLs.
 fn title(args: &LimitArgs, plan: &Plan) -> String {
-    let file = args.url.as_ref().filter(|_| plan.users.is_some() && args.script.script.is_none());
+    let file = args.url.as_ref().filter(|_| plan.work.users().is_some() && args.script.script.is_none());
     let origin = plan.origins().into_iter().next().unwrap_or_default();
     file.map_or_else(|| plan.target.url.clone(), |file| format!("{file} at {origin}"))
 }

@@ -69,7 +69,7 @@ pub fn run(args: &OnceArgs) -> Result<ExitCode, CliError> {
             })
         }
         TargetKind::Url(_) if args.script.script.is_none() => url::run(base(args)?, args.timeout),
-        _ => scripted::run(base(args)?, args.timeout, args.variables.secrets()),
+        _ => scripted::run(base(args)?, args.timeout),
     }
 }
 

@@ -146,7 +146,7 @@ pub fn scripted(args: &PressArgs, plan: Plan, words: ScriptWords<'_>) -> Result<
     };
     let script = Script::load(&plan, settings)?;
     let plan = script.plan(plan);
-    if plan.users.is_some() && (plan.inspection.follow || !plan.inspection.checks.is_empty()) {
+    if plan.work.users().is_some() && (plan.inspection.follow || !plan.inspection.checks.is_empty()) {
         let hint = "its own code sees each response";
         return Err(CliError::Usage(format!("--follow and --expect-... do not go with this script ({hint})")));
     }
@@ -169,8 +169,8 @@ fn run_with(args: &PressArgs, plan: &Plan, script: Option<Script>, mut outputs: 
     args.output.check(&entries(plan))?;
     let stop = interrupt::flag()?;
     outputs.begin(&plan.target.url)?;
-    if plan.users.is_none() {
-        unused::note(&args.request, &args.transport, plan);
+    if let Some(requests) = plan.work.requests() {
+        unused::note(&args.request, &args.transport, plan, requests);
     }
     ports::warn(plan);
     let watched = WatchedRun::start(args.live, &args.dashboard, plan, &stop)?;
@@ -195,7 +195,9 @@ fn run_with(args: &PressArgs, plan: &Plan, script: Option<Script>, mut outputs: 
             }
             let failed = match script {
                 Some(script) => script.finish(outcome)?,
-                None => exit::failed(&plan.users.iter().filter_map(|users| users.error()).collect::<Vec<_>>()),
+                None => {
+                    exit::failed(&plan.work.users().and_then(|users| users.error()).into_iter().collect::<Vec<_>>())
+                }
             };
             Ok(failed.unwrap_or(code))
         }
@@ -205,7 +207,7 @@ fn run_with(args: &PressArgs, plan: &Plan, script: Option<Script>, mut outputs: 
 
 /// Returns the names of the entries of a plan, none for a URL.
 pub fn entries(plan: &Plan) -> Vec<EntryName> {
-    let users = plan.users.as_ref().filter(|users| users.has_sessions());
+    let users = plan.work.users().filter(|users| users.has_sessions());
     users.map_or_else(Vec::new, |users| users.entries())
 }
 
@@ -284,7 +286,7 @@ pub fn with_load(args: &PressArgs, base: Plan) -> Result<Plan, CliError> {
     check_load(args)?;
     let load = &args.load;
     let (pace, depth) = (load.pace(), load.pipeline.unwrap_or(base.depth));
-    if load.think.is_some() && base.users.is_none() && matches!(pace, Pace::Open(..)) {
+    if load.think.is_some() && base.work.users().is_none() && matches!(pace, Pace::Open(..)) {
         return Err(CliError::Usage(
             "--think is for closed loops: in an open loop requests are due at their times".into(),
         ));

@@ -11,10 +11,11 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 use torr_gauge::collector::Measurement;
+use torr_gauge::secrets::Haystack;
 use torr_press::learnt::Find;
 use torr_press::request::{Feeder, Order};
 use torr_press::users::Users;
-use torr_press::{Plan, Requests, Target};
+use torr_press::{Plan, Requests, Target, Work};
 use torr_script::session::SessionUsers;
 use torr_script::wrk::{Outcome, WrkUsers};
 use torr_script::{Facts, LoadedScript, Printing, ScriptFile};
@@ -63,13 +64,15 @@ impl Script {
     /// If the script ends in an error, or does not go with the plan.
     pub fn load(plan: &Plan, settings: ScriptSettings<'_>) -> Result<Self, CliError> {
         let target = &plan.target;
-        if !plan.request.is_constant() {
+        let Some(base) = plan.work.requests().filter(|requests| requests.is_constant()) else {
             return Err(CliError::Usage(
                 "a script goes with one URL without placeholders: it makes what varies".into(),
             ));
-        }
+        };
         let mut request = Vec::new();
-        plan.request.cursor(0, 1).write(&mut request);
+        base.cursor(0, 1).write(&mut request);
+        // Also those of the command line's own fields and credentials.
+        let secrets = settings.secrets.into_iter().chain(base.secrets(&Haystack::default())).collect();
         let facts = Facts {
             arguments: settings.arguments.to_vec(),
             addresses: plan.addresses.iter().filter_map(torr_net::Address::tcp).collect(),
@@ -87,7 +90,7 @@ impl Script {
         let script = match loaded.map_err(CliError::usage)? {
             LoadedScript::Sessions(script) => {
                 let url = origin.parse().map_err(CliError::usage)?;
-                let mut users = SessionUsers::new(script, url, settings.secrets, settings.find);
+                let mut users = SessionUsers::new(script, url, secrets, settings.find);
                 if let Some(feeder) = settings.feeder {
                     users.feed(feeder, settings.feeder_order);
                 }
@@ -103,7 +106,7 @@ impl Script {
                     return Err(CliError::Usage(only.into()));
                 }
                 let bytes = script.constant().map(<[u8]>::to_vec);
-                let users = WrkUsers::new(script, origin, default_address);
+                let users = WrkUsers::new(script, origin, default_address, secrets);
                 let bytes = bytes.filter(|_| !users.chooses_addresses() && !plan.protocol.http2);
                 let constant = bytes.map(|bytes| raw(target, bytes)).transpose()?;
                 Self::Wrk { users: Arc::new(users), constant }
@@ -119,8 +122,8 @@ impl Script {
     /// Returns a plan that sends what the script says.
     pub fn plan(&self, plan: Plan) -> Plan {
         match self {
-            Self::Wrk { constant: Some(request), .. } => Plan { request: request.clone(), ..plan },
-            _ => Plan { users: Some(self.users()), ..plan },
+            Self::Wrk { constant: Some(request), .. } => Plan { work: request.clone().into(), ..plan },
+            _ => Plan { work: Work::Users(self.users()), ..plan },
         }
     }
 

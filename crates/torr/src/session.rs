@@ -24,7 +24,7 @@ use torr_session::users::RunSettings;
 
 /// Returns how many requests a session of a plan has, if each entry sends one; 1 for a URL.
 pub fn requests_each(plan: &Plan) -> usize {
-    plan.users.as_ref().map_or(1, |users| users.entries().len().max(1))
+    plan.work.users().map_or(1, |users| users.entries().len().max(1))
 }
 
 /// Returns the plan of one file's users, of which only how hard to press is left to say.

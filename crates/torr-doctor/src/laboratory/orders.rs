@@ -85,7 +85,7 @@ impl Laboratory<'_> {
         let requested = self.requested(load.request, load.keep_alive)?;
         let is_null = matches!(load.request, Request::Null(_));
         // Of virtual users it is sessions that a plan counts and paces.
-        let requests_each = requested.users.as_ref().map_or(1, |users| users.entries().len().max(1));
+        let requests_each = requested.work.users().map_or(1, |users| users.entries().len().max(1));
         let plan = Plan {
             connections: load.connections,
             threads: if load.single { 1 } else { load.threads },
@@ -126,7 +126,7 @@ impl Laboratory<'_> {
         let user = &self.assignment.plan;
         let path = user.target.path();
         match request {
-            Request::Target if keep_alive == user.keep_alive || user.users.is_some() => Ok(self.plan()),
+            Request::Target if keep_alive == user.keep_alive || user.work.users().is_some() => Ok(self.plan()),
             Request::Target => self.plan_for(path, |options| options.keep_alive = keep_alive),
             Request::Head => self.plan_for(path, |options| options.method = Some("HEAD".into())),
             Request::Gzip => self.plan_for(path, |options| options.compressed = true),
@@ -141,7 +141,7 @@ impl Laboratory<'_> {
                 let authority = user.target.authority();
                 let old = format!("GET {path} HTTP/1.0\r\nHost: {authority}\r\nConnection: keep-alive\r\n\r\n");
                 let request = Requests::raw(&user.target, "GET", old.into_bytes())?;
-                Ok(Plan { request, users: None, ..self.plan() })
+                Ok(Plan { work: request.into(), ..self.plan() })
             }
             Request::Absent => self.plan_for("/torr-looks-for-what-is-not-there", |options| {
                 options.keep_alive = keep_alive;
@@ -149,13 +149,13 @@ impl Laboratory<'_> {
             }),
             Request::WithoutHost => {
                 let request = Requests::raw(&user.target.at("/"), "GET", b"GET / HTTP/1.1\r\n\r\n".to_vec())?;
-                Ok(Plan { request, users: None, ..self.plan() })
+                Ok(Plan { work: request.into(), ..self.plan() })
             }
             Request::Null(body) => {
                 let null = self.null.map(|null| null(body));
                 let null = null.ok_or_else(|| Halt::Command("there is no service that does nothing here".into()))??;
                 let request = Requests::get(&null.target, keep_alive)?;
-                Ok(Plan { request, ..null })
+                Ok(Plan { work: request.into(), ..null })
             }
         }
     }

@@ -29,7 +29,7 @@ impl<'p, S: FnMut(&Ask, Duration, Option<&Progress>)> Press<'p, S> {
     /// Returns a generator for a plan, whose connections are the most of an open loop, until `stop` is set. `show` is called with each
     /// step and the time since the beginning: when the step begins, and several times during it.
     pub fn new(plan: &'p Plan, arrivals: Arrivals, stop: &'p AtomicBool, show: S) -> Self {
-        let requests_each = plan.users.as_ref().map_or(1.0, |users| users.entries().len().max(1) as f64);
+        let requests_each = plan.work.users().map_or(1.0, |users| users.entries().len().max(1) as f64);
         let here = |plan: &Plan, stop: &AtomicBool, watch: &mut dyn FnMut(&Progress)| {
             torr_press::run(plan, stop, |progress| watch(&progress))
         };

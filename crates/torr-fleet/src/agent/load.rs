@@ -116,7 +116,7 @@ impl Load {
         if let Some(sessions) = &ended.facts.sessions {
             self.send_entries(sessions);
         }
-        let error = plan.users.as_ref().and_then(|users| users.error());
+        let error = plan.work.users().and_then(|users| users.error());
         let own = Own { error, ..own(&ended.measured_by(collector), agent) };
         End { intervals: sent, stopped: stop.load(Ordering::Relaxed), failed: None, unreachable: false, facts, own }
     }

@@ -42,7 +42,7 @@ fn make_plan(agent: &dyn Agent, (allow, longest): (&AllowList, Duration), messag
     if plan.tunnel.is_some() || plan.further.iter().any(|server| server.tunnel.is_some()) {
         return Err((Refusal::Target, "it uses no proxy, behind which it could not know whom it loads".into()));
     }
-    if let Some(learnt) = plan.users.as_ref().and_then(|users| users.learnt()) {
+    if let Some(learnt) = plan.work.users().and_then(|users| users.learnt()) {
         let allow = allow.clone();
         learnt.forbid(move |server| not_allowed(&allow, server.addresses.iter()));
     }

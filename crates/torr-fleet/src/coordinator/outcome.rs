@@ -53,7 +53,7 @@ impl Outcome<'_> {
         members: Vec<(Member, Option<Nanos>, MemberEnd)>,
         merge: IntervalMerge,
     ) -> Result<Measurement, FleetError> {
-        let has_sessions = self.plan.users.as_ref().is_some_and(|users| users.has_sessions());
+        let has_sessions = self.plan.work.users().is_some_and(|users| users.has_sessions());
         let cut = merge.fleet_cut().map(|cut| FleetCut { has_sessions, ..cut });
         if cut.is_some_and(|cut| cut.at_s == 0.0) {
             return Err(self.without_result(&members));
@@ -134,7 +134,7 @@ impl Outcome<'_> {
 
     /// Returns the sessions of the agents that ended, whole: they report them at their end.
     fn sessions(&self, ended: &[&Facts]) -> Option<SessionFacts> {
-        let users = self.plan.users.as_ref().filter(|users| users.has_sessions())?;
+        let users = self.plan.work.users().filter(|users| users.has_sessions())?;
         let entries = users.entries();
         let mut counts = SessionCounts::new(&entries);
         ended.iter().filter_map(|facts| facts.sessions.as_ref()).for_each(|sessions| counts.merge(sessions));

@@ -29,7 +29,7 @@ impl Plan {
             // A highest rate goes to all connections in turn, which connections that can be lowered are not used in.
             Pace::Closed if self.max_rate.is_some() => Steerable::Nothing,
             // A user of a session has a connection of its own, so that there are no more of them than planned.
-            Pace::Closed if self.depth == 1 && self.users.is_some() => {
+            Pace::Closed if self.depth == 1 && self.work.users().is_some() => {
                 Steerable::Connections { planned: self.connections, least: self.thread_count(), most: self.connections }
             }
             Pace::Closed if self.depth == 1 => {

@@ -35,10 +35,7 @@ impl Plan {
             },
             keep_alive: self.keep_alive,
             protocol: if self.protocol.http2 { "h2".into() } else { "http/1.1".into() },
-            method: {
-                let of_users = self.users.as_ref().and_then(|users| users.methods());
-                of_users.unwrap_or_else(|| self.request.method())
-            },
+            method: self.work.methods(),
             timeout_s: self.timeout.as_secs_f64(),
             staged: steered
                 || match &self.pace {

@@ -14,6 +14,7 @@ use crate::protocol::tls::OverTls;
 use crate::response::inspect::Inspector;
 use crate::response::keeper::Keeper;
 use crate::servers::Servers;
+use crate::work::Work;
 use crate::work::source::{CurrentUser, Source};
 use crate::work::users::ThreadPart;
 use std::io;
@@ -127,7 +128,7 @@ impl LoadThreads {
             .filter(|(number, _)| !is_given_up(number))
             .map(|(_, handle)| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         let ended = ended.collect::<io::Result<Vec<_>>>()?;
-        if let Some(users) = &self.shared.plan.users {
+        if let Some(users) = self.shared.plan.work.users() {
             given_up.iter().for_each(|number| users.given_up(*number));
         }
         Ok((ended, !given_up.is_empty()))
@@ -149,7 +150,7 @@ impl Watchdog {
 
     /// Returns the threads to be given up, once no other is left that will end by itself.
     fn look(&mut self, shared: &Shared, handles: &[JoinHandle<io::Result<Ended>>]) -> Vec<usize> {
-        let Some(users) = &shared.plan.users else { return Vec::new() };
+        let Some(users) = shared.plan.work.users() else { return Vec::new() };
         if !shared.state.is_stopped() && self.time.now() < shared.plan.deadline() {
             return Vec::new();
         }
@@ -181,11 +182,13 @@ fn press(shared: &Shared, coordinator: &ThreadCoordinator<'_>) -> io::Result<End
     let inspected = || Http1::inspected_by(Inspector::new(&plan.inspection, &plan.target));
     let http2 = || Http2::inspected_by(&plan.inspection, &plan.target);
     let keeping = || Http1::inspected_by(Keeper::default());
-    match (plan.protocol.http2, plan.users.is_some() || plan.inspection.is_needed()) {
-        (false, false) => press_over(shared, preparation, coordinator, &clients, Http1::<()>::default),
-        (false, true) if plan.users.is_some() => press_among(shared, preparation, coordinator, &clients, keeping),
-        (false, true) => press_over(shared, preparation, coordinator, &clients, inspected),
-        (true, _) => press_among(shared, preparation, coordinator, &clients, http2),
+    match &plan.work {
+        _ if plan.protocol.http2 => press_among(shared, preparation, coordinator, &clients, http2),
+        Work::Users(_) => press_among(shared, preparation, coordinator, &clients, keeping),
+        Work::Requests(_) if plan.inspection.is_needed() => {
+            press_over(shared, preparation, coordinator, &clients, inspected)
+        }
+        Work::Requests(_) => press_over(shared, preparation, coordinator, &clients, Http1::<()>::default),
     }
 }
 
@@ -239,8 +242,8 @@ fn press_by<S: Protocol>(
     let (Shared { plan, budget, .. }, number) = (shared, coordinator.number);
     let threads = plan.thread_count();
     let numbers = share(plan.prepared_connections(), threads, number);
-    let source = match &plan.users {
-        Some(users) => {
+    let source = match &plan.work {
+        Work::Users(users) => {
             let part = ThreadPart {
                 thread: number,
                 threads,
@@ -250,9 +253,11 @@ fn press_by<S: Protocol>(
             };
             Source::Users(CurrentUser { all: users.thread(part), current: 0, address: users.address(number) })
         }
-        // A redirect repeats the bytes of its request.
-        None if plan.inspection.follow => Source::Requests(plan.request.cursor(number, threads)),
-        None => Source::Requests(plan.request.cursor(number, threads).with_content_apart()),
+        Work::Requests(requests) => {
+            let cursor = requests.cursor(number, threads);
+            // A redirect repeats the bytes of its request.
+            Source::Requests(if plan.inspection.follow { cursor } else { cursor.with_content_apart() })
+        }
     };
     // Slots that are prepared for more connections than planned have no share of the requests.
     let planned = share(plan.connections, threads, number);

@@ -32,6 +32,11 @@ pub trait Users: Debug + Send + Sync {
         None
     }
 
+    /// Returns the secrets that no output shows, whichever user has sent them.
+    fn secrets(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns whether results tell of sessions. Without that a session is one request, and results tell of requests only.
     fn has_sessions(&self) -> bool {
         true

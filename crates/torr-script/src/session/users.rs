@@ -90,6 +90,10 @@ impl SessionUsers {
 }
 
 impl Users for SessionUsers {
+    fn secrets(&self) -> Vec<String> {
+        self.secrets.values().cloned().collect()
+    }
+
     fn entries(&self) -> Vec<EntryName> {
         self.names.entries()
     }

@@ -22,15 +22,17 @@ pub struct WrkUsers {
     origin: String,
     /// The address that threads have as long as the script chooses no other.
     default_address: Option<SocketAddr>,
+    /// Texts that no output shows.
+    secrets: Vec<String>,
     progress: Vec<Progress>,
     fault: Fault,
 }
 
 impl WrkUsers {
-    /// Returns the users of a script that is ready. `origin` is the target's scheme, host and port.
-    pub fn new(script: WrkScript, origin: String, default_address: Option<SocketAddr>) -> Self {
+    /// Returns the users of a script that is ready. `origin` is the target's scheme, host and port. No output shows the `secrets`.
+    pub fn new(script: WrkScript, origin: String, default_address: Option<SocketAddr>, secrets: Vec<String>) -> Self {
         let progress = script.threads.iter().map(|_| Progress::default()).collect();
-        Self { script, origin, default_address, progress, fault: Fault::default() }
+        Self { script, origin, default_address, secrets, progress, fault: Fault::default() }
     }
 
     /// Returns the script.
@@ -55,6 +57,14 @@ impl Users for WrkUsers {
         let keep = if self.script.wants_response { Keep::Content } else { Keep::Status };
         let users = part.users.map(|_| User::default()).collect();
         Box::new(WrkThread { shared: self, script, progress, keep, users })
+    }
+
+    fn methods(&self) -> Option<String> {
+        Some(self.script.method.clone())
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        self.secrets.clone()
     }
 
     fn has_sessions(&self) -> bool {

@@ -4,14 +4,14 @@ use super::request::RequestArgs;
 use super::tls::{TlsArgs, TlsResumption};
 use super::transport::{Resolved, TransportArgs};
 use crate::output;
-use torr_press::{Plan, Target};
+use torr_press::{Plan, Requests, Target};
 
 /// Prints a line for each flag that has no effect on a plan whose requests are those of URLs.
-pub fn note(request: &RequestArgs, transport: &TransportArgs, plan: &Plan) {
-    lines(request, transport, plan).iter().for_each(|line| output::note(line));
+pub fn note(request: &RequestArgs, transport: &TransportArgs, plan: &Plan, requests: &Requests) {
+    lines(request, transport, plan, requests).iter().for_each(|line| output::note(line));
 }
 
-fn lines(request: &RequestArgs, transport: &TransportArgs, plan: &Plan) -> Vec<String> {
+fn lines(request: &RequestArgs, transport: &TransportArgs, plan: &Plan, requests: &Requests) -> Vec<String> {
     let tls = transport.tls.given().into_iter().filter(|_| !plan.target.tls);
     let tls = tls.map(|flag| format!("{flag} has no effect: the URL is http://, not https://"));
     let to = transport.proxy.as_deref().and_then(|proxy| Target::parse(proxy).ok());
@@ -21,7 +21,7 @@ fn lines(request: &RequestArgs, transport: &TransportArgs, plan: &Plan) -> Vec<S
         let (host, port) = (&given.host, given.port);
         format!("--resolve for {host}:{port} has no effect: the load goes to {}", to.host_and_port())
     });
-    let feeder = request.feeder.as_ref().filter(|_| !plan.request.takes_records());
+    let feeder = request.feeder.as_ref().filter(|_| !requests.takes_records());
     let feeder = feeder.map(|path| {
         let path = path.display();
         format!("--feeder has no effect: no placeholder such as {{{{NAME}}}} takes a field of {path}")

@@ -10,28 +10,25 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
-use torr_gauge::secrets::Haystack;
 use torr_gauge::sessions::EntryName;
 use torr_gauge::{Failure, Secrets};
 use torr_press::learnt::LearntServers;
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
-use torr_press::{Keep, Plan, RequestInfo, RequestParts};
+use torr_press::{Keep, Plan, RequestInfo, RequestParts, Work};
 use torr_report::human::micros;
 
 /// How long a script may compute before its user is warned that it still does.
 const LONG_CALL: Duration = Duration::from_secs(5);
 
 /// Walks one user through one session of a script: exit code 1 if it fails, or a response or a check of it.
-pub fn run(base: Base, timeout: Duration, secrets: impl Iterator<Item = String>) -> Result<ExitCode, CliError> {
+pub fn run(base: Base, timeout: Duration) -> Result<ExitCode, CliError> {
     let Base { plan, script, .. } = base;
-    let Some(users) = plan.users.clone() else { return Err(CliError::Usage("there is no script".into())) };
+    let Work::Users(users) = plan.work else { return Err(CliError::Usage("there is no script".into())) };
     let stop = interrupt::flag()?;
-    // Also those of the command line's own fields and credentials.
-    let secrets = Secrets::new(secrets.chain(plan.request.secrets(&Haystack::default())));
+    let secrets = Secrets::new(users.secrets());
     let shown = Arc::new(Shown { users, secrets, outcome: Mutex::default() });
-    let users: Arc<dyn Users> = Arc::new(ShownUsers(Arc::clone(&shown)));
     let once = Plan {
-        users: Some(users),
+        work: Work::Users(Arc::new(ShownUsers(Arc::clone(&shown)))),
         connections: 1,
         threads: 1,
         requests: Some(1),

@@ -11,15 +11,17 @@ use torr_gauge::Failure;
 use torr_gauge::sessions::EntryName;
 use torr_press::request::Cursor;
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
-use torr_press::{Keep, Plan, RequestInfo, RequestParts, Requests};
+use torr_press::{Keep, Plan, RequestInfo, RequestParts, Requests, Work};
 
 /// Sends one request: exit code 1 if it fails, or if the status of its response is 400 or more.
 pub fn run(base: Base, timeout: Duration) -> Result<ExitCode, CliError> {
     let stop = interrupt::flag()?;
-    let shown = Arc::new(ShownRequest { requests: base.plan.request.clone(), passed: AtomicBool::default() });
-    let users: Arc<dyn Users> = Arc::<ShownRequest>::clone(&shown);
+    let Work::Requests(requests) = base.plan.work else {
+        return Err(CliError::Usage("the target of a single request must be a URL".into()));
+    };
+    let shown = Arc::new(ShownRequest { requests, passed: AtomicBool::default() });
     let once = Plan {
-        users: Some(users),
+        work: Work::Users(Arc::<ShownRequest>::clone(&shown)),
         connections: 1,
         threads: 1,
         depth: 1,

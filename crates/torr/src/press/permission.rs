@@ -12,7 +12,7 @@ pub fn ask(plan: &Plan, vouched_for: bool, command: &str) -> Result<(), CliError
     if vouched_for {
         return Ok(());
     }
-    if let Some(learnt) = plan.users.as_ref().and_then(|users| users.learnt()) {
+    if let Some(learnt) = plan.work.users().and_then(|users| users.learnt()) {
         let command = command.to_owned();
         learnt.forbid(move |server| {
             let Destination { target, addresses, tunnel, .. } = server;

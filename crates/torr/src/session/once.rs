@@ -90,7 +90,7 @@ fn walk(
     plan.requests = Some(1);
     plan.timeout = timeout;
     plan.watch_server = false;
-    let entries = plan.users.as_ref().map_or_else(Vec::new, |users| users.entries());
+    let entries = plan.work.users().map_or_else(Vec::new, |users| users.entries());
     transcript.state().entries.clone_from(&entries);
     torr_press::run(&plan, &stop, |_| ()).map_err(press::why_not)?;
     let mut state = transcript.state();

@@ -4,7 +4,7 @@ use crate::exit::CliError;
 use crate::flags::transport::{TransportArgs, destination, finder};
 use crate::press::cpus;
 use std::sync::Arc;
-use torr_press::{Plan, Requests, Target};
+use torr_press::{Plan, Target, Work};
 use torr_session::users::{HurlUsers, RunSettings, SessionFile};
 
 /// Finds out whether the servers of files are known, and whether the way to them can be one. No name is resolved.
@@ -44,7 +44,6 @@ pub fn of(
 ) -> Result<Plan, CliError> {
     let (mut users, target, further) = users(files, settings)?;
     users.learn(finder(transport));
-    let request = Requests::get(&target, keep_alive).map_err(CliError::usage)?;
     let route = transport.route(&target)?;
     if transport.http2.streams.is_some_and(|streams| streams > 1) {
         return Err(CliError::Usage("each user of a session has a connection of its own: leave out --streams".into()));
@@ -57,7 +56,6 @@ pub fn of(
         protocol: route.protocol,
         threads: cpus(),
         keep_alive,
-        users: Some(Arc::new(users)),
-        ..Plan::new(target, route.addresses, request)
+        ..Plan::new(target, route.addresses, Work::Users(Arc::new(users)))
     })
 }
