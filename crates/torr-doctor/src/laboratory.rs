@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use torr_gauge::collector::Measurement;
-use torr_press::Plan;
 use torr_press::request::Options;
+use torr_press::{Pace, Plan};
 use torr_signals::{QuotaUse, Signals, own_quota};
 
 /// The plan of a null service, which does nothing but respond with content of a number of bytes.
@@ -89,7 +89,7 @@ impl<'l> Laboratory<'l> {
             duration: None,
             requests: None,
             watch_server: false,
-            max_rate: self.assignment.max_rate,
+            pace: Pace::closed(self.assignment.max_rate),
             timeout: plan.timeout.min(self.assignment.budget.mul_f64(TIMEOUT_SHARE)),
             connections: plan.connections.min(self.assignment.max_connections),
             ..plan

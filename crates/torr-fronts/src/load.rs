@@ -93,7 +93,7 @@ impl FrontLoad {
             threads: usize::try_from(self.threads).unwrap_or(usize::MAX),
             duration: self.duration,
             requests: self.requests,
-            pace: self.schedule.map_or(Pace::Closed, |schedule| Pace::Open(schedule, Arrivals::Constant)),
+            pace: self.schedule.map_or(Pace::closed(None), |schedule| Pace::Open(schedule, Arrivals::Constant)),
             keep_alive: self.keep_alive,
             timeout: self.timeout,
             detailed: self.detailed,

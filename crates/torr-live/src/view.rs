@@ -38,18 +38,21 @@ impl Load {
         let unit = if has_sessions { "sessions" } else { "requests" };
         let plural = |n: usize, what: &str| format!("{} {what}{}", count(n as u64), if n == 1 { "" } else { "s" });
         let connections = plural(plan.connections, if has_sessions { "user" } else { "connection" });
-        let pace = match (&plan.pace, plan.max_rate) {
-            (Pace::Open(schedule, _), _) => match schedule.constant_rate() {
+        let pace = match &plan.pace {
+            Pace::Open(schedule, _) => match schedule.constant_rate() {
                 Some(offered) => format!("open loop, {} {unit}/s, at most {connections}", rate(offered)),
                 None => format!("open loop in stages, at most {connections}"),
             },
-            (Pace::Connections(_), _) => format!("connections in stages, at most {connections}"),
-            (Pace::Closed, Some(most)) => format!("closed loop, {connections}, at most {} {unit}/s", rate(most)),
-            (Pace::Closed, None) => format!("closed loop, {connections}"),
+            Pace::Closed { connections: Some(_), .. } => format!("connections in stages, at most {connections}"),
+            Pace::Closed { max_rate: Some(most), .. } => {
+                format!("closed loop, {connections}, at most {} {unit}/s", rate(*most))
+            }
+            Pace::Closed { .. } => format!("closed loop, {connections}"),
         };
         let stages = match &plan.pace {
-            Pace::Closed => Vec::new(),
-            Pace::Connections(schedule) => stages(schedule, "connections"),
+            Pace::Closed { connections, .. } => {
+                connections.as_ref().map_or_else(Vec::new, |schedule| stages(schedule, "connections"))
+            }
             Pace::Open(schedule, _) => stages(schedule, &format!("{unit}/s")),
         };
         let warmup_s = plan.warmup.as_secs_f64();

@@ -18,12 +18,13 @@ mod servers;
 pub mod steering;
 mod work;
 
+pub use pace::Pace;
 pub use pace::closed::{ClosedLoop, Ramp};
 pub use pace::open::{Arrivals, OpenLoop};
 pub use pace::pacer::{Due, Pacer};
 pub use pace::schedule::{Schedule, ScheduleError, Stretch};
 pub use plan::Share;
-pub use plan::{Pace, Plan, ProtocolConfig, ThinkTime, Timestamps};
+pub use plan::{Plan, ProtocolConfig, ThinkTime, Timestamps};
 pub use protocol::http1::Http1;
 pub use protocol::http2::Http2;
 pub use protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};

@@ -6,8 +6,7 @@ mod summary;
 
 pub use share::Share;
 
-use crate::pace::open::Arrivals;
-use crate::pace::schedule::Schedule;
+use crate::pace::Pace;
 use crate::response::inspect::Inspection;
 use crate::servers::destination::Destination;
 use crate::servers::sources::Sources;
@@ -46,9 +45,6 @@ pub struct Plan {
     pub tunnel: Option<Vec<u8>>,
     /// The times at which requests are due.
     pub pace: Pace,
-    /// The most requests that a closed loop begins per second, while warming up as well, evenly spaced and in equal parts
-    /// for all threads. More than 0. Means nothing for an open loop.
-    pub max_rate: Option<f64>,
     /// Connections at a time, at least 1; in an open loop the most, opened as they are needed.
     pub connections: usize,
     /// Slots of each connection, at least 1: the depth of HTTP/1.1 pipelining, or the streams of HTTP/2.
@@ -91,17 +87,6 @@ pub struct Plan {
     pub users_before: usize,
     /// The steering of an operator.
     pub steering: Option<Arc<Steering>>,
-}
-
-/// The times at which requests are due.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Pace {
-    /// A closed loop: each slot sends its next request as soon as the one before has ended.
-    Closed,
-    /// A closed loop whose number of connections follows a schedule.
-    Connections(Schedule),
-    /// An open loop: requests follow a schedule, whether responses arrive or not.
-    Open(Schedule, Arrivals),
 }
 
 /// The clock of a response's arrival.
@@ -152,8 +137,7 @@ impl Plan {
             inspection: Inspection::default(),
             protocol: ProtocolConfig { http2: false, tls: None },
             tunnel: None,
-            pace: Pace::Closed,
-            max_rate: None,
+            pace: Pace::closed(None),
             connections: 100,
             depth: 1,
             threads: 1,
@@ -197,10 +181,7 @@ impl Plan {
     /// Returns the time in nanoseconds after the run's start at which the run ends, if nothing else ends it before; the maximum
     /// if it has no end.
     pub fn deadline(&self) -> Nanos {
-        let schedule = match &self.pace {
-            Pace::Closed => None,
-            Pace::Connections(schedule) | Pace::Open(schedule, _) => schedule.length(),
-        };
+        let schedule = self.pace.schedule().and_then(|schedule| schedule.length());
         let measured = [self.duration, schedule].into_iter().flatten().map(clock::nanos).min();
         measured.map_or(Nanos::MAX, |measured| measured.saturating_add(clock::nanos(self.warmup)))
     }
@@ -259,7 +240,7 @@ impl Plan {
     #[inline]
     pub(crate) fn prefers_open(&self) -> bool {
         let may_have_fewer = self.steering.as_ref().is_some_and(|steering| steering.has_connections());
-        !matches!(self.pace, Pace::Closed) || may_have_fewer
+        self.pace.schedule().is_some() || may_have_fewer
     }
 
     /// Whether all that a connection ever sends leaves at once in one packet.

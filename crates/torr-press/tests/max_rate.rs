@@ -15,7 +15,7 @@ fn plan(rate: f64, seconds: u64) -> Plan {
     Plan {
         connections: 6,
         threads: 2,
-        max_rate: Some(rate),
+        pace: Pace::closed(Some(rate)),
         duration: Some(Duration::from_secs(seconds)),
         ..Plan::new(target, vec![server::start(server::EMPTY).into()], request)
     }
@@ -48,6 +48,6 @@ fn a_rate_is_kept_by_all_threads_together_while_warming_up_too() {
 fn a_ramp_of_connections_keeps_it_as_well() {
     let _alone = alone();
     let stages = [(Duration::ZERO, 4.0), (Duration::from_secs(1), 6.0)];
-    let pace = Pace::Connections(Schedule::stages(&stages).expect("they are stages"));
-    pressed(&Plan { pace, ..plan(500.0, 1) }, 500);
+    let connections = Some(Schedule::stages(&stages).expect("they are stages"));
+    pressed(&Plan { pace: Pace::Closed { connections, max_rate: Some(500.0) }, ..plan(500.0, 1) }, 500);
 }

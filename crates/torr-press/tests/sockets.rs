@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 use torr_gauge::RunResult;
 use torr_net::Address;
-use torr_press::{Plan, Requests, Target, run};
+use torr_press::{Pace, Plan, Requests, Target, run};
 
 /// Responds to all requests on these connections, for as long as the test runs.
 fn respond<C: Read + Write + Send + 'static>(connections: impl Iterator<Item = C> + Send + 'static) {
@@ -34,7 +34,7 @@ fn tcp() -> Address {
 fn plan(address: Address) -> Plan {
     let target = Target::parse("http://name.test/").expect("it is a URL");
     let request = Requests::get(&target, true).expect("it is a request");
-    Plan { connections: 20, threads: 2, max_rate: Some(2000.0), ..Plan::new(target, vec![address], request) }
+    Plan { connections: 20, threads: 2, pace: Pace::closed(Some(2000.0)), ..Plan::new(target, vec![address], request) }
 }
 
 fn pressed(plan: &Plan) -> RunResult {

@@ -5,7 +5,7 @@ mod server;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::collector::Measurement;
-use torr_press::{Plan, Requests, Target, run};
+use torr_press::{Pace, Plan, Requests, Target, run};
 
 fn pressed(change: impl FnOnce(Plan) -> Plan) -> Measurement {
     let target = Target::parse("http://name.test/").expect("it is a URL");
@@ -29,6 +29,6 @@ fn a_number_of_requests_is_shared_by_the_threads_that_were_planned() {
 #[test]
 fn a_highest_rate_goes_to_all_connections_in_turn() {
     let duration = Some(Duration::from_millis(600));
-    let result = pressed(|plan| Plan { connections: 6, max_rate: Some(100.0), duration, ..plan }).result;
+    let result = pressed(|plan| Plan { connections: 6, pace: Pace::closed(Some(100.0)), duration, ..plan }).result;
     assert_eq!((result.connections.opened, result.connections.peak), (6, 6), "{result:?}");
 }

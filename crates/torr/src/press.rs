@@ -295,7 +295,7 @@ pub fn with_load(args: &PressArgs, base: Plan) -> Result<Plan, CliError> {
     if base.protocol.http2 && inspection.follow {
         return Err(CliError::Usage("--follow goes with HTTP/1.1 only".into()));
     }
-    if matches!(pace, Pace::Connections(_)) && depth > 1 {
+    if matches!(pace, Pace::Closed { connections: Some(_), .. }) && depth > 1 {
         return Err(CliError::Usage(
             "stages of connections go with one request at a time on each: leave out --pipeline and --streams".into(),
         ));
@@ -304,7 +304,6 @@ pub fn with_load(args: &PressArgs, base: Plan) -> Result<Plan, CliError> {
     Ok(Plan {
         inspection,
         pace,
-        max_rate: load.max_rate,
         connections: load.connections(),
         depth,
         threads: load.threads.unwrap_or(base.threads),

@@ -86,6 +86,12 @@ impl Laboratory<'_> {
         let is_null = matches!(load.request, Request::Null(_));
         // Of virtual users it is sessions that a plan counts and paces.
         let requests_each = requested.work.users().map_or(1, |users| users.entries().len().max(1));
+        let pace = match load.rate.map(|rate| Schedule::constant(rate / requests_each as f64)) {
+            Some(schedule) => {
+                Pace::Open(schedule.expect("a setting gives rates that a schedule takes"), Arrivals::Constant)
+            }
+            None => Pace::closed(order.max_rate.filter(|_| !is_null).map(|rate| rate / requests_each as f64)),
+        };
         let plan = Plan {
             connections: load.connections,
             threads: if load.single { 1 } else { load.threads },
@@ -97,12 +103,12 @@ impl Laboratory<'_> {
             think: load.think.map(|(least, most)| ThinkTime { range: least..=most }),
             interval: load.interval.unwrap_or(requested.interval),
             quick_ack: order.quick_ack,
-            max_rate: order.max_rate.filter(|_| !is_null).map(|rate| rate / requests_each as f64),
+            pace,
             timeout: if is_null { requested.timeout } else { order.timeout },
             ..requested
         };
         let plan = if load.two_sources { Plan { sources: SOURCES.into(), ..plan } } else { plan };
-        let plan = match load.direct[..] {
+        Ok(match load.direct[..] {
             [] => plan,
             // Services behind a proxy usually have no TLS.
             _ => Plan {
@@ -110,15 +116,7 @@ impl Laboratory<'_> {
                 protocol: ProtocolConfig { tls: None, ..plan.protocol.clone() },
                 ..plan
             },
-        };
-        match load.rate {
-            None => Ok(plan),
-            Some(rate) => {
-                let schedule = Schedule::constant(rate / requests_each as f64)
-                    .expect("a setting gives rates that a schedule takes");
-                Ok(Plan { pace: Pace::Open(schedule, Arrivals::Constant), ..plan })
-            }
-        }
+        })
     }
 
     /// Returns a plan with what is requested, without an end.

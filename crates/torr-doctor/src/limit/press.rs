@@ -53,7 +53,7 @@ impl<'p, S: FnMut(&Ask, Duration, Option<&Progress>)> Press<'p, S> {
                     .expect("the rate is within its bounds");
                 (Pace::Open(schedule, self.arrivals), self.plan.connections)
             }
-            Load::Connections(connections) => (Pace::Closed, connections),
+            Load::Connections(connections) => (Pace::closed(None), connections),
         };
         Plan {
             pace,

@@ -180,7 +180,7 @@ impl Outcome<'_> {
         };
         let whole_rate = match &self.plan.pace {
             Pace::Open(schedule, _) => schedule.constant_rate(),
-            _ => None,
+            Pace::Closed { .. } => None,
         };
         let own = ended.map(|end| &end.own);
         FleetAgent {

@@ -60,7 +60,7 @@ pub fn measure(
     let plan = Plan {
         pace: Pace::Open(schedule, Arrivals::Constant),
         warmup: lengths.warmup,
-        ..bounded(server, lengths.fixed, None)
+        ..bounded(server, lengths.fixed)
     };
     let look = || server.watcher.as_ref().map(|watcher| watcher.reading());
     let before = look();
@@ -92,11 +92,11 @@ pub fn saturated(
     max_rate: Option<f64>,
     stop: &AtomicBool,
 ) -> Result<Measurement, Halt> {
-    run(&Plan { pace: Pace::Closed, ..bounded(server, length, max_rate) }, stop)
+    run(&Plan { pace: Pace::closed(max_rate), ..bounded(server, length) }, stop)
 }
 
-fn bounded(server: &Server, length: Duration, max_rate: Option<f64>) -> Plan {
-    Plan { duration: Some(length), requests: None, watch_server: false, max_rate, ..server.plan.clone() }
+fn bounded(server: &Server, length: Duration) -> Plan {
+    Plan { duration: Some(length), requests: None, watch_server: false, ..server.plan.clone() }
 }
 
 fn run(plan: &Plan, stop: &AtomicBool) -> Result<Measurement, Halt> {

@@ -1,11 +1,12 @@
 //! The choice of a pacer for each thread of a run.
 
+use super::Pace;
 use super::closed::{Budget, ClosedLoop, Ramp};
 use super::limited::Limited;
 use super::open::OpenLoop;
 use super::pacer::{Due, Pacer};
 use super::steered::{SteeredClosed, SteeredOpen};
-use crate::plan::{Pace, Plan};
+use crate::plan::Plan;
 use std::ops::Range;
 use torr_net::{Nanos, clock};
 
@@ -78,12 +79,16 @@ impl<'r> AnyPacer<'r> {
         let part = (thread as u64, plan.thread_count() as u64);
         let closed = || ClosedLoop::new(budget, &(connections.start * depth..connections.end * depth), warm_until);
         let ramp = |schedule| Ramp::new(closed(), schedule, part, plan.depth);
-        let pacer = match (&plan.pace, plan.max_rate) {
-            (Pace::Closed, None) => Self::Closed(closed()),
-            (Pace::Closed, Some(rate)) => Self::Limited(Limited::new(closed(), rate, part)),
-            (Pace::Connections(schedule), None) => Self::Ramp(ramp(schedule)),
-            (Pace::Connections(schedule), Some(rate)) => Self::LimitedRamp(Limited::new(ramp(schedule), rate, part)),
-            (Pace::Open(schedule, arrivals), _) => {
+        let pacer = match &plan.pace {
+            Pace::Closed { connections: None, max_rate: None } => Self::Closed(closed()),
+            Pace::Closed { connections: None, max_rate: Some(rate) } => {
+                Self::Limited(Limited::new(closed(), *rate, part))
+            }
+            Pace::Closed { connections: Some(schedule), max_rate: None } => Self::Ramp(ramp(schedule)),
+            Pace::Closed { connections: Some(schedule), max_rate: Some(rate) } => {
+                Self::LimitedRamp(Limited::new(ramp(schedule), *rate, part))
+            }
+            Pace::Open(schedule, arrivals) => {
                 let schedule = schedule.after(plan.warmup);
                 let times = (warm_until, plan.deadline());
                 let arrivals = (*arrivals, plan.coalesce);

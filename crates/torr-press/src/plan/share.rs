@@ -1,6 +1,6 @@
 //! The part of a plan that one of several generators carries out.
 
-use super::{Pace, Plan};
+use super::Plan;
 use std::time::Duration;
 
 /// One generator's part of a plan that several carry out together.
@@ -22,14 +22,8 @@ impl Plan {
     /// Returns a generator's part of the plan. It observes no server, which is a matter of the whole.
     #[must_use]
     pub fn shared(self, share: &Share) -> Self {
-        let pace = match self.pace {
-            Pace::Closed => Pace::Closed,
-            Pace::Connections(schedule) => Pace::Connections(schedule.scaled(share.part)),
-            Pace::Open(schedule, arrivals) => Pace::Open(schedule.scaled(share.part), arrivals),
-        };
         Self {
-            pace,
-            max_rate: self.max_rate.map(|rate| rate * share.part),
+            pace: self.pace.scaled(share.part),
             connections: share.connections,
             requests: share.requests,
             phase: share.phase,

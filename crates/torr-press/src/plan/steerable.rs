@@ -1,6 +1,7 @@
 //! What an operator can change about the load of a plan.
 
-use super::{Pace, Plan};
+use super::Plan;
+use crate::pace::Pace;
 use crate::steering::{Steerable, Steering};
 use std::sync::Arc;
 use torr_net::file_limit;
@@ -27,12 +28,12 @@ impl Plan {
         match &self.pace {
             Pace::Open(schedule, _) => Steerable::Rate(schedule.constant_rate()),
             // A highest rate goes to all connections in turn, which connections that can be lowered are not used in.
-            Pace::Closed if self.max_rate.is_some() => Steerable::Nothing,
+            Pace::Closed { connections: Some(_), .. } | Pace::Closed { max_rate: Some(_), .. } => Steerable::Nothing,
             // A user of a session has a connection of its own, so that there are no more of them than planned.
-            Pace::Closed if self.depth == 1 && self.work.users().is_some() => {
+            Pace::Closed { .. } if self.depth == 1 && self.work.users().is_some() => {
                 Steerable::Connections { planned: self.connections, least: self.thread_count(), most: self.connections }
             }
-            Pace::Closed if self.depth == 1 => {
+            Pace::Closed { .. } if self.depth == 1 => {
                 let wanted = self.connections.saturating_mul(MORE_CONNECTIONS).min(MORE_CONNECTIONS * 16_384);
                 let servers = 1 + self.further.len();
                 let fit = file_limit::raise_for_connections((wanted * servers + self.thread_count()) as u64);
@@ -44,7 +45,7 @@ impl Plan {
                     most: most.max(self.connections),
                 }
             }
-            Pace::Closed | Pace::Connections(_) => Steerable::Nothing,
+            Pace::Closed { .. } => Steerable::Nothing,
         }
     }
 }
@@ -63,12 +64,12 @@ mod tests {
             let plan = Plan::new(target.clone(), vec![], requests.clone());
             Plan { pace, depth, connections: 10, threads: 2, ..plan }.steered().1.steerable()
         };
-        assert_eq!(steerable(Pace::Closed, 1), Steerable::Connections { planned: 10, least: 2, most: 40 });
-        assert_eq!(steerable(Pace::Closed, 8), Steerable::Nothing);
-        let limited = Plan { max_rate: Some(100.0), ..Plan::new(target.clone(), vec![], requests.clone()) };
-        assert_eq!(limited.steered().1.steerable(), Steerable::Nothing, "its connections are used in turn");
+        assert_eq!(steerable(Pace::closed(None), 1), Steerable::Connections { planned: 10, least: 2, most: 40 });
+        assert_eq!(steerable(Pace::closed(None), 8), Steerable::Nothing);
+        assert_eq!(steerable(Pace::closed(Some(100.0)), 1), Steerable::Nothing, "its connections are used in turn");
         let stages = Schedule::stages(&[(Duration::from_secs(1), 10.0)]).unwrap();
-        assert_eq!(steerable(Pace::Connections(stages.clone()), 1), Steerable::Nothing);
+        let connections = Pace::Closed { connections: Some(stages.clone()), max_rate: None };
+        assert_eq!(steerable(connections, 1), Steerable::Nothing);
         let arrivals = crate::Arrivals::Constant;
         assert_eq!(steerable(Pace::Open(stages, arrivals), 1), Steerable::Rate(None));
         let constant = Schedule::constant(1000.0).unwrap();

@@ -1,6 +1,7 @@
 //! The description of a plan in the result.
 
-use super::{Pace, Plan, ThinkTime};
+use super::{Plan, ThinkTime};
+use crate::pace::Pace;
 use crate::pace::open::Arrivals;
 use std::time::Duration;
 use torr_gauge::result::{self, PlanSummary};
@@ -19,7 +20,7 @@ impl Plan {
                 Pace::Open(schedule, _) => schedule.constant_rate().filter(|_| !steered),
                 _ => None,
             },
-            max_rate: self.max_rate.filter(|_| !self.is_scheduled()),
+            max_rate: self.pace.max_rate(),
             think_s: self
                 .think
                 .as_ref()
@@ -39,8 +40,7 @@ impl Plan {
             timeout_s: self.timeout.as_secs_f64(),
             staged: steered
                 || match &self.pace {
-                    Pace::Closed => false,
-                    Pace::Connections(_) => true,
+                    Pace::Closed { connections, .. } => connections.is_some(),
                     Pace::Open(schedule, _) => schedule.constant_rate().is_none(),
                 },
             depth: self.depth,

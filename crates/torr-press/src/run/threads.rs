@@ -262,7 +262,7 @@ fn press_by<S: Protocol>(
     // Slots that are prepared for more connections than planned have no share of the requests.
     let planned = share(plan.connections, threads, number);
     let pacer = AnyPacer::new(plan, number, budget, &planned);
-    if plan.is_scheduled() || plan.max_rate.is_some() {
+    if plan.is_scheduled() || plan.pace.max_rate().is_some() {
         clock::minimise_timer_slack();
     }
     let engine = Engine::new(plan, numbers, protocol, pacer, source, coordinator)?;

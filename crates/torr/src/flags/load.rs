@@ -78,8 +78,10 @@ impl LoadArgs {
         let arrivals = self.arrivals.into();
         match (&self.rate, &self.stages) {
             (Some(rate), _) | (None, Some(Stages::Rates(rate))) => Pace::Open(rate.clone(), arrivals),
-            (None, Some(Stages::Connections(connections))) => Pace::Connections(connections.clone()),
-            (None, None) => Pace::Closed,
+            (None, Some(Stages::Connections(connections))) => {
+                Pace::Closed { connections: Some(connections.clone()), max_rate: self.max_rate }
+            }
+            (None, None) => Pace::closed(self.max_rate),
         }
     }
 

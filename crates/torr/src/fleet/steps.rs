@@ -211,8 +211,8 @@ fn load_words(plan: &Plan) -> Vec<String> {
             format!("--max-connections={}", plan.connections),
             format!("--arrivals={}", if *arrivals == Arrivals::Poisson { "poisson" } else { "constant" }),
         ],
-        Pace::Closed | Pace::Connections(_) => {
-            let most = plan.max_rate.map(|rate| format!("--max-rate={rate}"));
+        Pace::Closed { max_rate, .. } => {
+            let most = max_rate.map(|rate| format!("--max-rate={rate}"));
             std::iter::once(format!("--connections={}", plan.connections)).chain(most).collect()
         }
     };
@@ -259,7 +259,7 @@ mod tests {
         let plan = plan();
         assert_eq!(load_words(&plan), ["--connections=100", "--duration=1500000000ns", "--timeout=10000000000ns"]);
         let think = Some(ThinkTime { range: Duration::from_millis(1)..=Duration::from_millis(2) });
-        let paused = Plan { max_rate: Some(70.5), think, quick_ack: true, ..plan.clone() };
+        let paused = Plan { pace: Pace::closed(Some(70.5)), think, quick_ack: true, ..plan.clone() };
         let words = load_words(&paused);
         for word in ["--max-rate=70.5", "--think=1000000ns..2000000ns", "--quick-ack"] {
             assert!(words.iter().any(|has| has == word), "{words:?}");

@@ -55,7 +55,7 @@ impl Ports {
             // Stages may never ask for so many requests at all.
             Pace::Open(schedule, _) if schedule.due((self.count * carried) as f64).is_none() => return None,
             Pace::Open(schedule, _) => Some(schedule.peak()),
-            _ => plan.max_rate,
+            Pace::Closed { max_rate, .. } => *max_rate,
         };
         let of_rate = rate.map(|rate| rate * seconds / carried as f64);
         let of_count = plan.requests.map(|requests| requests as f64 / carried as f64);
@@ -112,7 +112,7 @@ mod tests {
             (&|plan| (plan.pace, plan.duration) = (open(400.0), seconds(600)), None),
             (&|plan| (plan.pace, plan.duration) = (open(500.0), seconds(600)), Some("30,000 connections")),
             (&|plan| (plan.pace, plan.duration) = (open(2_000.0), seconds(10)), None),
-            (&|plan| (plan.max_rate, plan.duration) = (Some(500.0), None), Some("30,000 connections")),
+            (&|plan| (plan.pace, plan.duration) = (Pace::closed(Some(500.0)), None), Some("30,000 connections")),
             (&|plan| (plan.pace, plan.requests) = (open(2_000.0), Some(10_000)), None),
             (
                 &|plan| {
