@@ -19,9 +19,7 @@ pub mod steering;
 mod work;
 
 pub use pace::Pace;
-pub use pace::closed::{ClosedLoop, Ramp};
-pub use pace::open::{Arrivals, OpenLoop};
-pub use pace::pacer::{Due, Pacer};
+pub use pace::open::Arrivals;
 pub use pace::schedule::{Schedule, ScheduleError, Stretch};
 pub use plan::Share;
 pub use plan::{Plan, ProtocolConfig, ThinkTime, Timestamps};

@@ -1,13 +1,9 @@
 //! Requests as soon as the ones before have ended.
 
 use super::pacer::{Due, Pacer};
-use super::schedule::Schedule;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use torr_net::Nanos;
-
-/// The time in nanoseconds between two checks of a ramp's connections.
-const RAMP_STEP: Nanos = 5_000_000;
 
 /// The requests that may be begun, shared by all threads.
 #[derive(Debug)]
@@ -76,66 +72,9 @@ impl Pacer for ClosedLoop<'_> {
     fn request_ended(&mut self, _now: Nanos) {}
 }
 
-/// A closed loop whose number of connections follows a schedule.
-#[derive(Debug)]
-pub struct Ramp<'r> {
-    requests: ClosedLoop<'r>,
-    connections: &'r Schedule,
-    warm_until: Nanos,
-    thread: u64,
-    threads: u64,
-    depth: u64,
-    in_use: u64,
-}
-
-impl<'r> Ramp<'r> {
-    /// The part of thread `thread` of `threads`, with `depth` slots on each connection.
-    pub(crate) fn new(
-        requests: ClosedLoop<'r>,
-        connections: &'r Schedule,
-        (thread, threads): (u64, u64),
-        depth: u16,
-    ) -> Self {
-        let warm_until = requests.warm_until;
-        Self { requests, connections, warm_until, thread, threads, depth: depth.into(), in_use: 0 }
-    }
-
-    /// Returns this thread's share of the slots at a time: connections are distributed in turn.
-    fn allowed(&self, now: Nanos) -> u64 {
-        // While warming up as many as the first stage begins with.
-        let all = self.connections.rate_at(now.saturating_sub(self.warm_until)).round() as u64;
-        dealt_out(all, (self.thread, self.threads)) * self.depth
-    }
-}
-
-/// Returns how many of so many connections thread `thread` of `threads` has, to which they are distributed in turn.
-pub(crate) fn dealt_out(connections: u64, (thread, threads): (u64, u64)) -> u64 {
-    (connections + threads - 1 - thread) / threads
-}
-
-impl Pacer for Ramp<'_> {
-    fn next(&mut self, now: Nanos) -> Due {
-        if self.in_use >= self.allowed(now) {
-            return Due::NotBefore(now + RAMP_STEP);
-        }
-        let due = self.requests.next(now);
-        self.in_use += u64::from(due == Due::Immediately);
-        due
-    }
-
-    fn is_exhausted(&self, now: Nanos) -> bool {
-        self.requests.is_exhausted(now)
-    }
-
-    fn request_ended(&mut self, _now: Nanos) {
-        self.in_use -= 1;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn exactly_the_budget_is_begun() {
@@ -156,28 +95,5 @@ mod tests {
         let mut pacer = ClosedLoop::new(&budget, &(0..1), 100);
         assert!((0..10).all(|now| pacer.next(now) == Due::Immediately));
         assert_eq!([100, 101, 102].map(|now| pacer.next(now)), [Due::Immediately, Due::Immediately, Due::Never]);
-    }
-
-    #[test]
-    fn a_ramp_deals_its_connections_out_to_all_threads() {
-        let s = Duration::from_secs;
-        let schedule = Schedule::stages(&[(s(10), 100.0), (s(10), 0.0)]).unwrap();
-        let budget = Budget::new(None, 100, 3);
-        let mut threads =
-            [0, 1, 2].map(|thread| Ramp::new(ClosedLoop::new(&budget, &(0..0), 0), &schedule, (thread, 3), 1));
-        for (second, expected) in [(0, 0), (1, 10), (5, 50), (10, 100), (19, 10)] {
-            let now = second * 1_000_000_000;
-            let active: u64 = threads
-                .iter_mut()
-                .map(|t| {
-                    while t.in_use > t.allowed(now) {
-                        t.request_ended(now);
-                    }
-                    while t.next(now) == Due::Immediately {}
-                    t.in_use
-                })
-                .sum();
-            assert_eq!(active, expected, "after {second} s");
-        }
     }
 }

@@ -4,7 +4,7 @@ use super::start::{Preparation, Start};
 use super::state::{Report, RunState, ThreadCoordinator};
 use crate::engine::{Engine, ThreadResult};
 use crate::pace::closed::Budget;
-use crate::pace::thread_pacer::AnyPacer;
+use crate::pace::thread_pacer::ThreadPacer;
 use crate::plan::Plan;
 use crate::protocol::Protocol;
 use crate::protocol::either_tls::EitherTls;
@@ -261,7 +261,7 @@ fn press_by<S: Protocol>(
     };
     // Slots that are prepared for more connections than planned have no share of the requests.
     let planned = share(plan.connections, threads, number);
-    let pacer = AnyPacer::new(plan, number, budget, &planned);
+    let pacer = ThreadPacer::new(plan, number, budget, &planned);
     if plan.is_scheduled() || plan.pace.max_rate().is_some() {
         clock::minimise_timer_slack();
     }
