@@ -151,6 +151,9 @@ pub enum ProtocolEvent {
     Failed(u32, Failure),
     /// The server has not processed the request of this key, which may be sent again on another connection.
     Unprocessed(u32),
+    /// The response to the oldest request is a redirect that is followed on another connection. The protocol writes the request
+    /// that follows when the request is started there.
+    RedirectedElsewhere,
 }
 
 /// A complete response.

@@ -3,7 +3,7 @@
 use super::Engine;
 use super::connection::ConnectionState;
 use super::coordinator::Coordinator;
-use super::in_flight::InFlightRequest;
+use super::in_flight::{InFlightRequest, RequestQueue};
 use super::slots::{AfterWait, DeferredSlot};
 use super::unsent_bytes::UnsentBytes;
 use crate::failures;
@@ -27,7 +27,11 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             Ok(Some(ProtocolEvent::Response(response))) => self.complete(index, response, now),
             Ok(Some(ProtocolEvent::Failed(_, failure))) => self.fail_connection(index, failure),
             Ok(Some(ProtocolEvent::Unprocessed(key))) => {
-                self.requeue(index, key);
+                self.requeue(index, |requests| requests.take(key));
+                self.close_for_server(index);
+            }
+            Ok(Some(ProtocolEvent::RedirectedElsewhere)) => {
+                self.requeue(index, RequestQueue::take_oldest);
                 self.close_for_server(index);
             }
             Ok(None) if written > 0 => {
@@ -158,11 +162,11 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         then
     }
 
-    /// Puts a request that the server has not processed back among those to be written.
+    /// Puts a request, which `take` takes from those in flight, back among those to be written.
     #[cold]
-    pub(super) fn requeue(&mut self, index: usize, key: u32) {
+    pub(super) fn requeue(&mut self, index: usize, take: impl FnOnce(&mut RequestQueue) -> Option<InFlightRequest>) {
         let connection = &mut self.connections[index];
-        if let Some(request) = connection.requests.take(key) {
+        if let Some(request) = take(&mut connection.requests) {
             connection.requests.insert(connection.unwritten.into(), request);
             connection.unwritten += 1;
         }

@@ -3,7 +3,7 @@
 use super::Engine;
 use super::connection::{Connection, ConnectionState};
 use super::coordinator::Coordinator;
-use super::in_flight::InFlightRequest;
+use super::in_flight::{InFlightRequest, RequestQueue};
 use super::slots::{AfterWait, DeferredSlot};
 use crate::pace::pacer::Pacer;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
@@ -32,7 +32,8 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                     match event {
                         ProtocolEvent::Response(response) => self.complete(index, response, now),
                         ProtocolEvent::Failed(key, failure) => self.fail_request(index, key, failure),
-                        ProtocolEvent::Unprocessed(key) => self.requeue(index, key),
+                        ProtocolEvent::Unprocessed(key) => self.requeue(index, |requests| requests.take(key)),
+                        ProtocolEvent::RedirectedElsewhere => self.requeue(index, RequestQueue::take_oldest),
                     }
                     if self.connections[index].generation != generation {
                         return;

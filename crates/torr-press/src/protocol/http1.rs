@@ -93,7 +93,7 @@ impl<I: Inspect> Protocol for Http1<I> {
                     return Ok((used, None));
                 }
                 self.inspector.keep(request);
-                Ok((used, Some(ProtocolEvent::Unprocessed(0))))
+                Ok((used, Some(ProtocolEvent::RedirectedElsewhere)))
             }
             Ok((used, None)) => {
                 if let Some(gather) = in_flight.failed_response {
@@ -119,7 +119,7 @@ impl<I: Inspect> Protocol for Http1<I> {
             return Ok(Some(ProtocolEvent::Response(self.received(response))));
         };
         self.inspector.keep(request);
-        Ok(Some(ProtocolEvent::Unprocessed(0)))
+        Ok(Some(ProtocolEvent::RedirectedElsewhere))
     }
 
     fn discard_in_flight(&mut self) {

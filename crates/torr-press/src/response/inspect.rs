@@ -2,8 +2,8 @@
 
 use super::checks::{Check, MOST_BODY, meant};
 use super::decode::Encoding;
+use super::follow::Follower;
 use super::kept::KeptResponse;
-use super::redirect;
 use crate::servers::target::Target;
 use crate::work::outgoing::RequestInfo;
 use torr_gauge::Failure;
@@ -101,42 +101,38 @@ impl Inspection {
 #[derive(Debug)]
 pub struct Inspector<'p> {
     inspection: &'p Inspection,
-    target: &'p Target,
     needs_body: bool,
     failed: u32,
     body: Vec<u8>,
     encoding: Option<Encoding>,
-    /// The `Location` of a redirect, empty if the response has none; `None` for other responses.
-    location: Option<Vec<u8>>,
-    /// The reason for which the latest redirect is not followed.
-    redirect_failure: Option<Failure>,
-    /// The request in flight, where redirects are followed.
-    request: Vec<u8>,
-    /// The request of a redirect that has to go on another connection.
-    kept: Option<Vec<u8>>,
-    leaving: bool,
-    redirects: u8,
-    first: Option<FirstResponse>,
-    has_first: bool,
+    /// The follower of redirects, where they are followed.
+    follower: Option<Follower<'p>>,
+    first: First,
+}
+
+/// The first response of a connection.
+#[derive(Debug)]
+enum First {
+    /// The response is not to be kept, or was taken.
+    Unwanted,
+    /// The response has not begun.
+    Awaited,
+    /// The header section has arrived.
+    Begun(FirstResponse),
+    /// The response is complete.
+    Complete(FirstResponse),
 }
 
 impl<'p> Inspector<'p> {
     pub(crate) fn new(inspection: &'p Inspection, target: &'p Target) -> Self {
         Self {
             inspection,
-            target,
             needs_body: inspection.checks.iter().any(Check::needs_body),
             failed: 0,
             body: Vec::new(),
             encoding: None,
-            location: None,
-            redirect_failure: None,
-            request: Vec::new(),
-            kept: None,
-            leaving: false,
-            redirects: 0,
-            first: None,
-            has_first: !inspection.keep_first,
+            follower: inspection.follow.then(|| Follower::new(target)),
+            first: if inspection.keep_first { First::Awaited } else { First::Unwanted },
         }
     }
 
@@ -150,17 +146,17 @@ impl<'p> Inspector<'p> {
         if status < 200 && status != 101 {
             return;
         }
-        (self.failed, self.encoding, self.location) = (0, None, None);
+        self.failed = 0;
         self.body.clear();
         self.fail(|check| check.holds_for_head(status, fields));
         let value = |name: &str| fields.iter().find(|f| f.name.eq_ignore_ascii_case(name)).map(|f| f.value);
         self.encoding = value("content-encoding").and_then(Encoding::of);
-        if self.inspection.follow && matches!(status, 301 | 302 | 303 | 307 | 308) {
-            self.location = Some(value("location").unwrap_or_default().to_vec());
+        if let Some(follower) = &mut self.follower {
+            follower.see_head(status, value("location"));
         }
-        if !self.has_first {
+        if let First::Awaited | First::Begun(_) = self.first {
             let headers = fields.iter().map(|f| (f.name.to_owned(), f.value.to_vec())).collect();
-            self.first = Some(FirstResponse { status, headers, body: 0 });
+            self.first = First::Begun(FirstResponse { status, headers, body: 0 });
         }
     }
 }
@@ -179,15 +175,13 @@ impl Observer for Inspector<'_> {
 
 impl Inspect for Inspector<'_> {
     fn written(&mut self, request: &[u8]) {
-        if self.inspection.follow {
-            self.redirects = 0;
-            self.request.clear();
-            self.request.extend_from_slice(request);
+        if let Some(follower) = &mut self.follower {
+            follower.written(request);
         }
     }
 
     fn redirect_to_send(&mut self) -> Option<Vec<u8>> {
-        self.kept.take()
+        self.follower.as_mut()?.take_waiting()
     }
 
     fn judge(&mut self, response: &Response) -> u32 {
@@ -199,54 +193,53 @@ impl Inspect for Inspector<'_> {
             self.body = body.unwrap_or_default();
             self.body.clear();
         }
-        if let Some(first) = self.first.as_mut().filter(|_| !self.has_first) {
-            self.has_first = true;
-            first.body = response.body;
+        if let First::Begun(_) = self.first {
+            self.first = match std::mem::replace(&mut self.first, First::Unwanted) {
+                First::Begun(first) => First::Complete(FirstResponse { body: response.body, ..first }),
+                other => other,
+            };
         }
         std::mem::take(&mut self.failed)
     }
 
     fn redirected(&mut self, response: &Response) -> Option<Vec<u8>> {
-        let location = self.location.take()?;
-        match redirect::next(&self.request, response.status, &location, self.target, self.redirects) {
-            Ok(request) => {
-                self.redirects += 1;
-                self.request.clone_from(&request);
-                Some(request)
-            }
-            Err(error) => {
-                self.redirect_failure = Some(error.into());
-                None
-            }
-        }
+        self.follower.as_mut()?.next(response)
     }
 
     fn redirect_failure(&mut self) -> Option<Failure> {
-        self.redirect_failure.take()
+        self.follower.as_mut()?.take_failure()
     }
 
     fn keep(&mut self, request: Vec<u8>) {
-        self.kept = Some(request);
-        self.leaving = true;
+        if let Some(follower) = &mut self.follower {
+            follower.keep(request);
+        }
     }
 
     fn is_draining(&self) -> bool {
-        self.leaving
+        self.follower.as_ref().is_some_and(Follower::needs_connection)
     }
 
     fn opened(&mut self) {
-        self.leaving = false;
+        if let Some(follower) = &mut self.follower {
+            follower.opened();
+        }
     }
 
     fn forget(&mut self) {
-        (self.kept, self.redirects, self.redirect_failure) = (None, 0, None);
+        if let Some(follower) = &mut self.follower {
+            follower.forget();
+        }
     }
 
     fn redirects(&mut self) -> u8 {
-        std::mem::take(&mut self.redirects)
+        self.follower.as_mut().map_or(0, Follower::take_followed)
     }
 
     fn first(&mut self) -> Option<FirstResponse> {
-        self.first.take()
+        match std::mem::replace(&mut self.first, First::Unwanted) {
+            First::Begun(first) | First::Complete(first) => Some(first),
+            First::Unwanted | First::Awaited => None,
+        }
     }
 }
