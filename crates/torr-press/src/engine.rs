@@ -36,7 +36,7 @@ use crate::request::Requests;
 use crate::servers::Servers;
 use crate::work::source::Source;
 use batch::{Arrival, BATCH, Batch};
-use connection::{Connection, ConnectionState, current};
+use connection::{Connection, Sending, Stage, current};
 use connector::Connector;
 pub(crate) use coordinator::Coordinator;
 use late_reading::LateReading;
@@ -210,7 +210,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
                     }
                     self.batch.received(token, len, ended, at);
                 }
-                Ok(None) if connection.has_unsent && connection.cold.send_failure.is_some() => {
+                Ok(None) if socket.sending == Sending::Failed => {
                     self.receive_failed(token.index(), failures::closed_unanswered);
                 }
                 Ok(None) => {}
@@ -233,8 +233,8 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
                 continue;
             }
             self.recorder.received(bytes.len(), connection.requests.oldest());
-            match connection.state {
-                ConnectionState::Tunnelling => self.read_tunnel(index, &mut arena[bytes], at),
+            match connection.stage() {
+                Some(Stage::Tunnelling) => self.read_tunnel(index, &mut arena[bytes], at),
                 _ => self.read(index, &mut arena[bytes], at),
             }
             if !(full || ended) || current(&mut self.connections, token).is_none() {
@@ -287,7 +287,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             let lag_from = scheduled.map(|due| if self.slots.backlogged { now } else { due });
             let due = scheduled.unwrap_or(now);
             let connection = &mut self.connections[index as usize];
-            openings += usize::from(connection.state == ConnectionState::Closed && connection.requests.is_empty());
+            openings += usize::from(connection.socket.is_none() && connection.requests.is_empty());
             for _ in 0..together {
                 let in_warmup = self.recorder.begin(due);
                 connection.add_request(due, scheduled.is_some(), in_warmup);

@@ -1,7 +1,7 @@
 //! The end of connections, and of requests without a response.
 
 use super::Engine;
-use super::connection::ConnectionState;
+use super::connection::{Sending, Stage};
 use super::coordinator::Coordinator;
 use super::in_flight::{InFlightRequest, RequestQueue};
 use super::slots::{AfterWait, DeferredSlot};
@@ -16,7 +16,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Handles the end of the server's side.
     pub(super) fn server_closed(&mut self, index: usize, now: Nanos) {
         let connection = &mut self.connections[index];
-        if connection.state != ConnectionState::Open {
+        if !connection.is_open() {
             // The protocol's state may be that of the socket before.
             let failure = connection.cold.send_failure.take().unwrap_or_else(failures::closed_unready);
             return self.fail_connection(index, failure);
@@ -80,7 +80,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             return true;
         }
         let connection = &self.connections[index];
-        connection.failures > 0 && connection.state == ConnectionState::Closed && self.defer_by_back_off(index, now)
+        connection.failures > 0 && connection.socket.is_none() && self.defer_by_back_off(index, now)
     }
 
     #[cold]
@@ -94,10 +94,10 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
 
     fn is_used_up(&self, index: usize) -> bool {
         let connection = &self.connections[index];
-        let begun = match connection.state {
+        let begun = match &connection.socket {
             // The requests that wait for the next socket.
-            ConnectionState::Closed => connection.requests.len() as u64,
-            _ => connection.cold.begun,
+            None => connection.requests.len() as u64,
+            Some(_) => connection.cold.begun,
         };
         self.requests_per_connection.is_some_and(|max| begun >= max)
     }
@@ -105,7 +105,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Closes a connection that has failed, and fails its requests. It is opened again after a back-off.
     #[cold]
     pub(super) fn fail_connection(&mut self, index: usize, failure: Failure) {
-        let was_opening = self.connections[index].state != ConnectionState::Open && !self.connector.has_connected;
+        let was_opening = !self.connections[index].is_open() && !self.connector.has_connected;
         self.close(index);
         let connection = &mut self.connections[index];
         connection.protocol.discard_in_flight();
@@ -175,17 +175,13 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Closes a connection. Its requests, if it has any, wait for the next socket.
     pub(super) fn close(&mut self, index: usize) {
         let connection = &mut self.connections[index];
-        if connection.socket.take().is_none() {
-            return;
-        }
+        let Some(socket) = connection.take_socket(&mut self.connector.opening) else { return };
         connection.generation = connection.generation.wrapping_add(1);
-        if connection.state != ConnectionState::Connecting {
+        if socket.stage != Stage::Connecting {
             self.recorder.closed();
         }
-        connection.set_state(ConnectionState::Closed, &mut self.connector.opening);
-        connection.registered = false;
         connection.unwritten = connection.requests.len() as u16;
-        if std::mem::take(&mut connection.has_unsent) {
+        if socket.sending != Sending::Free {
             (connection.cold.unsent, connection.cold.send_failure) = (UnsentBytes::default(), None);
         }
         if self.plan.tunnel.is_some() {

@@ -1,7 +1,7 @@
 //! The way of a connection to its first request: connect, proxy tunnel, handshake.
 
 use super::Engine;
-use super::connection::ConnectionState;
+use super::connection::Stage;
 use super::coordinator::Coordinator;
 use crate::failures;
 use crate::pace::pacer::Pacer;
@@ -34,8 +34,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         }
         match self.connector.connect(&address) {
             Ok(socket) => {
-                connection.socket = Some(socket);
-                connection.set_state(ConnectionState::Connecting, &mut self.connector.opening);
+                connection.connects(socket, &mut self.connector.opening);
                 if address.connects_at_once() {
                     // It is connected already, and no event is needed to tell.
                     self.send_first_bytes(index);
@@ -74,7 +73,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     pub(super) fn finish_connect(&mut self, index: usize) {
         let Some(socket) = &self.connections[index].socket else { return };
         match socket::error(socket) {
-            Ok(()) if self.connections[index].has_unsent => {
+            Ok(()) if self.connections[index].has_unsent() => {
                 // The first bytes have been written already.
                 self.established(index);
                 self.send_unsent(index);
@@ -97,13 +96,13 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         if let Some(socket) = connection.socket.as_ref().filter(|_| self.plan.quick_ack) {
             socket::acknowledge(socket);
         }
-        let state = match (self.servers.tunnel(destination), connection.protocol.is_handshaking()) {
-            (Some(_), _) => ConnectionState::Tunnelling,
-            (None, true) => ConnectionState::Handshaking,
-            (None, false) => ConnectionState::Open,
+        let stage = match (self.servers.tunnel(destination), connection.protocol.is_handshaking()) {
+            (Some(_), _) => Stage::Tunnelling,
+            (None, true) => Stage::Handshaking,
+            (None, false) => Stage::Open,
         };
-        connection.set_state(state, &mut self.connector.opening);
-        if connection.state == ConnectionState::Open {
+        connection.set_stage(stage, &mut self.connector.opening);
+        if connection.is_open() {
             if connection.unwritten > 0 {
                 connection.start_clocks_of_unwritten(|| now);
             }
@@ -127,7 +126,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             Ok((_, None)) => {}
             Ok((used, Some(response))) if (200..300).contains(&response.status) => {
                 connection.cold.established_at = now;
-                connection.set_state(ConnectionState::Handshaking, &mut self.connector.opening);
+                connection.set_stage(Stage::Handshaking, &mut self.connector.opening);
                 self.open_protocol(index);
                 if used < input.len() {
                     self.read(index, &mut input[used..], now);
@@ -144,8 +143,8 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     #[cold]
     pub(super) fn resume_writing(&mut self, index: usize, now: Nanos) {
         let connection = &mut self.connections[index];
-        if connection.state == ConnectionState::Handshaking && !connection.protocol.is_handshaking() {
-            connection.set_state(ConnectionState::Open, &mut self.connector.opening);
+        if connection.stage() == Some(Stage::Handshaking) && !connection.protocol.is_handshaking() {
+            connection.set_stage(Stage::Open, &mut self.connector.opening);
             if let Some(secured) = connection.protocol.secured() {
                 self.recorder.secured(secured, now.saturating_sub(connection.cold.established_at));
             }
@@ -155,7 +154,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             self.connected();
         }
         let connection = &mut self.connections[index];
-        if connection.state != ConnectionState::Open {
+        if !connection.is_open() {
             return;
         }
         if connection.protocol.is_draining() && connection.written() == 0 {

@@ -3,7 +3,7 @@
 use super::in_flight::{InFlightRequest, RequestQueue};
 use super::unsent_bytes::UnsentBytes;
 use crate::response::failed::FailedResponseBuffer;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use torr_gauge::Failure;
 use torr_gauge::sockets::SocketCounters;
@@ -12,16 +12,12 @@ use torr_wire::response::ResponseReader;
 
 /// A connection of the plan, whose sockets come and go. What each request touches fits one cache line.
 pub(super) struct Connection<P> {
-    pub socket: Option<OwnedFd>,
+    /// The socket; `None` while the connection is closed.
+    pub socket: Option<Socket>,
     /// The number of former sockets, by which a late event of one of them is recognised.
     pub generation: u32,
     pub protocol: P,
     pub requests: RequestQueue,
-    pub state: ConnectionState,
-    /// Whether the socket is registered with the poller.
-    pub registered: bool,
-    /// Whether `cold.unsent` holds bytes that did not fit the socket's buffer, or a send has failed.
-    pub has_unsent: bool,
     /// Failures since the last response, as far as they can be counted.
     pub failures: u8,
     /// The number of the youngest requests that have not been written yet, because the connection is not ready for them.
@@ -29,11 +25,24 @@ pub(super) struct Connection<P> {
     pub cold: Box<Cold>,
 }
 
-/// The progress of a connection towards sending requests.
+/// A socket of a connection.
+pub(super) struct Socket {
+    fd: OwnedFd,
+    pub stage: Stage,
+    pub sending: Sending,
+    /// Whether the socket is registered with the poller.
+    pub registered: bool,
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// The progress of a socket towards sending requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ConnectionState {
-    /// There is no socket.
-    Closed,
+pub(super) enum Stage {
     /// The socket is not known to be connected.
     Connecting,
     /// The proxy has been sent a CONNECT.
@@ -42,6 +51,17 @@ pub(super) enum ConnectionState {
     Handshaking,
     /// Requests can be sent.
     Open,
+}
+
+/// Whether a socket takes bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sending {
+    /// Bytes can be sent at once.
+    Free,
+    /// `cold.unsent` holds bytes that did not fit the socket's buffer.
+    Blocked,
+    /// A send has failed, as `cold.send_failure` says. Only what the server has sent is read.
+    Failed,
 }
 
 /// State that only some requests touch.
@@ -65,7 +85,7 @@ pub(super) struct Cold {
     pub parked_slots: u16,
     /// Bytes that did not fit the socket's buffer.
     pub unsent: UnsentBytes,
-    /// The failure of a send, after which only what the server has sent is read. `has_unsent` is set then.
+    /// The failure of a send, after which only what the server has sent is read.
     pub send_failure: Option<Failure>,
     /// The latest statistics of the socket.
     pub snapshot: Option<Box<SocketSnapshot>>,
@@ -91,19 +111,51 @@ impl Cold {
     }
 }
 
-impl ConnectionState {
-    /// Whether there is a socket on which no request can be sent yet.
-    fn is_opening(self) -> bool {
-        !matches!(self, Self::Closed | Self::Open)
-    }
-}
-
 impl<P> Connection<P> {
-    /// Notes how far the connection has come, and counts it in or out of those that are `opening`.
-    pub fn set_state(&mut self, state: ConnectionState, opening: &mut usize) {
-        let was = std::mem::replace(&mut self.state, state);
-        *opening += usize::from(state.is_opening());
-        *opening -= usize::from(was.is_opening());
+    /// Takes a new socket, and counts it among those that are `opening`.
+    pub fn connects(&mut self, fd: OwnedFd, opening: &mut usize) {
+        self.socket = Some(Socket { fd, stage: Stage::Connecting, sending: Sending::Free, registered: false });
+        *opening += 1;
+    }
+
+    /// Notes how far the socket has come, and counts it out of those that are `opening` once it is open.
+    pub fn set_stage(&mut self, stage: Stage, opening: &mut usize) {
+        if let Some(socket) = &mut self.socket {
+            *opening -= usize::from(stage == Stage::Open && socket.stage != Stage::Open);
+            socket.stage = stage;
+        }
+    }
+
+    /// Removes the socket, and counts it out of those that are `opening`.
+    pub fn take_socket(&mut self, opening: &mut usize) -> Option<Socket> {
+        let socket = self.socket.take()?;
+        *opening -= usize::from(socket.stage != Stage::Open);
+        Some(socket)
+    }
+
+    /// Returns how far the socket has come; `None` while the connection is closed.
+    #[inline]
+    pub fn stage(&self) -> Option<Stage> {
+        self.socket.as_ref().map(|socket| socket.stage)
+    }
+
+    /// Whether requests can be sent.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.stage() == Some(Stage::Open)
+    }
+
+    /// Whether bytes wait until the socket takes them, or will never be sent.
+    #[inline]
+    pub fn has_unsent(&self) -> bool {
+        self.socket.as_ref().is_some_and(|socket| socket.sending != Sending::Free)
+    }
+
+    /// Notes whether `cold.unsent` holds bytes.
+    pub fn note_unsent(&mut self) {
+        if let Some(socket) = &mut self.socket {
+            socket.sending = if self.cold.unsent.is_empty() { Sending::Free } else { Sending::Blocked };
+        }
     }
 
     pub fn new(number: usize, protocol: P) -> Self {
@@ -112,9 +164,6 @@ impl<P> Connection<P> {
             generation: 0,
             protocol,
             requests: RequestQueue::default(),
-            state: ConnectionState::Closed,
-            registered: false,
-            has_unsent: false,
             failures: 0,
             unwritten: 0,
             cold: Box::new(Cold { next_address: number, ..Cold::default() }),
@@ -132,7 +181,7 @@ impl<P> Connection<P> {
     pub fn add_request(&mut self, due: Nanos, is_scheduled: bool, in_warmup: bool) {
         // A request that waits for a connection with others waits no less than they do.
         let others_wait = || self.requests.oldest().is_none_or(|oldest| oldest.clock_pending);
-        let clock_pending = !is_scheduled && (self.state == ConnectionState::Open || others_wait());
+        let clock_pending = !is_scheduled && (self.is_open() || others_wait());
         self.requests.push(InFlightRequest { due, key: 0, clock_pending, in_warmup, is_head: false });
         self.unwritten += 1;
     }

@@ -1,7 +1,7 @@
 //! Requests that meet the close of an idle connection by the server: they differ from requests that the server refuses.
 
 use super::Engine;
-use super::connection::ConnectionState;
+use super::connection::Stage;
 use super::coordinator::Coordinator;
 use crate::failures;
 use crate::pace::pacer::Pacer;
@@ -20,7 +20,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     pub(super) fn closed_under_requests(&mut self, index: usize, failure: Failure) -> Failure {
         let connection = &self.connections[index];
         let (written, oldest) = (connection.written() as u64, connection.requests.oldest().copied());
-        let socket = connection.socket.as_ref().filter(|_| connection.state == ConnectionState::Open && written > 0);
+        let socket = connection.socket.as_ref().filter(|socket| socket.stage == Stage::Open && written > 0);
         let info = socket.filter(|_| failure.side == FailureSide::Server).and_then(tcp_info);
         match (info.and_then(|info| idle_before(&info, failure.kind)), oldest) {
             (Some(idle), Some(oldest)) => {

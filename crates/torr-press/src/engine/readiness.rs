@@ -54,13 +54,13 @@ impl Readiness {
 
     /// Registers a connection's socket for events, or changes for which.
     pub fn register<P>(&self, connection: &mut Connection<P>, index: usize, interest: Interest) -> io::Result<()> {
-        let Some(socket) = &connection.socket else { return Ok(()) };
+        let Some(socket) = &mut connection.socket else { return Ok(()) };
         let token = Token::new(index as u32, connection.generation);
-        let registered = match connection.registered {
-            true => self.poller.modify(socket, token, interest),
-            false => self.poller.add(socket, token, interest),
+        let registered = match socket.registered {
+            true => self.poller.modify(&*socket, token, interest),
+            false => self.poller.add(&*socket, token, interest),
         };
-        connection.registered = true;
+        socket.registered = true;
         registered
     }
 }

@@ -1,7 +1,7 @@
 //! Responses: what a connection has received goes to its protocol, and complete responses are recorded.
 
 use super::Engine;
-use super::connection::{Connection, ConnectionState};
+use super::connection::Connection;
 use super::coordinator::Coordinator;
 use super::in_flight::{InFlightRequest, RequestQueue};
 use super::slots::{AfterWait, DeferredSlot};
@@ -54,7 +54,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         }
         let connection = &self.connections[index];
         let is_draining = P::BUFFERS_EVENTS && connection.protocol.is_draining();
-        if connection.unwritten > 0 || connection.state != ConnectionState::Open || is_draining {
+        if connection.unwritten > 0 || !connection.is_open() || is_draining {
             self.resume_writing(index, now);
         }
     }
@@ -73,7 +73,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         self.recorder.response(&request, &received, last_byte, || connection.cold.established_at);
         // Before the request is sent completely, another one cannot follow.
         let is_cut = !P::MULTIPLEXES
-            && (connection.has_unsent || connection.protocol.has_more())
+            && (connection.has_unsent() || connection.protocol.has_more())
             && connection.requests.is_empty();
         let mut failed = None;
         if received.response.status >= 300 {

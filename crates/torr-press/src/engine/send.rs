@@ -1,7 +1,7 @@
 //! The sending of requests: they are written to the batch's buffer, one after another, and each connection's bytes go by one send.
 
 use super::Engine;
-use super::connection::ConnectionState;
+use super::connection::{Sending, Stage};
 use super::coordinator::Coordinator;
 use super::unsent::keep;
 use crate::pace::pacer::Pacer;
@@ -13,9 +13,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Writes the requests that wait on a connection, or opens it for them.
     #[inline]
     pub(super) fn dispatch(&mut self, index: usize, lag_from: Option<Nanos>) {
-        match (self.connections[index].state, lag_from) {
-            (ConnectionState::Open, _) => self.write_requests(index, lag_from),
-            (ConnectionState::Closed, _) => self.connect(index, lag_from),
+        match (self.connections[index].stage(), lag_from) {
+            (Some(Stage::Open), _) => self.write_requests(index, lag_from),
+            (None, _) => self.connect(index, lag_from),
             // The request waits for the connection, which is no send lag.
             (_, Some(from)) => self.recorder.send_lag(from, self.clock.now()),
             (_, None) => {}
@@ -44,7 +44,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                 (start, requests) = (self.batch.out.len(), 0);
             }
         }
-        if connection.unwritten > 0 && connection.state == ConnectionState::Open {
+        if connection.unwritten > 0 && connection.is_open() {
             // From now on it is the server that delays them.
             connection.start_clocks_of_unwritten(|| self.clock.now());
         }
@@ -83,11 +83,13 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             } else if send.requests > 0 {
                 connection.requests.start_clocks_of_sent(usize::from(connection.unwritten), || self.clock.now());
             }
-            if connection.has_unsent {
-                if connection.cold.send_failure.is_none() {
+            match socket.sending {
+                Sending::Free => {}
+                Sending::Blocked => {
                     keep(connection, &self.batch, &send, 0);
+                    continue;
                 }
-                continue;
+                Sending::Failed => continue,
             }
             let bytes = &self.batch.out[send.bytes.clone()];
             let sent = match self.batch.content(&send) {
@@ -95,7 +97,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                 Some(content) => socket::send_all_of(socket, &[IoSlice::new(bytes), IoSlice::new(content)]),
             };
             match sent {
-                Ok(sent) if sent == bytes.len() && connection.registered && send.content == 0 => {
+                Ok(sent) if sent == bytes.len() && socket.registered && send.content == 0 => {
                     self.recorder.sample.sent += sent as u64;
                     if connection.protocol.has_more() {
                         self.batch.with_more.push((send.connection, send.generation));

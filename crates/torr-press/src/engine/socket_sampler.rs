@@ -1,6 +1,6 @@
 //! The sampling of sockets' statistics (TCP_INFO): one connection at a time, in turn.
 
-use super::connection::{Connection, ConnectionState, SocketSnapshot};
+use super::connection::{Connection, SocketSnapshot, Stage};
 use super::recorder::Recorder;
 use std::time::Duration;
 use torr_gauge::sockets::{SocketCounters, SocketReading};
@@ -28,8 +28,7 @@ impl SocketSampler {
             let count = connections.len();
             let connection = &mut connections[self.next];
             self.next = (self.next + 1) % count;
-            let Some(socket) = connection.socket.as_ref().filter(|_| connection.state != ConnectionState::Connecting)
-            else {
+            let Some(socket) = connection.socket.as_ref().filter(|socket| socket.stage != Stage::Connecting) else {
                 continue;
             };
             left -= 1;

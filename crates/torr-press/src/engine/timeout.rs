@@ -1,7 +1,6 @@
 //! The time-outs of requests: a sweep over all connections now and then costs less than a timer for each request.
 
 use super::Engine;
-use super::connection::ConnectionState;
 use super::coordinator::Coordinator;
 use super::in_flight::InFlightRequest;
 use crate::failures;
@@ -34,11 +33,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                 // In whatever order they are answered, the oldest one is the first to be late.
                 continue;
             }
-            let failure = match connection.state {
-                ConnectionState::Open => failures::no_response_in_time(),
-                _ => failures::no_connection_in_time(),
-            };
-            if P::MULTIPLEXES && connection.state == ConnectionState::Open {
+            let is_open = connection.is_open();
+            let failure = if is_open { failures::no_response_in_time() } else { failures::no_connection_in_time() };
+            if P::MULTIPLEXES && is_open {
                 self.cancel_late(index, is_late, &failure, now);
             } else {
                 connection.requests.iter().for_each(|request| self.recorder.unanswered(request, now));

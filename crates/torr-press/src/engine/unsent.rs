@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::batch::{Batch, Send};
-use super::connection::{Connection, ConnectionState, current};
+use super::connection::{Connection, Sending, Stage, current};
 use super::coordinator::Coordinator;
 use super::unsent_bytes::UnsentBytes;
 use crate::failures;
@@ -20,9 +20,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     #[inline]
     pub(super) fn writable(&mut self, token: Token) {
         let Some(connection) = current(&mut self.connections, token) else { return };
-        if connection.state == ConnectionState::Connecting {
+        if connection.stage() == Some(Stage::Connecting) {
             self.finish_connect(token.index());
-        } else if connection.has_unsent {
+        } else if connection.has_unsent() {
             self.send_unsent(token.index());
         } else if connection.protocol.has_more() {
             self.batch.with_more.push((token.index() as u32, token.generation()));
@@ -31,26 +31,29 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
 
     /// Handles a send that was the first on its connection, or of which the kernel took a part only.
     pub(super) fn sent_first_or_in_part(&mut self, index: usize, send: &Send, sent: usize) {
-        if self.connections[index].state == ConnectionState::Connecting {
+        if self.connections[index].stage() == Some(Stage::Connecting) {
             if sent == 0 {
                 return self.keep_until_connected(index, send);
             }
             self.established(index);
-            if self.connections[index].state == ConnectionState::Open && self.connections[index].unwritten > 0 {
+            if self.connections[index].is_open() && self.connections[index].unwritten > 0 {
                 self.write_requests(index, None);
             }
         }
         self.recorder.sample.sent += sent as u64;
         let connection = &mut self.connections[index];
+        if connection.generation != send.generation {
+            return;
+        }
         keep(connection, &self.batch, send, sent);
-        connection.has_unsent = !connection.cold.unsent.is_empty();
-        if connection.has_unsent {
+        connection.note_unsent();
+        if connection.has_unsent() {
             self.register(index, Interest::ReadWrite);
         } else {
             if connection.protocol.has_more() {
                 self.batch.with_more.push((send.connection, send.generation));
             }
-            if !connection.registered {
+            if connection.socket.as_ref().is_some_and(|socket| !socket.registered) {
                 self.register(index, Interest::Read);
             }
         }
@@ -60,8 +63,8 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         let connection = &mut self.connections[index];
         let is_setup = !connection.cold.was_connected && !self.plan.is_scheduled() && self.plan.keep_alive;
         connection.requests.iter_mut().for_each(|request| request.clock_pending = is_setup);
-        connection.has_unsent = true;
         keep(connection, &self.batch, send, 0);
+        connection.note_unsent();
         self.register(index, Interest::ReadWrite);
     }
 
@@ -69,15 +72,15 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     #[cold]
     pub(super) fn send_unsent(&mut self, index: usize) {
         let connection = &mut self.connections[index];
-        let Some(socket) = connection.socket.as_ref().filter(|_| connection.cold.send_failure.is_none()) else {
+        let Some(socket) = connection.socket.as_ref().filter(|socket| socket.sending == Sending::Blocked) else {
             return;
         };
         connection.requests.start_clocks_of_sent(usize::from(connection.unwritten), || self.clock.now());
         match connection.cold.unsent.send(socket) {
             Ok(sent) => {
                 self.recorder.sample.sent += sent as u64;
-                connection.has_unsent = !connection.cold.unsent.is_empty();
-                if !connection.has_unsent && connection.protocol.has_more() {
+                connection.note_unsent();
+                if !connection.has_unsent() && connection.protocol.has_more() {
                     self.batch.with_more.push((index as u32, connection.generation));
                 }
             }
@@ -90,7 +93,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     pub(super) fn send_more(&mut self, index: usize, generation: u32) {
         for _ in 0..PIECES_PER_TURN {
             let connection = &mut self.connections[index];
-            if connection.generation != generation || connection.has_unsent || !connection.protocol.has_more() {
+            if connection.generation != generation || connection.has_unsent() || !connection.protocol.has_more() {
                 break;
             }
             let Some(socket) = &connection.socket else { break };
@@ -103,7 +106,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             if let Ok(sent) = sent {
                 self.recorder.sample.sent += sent as u64;
                 connection.cold.unsent.copy(&self.batch.out[start + sent..]);
-                connection.has_unsent = !connection.cold.unsent.is_empty();
+                connection.note_unsent();
             }
             self.batch.out.truncate(start);
             if let Err(error) = sent {
@@ -114,11 +117,11 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         if connection.generation != generation {
             return;
         }
-        if connection.has_unsent {
+        if connection.has_unsent() {
             self.register(index, Interest::ReadWrite);
         } else if connection.protocol.has_more() {
             self.readiness.add_writable_turn(Token::new(index as u32, generation));
-        } else if connection.unwritten > 0 && connection.state == ConnectionState::Open {
+        } else if connection.unwritten > 0 && connection.is_open() {
             self.write_requests(index, None);
         }
     }
@@ -128,10 +131,11 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     #[cold]
     pub(super) fn send_failed(&mut self, index: usize, error: &io::Error) {
         let connection = &mut self.connections[index];
-        if connection.state == ConnectionState::Connecting {
+        let Some(socket) = &mut connection.socket else { return };
+        if socket.stage == Stage::Connecting {
             return self.fail_connection(index, failures::connect(error));
         }
-        connection.has_unsent = true;
+        socket.sending = Sending::Failed;
         connection.cold.unsent = UnsentBytes::default();
         connection.cold.send_failure = Some(failures::transfer(FailureKind::Write, error));
         self.readiness.add_turn(Token::new(index as u32, connection.generation), true);
@@ -150,7 +154,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     pub(super) fn send_last_bytes(&mut self, index: usize, start: usize) {
         let connection = &self.connections[index];
         let has_bytes = self.batch.out.len() > start;
-        if let Some(socket) = connection.socket.as_ref().filter(|_| !connection.has_unsent && has_bytes) {
+        if let Some(socket) = connection.socket.as_ref().filter(|socket| socket.sending == Sending::Free && has_bytes) {
             let _ = socket::send(socket, &self.batch.out[start..]);
         }
     }
