@@ -85,7 +85,7 @@ mod tests {
     /// Returns the outcome of a lock of which `factor` was said, with a promise of 2 to 4 times the throughput.
     fn outcome(factor: Factor, real: Option<f64>) -> Outcome {
         let label = Label { fault: true, factors: vec![Factor::Lock] };
-        let gain = Some(Gain::between(2.0, 4.0, "so"));
+        let gain = Some(Gain { low: Some(2.0), high: Some(4.0), reason: None, summary: String::new() });
         let (confidence, summary, trail) = (Confidence::Likely, String::new(), Value::Null);
         let finding = Finding { factor, confidence, seconds: 1.0, summary, gain, trail };
         let mut outcome = Outcome::new("lock", &label, finding, 60.0);

@@ -1,8 +1,7 @@
 //! Two ways to load a service, measured in turns, and what the second brings.
 
 use crate::turns::{Ratio, median};
-use crate::words::rate;
-use std::fmt;
+use torr_gauge::verdict::Speedup;
 
 /// The throughput of B as a ratio of A's.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,17 +23,11 @@ impl Contrast {
     pub fn is_above(&self, ratio: f64) -> bool {
         self.of.is_above(ratio)
     }
-}
 
-impl fmt::Display for Contrast {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { of: Ratio { ratio, low, high, pairs }, rates } = self;
-        write!(
-            f,
-            "{} became {}, {ratio:.2} times as many ({low:.2} to {high:.2}, {pairs} pairs in turns)",
-            rate(rates.0),
-            rate(rates.1)
-        )
+    /// Returns the ratio as a part of a fact.
+    pub fn speedup(&self) -> Speedup {
+        let Self { of: Ratio { ratio, low, high, pairs }, rates: (before_rps, after_rps) } = *self;
+        Speedup { before_rps, after_rps, ratio, interval: (pairs > 1).then_some((low, high)), pairs }
     }
 }
 

@@ -19,7 +19,8 @@ use crate::thresholds::{
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use torr_gauge::{FailureKind, Verdict};
+use torr_gauge::FailureKind;
+use torr_gauge::verdict::{Fact, Finding};
 use torr_press::RunError;
 
 /// The shortest experiment.
@@ -54,9 +55,9 @@ pub enum CutShort {
 
 /// The outcome of a diagnosis.
 #[derive(Debug)]
-pub struct Finding {
-    /// The verdict. `None` if no rule gave one.
-    pub verdict: Option<Verdict>,
+pub struct Outcome {
+    /// The finding. `None` if no rule gave one.
+    pub finding: Option<Finding>,
     /// The evidence.
     pub evidence: Evidence,
     /// Why there were no further experiments; `None` if none would have helped.
@@ -72,12 +73,12 @@ pub fn diagnose(
     lab: &mut dyn Lab,
     stop: &AtomicBool,
     tell: &mut dyn FnMut(ExperimentStart<'_>),
-) -> Result<Finding, Halt> {
+) -> Result<Outcome, Halt> {
     let mut driver = Driver { evidence: Evidence::new(setting), lab, stop, tell };
     driver.conclude();
     let mut cut_short = None;
-    let verdict = match driver.ask_all() {
-        Ok(verdict) => verdict,
+    let finding = match driver.ask_all() {
+        Ok(finding) => finding,
         Err(Halt::Interrupted) => {
             cut_short = Some(CutShort::Interrupted);
             None
@@ -90,7 +91,7 @@ pub fn diagnose(
         Err(Halt::Run(RunError::Unreachable { failure, .. }))
             if failure.kind == FailureKind::Ports && !driver.evidence.observations().is_empty() =>
         {
-            Some(rules::out_of_ports().because(failure.what.to_string()))
+            Some(rules::out_of_ports().because(Fact::NotConnected { why: failure.what.to_string() }))
         }
         Err(halt) => return Err(halt),
     };
@@ -103,7 +104,7 @@ pub fn diagnose(
             Err(halt) => return Err(halt),
         }
     }
-    Ok(Finding { verdict, evidence: driver.evidence, cut_short })
+    Ok(Outcome { finding, evidence: driver.evidence, cut_short })
 }
 
 struct Driver<'d> {
@@ -114,18 +115,18 @@ struct Driver<'d> {
 }
 
 impl Driver<'_> {
-    fn ask_all(&mut self) -> Result<Option<Verdict>, Halt> {
+    fn ask_all(&mut self) -> Result<Option<Finding>, Halt> {
         for rule in SURVEY {
-            if let Some(verdict) = self.ask(rule)? {
-                return Ok(Some(verdict));
+            if let Some(finding) = self.ask(rule)? {
+                return Ok(Some(finding));
             }
         }
         for rule in RULES {
             if !self.has_time_for(Duration::ZERO) {
                 break;
             }
-            if let Some(verdict) = self.ask(rule)? {
-                return Ok(Some(verdict));
+            if let Some(finding) = self.ask(rule)? {
+                return Ok(Some(finding));
             }
         }
         // Failures need no further experiment, and so no time.
@@ -133,10 +134,10 @@ impl Driver<'_> {
     }
 
     /// Applies a rule until it gives a verdict or passes.
-    fn ask(&mut self, rule: Rule) -> Result<Option<Verdict>, Halt> {
+    fn ask(&mut self, rule: Rule) -> Result<Option<Finding>, Halt> {
         loop {
             match rule(&self.evidence) {
-                Ok(verdict) => return Ok(verdict),
+                Ok(finding) => return Ok(finding),
                 Err(ask) => self.carry_out(*ask)?,
             }
         }
@@ -154,7 +155,7 @@ impl Driver<'_> {
     }
 
     /// Returns the verdict that needs no further experiment, if there is one and the load of the user was tried.
-    fn without_experiment(&self) -> Option<Verdict> {
+    fn without_experiment(&self) -> Option<Finding> {
         self.evidence.positions.full?;
         rules::WITHOUT_EXPERIMENT.iter().find_map(|rule| rule(&self.evidence).ok().flatten())
     }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::time::Duration;
-use torr_gauge::Verdict;
+use torr_gauge::verdict::Finding;
 
 /// An experiment. Its name and its reason together identify it within a diagnosis and in recordings.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,9 +120,9 @@ pub enum Ask {
     },
 }
 
-/// The result of a rule: a verdict, `None` if the rule passes, or as an error the experiment that it needs. The rule is then called
+/// The result of a rule: a finding, `None` if the rule passes, or as an error the experiment that it needs. The rule is then called
 /// again with the observation among the evidence.
-pub type Step = Result<Option<Verdict>, Box<Ask>>;
+pub type Step = Result<Option<Finding>, Box<Ask>>;
 
 impl Experiment {
     /// Changes the load.

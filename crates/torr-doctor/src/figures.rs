@@ -4,13 +4,13 @@ use crate::ladder::Ladder;
 use crate::thresholds::{
     CHEAP, FETCHED_FOR_LITTLE, FULL_THREAD, FULL_THREAD_USES, HELD_UP, LEAST_WORK, MACHINE_FULL, MANY_TRIPS,
     MOSTLY_WAITS, MUCH_FETCHED, NOT_HELD_UP, REQUESTS_PER_WAIT, SERVED, SERVER_COMPUTES, SERVERS_PART, STARVED_THREAD,
-    WORKING_THREAD, WORTH_TELLING,
+    WORKING_THREAD,
 };
-use crate::words::rate;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use torr_signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse};
+use torr_gauge::signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse};
+use torr_gauge::verdict::{Fact, Speedup};
 
 /// The parts of the kernel's wait channels that may mean a lock: of threads, of files, of System V.
 const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
@@ -82,8 +82,8 @@ pub struct Before {
     pub behind: String,
     /// CPU that the service used, in cores.
     pub behind_cores: f64,
-    /// The ratio of throughput without the proxy, in words.
-    pub contrast: String,
+    /// The ratio of throughput without the proxy.
+    pub contrast: Speedup,
 }
 
 /// A request that the server handles without the target's work.
@@ -209,12 +209,6 @@ impl Figures {
         self.signals.as_ref()?.machine.map(|machine| machine.cpu_share)
     }
 
-    /// Returns in words which other programs used most of the server's machine's CPU.
-    pub fn busiest_others(&self) -> Option<String> {
-        let others = self.signals.as_ref()?.busiest_others(WORTH_TELLING)?;
-        Some(format!("the busiest other programs there: {others}"))
-    }
-
     /// Returns the share of the server's machine's CPU that the hypervisor gave to others.
     pub fn stolen_share(&self) -> f64 {
         self.signals.as_ref().map_or(0.0, Signals::stolen_share)
@@ -329,10 +323,20 @@ impl Figures {
         self.null_rps.filter(|&null| null >= self.rps())
     }
 
-    /// Tells as evidence what a service that does nothing reaches beside the target, if it is a yardstick.
-    pub fn yardstick_text(&self) -> Option<String> {
-        let null = self.yardstick()?;
-        Some(format!("a service that does nothing reaches {} here, this one {}", rate(null), rate(self.rps())))
+    /// Returns as evidence what a null service reaches beside the target, if it is a yardstick.
+    pub fn null_service(&self) -> Option<Fact> {
+        Some(Fact::NullService { null_rps: self.yardstick()?, rps: self.rps() })
+    }
+
+    /// Returns as evidence the CPU that the server used, if its processes are visible.
+    pub fn server_cpu(&self) -> Option<Fact> {
+        Some(Fact::ServerCpu { used_cores: self.server_cores()?, cores: self.cores(), busiest_thread: None })
+    }
+
+    /// Returns as evidence the CPU of the server's machine that all programs used.
+    pub fn machine_cpu(&self) -> Option<Fact> {
+        let machine = self.signals.as_ref()?.machine?;
+        Some(Fact::MachineCpu { share: machine.cpu_share, cores: Some(machine.cores) })
     }
 
     /// The share of what this machine can do in which it opened connections, if it opened so many per request. `None` if the service
@@ -474,9 +478,9 @@ mod tests {
     fn what_is_slower_than_the_thing_it_measures_is_no_yardstick() {
         let with = |null_rps| Figures { null_rps, ..figures(4.0) };
         assert_eq!(with(Some(1_000.0)).yardstick(), Some(1_000.0), "the target reaches 800/s");
-        let text = "a service that does nothing reaches 1000/s here, this one 800/s";
-        assert_eq!(with(Some(1_000.0)).yardstick_text().as_deref(), Some(text));
-        assert_eq!((with(Some(799.0)).yardstick(), with(Some(799.0)).yardstick_text()), (None, None));
+        let fact = Fact::NullService { null_rps: 1_000.0, rps: 800.0 };
+        assert_eq!(with(Some(1_000.0)).null_service(), Some(fact));
+        assert_eq!((with(Some(799.0)).yardstick(), with(Some(799.0)).null_service()), (None, None));
         assert_eq!(with(None).yardstick(), None);
     }
 

@@ -10,7 +10,7 @@ use crate::thresholds::{
     SCALES_AT_LEAST, WAITING_WORKERS, WIDEST_GAIN, WORTH_PROMISING,
 };
 use crate::turns::Ratio;
-use torr_gauge::Gain;
+use torr_gauge::verdict::{Change, Promise, UnknownGain};
 
 /// The bounds of throughput once the present limit is lifted, as factors of the present throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Bounds {
     /// All connections of the load at work, each response in the time that it takes alone.
     pub connections: f64,
     /// The free CPU of the server's machine, at the present CPU time for each request, or why it is unknown.
-    pub cpu: Result<f64, &'static str>,
+    pub cpu: Result<f64, UnknownGain>,
     /// The server's busiest thread full, at its present CPU time for each request. `None` if no thread did anything.
     pub thread: Option<f64>,
     /// The factor by which CPU time for each request may fall under a full load.
@@ -57,11 +57,11 @@ impl Bounds {
     }
 
     /// Returns the gain of a change that alone would bring between `low` and `high` times the throughput. What binds next may lie
-    /// lower. `change` follows the words of the gain.
-    pub fn gain(&self, (low, high): (f64, f64), change: &str) -> Gain {
+    /// lower.
+    pub fn gain(&self, (low, high): (f64, f64), change: Change) -> Promise {
         let cpu = match self.cpu {
             Ok(cpu) => cpu,
-            Err(why) => return Gain::unknown(format!("more throughput {change}"), why),
+            Err(why) => return Promise::unknown(change, why),
         };
         let cpu = cpu.min(self.thread.unwrap_or(f64::INFINITY));
         let low = low.min(cpu).min(self.connections).min(self.null.unwrap_or(f64::INFINITY));
@@ -72,38 +72,36 @@ impl Bounds {
 
 /// Returns the free CPU of the server's machine as a factor of `used`, which are the cores of the server, of what it talks to and of the
 /// generator. Where other programs use much of the machine, what they leave to a busier server is unknown.
-fn free_cpu(figures: &Figures, used: Option<f64>) -> Result<f64, &'static str> {
-    let room = figures.room().ok_or("the CPU of the server's machine is not seen")?;
+fn free_cpu(figures: &Figures, used: Option<f64>) -> Result<f64, UnknownGain> {
+    let room = figures.room().ok_or(UnknownGain::CpuNotVisible)?;
     let others = figures.machine_share().zip(figures.cores()).zip(used);
     match others.is_some_and(|((share, cores), used)| share - used / cores as f64 > OTHERS_DISTURB) {
-        true => Err("other programs use the CPU of the server's machine"),
+        true => Err(UnknownGain::OthersUseCpu),
         false => Ok(room),
     }
 }
 
 /// Returns the gain between two factors, which are at least 1. Where they lie too far apart, the gain says what it can.
-pub fn promised(low: f64, high: f64, change: &str) -> Gain {
+pub fn promised(low: f64, high: f64, change: Change) -> Promise {
     let low = low.max(1.0);
     let high = high.max(low);
     match high / low {
-        width if width <= WIDEST_GAIN => Gain::between(low, high, change),
-        _ if low >= WORTH_PROMISING => {
-            Gain::at_least(low, change, "what limits the service after that was not reached")
-        }
-        _ => Gain::unknown(format!("more throughput {change}"), "what limits the service after that was not reached"),
+        width if width <= WIDEST_GAIN => Promise::between(low, high, change),
+        _ if low >= WORTH_PROMISING => Promise::at_least(low, change, UnknownGain::NextLimitNotReached),
+        _ => Promise::unknown(change, UnknownGain::NextLimitNotReached),
     }
 }
 
 /// Returns the gain that was measured in turns.
-pub fn measured(ratio: &Ratio, change: &str) -> Gain {
+pub fn measured(ratio: &Ratio, change: Change) -> Promise {
     match ratio.pairs {
         0 | 1 => measured_once(ratio.ratio, change),
-        _ => Gain::between(ratio.low, ratio.high, change),
+        _ => Promise::between(ratio.low, ratio.high, change),
     }
 }
 
 /// Returns the gain that one measurement showed.
-pub fn measured_once(factor: f64, change: &str) -> Gain {
+pub fn measured_once(factor: f64, change: Change) -> Promise {
     promised(factor / GAIN_SPREAD, factor * GAIN_SPREAD, change)
 }
 
@@ -113,40 +111,36 @@ pub fn in_proportion(most: f64) -> (f64, f64) {
 }
 
 /// Returns the gain of more workers, up to `most` times the throughput where nothing else needs the CPU.
-pub fn by_workers(figures: &Figures, most: f64) -> Gain {
+pub fn by_workers(figures: &Figures, most: f64) -> Promise {
     let room = figures.room().unwrap_or(f64::INFINITY);
-    let (here, reason) = match room < most {
-        true => (room, "here, by the CPU that is free"),
-        false => (most, "with as many workers"),
-    };
-    let elsewhere = room < most && figures.generator_there() > GENERATOR_MATTERS;
-    let elsewhere = elsewhere.then(|| format!("; up to {most:.1} times with the generator on another machine"));
-    let (low, high) = in_proportion(here);
-    promised(low, high, &format!("{reason}{}", elsewhere.unwrap_or_default()))
+    let by_free_cpu = room < most;
+    let elsewhere = (by_free_cpu && figures.generator_there() > GENERATOR_MATTERS).then_some(most);
+    let (low, high) = in_proportion(room.min(most));
+    promised(low, high, Change::MoreWorkers { by_free_cpu, elsewhere })
 }
 
 /// Returns the gain of `workers` that wait, if there are as many as advised for each CPU, or twice as many where there are many.
-pub fn by_waiting_workers(bounds: &Bounds, workers: f64, cores: Option<usize>) -> Gain {
+pub fn by_waiting_workers(bounds: &Bounds, workers: f64, cores: Option<usize>) -> Promise {
     let advised = |each: f64| each * cores.unwrap_or(1) as f64 / workers.max(1.0);
     let (least, most) = (advised(WAITING_WORKERS.0), advised(WAITING_WORKERS.1));
     match cores {
-        Some(_) if most > 1.0 => bounds.gain((least, most), "with as many workers as advised"),
-        _ => bounds.gain((2.0, 2.0), "with twice as many workers"),
+        Some(_) if most > 1.0 => bounds.gain((least, most), Change::AdvisedWorkers),
+        _ => bounds.gain((2.0, 2.0), Change::TwiceTheWorkers),
     }
 }
 
 /// Returns the gain of requests that cost one part of the machine's used CPU half as much. `part` and `used` are in cores.
-pub fn by_half(part: f64, used: f64, change: &str) -> Gain {
+pub fn by_half(part: f64, used: f64, change: Change) -> Promise {
     let most = used / (used - part / 2.0).max(1e-9);
     promised(most / GAIN_SPREAD, most * GAIN_SPREAD, change)
 }
 
 /// Returns the gain of connections that are kept, where opening them took at least this share of the work.
-pub fn by_kept_connections(share: f64, bounds: &Bounds) -> Gain {
+pub fn by_kept_connections(share: f64, bounds: &Bounds) -> Promise {
     let without = |share: f64| if share < 1.0 { 1.0 / (1.0 - share) } else { f64::INFINITY };
     // The service that does nothing opens a connection as cheaply as can be. Twice that is taken for the most.
     let most = without(2.0 * share).min(bounds.null_at_most());
-    promised(without(share.min(0.95)) / GAIN_SPREAD, most * GAIN_SPREAD, "with connections that are kept")
+    promised(without(share.min(0.95)) / GAIN_SPREAD, most * GAIN_SPREAD, Change::KeptConnections)
 }
 
 #[cfg(test)]
@@ -171,7 +165,10 @@ mod tests {
         }
     }
 
-    fn ends(gain: &Gain) -> (Option<f64>, Option<f64>) {
+    /// A change whose words do not matter.
+    const SO: Change = Change::NoLock;
+
+    fn ends(gain: &Promise) -> (Option<f64>, Option<f64>) {
         let round = |end: Option<f64>| end.map(|end| (end * 100.0).round() / 100.0);
         (round(gain.low), round(gain.high))
     }
@@ -189,11 +186,16 @@ mod tests {
             ("nothing is free", Bounds { cpu: Ok(1.0), ..free }, (10.0, 10.0), (Some(1.0), Some(1.1))),
             ("a wide interval", Bounds { cpu: Ok(2.0), cheaper: 8.0, ..free }, (50.0, 50.0), (Some(1.82), Some(17.6))),
             ("too wide an interval", Bounds { cpu: Ok(2.0), cheaper: 20.0, ..free }, (50.0, 50.0), (Some(1.82), None)),
-            ("the machine is not seen", Bounds { cpu: Err("it is far away"), ..free }, (2.0, 2.0), (None, None)),
+            (
+                "the machine is not seen",
+                Bounds { cpu: Err(UnknownGain::CpuNotVisible), ..free },
+                (2.0, 2.0),
+                (None, None),
+            ),
         ] {
-            let gain = bounds.gain(change, "so");
-            assert_eq!(ends(&gain), expected, "{what}: {gain}");
-            assert_eq!(gain.reason.is_some(), gain.low.is_none() || gain.high.is_none(), "{what}: {gain:?}");
+            let gain = bounds.gain(change, SO);
+            assert_eq!(ends(&gain), expected, "{what}: {gain:?}");
+            assert_eq!(gain.unknown.is_some(), gain.low.is_none() || gain.high.is_none(), "{what}: {gain:?}");
         }
     }
 
@@ -211,34 +213,22 @@ mod tests {
             let bounds = Bounds::of(&Figures { null_rps: Some(null), ..figures(0.2, 0.0, 0.1) }, 0.005);
             assert!((bounds.cheaper - cheaper).abs() < 0.01, "{null}: {bounds:?}");
         }
-        assert!(Bounds::of(&Figures::default(), 0.005).cpu.is_err_and(|why| why.contains("is not seen")));
+        assert_eq!(Bounds::of(&Figures::default(), 0.005).cpu, Err(UnknownGain::CpuNotVisible));
         assert!(Bounds::of(&figures(0.2, 0.0, 0.3), 0.005).cpu.is_ok_and(|cpu| (cpu - 8.0).abs() < 1e-9));
-        assert!(Bounds::of(&figures(0.2, 0.0, 0.9), 0.005).cpu.is_err_and(|why| why.contains("other programs")));
+        assert_eq!(Bounds::of(&figures(0.2, 0.0, 0.9), 0.005).cpu, Err(UnknownGain::OthersUseCpu));
     }
 
     #[test]
     fn more_workers_need_free_cpu() {
-        for (what, figures, low, high, reason) in [
-            (
-                "the generator has the other CPU",
-                figures(1.0, 0.95, 0.98),
-                1.0,
-                1.02,
-                "; up to 2.0 times with the generator",
-            ),
-            ("some is free", figures(0.8, 0.4, 0.6), 1.33, 1.67, "here, by the CPU that is free; up to 2.0"),
-            ("all is free", figures(1.0, 0.0, 0.5), 1.6, 2.0, "1.6 to 2.0 times the throughput with"),
-            (
-                "another program has it",
-                figures(1.0, 0.0, 1.0),
-                1.0,
-                1.0,
-                "no more throughput here, by the CPU that is free",
-            ),
+        for (what, figures, low, high, by_free_cpu, elsewhere) in [
+            ("the generator has the other CPU", figures(1.0, 0.95, 0.98), 1.0, 1.02, true, Some(2.0)),
+            ("some is free", figures(0.8, 0.4, 0.6), 1.33, 1.67, true, Some(2.0)),
+            ("all is free", figures(1.0, 0.0, 0.5), 1.6, 2.0, false, None),
+            ("another program has it", figures(1.0, 0.0, 1.0), 1.0, 1.0, true, None),
         ] {
             let gain = by_workers(&figures, 2.0);
             assert_eq!(ends(&gain), (Some(low), Some(high)), "{what}");
-            assert!(gain.summary.contains(reason), "{what}: {gain}");
+            assert_eq!(gain.change, Change::MoreWorkers { by_free_cpu, elsewhere }, "{what}");
         }
     }
 
@@ -259,8 +249,8 @@ mod tests {
 
     #[test]
     fn requests_and_queries_of_half_the_cost() {
-        assert_eq!(ends(&by_half(2.0, 2.0, "so")), (Some(1.82), Some(2.2)));
-        assert_eq!(ends(&by_half(1.0, 2.0, "so")), (Some(1.21), Some(1.47)), "others use the other half");
+        assert_eq!(ends(&by_half(2.0, 2.0, SO)), (Some(1.82), Some(2.2)));
+        assert_eq!(ends(&by_half(1.0, 2.0, SO)), (Some(1.21), Some(1.47)), "others use the other half");
     }
 
     #[test]
@@ -279,7 +269,7 @@ mod tests {
     #[test]
     fn what_was_measured_in_turns_is_promised_with_its_interval() {
         let turns = Ratio::over(&[(100.0, 200.0), (100.0, 210.0), (100.0, 190.0)]);
-        assert_eq!(ends(&measured(&turns, "so")), ends(&Gain::between(turns.low, turns.high, "so")));
-        assert_eq!(ends(&measured(&Ratio::over(&[(100.0, 200.0)]), "so")), (Some(1.82), Some(2.2)), "one pair");
+        assert_eq!(ends(&measured(&turns, SO)), ends(&Promise::between(turns.low, turns.high, SO)));
+        assert_eq!(ends(&measured(&Ratio::over(&[(100.0, 200.0)]), SO)), (Some(1.82), Some(2.2)), "one pair");
     }
 }

@@ -2,6 +2,7 @@
 //! user's requests.
 
 use std::fmt::Write;
+use torr_gauge::verdict::Advice;
 
 /// The parts of the user's command line that other commands need. All texts except URLs are quoted for a shell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -70,20 +71,12 @@ impl Invocation {
     }
 
     /// Returns what to do before a printed command can be run. `None` if there is nothing to do.
-    pub fn before_running(&self) -> Option<String> {
-        if let Some(first) = &self.first {
-            return Some(format!(
-                "before you run the command below, start the server again, in another terminal: {first}"
-            ));
+    pub fn before_running(&self) -> Option<Advice> {
+        if let Some(command) = &self.first {
+            return Some(Advice::StartServer { command: command.clone() });
         }
-        if self.variables.is_empty() {
-            return None;
-        }
-        let text: Vec<_> = self.variables.iter().map(|(name, what)| format!("${name} ({what})")).collect();
-        Some(format!(
-            "secrets are not printed: before you run the command below, export what you gave as {}",
-            text.join(", ")
-        ))
+        let variables = self.variables.clone();
+        (!variables.is_empty()).then_some(Advice::ExportSecrets { variables })
     }
 
     fn command(
@@ -184,13 +177,14 @@ mod tests {
     #[test]
     fn a_service_that_has_ended_is_started_first() {
         let demo = Invocation { first: Some("torr serve --workers 2".into()), ..given() };
-        assert!(demo.before_running().is_some_and(|text| text.ends_with("another terminal: torr serve --workers 2")));
+        assert_eq!(demo.before_running(), Some(Advice::StartServer { command: "torr serve --workers 2".into() }));
     }
 
     #[test]
     fn secrets_are_requested() {
         assert_eq!(given().before_running(), None);
         let secret = Invocation { variables: vec![("TORR_USER".into(), "--user".into())], ..given() };
-        assert!(secret.before_running().is_some_and(|text| text.contains("$TORR_USER (--user)")));
+        let variables = secret.variables.clone();
+        assert_eq!(secret.before_running(), Some(Advice::ExportSecrets { variables }));
     }
 }

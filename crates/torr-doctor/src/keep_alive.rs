@@ -7,6 +7,7 @@ use crate::observation::Observation;
 use crate::thresholds::KEPT_ALIVE;
 use serde::Serialize;
 use std::time::Duration;
+use torr_gauge::verdict::{Fact, KeepAliveCondition};
 
 /// Requests of a trial; kept alive they need one connection.
 const REQUESTS: u64 = 6;
@@ -23,8 +24,9 @@ const HTTP_1_0: &str = "HTTP/1.0 with keep-alive";
 pub struct KeepAlive {
     /// Whether connections are kept for requests as the user sends them.
     pub kept: bool,
-    /// Conditions under which that is otherwise, for people.
-    pub depends_on: Vec<String>,
+    /// Conditions under which that is otherwise, each as a fact.
+    #[serde(skip)]
+    pub depends_on: Vec<Fact>,
     /// After how many requests the server ends each connection.
     pub most_requests: Option<u64>,
     /// After how many seconds without a request the server ends a connection, if it does so while it is waited for.
@@ -37,7 +39,9 @@ pub struct KeepAlive {
 /// A change of the request.
 #[derive(Debug, Clone, Copy)]
 pub struct Condition {
-    /// As the end of a sentence.
+    /// The condition.
+    pub is: KeepAliveCondition,
+    /// The name of the experiment.
     pub what: &'static str,
     /// The changed request.
     pub request: Request,
@@ -45,9 +49,17 @@ pub struct Condition {
 
 /// Each alone may be what a server makes it depend on.
 const CONDITIONS: [Condition; 3] = [
-    Condition { what: "if the client accepts gzip", request: Request::Gzip },
-    Condition { what: "if the request says 'Connection: keep-alive'", request: Request::ExplicitKeepAlive },
-    Condition { what: "if the client takes nothing compressed", request: Request::Identity },
+    Condition { is: KeepAliveCondition::AcceptsGzip, what: "if the client accepts gzip", request: Request::Gzip },
+    Condition {
+        is: KeepAliveCondition::ConnectionField,
+        what: "if the request says 'Connection: keep-alive'",
+        request: Request::ExplicitKeepAlive,
+    },
+    Condition {
+        is: KeepAliveCondition::Uncompressed,
+        what: "if the client takes nothing compressed",
+        request: Request::Identity,
+    },
 ];
 
 /// Looks for conditions. Only of HTTP/1.1: in HTTP/2 there is nothing to keep alive.
@@ -74,18 +86,14 @@ pub fn found(evidence: &Evidence) -> Option<KeepAlive> {
     let otherwise = |name| evidence.last(name, DEPENDS_ON).and_then(keeps).filter(|&other| other != kept);
     for condition in CONDITIONS {
         if let Some(otherwise) = otherwise(condition.what) {
-            let verb = if otherwise { "only kept" } else { "not kept" };
-            found.depends_on.push(format!("connections are {verb} {}", condition.what));
+            found.depends_on.push(Fact::KeepAliveDepends { condition: condition.is, kept: otherwise });
             if otherwise {
                 found.kept_if.push(condition);
             }
         }
     }
     if let Some(otherwise) = otherwise(HTTP_1_0) {
-        found.depends_on.push(match otherwise {
-            true => "connections are only kept over HTTP/1.0".into(),
-            false => "connections are not kept over HTTP/1.0, though it asks for it".into(),
-        });
+        found.depends_on.push(Fact::KeepAliveDepends { condition: KeepAliveCondition::Http10, kept: otherwise });
     }
     found.idle_limit_s = idle(evidence).and_then(|idle| evidence.last(&idle.name, idle.why)).and_then(|seen| {
         // Its life but for the one request.

@@ -114,7 +114,7 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
         reason,
         fails_at: failed.and_then(|reading| reading.rate()),
         failure: failed.and_then(|reading| reading.failure.clone()),
-        verdict: failed.and_then(|reading| reading.verdict.clone()),
+        finding: failed.and_then(|reading| reading.finding.clone()),
         sustained,
         spread: found.spread,
         disturbance,

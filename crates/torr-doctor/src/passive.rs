@@ -17,12 +17,12 @@ mod sessions;
 mod tests;
 mod wire;
 
-use crate::words::percent;
-use seen::{others, undecided};
-use torr_gauge::{RunResult, Verdict};
+use seen::{busy_generator, other_programs, undecided};
+use torr_gauge::RunResult;
+use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
 
 /// Names the factor that limited a run, or says that none did or that it does not know.
-pub fn passive(run: &RunResult) -> Verdict {
+pub fn passive(run: &RunResult) -> Finding {
     let rules = [
         fleet::rule,
         few::rule,
@@ -48,25 +48,20 @@ pub fn passive(run: &RunResult) -> Verdict {
         wire::link,
         behind::waiting,
     ];
-    let verdict = rules.iter().find_map(|rule| rule(run)).unwrap_or_else(|| unknown(run));
-    verdict.because_if(kept::shortfall(run))
+    let finding = rules.iter().find_map(|rule| rule(run)).unwrap_or_else(|| unknown(run));
+    finding.because(kept::shortfall(run))
 }
 
-fn unknown(run: &RunResult) -> Verdict {
-    let verdict = undecided("What was seen does not tell what limits the service.")
-        .because(format!("the generator's busiest thread had work {} of the time", percent(run.generator.busy_share)));
-    let verdict = match &run.host {
-        Some(host) => verdict.because(format!(
-            "the server used {:.2} of {} CPUs, and the machine {}",
-            host.server_cores,
-            host.cores,
-            percent(host.cpu_share)
-        )),
-        None => verdict.because("the server's processes cannot be seen from here"),
+fn unknown(run: &RunResult) -> Finding {
+    let finding = undecided(Headline::UnclearNow).because(busy_generator(run));
+    let finding = match &run.host {
+        Some(host) => finding
+            .because(Fact::ServerCpu { used_cores: host.server_cores, cores: Some(host.cores), busiest_thread: None })
+            .because(Fact::MachineCpu { share: host.cpu_share, cores: None }),
+        None => finding.because(Fact::ServerNotVisible),
     };
-    verdict.because_if(others(run)).advice(format!(
-        "press again with half and with twice the connections ({} and {}) and compare",
-        (run.plan.connections / 2).max(1),
-        run.plan.connections * 2
-    ))
+    let connections = run.plan.connections;
+    finding
+        .because(other_programs(run))
+        .advice(Advice::CompareConnections { fewer: (connections / 2).max(1), more: connections * 2 })
 }

@@ -6,7 +6,7 @@
 //! file is compressed with gzip (RFC 1952), and takes some ten kilobytes.
 
 use crate::diagnosis::Diagnosis;
-use crate::driver::{self, Finding};
+use crate::driver;
 use crate::experiment::Experiment;
 use crate::halt::Halt;
 use crate::lab::{Lab, Order};
@@ -108,8 +108,8 @@ impl Recording {
     pub fn diagnose(&self) -> Result<Diagnosis, Halt> {
         let mut lab =
             Replay { left: self.trail.iter().cloned().collect(), unreached: &self.unreached, elapsed: Duration::ZERO };
-        let finding: Finding = driver::diagnose(self.setting.clone(), &mut lab, &AtomicBool::new(false), &mut |_| {})?;
-        Ok(Diagnosis::of(finding, lab.elapsed.as_secs_f64()))
+        let outcome = driver::diagnose(self.setting.clone(), &mut lab, &AtomicBool::new(false), &mut |_| {})?;
+        Ok(Diagnosis::of(outcome, lab.elapsed.as_secs_f64()))
     }
 }
 

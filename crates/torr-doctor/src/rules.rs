@@ -21,9 +21,9 @@ use crate::evidence::Evidence;
 use crate::experiment::Step;
 use crate::figures::Before;
 use crate::thresholds::STOLEN_DOUBTFUL;
-use crate::words::percent;
 use crate::{acks, keep_alive, survey};
-use torr_gauge::{Confidence, Factor, Verdict};
+use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
+use torr_gauge::{Confidence, Factor};
 
 /// A rule. It sees no socket, no clock and no other rule's state.
 pub type Rule = fn(&Evidence) -> Step;
@@ -60,14 +60,13 @@ pub const RULES: [Rule; 12] = [
 /// The rules that tell something when there is no time for another experiment.
 pub const WITHOUT_EXPERIMENT: [Rule; 2] = [allowed::rule, errors];
 
-pub use connecting::ECDSA;
 pub use failing::{errors, out_of_ports};
 pub use proxy::seen_through;
 
 /// Throughput still grows with connections.
 fn rising(evidence: &Evidence) -> Step {
-    let verdict = rising::rule(evidence)?;
-    Ok(verdict.map(|verdict| doubted(verdict, evidence.figures.stolen_share())))
+    let finding = rising::rule(evidence)?;
+    Ok(finding.map(|finding| doubted(finding, evidence.figures.stolen_share())))
 }
 
 /// Other programs use the machine of the server that limits.
@@ -78,67 +77,56 @@ fn disturbed(evidence: &Evidence) -> Step {
 /// The service is saturated, and nothing outside it is the reason: it is busy, or it waits.
 fn busy(evidence: &Evidence) -> Step {
     let evidence = seen_through(evidence);
-    let verdict = match cpu::rule(&evidence)? {
-        Some(verdict) => Some(verdict),
+    let finding = match cpu::rule(&evidence)? {
+        Some(finding) => Some(finding),
         None => waiting::rule(&evidence)?,
     };
-    let verdict = verdict.map(|verdict| with_proxy(verdict, evidence.figures.before.as_ref()));
     let behind = &evidence.figures.behind;
-    let because = || format!("this verdict is about {}, to which the server forwards requests", behind.join(", "));
-    let verdict = verdict.map(|verdict| verdict.because_if((!behind.is_empty()).then(because)));
-    Ok(verdict.map(|verdict| doubted(verdict, evidence.figures.stolen_share())))
+    let about = (!behind.is_empty()).then(|| Fact::BehindProxy { services: behind.clone() });
+    Ok(finding.map(|finding| {
+        let finding = with_proxy(finding, evidence.figures.before.as_ref()).because(about);
+        doubted(finding, evidence.figures.stolen_share())
+    }))
 }
 
 /// Names whose CPU it is, where a proxy and what is behind it share the machine.
-fn with_proxy(verdict: Verdict, before: Option<&Before>) -> Verdict {
-    let Some(before) = before.filter(|_| [Factor::ServerCpu, Factor::Generator].contains(&verdict.factor)) else {
-        return verdict;
+fn with_proxy(finding: Finding, before: Option<&Before>) -> Finding {
+    let Some(before) = before.filter(|_| [Factor::ServerCpu, Factor::Generator].contains(&finding.factor)) else {
+        return finding;
     };
-    let mut verdict = verdict
-        .because(format!(
-            "the proxy, {}, used {:.2} CPUs, and {} behind it {:.2}",
-            before.proxy, before.proxy_cores, before.behind, before.behind_cores
-        ))
-        .because(format!("directly, without the proxy, {}", before.contrast));
-    if verdict.factor == Factor::ServerCpu {
-        verdict.summary = whose_cpu(&before.proxy, before.proxy_cores, &before.behind, before.behind_cores);
-        verdict = verdict.advice(PROXY_CPU);
+    let proxy = Some(before.proxy.clone());
+    let mut finding = finding
+        .because(Fact::ProxyCpu { proxy, cores: before.proxy_cores, saturated_threads: None })
+        .because(Fact::BehindCpu { service: before.behind.clone(), cores: before.behind_cores })
+        .because(Fact::WithoutProxy { service: None, addresses: vec![], speedup: before.contrast });
+    if finding.factor == Factor::ServerCpu {
+        let is_proxy = before.proxy_cores >= before.behind_cores;
+        let server = if is_proxy { &before.proxy } else { &before.behind };
+        finding.headline = Headline::MachineFullWith { server: server.clone(), is_proxy };
+        finding = finding.advice(Advice::CheaperProxy);
     }
-    verdict
+    finding
 }
 
-/// The advice for a proxy that takes much CPU.
-pub const PROXY_CPU: &str = "make the proxy's part cheaper: compression, rules and a log line for each request, as far as these are on, \
-                             and fewer copies of bodies; or give it CPU of its own";
-
-/// Whose CPU it is that is used up: the proxy's, or that of what is behind it.
-pub fn whose_cpu(proxy: &str, proxy_cores: f64, behind: &str, behind_cores: f64) -> String {
-    match proxy_cores >= behind_cores {
-        true => format!("The machine's CPU is used up, and of the two servers the proxy, {proxy}, takes the most."),
-        false => {
-            format!("The machine's CPU is used up, and of the two servers {behind}, behind the proxy, takes the most.")
-        }
-    }
-}
-
-/// Lowers the confidence of a verdict if the hypervisor took much CPU, so that the use of CPU is uncertain.
-fn doubted(verdict: Verdict, stolen: f64) -> Verdict {
+/// Lowers the confidence of a finding if the hypervisor took much CPU, so that the use of CPU is uncertain.
+fn doubted(finding: Finding, stolen: f64) -> Finding {
     if stolen <= STOLEN_DOUBTFUL {
-        return verdict;
+        return finding;
     }
-    let confidence = match verdict.confidence {
+    let confidence = match finding.confidence {
         Confidence::Certain => Confidence::Likely,
         other => other,
     };
-    Verdict { confidence, ..verdict }.because(format!(
-        "the hypervisor gave {} of this machine's CPU to others, which counts as used by those that it was taken from",
-        percent(stolen)
-    ))
+    Finding { confidence, ..finding }.because(Fact::Steal { share: stolen })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use torr_gauge::verdict::Speedup;
+
+    const SPEEDUP: Speedup =
+        Speedup { before_rps: 100.0, after_rps: 360.0, ratio: 3.6, interval: Some((3.5, 3.7)), pairs: 3 };
 
     #[test]
     fn a_full_machine_with_a_proxy_says_whose_cpu_it_is() {
@@ -147,22 +135,20 @@ mod tests {
             proxy_cores,
             behind: "torr at 127.0.0.1:8080".into(),
             behind_cores,
-            contrast: "100/s became 360/s".into(),
+            contrast: SPEEDUP,
         };
-        let verdict = || Verdict::new(Factor::ServerCpu, Confidence::Likely, "The server uses all CPU.");
-        let shared = with_proxy(verdict(), Some(&before(1.2, 0.3)));
-        assert!(shared.summary.contains("the proxy, nginx, takes the most"), "{}", shared.summary);
-        assert!(
-            shared
-                .because
-                .iter()
-                .any(|because| because.contains("nginx, used 1.20 CPUs, and torr at 127.0.0.1:8080 behind it 0.30"))
-        );
-        assert!(shared.because.iter().any(|because| because.contains("100/s became 360/s")));
-        assert!(with_proxy(verdict(), Some(&before(0.3, 1.2))).summary.contains("torr at 127.0.0.1:8080, behind"));
-        let lock = Verdict::new(Factor::Lock, Confidence::Likely, "a lock");
+        let finding = || Finding::new(Factor::ServerCpu, Confidence::Likely, Headline::AllCpu);
+        let shared = with_proxy(finding(), Some(&before(1.2, 0.3)));
+        assert_eq!(shared.headline, Headline::MachineFullWith { server: "nginx".into(), is_proxy: true });
+        let behind = Fact::BehindCpu { service: "torr at 127.0.0.1:8080".into(), cores: 0.3 };
+        let without = Fact::WithoutProxy { service: None, addresses: vec![], speedup: SPEEDUP };
+        assert!(shared.because.contains(&behind) && shared.because.contains(&without), "{shared:?}");
+        let served = with_proxy(finding(), Some(&before(0.3, 1.2)));
+        let headline = Headline::MachineFullWith { server: "torr at 127.0.0.1:8080".into(), is_proxy: false };
+        assert_eq!(served.headline, headline);
+        let lock = Finding::new(Factor::Lock, Confidence::Likely, Headline::Lock);
         assert_eq!(with_proxy(lock.clone(), Some(&before(1.0, 1.0))), lock);
-        assert_eq!(with_proxy(verdict(), None), verdict());
+        assert_eq!(with_proxy(finding(), None), finding());
     }
 
     #[test]
@@ -172,11 +158,10 @@ mod tests {
             (Confidence::Likely, Confidence::Likely),
             (Confidence::Unknown, Confidence::Unknown),
         ] {
-            let verdict = || Verdict::new(Factor::Lock, before, "a lock");
-            assert_eq!(doubted(verdict(), 0.02).confidence, before);
-            let doubted = doubted(verdict(), 0.25);
-            assert_eq!(doubted.confidence, after);
-            assert!(doubted.because.iter().any(|because| because.contains("25%")), "{:?}", doubted.because);
+            let finding = || Finding::new(Factor::Lock, before, Headline::Lock);
+            assert_eq!(doubted(finding(), 0.02).confidence, before);
+            let doubted = doubted(finding(), 0.25);
+            assert_eq!((doubted.confidence, doubted.because), (after, vec![Fact::Steal { share: 0.25 }]));
         }
     }
 }

@@ -23,7 +23,7 @@ type Row = (&'static str, Case, Factor, Confidence);
 fn check(rows: Vec<Row>) {
     let mut faults = vec![];
     for (what, case, factor, confidence) in rows {
-        let verdict = case.diagnose().verdict;
+        let verdict = case.diagnose().finding;
         if (verdict.factor, verdict.confidence) != (factor, confidence) {
             faults.push(format!("{what}: not {factor}, {confidence:?}, but {verdict:#?}"));
         }

@@ -16,20 +16,6 @@ pub fn rate(per_second: f64) -> String {
     }
 }
 
-/// A rate of bytes per second as bits per second.
-pub fn bits(bytes_per_second: f64) -> String {
-    match bytes_per_second * 8.0 {
-        bits if bits >= 1e6 => format!("{:.1} Mbit/s", bits / 1e6),
-        bits if bits >= 1e3 => format!("{:.0} kbit/s", bits / 1e3),
-        bits => format!("{bits:.0} bit/s"),
-    }
-}
-
-/// A mean of counts, with the digits that keep it from looking like none.
-pub fn mean(count: f64) -> String {
-    if count < 0.1 { format!("{count:.3}") } else { format!("{count:.1}") }
-}
-
 /// A time given in seconds.
 pub fn time(seconds: f64) -> String {
     match seconds {
@@ -54,8 +40,6 @@ mod tests {
         assert_eq!([rate(123_456.0), rate(1234.4), rate(12.34)], ["123.5k/s", "1234/s", "12.3/s"]);
         assert_eq!([time(1.234), time(0.0404), time(0.00123), time(0.000_055)], ["1.23 s", "40 ms", "1.2 ms", "55 us"]);
         assert_eq!((counted(1, "worker"), counted(2, "worker")), ("1 worker".into(), "2 workers".into()));
-        assert_eq!([12.34, 0.1, 0.04].map(mean), ["12.3", "0.1", "0.040"]);
         assert_eq!(percent(0.294), "29%");
-        assert_eq!([2.4e6, 4000.0, 12.0].map(bits), ["19.2 Mbit/s", "32 kbit/s", "96 bit/s"]);
     }
 }

@@ -23,11 +23,11 @@ fn each_recorded_service_has_its_factor() {
 /// Diagnoses a recorded service again.
 fn check(recording: &Recording) -> Result<(), String> {
     let found = recording.diagnose().map_err(|halt| halt.to_string())?;
-    if found.verdict.factor != recording.expected {
-        return Err(format!("not {}, but {:#?}", recording.expected, found.verdict));
+    if found.finding.factor != recording.expected {
+        return Err(format!("not {}, but {:#?}", recording.expected, found.finding));
     }
-    let is_unknown = found.verdict.confidence == Confidence::Unknown;
-    assert_eq!(is_unknown, recording.expected == Factor::Unknown, "{:#?}", found.verdict);
+    let is_unknown = found.finding.confidence == Confidence::Unknown;
+    assert_eq!(is_unknown, recording.expected == Factor::Unknown, "{:#?}", found.finding);
     match found.trail.len() == recording.trail.len() {
         true => Ok(()),
         false => Err(format!("{} of {} experiments were asked for again", found.trail.len(), recording.trail.len())),
@@ -42,5 +42,5 @@ fn a_diagnosis_as_json_is_a_recording_but_for_its_factor() {
     let json = serde_json::to_string(&found).expect("a diagnosis is JSON");
     let again = Recording::of_json(&json, Factor::Connections).expect("it has a setting and a trail");
     assert_eq!((again.trail.len(), again.expected), (recording.trail.len(), Factor::Connections));
-    assert_eq!(again.diagnose().expect("all was recorded").verdict.factor, Factor::Connections);
+    assert_eq!(again.diagnose().expect("all was recorded").finding.factor, Factor::Connections);
 }

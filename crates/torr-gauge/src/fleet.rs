@@ -95,12 +95,6 @@ pub enum AgentState {
 }
 
 impl Fleet {
-    /// Returns a line for each agent that was itself the limit of the run.
-    pub fn limits(&self) -> Vec<String> {
-        let limits = self.agents.iter().filter(|agent| agent.was_limit);
-        limits.map(|agent| format!("the agent {} was itself the limit", agent.name)).collect()
-    }
-
     /// Returns the agents whose counts are not all in the result, because they were lost or had no run.
     pub fn lost(&self) -> impl Iterator<Item = &FleetAgent> {
         let has_cut = self.cut.is_some();
@@ -170,7 +164,6 @@ mod tests {
         let fleet = Fleet { agents: vec![slow, lost], cut: Some(cut), ..Fleet::default() };
         assert_eq!(fleet.ended_early().count(), 0, "the result ends with the lost agent");
         assert_eq!(fleet.lost().map(|agent| &agent.name[..]).collect::<Vec<_>>(), ["b"]);
-        assert_eq!(fleet.limits(), ["the agent a was itself the limit"]);
         let lines = fleet.shortcomings();
         assert_eq!(lines[0], "the agent b was lost");
         assert!(lines[2].starts_with("sessions and entries"), "{lines:?}");

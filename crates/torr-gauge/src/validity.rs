@@ -14,6 +14,7 @@ mod unfinished;
 
 pub use exponential::{Fit, exponential};
 pub use finding::{CHANCE, Criterion, Finding, Validity};
+pub use silence::longest_silence;
 pub use trend::{Trend, trend};
 
 use crate::result::RunResult;

@@ -3,9 +3,11 @@
 //! Names and reasons are those of other machines, and are shown as printable text.
 
 use crate::human::{count, micros, percent, printable, rate};
+use crate::sentence;
 use crate::style::{BAD, FAINT, paint};
 use crate::table::align_within;
 use torr_gauge::fleet::{AgentState, Fleet, FleetAgent};
+use torr_gauge::verdict::Fact;
 
 /// Returns a line for each agent that has not ended as planned, and for the part of the run that the result covers.
 pub(crate) fn cautions(fleet: &Fleet) -> String {
@@ -22,7 +24,9 @@ pub(crate) fn section(fleet: &Fleet, width: usize) -> String {
     let mut rows = vec![names.map(|name| paint(FAINT, name)).to_vec()];
     rows.extend(fleet.agents.iter().map(row));
     let mut text = align_within(&rows, width);
-    fleet.limits().iter().for_each(|line| text.push_str(&caution(line)));
+    let limits = fleet.agents.iter().filter(|agent| agent.was_limit);
+    let limit = |agent: &FleetAgent| sentence::fact(&Fact::AgentLimit { agent: agent.name.clone() });
+    limits.for_each(|agent| text.push_str(&caution(&limit(agent))));
     text
 }
 

@@ -34,6 +34,38 @@ pub fn micros(us: f64) -> String {
     }
 }
 
+/// Formats a rate with its unit: `98,765/s`.
+pub fn per_second(rps: f64) -> String {
+    format!("{}/s", rate(rps))
+}
+
+/// Formats a time given in seconds: `412 us`, `4.12 ms`, `41.2 s`.
+pub fn seconds(s: f64) -> String {
+    micros(s * 1e6)
+}
+
+/// Formats a factor with three digits: `1.98x`, `12.3x`, `0.050x`.
+pub fn times(factor: f64) -> String {
+    if factor < 0.0995 { format!("{factor:.3}x") } else { format!("{}x", three_digits(factor)) }
+}
+
+/// Formats a mean of counts with the digits that keep it from looking like none: `12.3`, `0.040`.
+pub fn mean(count: f64) -> String {
+    if count < 0.1 { format!("{count:.3}") } else { format!("{count:.1}") }
+}
+
+/// Formats bytes per second as bits per second: `19.2 Mbit/s`.
+pub fn bits(bytes_per_second: f64) -> String {
+    let mut n = bytes_per_second * 8.0;
+    for unit in ["bit/s", "kbit/s", "Mbit/s"] {
+        if n < 999.5 {
+            return if unit == "bit/s" { format!("{n:.0} {unit}") } else { format!("{} {unit}", three_digits(n)) };
+        }
+        n /= 1e3;
+    }
+    format!("{} Gbit/s", three_digits(n))
+}
+
 /// Formats bytes in decimal units: `999 B`, `1.23 MB`.
 pub fn bytes(n: f64) -> String {
     let mut n = n;
@@ -107,6 +139,10 @@ mod tests {
             ["1 us", "999 us", "1.00 ms", "41.2 ms", "1.00 s", "3600 s"]
         );
         assert_eq!([0.0, 999.0, 1000.0, 1.5e6, 2e15].map(bytes), ["0 B", "999 B", "1.00 kB", "1.50 MB", "2000 TB"]);
+        assert_eq!([0.05, 1.976, 12.34].map(times), ["0.050x", "1.98x", "12.3x"]);
+        assert_eq!([2.4e6, 4000.0, 12.0].map(bits), ["19.2 Mbit/s", "32.0 kbit/s", "96 bit/s"]);
+        assert_eq!([12.34, 0.1, 0.04].map(mean), ["12.3", "0.1", "0.040"]);
+        assert_eq!((per_second(98_765.4), seconds(0.0404)), ("98,765/s".into(), "40.4 ms".into()));
         assert_eq!(printable("é \"x\"\n\u{1b}[31m\u{202e}"), "é \"x\"\\n\\u{1b}[31m\\u{202e}");
         assert_eq!(["short", "é longer"].map(|text| cut(text, 5)), ["short", "é ..."]);
         assert_eq!([0.0, 0.004, 0.48, 1.0].map(percent), ["0%", "0.4%", "48%", "100%"]);

@@ -14,6 +14,7 @@ pub mod junit;
 pub mod live;
 pub mod otlp;
 pub mod prometheus;
+pub mod sentence;
 pub mod sessions;
 mod steering;
 pub mod style;

@@ -3,13 +3,13 @@
 use crate::human::{bytes, count, micros, percent, plural, printable, rate};
 use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::table::align_within;
-use crate::{entries, expectations, failures, fit, fleet, sessions, steering, summary};
+use crate::{entries, expectations, failures, fit, fleet, sentence, sessions, steering, summary};
 use std::fmt::Write;
 use torr_gauge::fleet::Fleet;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::{RunResult, Tls, Warmup};
 use torr_gauge::validity::Finding;
-use torr_gauge::{Confidence, Factor, FailureKind, Gain, Validity, Verdict};
+use torr_gauge::{Confidence, Factor, FailureKind, Validity, Verdict};
 
 /// Columns of indentation of each line but the heading.
 const INDENT: usize = 2;
@@ -291,9 +291,9 @@ pub fn verdict(verdict: &Verdict) -> String {
         let _ = writeln!(text, "  {:<12} {} {}", "", paint(FAINT, "because"), printable(reason));
     }
     for advice in &verdict.advice {
-        let _ = writeln!(text, "  {:<12} {} {advice}", "", paint(GOOD, "->"));
+        let _ = writeln!(text, "  {:<12} {} {}", "", paint(GOOD, "->"), printable(advice));
     }
-    let gain = verdict.gain.as_ref().map(Gain::to_string);
+    let gain = verdict.gain.as_ref().map(sentence::gain_line);
     for (what, value) in [("gain", &gain), ("verify", &verdict.verify)] {
         if let Some(value) = value {
             let _ = writeln!(text, "  {:<12} {} {value}", "", paint(FAINT, what));

@@ -42,14 +42,6 @@ impl Signals {
         self.network?.listen_overflows
     }
 
-    /// Returns a text about an accept queue that was full in a sample. `None` if there was none, or if queues are not visible.
-    pub fn full_accept_queue(&self) -> Option<String> {
-        self.listeners.iter().find_map(|listener| {
-            let (room, most) = (listener.backlog?, listener.queued_max?);
-            (most > 0 && most >= room).then(|| format!("its accept queue has room for {room}, and {most} waited in it"))
-        })
-    }
-
     /// Returns the ratio of the CPU time that running threads demanded to the CPU time that they got: stolen time is taken from
     /// threads that run. 1 without steal, or if the kernel does not report it.
     pub fn steal_factor(&self) -> f64 {

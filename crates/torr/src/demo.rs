@@ -27,6 +27,7 @@ use torr_gauge::{Machine, RunResult, Verdict, redact};
 use torr_press::Plan;
 use torr_press::request::Options;
 use torr_report::live::LiveProgress;
+use torr_report::sentence;
 
 /// `torr demo`.
 #[derive(Debug, Args)]
@@ -188,7 +189,7 @@ fn diagnose(
     let found = doctor::examine(&assignment, None, None, stop, tell);
     live.clear();
     match found {
-        Ok(diagnosis) => Ok((!diagnosis.interrupted).then_some(diagnosis.verdict)),
+        Ok(diagnosis) => Ok((!diagnosis.interrupted).then(|| sentence::verdict(diagnosis.finding))),
         // The table stands by itself.
         Err(_) => Ok(None),
     }

@@ -7,6 +7,7 @@ mod compare;
 mod outcome;
 mod progress;
 mod render;
+mod written;
 
 use crate::base::Base;
 use crate::exit::{self, CliError};
@@ -29,6 +30,7 @@ use std::sync::{Arc, PoisonError};
 use torr_doctor::remote::RemoteWatch;
 use torr_doctor::{Agents, Assignment, Diagnosis, Halt, Instruments, Observer, diagnose};
 use torr_press::Plan;
+use written::WrittenDiagnosis;
 
 /// The experiments that a session does not allow.
 const SESSIONS_VARY: &str = "of a session only connections, rate and pauses are varied: HEAD, compression and other versions are not \
@@ -72,7 +74,7 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
         return Ok(code);
     }
     let diagnosis = match found {
-        Ok(diagnosis) => diagnosis,
+        Ok(diagnosis) => WrittenDiagnosis::of(diagnosis),
         Err(halt) => return halted(halt, "a diagnosis"),
     };
     match page {
@@ -86,7 +88,7 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
             written.transpose().map_err(CliError::Failed)?;
         }
     }
-    Ok(if diagnosis.interrupted { exit::interrupted() } else { ExitCode::SUCCESS })
+    Ok(if diagnosis.diagnosis.interrupted { exit::interrupted() } else { ExitCode::SUCCESS })
 }
 
 /// Returns the runs over a fleet that the diagnosis makes.

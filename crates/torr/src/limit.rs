@@ -5,6 +5,7 @@ mod curve;
 mod render;
 mod spread;
 mod verify;
+mod written;
 
 use crate::base::{Base, BaseArgs};
 use crate::command_line::Repeatable;
@@ -28,6 +29,7 @@ use torr_doctor::limit::{About, Ask, Press, ResultKind, Settings, find};
 use torr_gauge::collector::Progress;
 use torr_press::{Arrivals, Plan, RunError};
 use torr_report::live::LiveProgress;
+use written::WrittenOutcome;
 
 /// Finds the limit and prints the report.
 pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
@@ -108,11 +110,12 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
             &verify::commands(args, steps.as_ref().map(Steps::agents), session::requests_each(&plan), &outcome),
         ));
     }
-    let written = json.map(|sink| match Repeatable::new(&outcome).json() {
+    let shown = WrittenOutcome::of(&outcome);
+    let written = json.map(|sink| match Repeatable::new(&shown).json() {
         Ok(text) => sink.put(&text),
         Err(error) => Err(sink.failed(&error)),
     });
-    let page = page.map(|sink| report::put(&outcome, sink));
+    let page = page.map(|sink| report::put(&shown, sink));
     let troubles: Vec<_> = [written, page].into_iter().flatten().filter_map(Result::err).collect();
     let failed = exit::failed(&troubles);
     Ok(match failed {

@@ -34,9 +34,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::sessions::EntryName;
+use torr_gauge::{RunResult, Verdict};
 use torr_press::request::Options;
 use torr_press::{Pace, Plan, RunError};
 use torr_report::live::LiveProgress;
+use torr_report::sentence;
 use torr_script::Printing;
 
 /// The default duration of a run.
@@ -211,10 +213,15 @@ pub fn entries(plan: &Plan) -> Vec<EntryName> {
     users.map_or_else(Vec::new, |users| users.entries())
 }
 
+/// Returns the verdict of a run by what was observed in it.
+pub fn judge(run: &RunResult) -> Verdict {
+    sentence::verdict(torr_doctor::passive(run))
+}
+
 /// One run with its verdict.
 pub fn press(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(&Progress)) -> Result<Measurement, CliError> {
     let mut run = torr_press::run(plan, stop, |progress| watch(&progress)).map_err(why_not)?;
-    run.result.verdict = Some(torr_doctor::passive(&run.result));
+    run.result.verdict = Some(judge(&run.result));
     Ok(run)
 }
 

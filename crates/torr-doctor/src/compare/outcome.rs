@@ -5,6 +5,7 @@ use super::row::Row;
 use crate::laboratory::Laboratory;
 use crate::observation::Observation;
 use serde::Serialize;
+use torr_gauge::verdict::Advice;
 
 /// The version of [`Comparison`].
 pub const SCHEMA: &str = "torr.compare/1";
@@ -51,6 +52,9 @@ pub struct Comparison {
     pub workers: Option<usize>,
     /// The conclusion.
     pub conclusion: Conclusion,
+    /// What to do before the command of the conclusion. JSON has it as the last advice, which the program adds.
+    #[serde(skip)]
+    pub preparation: Option<Advice>,
     /// All experiments in their order.
     pub trail: Vec<Observation>,
 }
@@ -69,14 +73,6 @@ pub struct Conclusion {
     pub verify: Option<String>,
 }
 
-impl Conclusion {
-    /// Adds a recommended change, if there is one.
-    fn with_advice(mut self, advice: Option<String>) -> Self {
-        self.advice.extend(advice);
-        self
-    }
-}
-
 /// Assembles the result.
 pub(super) fn finish(
     kind: Kind,
@@ -86,7 +82,6 @@ pub(super) fn finish(
     conclusion: Conclusion,
 ) -> Comparison {
     let plan = &lab.assignment.plan;
-    let conclusion = conclusion.with_advice(lab.assignment.again.before_running());
     let (seconds, assignment) = (lab.elapsed().as_secs_f64(), lab.assignment);
     let mut trail = lab.trail;
     // The time series of the runs are not needed, and would be most of the JSON.
@@ -104,6 +99,7 @@ pub(super) fn finish(
         rows,
         workers: None,
         conclusion,
+        preparation: assignment.again.before_running(),
         trail,
     }
 }

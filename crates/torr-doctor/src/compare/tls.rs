@@ -8,10 +8,12 @@ use crate::assignment::Assignment;
 use crate::halt::Halt;
 use crate::laboratory::Laboratory;
 use crate::observation::ExperimentStart;
-use crate::rules::ECDSA;
 use crate::turns::Ratio;
 use crate::words::{percent, time};
 use std::sync::atomic::AtomicBool;
+
+/// The advice for a server whose certificate has an RSA key.
+const ECDSA: &str = "use an ECDSA certificate: its signatures cost a fraction of those of an RSA key";
 
 /// Compares transports with the first of them. They must have full and resumed handshakes, each with keep-alive and without.
 ///

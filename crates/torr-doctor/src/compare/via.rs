@@ -8,13 +8,16 @@ use crate::halt::Halt;
 use crate::invocation::{Flag, Invocation};
 use crate::laboratory::Laboratory;
 use crate::observation::{ExperimentStart, Observation};
-use crate::rules::{PROXY_CPU, whose_cpu};
 use crate::turns::{Ratio, median};
 use crate::words::{percent, rate, time};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use torr_net::Address;
 use torr_signals::PeerUse;
+
+/// The advice for a proxy that takes much CPU.
+const PROXY_CPU: &str = "make the proxy's part cheaper: compression, rules and a log line for each request, as far as these are on, and \
+                         fewer copies of bodies; or give it CPU of its own";
 
 /// The share of the machine's CPU from which the machine is saturated.
 const FULL: f64 = 0.93;
@@ -188,7 +191,12 @@ impl Whose {
     }
 
     fn summary(&self) -> String {
-        whose_cpu(&self.proxy, self.proxy_cores, &self.service, self.service_cores)
+        let (proxy, service) = (&self.proxy, &self.service);
+        let server = match self.proxy_cores >= self.service_cores {
+            true => format!("the proxy, {proxy}"),
+            false => format!("{service}, behind the proxy"),
+        };
+        format!("The machine's CPU is saturated; of the two servers, {server}, uses the most.")
     }
 
     fn in_words(&self) -> String {

@@ -8,8 +8,8 @@ use super::reading::Reading;
 use super::settings::Settings;
 use super::usl::Fit;
 use serde::{Deserialize, Serialize};
-use torr_gauge::Verdict;
 use torr_gauge::latency::Summary;
+use torr_gauge::verdict::Finding;
 
 /// The version of [`Outcome`]. Within a version fields may be added, and their meaning does not change.
 pub const SCHEMA: &str = "torr.limit/1";
@@ -62,9 +62,9 @@ pub struct Outcome {
     /// The reason of that failure.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failure: Option<String>,
-    /// The passive verdict of that step.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub verdict: Option<Verdict>,
+    /// The passive finding of that step. JSON has it as a verdict with sentences, which the program adds.
+    #[serde(skip)]
+    pub finding: Option<Finding>,
     /// Response times of an idle service in microseconds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub base_us: Option<Summary>,
@@ -82,7 +82,8 @@ pub struct Outcome {
     /// The behaviour above the limit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub overload: Option<Overload>,
-    /// All steps in their order, except those of the ladder.
+    /// All steps in their order, except those of the ladder. JSON has them with their verdicts, which the program adds.
+    #[serde(skip)]
     pub steps: Vec<Reading>,
 }
 

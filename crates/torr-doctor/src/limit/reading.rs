@@ -10,7 +10,8 @@ use torr_gauge::latency::Summary;
 use torr_gauge::result::{Arrivals, RunResult};
 use torr_gauge::threshold::{ObjectiveResult, measured_us};
 use torr_gauge::validity::Criterion;
-use torr_gauge::{Factor, FailureSide, Verdict};
+use torr_gauge::verdict::Finding;
+use torr_gauge::{Factor, FailureSide};
 
 /// The share of due requests that must have a response once the load is steady.
 const KEEPS_UP: f64 = 0.97;
@@ -65,9 +66,10 @@ pub struct Reading {
     /// The CPU that other programs used.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub taken: Option<Taken>,
-    /// The passive verdict. `None` if the step failed, and nothing but the objectives tells.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub verdict: Option<Verdict>,
+    /// The passive finding. `None` if the step failed, and nothing but the objectives tells. JSON has it as a verdict with
+    /// sentences, which the program adds.
+    #[serde(skip)]
+    pub finding: Option<Finding>,
 }
 
 impl Reading {
@@ -84,7 +86,7 @@ impl Reading {
         let early = ended_early.then(|| "it plainly failed".to_owned());
         let failed = || objectives.iter().find(|kept| !kept.kept).map(|kept| in_words(kept, result));
         let failure = nothing.or_else(failed).or(behind).or(early);
-        let (verdict, is_kept) = (crate::passive(result), failure.is_none());
+        let (finding, is_kept) = (crate::passive(result), failure.is_none());
         Self {
             purpose: ask.purpose,
             why: ask.why.clone(),
@@ -97,14 +99,14 @@ impl Reading {
             latency_us: result.latency_us,
             connections: result.connections.peak,
             kept: is_kept,
-            generator: failure.as_ref().and_then(|_| generator_to_blame(result, &objectives, &verdict)),
+            generator: failure.as_ref().and_then(|_| generator_to_blame(result, &objectives, &finding)),
             failure,
             objectives,
             generator_saturated: result.generator.saturated,
             ended_early,
             taken: Taken::during(result),
             // A service that responds as fast as requests come, and misses an objective, has a limit that a plain run does not see.
-            verdict: Some(verdict).filter(|verdict| is_kept || verdict.factor != Factor::None),
+            finding: Some(finding).filter(|finding| is_kept || finding.factor != Factor::None),
         }
     }
 
@@ -128,7 +130,7 @@ impl Reading {
             generator_saturated: false,
             ended_early: true,
             taken: None,
-            verdict: None,
+            finding: None,
         }
     }
 
@@ -206,7 +208,7 @@ fn in_words(kept: &ObjectiveResult, run: &RunResult) -> String {
 }
 
 /// Returns the reason why the step may have failed by the generator's own limits.
-fn generator_to_blame(run: &RunResult, objectives: &[ObjectiveResult], verdict: &Verdict) -> Option<String> {
+fn generator_to_blame(run: &RunResult, objectives: &[ObjectiveResult], finding: &Finding) -> Option<String> {
     let own = run.causes.iter().filter(|cause| cause.side == FailureSide::Client);
     if let Some(cause) = own.clone().max_by_key(|cause| cause.count) {
         let count: u64 = own.map(|cause| cause.count).sum();
@@ -231,5 +233,5 @@ fn generator_to_blame(run: &RunResult, objectives: &[ObjectiveResult], verdict: 
     if let Some(lag) = lag.filter(|lag| lag.value >= MATTERS * tail) {
         return Some(lag.note.clone());
     }
-    (verdict.factor == Factor::Generator).then(|| verdict.summary.clone())
+    (finding.factor == Factor::Generator).then(|| "the load generator was the limit".to_owned())
 }

@@ -6,30 +6,23 @@ use crate::thresholds::{
     MOST_IN_FLIGHT, MOST_WAIT, ONE, PASSIVE_POOL_IN_USE, PASSIVE_THREADS, SMALL_POOL, SPARE_CPU, UPSTREAM_KEPT,
     UPSTREAM_OPENS, WAITED,
 };
-use crate::witnesses::{rows_for_little, rows_one_by_one, throttled};
-use crate::words::{mean, percent, time};
-use torr_gauge::{Factor, RunResult, Verdict};
-use torr_signals::{PeerUse, Role};
+use crate::witnesses::{rows_for_little, rows_one_by_one, throttled, throttled_fact};
+use torr_gauge::signals::{PeerUse, Role};
+use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
+use torr_gauge::{Factor, RunResult};
 
 /// A quota of CPU time.
-pub fn quota(run: &RunResult) -> Option<Verdict> {
+pub fn quota(run: &RunResult) -> Option<Finding> {
     let quota = throttled(run.signals.as_ref())?;
-    Some(
-        likely(Factor::CpuQuota, "A quota of CPU time stops the server again and again.")
-            .because(format!(
-                "its cgroup may use {:.2} CPUs and was throttled in {} of the periods",
-                quota.cores,
-                percent(quota.throttled_share())
-            ))
-            .advice("raise the quota (cpu.max, CPUQuota=, a container's CPU limit)"),
-    )
+    let cores = run.signals.as_ref().and_then(|signals| signals.machine).map(|machine| machine.cores);
+    Some(likely(Factor::CpuQuota, Headline::CpuQuota).because(throttled_fact(quota, cores)).advice(Advice::RaiseQuota))
 }
 
 /// Many messages to the database for each request, or a database that is busy.
-pub fn database(run: &RunResult) -> Option<Verdict> {
+pub fn database(run: &RunResult) -> Option<Finding> {
     let signals = run.signals.as_ref()?;
-    if let Some((verdict, _)) = rows_one_by_one(&figures(run)) {
-        return Some(verdict);
+    if let Some((finding, _)) = rows_one_by_one(&figures(run)) {
+        return Some(finding);
     }
     let databases = signals.peers.iter().filter(|peer| peer.role == Role::Database);
     let peer = databases.max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
@@ -40,26 +33,22 @@ pub fn database(run: &RunResult) -> Option<Verdict> {
         && peer.cores() > generator
         && peer.cores() > DATABASE_WORKS * machine.cores as f64;
     (most && (full || machine.cpu_share >= MACHINE_FULL)).then(|| {
-        likely(Factor::Database, "The database behind the service is busy with its queries.")
-            .because(format!("it used {:.2} CPUs, the server {:.2}", peer.cores(), signals.server_cores()))
-            .advice("look at its slowest queries, and at missing indexes")
+        likely(Factor::Database, Headline::DatabaseBusy)
+            .because(Fact::PeerCpu { peer: peer.label(), cores: peer.cores(), server_cores: signals.server_cores() })
+            .advice(Advice::SlowQueries)
     })
 }
 
 /// The server is saturated, and receives far more from the database than it sends.
-pub fn rows(run: &RunResult) -> Option<Verdict> {
+pub fn rows(run: &RunResult) -> Option<Finding> {
     let figures = figures(run);
     let answered = run.bytes.received as f64 / run.requests.max(1) as f64;
     let (_, fetched) = rows_for_little(&figures, answered)?;
-    server_is_full(run).then(|| {
-        likely(Factor::Orm, "The server is busy, and receives far more from the database than it sends to clients.")
-            .because(fetched)
-            .advice("fetch only the columns and rows that the response needs")
-    })
+    server_is_full(run).then(|| likely(Factor::Orm, Headline::RowsForLittle).because(fetched).advice(Advice::FewerRows))
 }
 
 /// A proxy that opens a connection for each request.
-pub fn proxy(run: &RunResult) -> Option<Verdict> {
+pub fn proxy(run: &RunResult) -> Option<Finding> {
     let signals = run.signals.as_ref()?;
     // Connections of the warm-up are included.
     let own = run.connections.opened + run.connections.carried + run.warmup.map_or(0, |warmup| warmup.requests);
@@ -73,25 +62,22 @@ pub fn proxy(run: &RunResult) -> Option<Verdict> {
     let churns = |peer: &&PeerUse| peer.kept.is_none_or(|kept| kept < UPSTREAM_KEPT);
     let Some(behind) = signals.peers.iter().filter(is_behind).find(churns) else {
         // So short are they that none was seen, if there is no peer at all.
-        let summary =
-            "Somebody opens a connection for each request: a proxy to the service, or the service to what it asks.";
         return signals.peers.is_empty().then(|| {
-            undecided(summary)
-                .because(format!(
-                    "{each:.2} connections were opened on this machine for each request, beside the generator's"
-                ))
-                .advice("let 'torr doctor' tell, and keep connections to upstreams and databases alive")
+            undecided(Headline::SomethingConnects)
+                .because(Fact::UpstreamOpens { peer: None, per_request: each })
+                .advice(Advice::Diagnose)
+                .advice(Advice::KeepUpstreamConnections)
         });
     };
     Some(
-        likely(Factor::Proxy, "The proxy before the service opens a connection to it for each request.")
-            .because(format!("{each:.2} connections were opened to {} for each request", behind.address))
-            .advice("keep connections to the upstream alive, and compare by 'torr doctor'"),
+        likely(Factor::Proxy, Headline::ProxyConnects)
+            .because(Fact::UpstreamOpens { peer: Some(behind.address.clone()), per_request: each })
+            .advice(Advice::KeepUpstreamConnections),
     )
 }
 
 /// Nothing is busy and yet requests wait: for a limiter, a worker, a lock, a connection to a database.
-pub fn waiting(run: &RunResult) -> Option<Verdict> {
+pub fn waiting(run: &RunResult) -> Option<Finding> {
     let figures = figures(run);
     let signals = figures.signals.as_ref()?;
     let machine = signals.machine?;
@@ -111,20 +97,11 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
     // Connections in the accept queue have not been read either.
     let queued: f64 = signals.listeners.iter().filter_map(|listener| listener.queued_mean).sum();
     let there = signals.clients.map_or(many, |clients| clients.established + queued);
-    let with_evidence = |verdict: Verdict| {
-        verdict
-            .because(format!("the server used {:.2} of {} CPUs", signals.server_cores(), machine.cores))
-            .because(format!(
-                "requests took {} on average, {} at least: at the shortest time {} would be worked on at a time",
-                time(latency.mean / 1e6),
-                time(latency.min as f64 / 1e6),
-                mean(held)
-            ))
-            .because_counted(hands.round() as u64, |hands| {
-                format!("{hands} of {there:.0} connections had a request in the server's hands")
-            })
-            .advice("let 'torr doctor' tell: it varies the load")
-    };
+    let in_service = Fact::InService { requests: hands.round(), of: there };
+    let facts = [
+        Fact::ServerCpu { used_cores: signals.server_cores(), cores: Some(machine.cores), busiest_thread: None },
+        Fact::Waiting { mean_s: latency.mean / 1e6, min_s: latency.min as f64 / 1e6, at_a_time: held },
+    ];
     let pool = signals.peers.iter().find(|peer| {
         peer.role != Role::Other
             && peer
@@ -133,31 +110,27 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
     });
     // What its threads wait for tells more than what has been read: a server may read all, and have one thread for it.
     let (holding, turns) = (figures.holding() as f64, figures.taking_turns());
-    let verdict = match pool {
+    let finding = match pool {
         // A few connections whose responses vary look alike, but hardly so much.
         _ if held < HARDLY_ONE && latency.mean > HELD_BACK * latency.min as f64 => {
-            likely(Factor::RateLimit, "A limiter holds requests back: they wait though nothing is busy.")
+            likely(Factor::RateLimit, Headline::LimiterDelays)
         }
-        _ if held < ONE && turns >= 2 => {
-            likely(Factor::Lock, "Requests wait for a lock: one at a time goes on, and threads take turns at it.")
-        }
+        _ if held < ONE && turns >= 2 => likely(Factor::Lock, Headline::Lock),
         _ if holding >= 1.0 && holding < PASSIVE_THREADS.0 * held + PASSIVE_THREADS.1
             || hands < FEW_IN_HAND * there =>
         {
-            likely(Factor::Workers, "All workers are taken, and wait: CPU is free.")
+            likely(Factor::Workers, Headline::WorkersBlocked(None))
         }
         Some(peer) if peer.connections < SMALL_POOL * many => {
-            likely(Factor::Database, "Requests wait for a connection to the database: its pool is in use.").because(
-                format!(
-                    "{} of {} connections to {} had a request in flight",
-                    mean(peer.waiting.unwrap_or(0.0)),
-                    mean(peer.connections),
-                    peer.address
-                ),
-            )
+            likely(Factor::Database, Headline::PoolInUse).because(Fact::PeerInFlight {
+                peer: peer.address.clone(),
+                mean: peer.waiting.unwrap_or(0.0),
+                connections: peer.connections,
+            })
         }
         // For a lock, a limiter, or whatever else: a single run does not tell.
         _ => return None,
     };
-    Some(with_evidence(verdict))
+    let has_requests = hands.round() > 0.0;
+    Some(finding.because(facts).because(has_requests.then_some(in_service)).advice(Advice::Diagnose))
 }

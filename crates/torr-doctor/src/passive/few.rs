@@ -2,15 +2,15 @@
 
 use super::seen::undecided;
 use crate::thresholds::FEW_RESPONSES;
-use crate::words::counted;
-use torr_gauge::{RunResult, Verdict};
+use torr_gauge::RunResult;
+use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
 
 /// The run was one of a few requests, which were answered.
-pub fn rule(run: &RunResult) -> Option<Verdict> {
+pub fn rule(run: &RunResult) -> Option<Finding> {
     let is_few = run.requests < FEW_RESPONSES && run.plan.requests.is_some_and(|planned| planned < FEW_RESPONSES);
     (is_few && run.sessions.is_none() && run.requests > 0 && run.errors.total() == 0).then(|| {
-        undecided("A few requests do not show what limits the service.")
-            .because(format!("there were {} only", counted(run.requests as usize, "response")))
-            .advice("send more requests with -n, or load for some seconds with -d")
+        undecided(Headline::FewRequests)
+            .because(Fact::Responses { responses: run.requests })
+            .advice(Advice::MoreRequests)
     })
 }

@@ -1,71 +1,65 @@
 //! Whether a run kept its scheduled rate. A run that did has no limiting factor: its throughput is the rate.
 
-use super::seen::{likely, others, undecided};
+use super::seen::{busy_generator, likely, other_programs, undecided};
 use super::{failing, sessions, wire};
 use crate::thresholds::{
     ALL_IN_USE, AT_THE_CAP, BACKLOG_DEVIATIONS, BACKLOG_GREW, BACKLOG_GREW_IN_STAGES, BACKLOG_LATE, BACKLOG_S,
     BACKLOG_SHARE, FEW_IN_FLIGHT, MACHINE_PAUSE, MANY_FAILED, OWN_PAUSE, STALLED,
 };
-use crate::words::{counted, percent, rate, time};
+use crate::witnesses::throttled_fact;
 use torr_gauge::fleet::Fleet;
 use torr_gauge::latency::Summary;
-use torr_gauge::validity::Criterion;
-use torr_gauge::{Factor, RunResult, Verdict};
+use torr_gauge::validity::{Criterion, longest_silence};
+use torr_gauge::verdict::{Advice, Fact, Finding, Headline, KeptRate, Unit};
+use torr_gauge::{Factor, RunResult};
 
 /// The rate was kept: nothing limited the run.
-pub fn rule(run: &RunResult) -> Option<Verdict> {
+pub fn rule(run: &RunResult) -> Option<Finding> {
     if fails(run) || sessions::too_many_failed(run) {
         return None;
     }
-    let verdict = if kept_schedule(run) {
+    let (rate, done) = if kept_schedule(run) {
         if let Some(silence) = silence(run) {
             return Some(silence);
         }
-        let noun = if run.sessions.is_some() { " for sessions" } else { "" };
-        let planned = match run.plan.rate {
-            Some(planned) => format!("your rate of {}{noun}", rate(planned)),
-            None if run.steering.iter().any(|event| event.what.changes_load()) => {
-                "the rates that you steered to".into()
-            }
-            None => "the rates of your stages".into(),
-        };
-        likely(Factor::None, format!("The service kept {planned}: nothing limited this run.")).because(done(run))
+        (kept_rate(run), done(run))
     } else if ran_at_the_cap(run) {
-        let cap = run.plan.max_rate?;
-        likely(
-            Factor::None,
-            format!("The service kept the {} of --max-rate: nothing else limited this run.", rate(cap)),
-        )
-        .because(match &run.sessions {
-            Some(sessions) => {
-                let begun = rate(sessions.started as f64 / run.duration_s.max(1e-3));
-                format!("{begun} of sessions were begun of the {} that were allowed", rate(cap))
-            }
-            None => format!("{} were answered of the {} that were allowed", rate(run.rps), rate(cap)),
-        })
+        let cap_rps = run.plan.max_rate?;
+        let (unit, rps) = match &run.sessions {
+            Some(sessions) => (Unit::Session, sessions.started as f64 / run.duration_s.max(1e-3)),
+            None => (Unit::Request, run.rps),
+        };
+        (KeptRate::Cap(cap_rps), Fact::RateCapped { unit, rps, cap_rps })
     } else {
         return None;
     };
-    let verdict = verdict
-        .because_counted(run.errors.total(), |failed| match run.sessions {
-            Some(_) => format!("{} failed, which is too few to matter", counted(failed as usize, "request")),
-            None => format!("{failed} of them failed, which is too few to matter"),
-        })
-        .because_if(response_times(run))
-        .because_if(server(run))
-        .because_if(throttled(run))
-        .because(format!("the generator's busiest thread had work {} of the time", percent(run.generator.busy_share)))
-        .because_if(others(run));
-    let verdict = match wire::delayed_ack(run) {
-        Some(acks) => verdict.because(format!("response times could be lower: {}", acks.summary)),
-        None => verdict,
-    };
-    Some(verdict.advice("how much more it takes is unknown: 'torr limit' finds the highest rate that it sustains"))
+    let failed = run.errors.total();
+    Some(
+        likely(Factor::None, Headline::RateKept(rate))
+            .because(done)
+            .because((failed > 0).then_some(Fact::FewFailed { failed }))
+            .because(response_times(run))
+            .because(server(run))
+            .because(throttled(run))
+            .because(busy_generator(run))
+            .because(other_programs(run))
+            .because(wire::delayed_ack(run).map(|_| Fact::DelayedAckTimes))
+            .advice(Advice::FindLimit),
+    )
+}
+
+fn kept_rate(run: &RunResult) -> KeptRate {
+    match run.plan.rate {
+        Some(planned) if run.sessions.is_some() => KeptRate::Sessions(planned),
+        Some(planned) => KeptRate::Planned(planned),
+        None if run.steering.iter().any(|event| event.what.changes_load()) => KeptRate::Steered,
+        None => KeptRate::Stages,
+    }
 }
 
 /// The service fell silent, and served all that was due later: a rate that was kept otherwise does not make up for it. `None` if the
 /// generator itself was late.
-fn silence(run: &RunResult) -> Option<Verdict> {
+fn silence(run: &RunResult) -> Option<Finding> {
     let findings = run.validity.iter().flat_map(|validity| &validity.findings);
     let of = |what| findings.clone().find(|finding| finding.what == what);
     let silence = of(Criterion::Silence).filter(|silence| !silence.ok && !run.generator.saturated)?;
@@ -73,19 +67,19 @@ fn silence(run: &RunResult) -> Option<Verdict> {
     if of(Criterion::SendLag).is_some_and(|lag| lag.value / 1e6 >= OWN_PAUSE * silence.value) {
         return None;
     }
-    let longest = time(run.latency_us?.max as f64 / 1e6);
+    let (from_s, to_s) = longest_silence(&run.series)?;
     Some(
-        undecided("The service stopped responding for a while, and served what was due only afterwards.")
-            .because(silence.note.clone())
-            .because(format!("the longest response time was {longest}"))
+        undecided(Headline::Silence)
+            .because(Fact::Silence { from_s, to_s })
+            .because(Fact::LongestResponse { seconds: run.latency_us?.max as f64 / 1e6 })
             .because(done(run))
-            .because_if(server(run))
-            .advice("look for what happened then in the log of the service: a garbage collection, a checkpoint, a restart, a failover"),
+            .because(server(run))
+            .advice(Advice::LogOfSilence),
     )
 }
 
 /// Responses kept up with a schedule or a cap, but too many were failures: no limit was met, the service failed.
-pub fn failures(run: &RunResult) -> Option<Verdict> {
+pub fn failures(run: &RunResult) -> Option<Finding> {
     if !fails(run) || !(kept_schedule(run) || ran_at_the_cap(run)) {
         return None;
     }
@@ -96,7 +90,7 @@ pub fn failures(run: &RunResult) -> Option<Verdict> {
 }
 
 /// Returns as evidence how far a schedule was missed. `None` for a closed loop.
-pub fn shortfall(run: &RunResult) -> Option<String> {
+pub fn shortfall(run: &RunResult) -> Option<Fact> {
     if !run.plan.is_scheduled() || run.requests == 0 || kept_schedule(run) {
         return None;
     }
@@ -105,48 +99,31 @@ pub fn shortfall(run: &RunResult) -> Option<String> {
         return None;
     }
     if let Some(agent) = run.fleet.iter().flat_map(Fleet::ended_early).next() {
-        return Some(format!(
-            "the rate was not kept: from the end of the agent {} on, its part was not made",
-            agent.name
-        ));
+        return Some(Fact::RateLostWithAgent { agent: agent.name.clone() });
     }
+    let missed = |unit, due: u64, open: u64| Fact::RateMissed { unit, due, share: open as f64 / due.max(1) as f64 };
     if let Some(sessions) = &run.sessions {
-        let missing = percent(sessions.unfinished as f64 / sessions.started.max(1) as f64);
-        return (sessions.unfinished > 0).then(|| {
-            let started = counted(sessions.started as usize, "session");
-            format!("the rate was not kept: of {started} that were due {missing} had not ended when the run did")
-        });
+        let (due, open) = (sessions.started, sessions.unfinished);
+        return (open > 0).then(|| missed(Unit::Session, due, open));
     }
-    let due = counted(run.started as usize, "request");
-    let missing = percent(run.unfinished as f64 / run.started.max(1) as f64);
-    match (run.unfinished, last_due_s(run)) {
-        (0, None) => None,
-        (0, Some(due_s)) => Some(format!(
-            "the rate was not kept: the last of {due} was due after {}, and the last response came after {}",
-            time(due_s),
-            time(run.duration_s)
-        )),
-        _ => {
-            Some(format!("the rate was not kept: of {due} that were due {missing} had no response when the run ended"))
-        }
+    let due = run.started;
+    match run.unfinished {
+        0 => last_due_s(run).map(|last_due_s| Fact::RateLate { due, last_due_s, ended_s: run.duration_s }),
+        open => Some(missed(Unit::Request, due, open)),
     }
 }
 
 /// Returns what became of the requests or sessions that were due.
-fn done(run: &RunResult) -> String {
-    if let Some(sessions) = &run.sessions {
-        let unfinished = match sessions.unfinished {
-            0 => String::new(),
-            count => format!(", {count} still in progress when the run ended"),
-        };
-        let started = counted(sessions.started as usize, "session");
-        return format!("{} of {started} that were due ended{unfinished}", sessions.finished + sessions.failed);
+fn done(run: &RunResult) -> Fact {
+    match &run.sessions {
+        Some(sessions) => Fact::Done {
+            unit: Unit::Session,
+            done: sessions.finished + sessions.failed,
+            due: sessions.started,
+            unfinished: sessions.unfinished,
+        },
+        None => Fact::Done { unit: Unit::Request, done: run.requests, due: run.started, unfinished: run.unfinished },
     }
-    let unfinished = match run.unfinished {
-        0 => String::new(),
-        count => format!(", {count} still in flight when the run ended"),
-    };
-    format!("{} of {} that were due were answered{unfinished}", run.requests, counted(run.started as usize, "request"))
 }
 
 /// When the last request of a run with so many requests was due, in seconds. `None` where time ends the run, or stages.
@@ -235,33 +212,27 @@ fn ran_at_the_cap(run: &RunResult) -> bool {
     begun as f64 + run.plan.threads as f64 >= AT_THE_CAP * cap * sending_s && in_use < ALL_IN_USE
 }
 
-fn response_times(run: &RunResult) -> Option<String> {
+fn response_times(run: &RunResult) -> Option<Fact> {
     let latency = run.latency_us?;
-    let shown = |us: u64| time(us as f64 / 1e6);
-    Some(match latency.p99 {
-        Some(p99) => format!("half of the responses took {} at most, 99% of them {}", shown(latency.p50?), shown(p99)),
-        None => {
-            format!("half of the responses took {} at most, the longest {}", shown(latency.p50?), shown(latency.max))
-        }
+    let seconds = |us: u64| us as f64 / 1e6;
+    Some(Fact::ResponseTimes {
+        p50_s: seconds(latency.p50?),
+        p99_s: latency.p99.map(seconds),
+        max_s: seconds(latency.max),
     })
 }
 
-fn server(run: &RunResult) -> Option<String> {
-    let Some(host) = &run.host else { return Some("the server's processes cannot be seen from here".into()) };
-    let busiest = host.server_threads.first().copied().unwrap_or(0.0);
-    Some(format!(
-        "the server used {:.2} of {}, its busiest thread {} of a CPU",
-        host.server_cores,
-        counted(host.cores, "CPU"),
-        percent(busiest)
-    ))
+fn server(run: &RunResult) -> Fact {
+    let Some(host) = &run.host else { return Fact::ServerNotVisible };
+    Fact::ServerCpu {
+        used_cores: host.server_cores,
+        cores: Some(host.cores),
+        busiest_thread: Some(host.server_threads.first().copied().unwrap_or(0.0)),
+    }
 }
 
-fn throttled(run: &RunResult) -> Option<String> {
-    let quota = run.signals.as_ref()?.quota().filter(|quota| quota.throttled_periods > 0)?;
-    Some(format!(
-        "its CPU quota of {:.2} throttled it in {} of the periods",
-        quota.cores,
-        percent(quota.throttled_share())
-    ))
+fn throttled(run: &RunResult) -> Option<Fact> {
+    let signals = run.signals.as_ref()?;
+    let quota = signals.quota().filter(|quota| quota.throttled_periods > 0)?;
+    Some(throttled_fact(quota, signals.machine.map(|machine| machine.cores)))
 }

@@ -1,24 +1,34 @@
-//! What several passive rules read of a run, and how they begin a verdict.
+//! What several passive rules read of a run, and how they begin a finding.
 
 use crate::figures::Figures;
 use crate::ladder::{Ladder, Rung};
-use crate::thresholds::{FULL_THREAD, MACHINE_FULL, WORTH_TELLING};
+use crate::thresholds::{FULL_THREAD, MACHINE_FULL};
+use crate::witnesses;
 use torr_gauge::host::Host;
-use torr_gauge::{Confidence, Factor, RunResult, Verdict};
-use torr_signals::Signals;
+use torr_gauge::verdict::{Fact, Finding, Headline};
+use torr_gauge::{Confidence, Factor, RunResult, Signals};
 
-pub fn likely(factor: Factor, summary: impl Into<String>) -> Verdict {
-    Verdict::new(factor, Confidence::Likely, summary)
+pub fn likely(factor: Factor, headline: Headline) -> Finding {
+    Finding::new(factor, Confidence::Likely, headline)
 }
 
-pub fn undecided(summary: &str) -> Verdict {
-    Verdict::new(Factor::Unknown, Confidence::Unknown, summary)
+pub fn undecided(headline: Headline) -> Finding {
+    Finding::new(Factor::Unknown, Confidence::Unknown, headline)
 }
 
 /// The other programs that used the server's machine, by name, as evidence.
-pub fn others(run: &RunResult) -> Option<String> {
-    let others = run.signals.as_ref()?.busiest_others(WORTH_TELLING)?;
-    Some(format!("the busiest other programs here: {others}"))
+pub fn other_programs(run: &RunResult) -> Option<Fact> {
+    witnesses::other_programs(run.signals.as_ref()?)
+}
+
+/// How busy the generator's busiest thread was, as evidence.
+pub fn busy_generator(run: &RunResult) -> Fact {
+    Fact::GeneratorBusy { share: run.generator.busy_share, cores: None }
+}
+
+/// The CPU of the server's machine that all programs used, as evidence.
+pub fn machine_cpu(host: &Host) -> Fact {
+    Fact::MachineCpu { share: host.cpu_share, cores: Some(host.cores) }
 }
 
 /// Whether a thread of the server was full, or its machine was.

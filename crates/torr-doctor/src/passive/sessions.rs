@@ -1,10 +1,11 @@
 //! Sessions that end early: the throughput of such a run says little of the service.
 
+use super::seen::likely;
 use crate::thresholds::MANY_FAILED;
-use crate::words::{counted, percent};
 use std::cmp::Reverse;
 use torr_gauge::sessions::EntryResult;
-use torr_gauge::{Confidence, Factor, RunResult, Verdict};
+use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
+use torr_gauge::{Factor, RunResult};
 
 /// The number of entries that the verdict names.
 const NAMED: usize = 3;
@@ -15,27 +16,21 @@ pub fn too_many_failed(run: &RunResult) -> bool {
 }
 
 /// Too many sessions ended early.
-pub fn rule(run: &RunResult) -> Option<Verdict> {
+pub fn rule(run: &RunResult) -> Option<Finding> {
     let sessions = run.sessions.as_ref().filter(|_| too_many_failed(run))?;
-    let share = sessions.failed as f64 / sessions.started.max(1) as f64;
     let mut entries: Vec<&EntryResult> = run.entries.iter().filter(|entry| entry.sessions_failed > 0).collect();
     entries.sort_by_key(|entry| Reverse(entry.sessions_failed));
-    let summary = "Too many sessions ended early for the throughput to mean much.";
-    let mut verdict = Verdict::new(Factor::Errors, Confidence::Likely, summary).because(format!(
-        "{} of {} failed ({})",
-        sessions.failed,
-        counted(sessions.started as usize, "session"),
-        percent(share)
-    ));
-    for entry in entries.iter().take(NAMED) {
-        verdict = verdict.because(format!(
-            "{} ended at '{}' ({}:{})",
-            counted(entry.sessions_failed as usize, "session"),
-            entry.name,
-            entry.file,
-            entry.line
-        ));
-    }
-    let file = entries.first().map_or("FILE", |entry| entry.file.as_str());
-    Some(verdict.advice(format!("look at one session: 'torr once {file}' with the same variables shows what it gets")))
+    let ended = |entry: &&EntryResult| Fact::SessionsEnded {
+        sessions: entry.sessions_failed,
+        entry: entry.name.clone(),
+        file: entry.file.clone(),
+        line: entry.line,
+    };
+    let file = entries.first().map_or("FILE", |entry| entry.file.as_str()).to_owned();
+    Some(
+        likely(Factor::Errors, Headline::SessionsFailed)
+            .because(Fact::SessionsFailed { failed: sessions.failed, started: sessions.started })
+            .because(entries.iter().take(NAMED).map(ended))
+            .advice(Advice::LookAtSession { file }),
+    )
 }

@@ -4,10 +4,11 @@ mod schedule;
 
 use super::passive;
 use serde_json::{Value, json};
-use torr_gauge::{Confidence, Factor, Verdict};
+use torr_gauge::verdict::{Advice, Fact, Finding, Headline, KeptRate, ProgramCpu, Unit};
+use torr_gauge::{Confidence, Factor};
 
 /// A healthy run that nothing in it explains, changed as the test wants.
-fn verdict(changes: Value) -> Verdict {
+fn verdict(changes: Value) -> Finding {
     let mut run = json!({
         "schema": "torr.run/1", "torr": "0", "target": "http://h/", "started_at": "",
         "plan": {"connections": 100, "threads": 2, "keep_alive": true, "protocol": "http/1.1", "method": "GET", "timeout_s": 10.0},
@@ -23,9 +24,13 @@ fn verdict(changes: Value) -> Verdict {
     });
     merge(&mut run, changes);
     let verdict = passive(&serde_json::from_value(run).expect("it has the schema's form"));
-    assert!(!verdict.summary.is_empty() && !verdict.because.is_empty() && !verdict.advice.is_empty(), "{verdict:?}");
-    let counts_nothing = |because: &&String| because.split_whitespace().any(|word| word == "0");
-    assert_eq!(verdict.because.iter().find(counts_nothing), None, "zero is no evidence");
+    assert!(!verdict.because.is_empty() && !verdict.advice.is_empty(), "{verdict:?}");
+    let is_zero = |fact: &&Fact| {
+        // Of requests that were due, none may be left; that no thread is saturated is evidence.
+        let counts_nothing = !matches!(fact, Fact::Done { .. } | Fact::SaturatedThreads { .. });
+        counts_nothing && json!(fact).as_object().is_some_and(|fields| fields.values().any(|value| *value == json!(0)))
+    };
+    assert_eq!(verdict.because.iter().find(is_zero), None, "zero is no evidence");
     assert_ne!(verdict.confidence, Confidence::Certain, "nothing was varied: {verdict:?}");
     assert_eq!(verdict.confidence == Confidence::Unknown, verdict.factor == Factor::Unknown, "{verdict:?}");
     verdict
@@ -273,7 +278,7 @@ fn a_rate_that_was_kept_has_no_limit_and_one_that_was_not_has_one() {
     ] {
         let verdict = verdict(open_loop(changes));
         assert_eq!(verdict.factor, factor, "{what}: {verdict:?}");
-        let missed = verdict.because.iter().any(|reason| reason.contains("rate was not kept"));
+        let missed = verdict.because.iter().any(Fact::is_missed_rate);
         // What was answered, be it by refusals, was not missed.
         let was_answered = [Factor::None, Factor::Errors].contains(&factor) || what.contains("answered");
         assert_eq!(missed, !was_answered, "{what}: {verdict:?}");
@@ -294,8 +299,8 @@ fn a_rate_is_not_kept_if_an_agent_ends_before_the_run() {
     assert_eq!(whole.factor, Factor::None, "all ended with the run: {whole:?}");
     let early = verdict(fleet(agent("b", "stopped", json!("it was stopped on its machine after 3.0 s"))));
     assert_eq!(early.factor, Factor::Unknown, "{early:?}");
-    assert!(early.because[0].starts_with("the agent b with 50% of the load ended before"), "{early:?}");
-    assert!(early.because[1].starts_with("the rate was not kept"), "{early:?}");
+    let ended = [Fact::AgentEnded { agent: "b".into(), share: 0.5 }, Fact::RateLostWithAgent { agent: "b".into() }];
+    assert_eq!(early.because, ended);
 }
 
 #[test]
@@ -306,7 +311,8 @@ fn a_run_without_one_of_its_agents_has_no_verdict() {
         let fleet = json!({"name": "f", "run": "r", "agents": agents, "cut": cut});
         let verdict = verdict(open_loop(json!({"fleet": fleet})));
         assert_eq!((verdict.factor, verdict.confidence), (Factor::Unknown, Confidence::Unknown), "{verdict:?}");
-        assert_eq!(verdict.because[0], "the agent b with 50% of the load was lost: killed", "{verdict:?}");
+        let lost = Fact::AgentLost { agent: "b".into(), share: 0.5, why: Some("killed".into()) };
+        assert_eq!(verdict.because[0], lost);
         assert_eq!(verdict.because.len(), if cut.is_null() { 1 } else { 2 }, "{verdict:?}");
     }
 }
@@ -316,18 +322,18 @@ fn a_rate_that_was_kept_says_what_was_used_and_where_its_headroom_is_to_be_found
     let verdict = verdict(open_loop(json!({
         "signals": {"others": [{"name": "rustc", "cores": 1.25}, {"name": "cat", "cores": 0.02}]}
     })));
-    assert_eq!(verdict.summary, "The service kept your rate of 1000/s: nothing limited this run.");
+    assert_eq!(verdict.headline, Headline::RateKept(KeptRate::Planned(1000.0)));
     assert_eq!(
         verdict.because,
         [
-            "10000 of 10000 requests that were due were answered",
-            "half of the responses took 180 us at most, 99% of them 500 us",
-            "the server used 0.05 of 4 CPUs, its busiest thread 5% of a CPU",
-            "the generator's busiest thread had work 30% of the time",
-            "the busiest other programs here: rustc 1.25 CPUs",
+            Fact::Done { unit: Unit::Request, done: 10_000, due: 10_000, unfinished: 0 },
+            Fact::ResponseTimes { p50_s: 180e-6, p99_s: Some(500e-6), max_s: 2e-3 },
+            Fact::ServerCpu { used_cores: 0.05, cores: Some(4), busiest_thread: Some(0.05) },
+            Fact::GeneratorBusy { share: 0.3, cores: None },
+            Fact::OtherPrograms { programs: vec![ProgramCpu { name: "rustc".into(), cores: 1.25 }] },
         ]
     );
-    assert!(verdict.advice[0].contains("torr limit"), "{verdict:?}");
+    assert_eq!(verdict.advice, [Advice::FindLimit]);
 }
 
 #[test]
@@ -380,8 +386,8 @@ fn idle(rps: f64, min: u64, unread: f64, more: Value) -> Value {
 fn responses_of_503_are_not_taken_for_too_much_load() {
     let refusing = json!({"status": {"200": 5_000, "503": 95_000}, "errors": {"status": 95_000}, "host": {"server_threads": [0.99]}});
     let verdict = verdict(refusing);
-    assert!(verdict.summary.contains("database") && !verdict.summary.contains("is full"), "{verdict:?}");
-    assert!(verdict.advice.iter().any(|advice| advice.contains("logs")), "{verdict:?}");
+    assert_eq!(verdict.headline, Headline::Unavailable);
+    assert!(verdict.advice.contains(&Advice::LogOf503), "{verdict:?}");
 }
 
 #[test]
@@ -433,7 +439,8 @@ fn a_full_accept_queue_has_been_counted_and_a_full_link_or_a_lossy_one_is_none()
     let mut run = idle(400.0, 900, 0.0, json!({"phases_us": {"connect": late(1_010_000)}, "signals": counted(585)}));
     merge(&mut run, json!({"signals": queue}));
     let because = verdict(run).because;
-    assert!(because[1].contains("585 overflows") && because[2].contains("room for 2, and 3"), "{because:?}");
+    let queue = [Fact::ListenOverflows { count: 585, few: None }, Fact::AcceptQueue { backlog: 2, queued: 3 }];
+    assert_eq!(because[1..], queue);
 }
 
 #[test]
@@ -454,7 +461,7 @@ fn connections_of_other_programs_are_not_put_down_to_a_proxy() {
     ] {
         let verdict = verdict(changes);
         assert_eq!(verdict.factor, factor, "{what}: {verdict:?}");
-        let is_named = verdict.because.iter().any(|reason| reason.contains("were opened"));
+        let is_named = verdict.because.iter().any(|fact| matches!(fact, Fact::UpstreamOpens { .. }));
         assert_eq!(is_named, !because.is_empty(), "{what}: {verdict:?}");
     }
 }
@@ -467,13 +474,14 @@ fn a_saturated_machine_is_reported_with_the_services_behind_the_server_and_other
         "signals": {"machine": {"cores": 4, "cpu_share": 1.0}, "peers": [peer]}
     }));
     assert_eq!(behind.factor, Factor::ServerCpu, "{behind:?}");
-    assert!(behind.summary.contains("65% by what it talks to"), "{behind:?}");
+    assert!(matches!(behind.headline, Headline::MachineFull { peers_share: 0.65, .. }), "{behind:?}");
     let disturbed = verdict(json!({
         "host": {"cpu_share": 1.0},
         "signals": {"machine": {"cores": 4, "cpu_share": 1.0}, "others": [{"name": "rustc", "cores": 2.5}, {"name": "cc", "cores": 0.25}]}
     }));
     assert_eq!(disturbed.factor, Factor::Unknown, "{disturbed:?}");
-    assert!(disturbed.because[1].ends_with(": rustc 2.50 CPUs, cc 0.25"), "{disturbed:?}");
+    let programs = [("rustc", 2.5), ("cc", 0.25)].map(|(name, cores)| ProgramCpu { name: name.into(), cores });
+    assert_eq!(disturbed.because[2], Fact::OtherPrograms { programs: programs.into() });
 }
 
 #[test]
@@ -563,8 +571,8 @@ fn what_is_done_already_is_not_advised() {
             "connections": {"opened": 100_000}
         }));
         assert_eq!(handshakes.factor, Factor::TlsHandshake);
-        handshakes.advice.join("; ")
+        handshakes.advice
     };
-    assert!(advice("RSA", 0).contains("ECDSA") && advice("RSA", 0).contains("resume"));
-    assert!(!advice("ECDSA", 7).contains("ECDSA") && !advice("ECDSA", 7).contains("resume"));
+    let all = [Advice::ResumeSessions, Advice::KeepConnections, Advice::EcdsaCertificate];
+    assert_eq!((advice("RSA", 0), advice("ECDSA", 7)), (all.to_vec(), vec![Advice::KeepConnections]));
 }

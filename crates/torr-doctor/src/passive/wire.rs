@@ -1,16 +1,16 @@
 //! What the network points to in a single run: delayed acknowledgements, a long round-trip time, too few connections, a saturated link.
 
-use super::seen::{a_thread_is_full, likely, ours, server_is_full};
+use super::seen::{a_thread_is_full, busy_generator, likely, machine_cpu, ours, server_is_full};
 use crate::thresholds::{
     ACKS_HELD_BACK, FULL_THREAD, JITTER_US, LATE_ACK_MS, LINK_QUEUE_BYTES, LITTLE_CPU, LONG_WAY_US, LOSSY,
     MACHINE_FULL, MOSTLY_NETWORK, PASSIVE_ACK_DELAY_US, PASSIVE_AT_WORK, RTT_GREW, SHORT_WAY_US, UNQUEUED,
 };
 use crate::witnesses::acks_held_back;
-use crate::words::{bits, counted, percent, rate, time};
-use torr_gauge::{Factor, RunResult, Verdict};
+use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
+use torr_gauge::{Factor, RunResult};
 
 /// Nagle's algorithm against delayed acknowledgements.
-pub fn delayed_ack(run: &RunResult) -> Option<Verdict> {
+pub fn delayed_ack(run: &RunResult) -> Option<Finding> {
     let latency = run.latency_us?;
     let (median, most) = (latency.p50?, latency.p75?);
     let way = run.sockets.and_then(|sockets| sockets.min_rtt_us).unwrap_or(0);
@@ -18,43 +18,32 @@ pub fn delayed_ack(run: &RunResult) -> Option<Verdict> {
     let alike = PASSIVE_ACK_DELAY_US.contains(&median.saturating_sub(way)) && most < median + median / 8;
     // Threads that take turns at one CPU are none of them full.
     let idle = run.host.as_ref().is_none_or(|host| host.server_cores < FULL_THREAD);
-    (alike && way < SHORT_WAY_US && idle && !server_is_full(run) && each.is_none_or(|each| each > ACKS_HELD_BACK)).then(
-        || {
-            likely(Factor::DelayedAck, "Answers take the 40 ms for which an acknowledgement is held back.")
-                .because(format!(
-                    "half of them took {}, and three quarters no more than {}",
-                    time(median as f64 / 1e6),
-                    time(most as f64 / 1e6)
-                ))
-                .because_if(each.map(|each| format!("{each:.1} acknowledgements were delayed for each response")))
-                .advice("write head and body with one call, or set TCP_NODELAY on the server's sockets")
-        },
-    )
+    let is_delayed = alike && way < SHORT_WAY_US && idle && !server_is_full(run);
+    (is_delayed && each.is_none_or(|each| each > ACKS_HELD_BACK)).then(|| {
+        likely(Factor::DelayedAck, Headline::DelayedAck)
+            .because(Fact::Quartiles { p50_s: median as f64 / 1e6, p75_s: most as f64 / 1e6 })
+            .because(each.map(|per_response| Fact::DelayedAcks { per_response }))
+            .advice(Advice::WriteOnce)
+    })
 }
 
 /// Most of each request's time is the way.
-pub fn delay(run: &RunResult) -> Option<Verdict> {
+pub fn delay(run: &RunResult) -> Option<Finding> {
     let way = run.sockets?.min_rtt_us?;
     let latency = run.latency_us?;
     let median = latency.p50?;
+    let connections = run.plan.connections;
+    let (rtt_s, response_s) = (way as f64 / 1e6, median as f64 / 1e6);
     (way > LONG_WAY_US && way as f64 >= MOSTLY_NETWORK * median as f64).then(|| {
-        likely(Factor::NetworkDelay, "The network takes most of each request's time.")
-            .because(format!(
-                "the round trip takes {} of the median of {}",
-                time(way as f64 / 1e6),
-                time(median as f64 / 1e6)
-            ))
-            .because(format!(
-                "{} connections can have no more than {} over it",
-                run.plan.connections,
-                rate(run.plan.connections as f64 / (way as f64 / 1e6))
-            ))
-            .advice(format!("load it from nearer, or raise connections: -c {}", run.plan.connections * 4))
+        likely(Factor::NetworkDelay, Headline::NetworkTime)
+            .because(Fact::RoundTrip { rtt_s, response_s })
+            .because(Fact::RoundTripBound { connections, rps: connections as f64 / rtt_s })
+            .advice(Advice::LoadFromNearer)
     })
 }
 
 /// Nothing is busy and no requests queue at the server: too few requests are in flight.
-pub fn connections(run: &RunResult) -> Option<Verdict> {
+pub fn connections(run: &RunResult) -> Option<Finding> {
     let latency = run.latency_us?;
     let (min, median) = (latency.min as f64, latency.p50? as f64);
     let idle = run.host.as_ref().is_none_or(|host| host.cpu_share < MACHINE_FULL || ours(run, host) < LITTLE_CPU);
@@ -71,45 +60,34 @@ pub fn connections(run: &RunResult) -> Option<Verdict> {
     if !(without_warmup && at_work && unqueued && nothing_is_full && run.errors.timeout == 0) {
         return None;
     }
-    let verdict = likely(
-        Factor::Connections,
-        "More connections would bring more throughput: nothing was full, and nothing queued at the server.",
-    );
-    let verdict = match scheduled {
-        true => verdict.because(format!(
-            "at the shortest response time, {min:.0} us, {} bring no more than {}",
-            counted(run.plan.connections, "connection"),
-            rate(in_flight / min * 1e6)
-        )),
-        false => verdict.because(format!(
-            "the median response time, {median:.0} us, is near the least, {min:.0} us: requests do not wait for each other"
-        )),
+    let times = match scheduled {
+        true => {
+            Fact::ConnectionsBound { min_s: min / 1e6, connections: run.plan.connections, rps: in_flight / min * 1e6 }
+        }
+        false => Fact::NoQueueing { median_s: median / 1e6, min_s: min / 1e6 },
     };
-    let pauses =
-        || format!("each connection paused for {} between its requests (--think)", time(run.plan.mean_think_s()));
-    let verdict = verdict.because_if(run.plan.think_s.map(|_| pauses())).because(format!(
-        "the generator's busiest thread was idle {} of the time",
-        percent(1.0 - run.generator.busy_share)
-    ));
-    let verdict = match &run.host {
-        Some(host) => verdict.because(format!("the machine's CPU was used to {} only", percent(host.cpu_share))),
-        None => verdict,
-    };
-    Some(verdict.advice(format!("press with -c {} and compare", run.plan.connections * 4)))
+    Some(
+        likely(Factor::Connections, Headline::MoreConnections)
+            .because(times)
+            .because(run.plan.think_s.map(|_| Fact::Pauses { mean_s: run.plan.mean_think_s() }))
+            .because(busy_generator(run))
+            .because(run.host.as_ref().map(machine_cpu))
+            .advice(Advice::TestConnections { connections: run.plan.connections * 4 }),
+    )
 }
 
 /// The link is full: round trips wait in its queue.
-pub fn link(run: &RunResult) -> Option<Verdict> {
+pub fn link(run: &RunResult) -> Option<Finding> {
     let sockets = run.sockets?;
     let (usual, least) = (sockets.rtt_us? / 1e6, sockets.min_rtt_us? as f64 / 1e6);
     let (received, sent) = (run.received_per_s(), run.bytes.sent as f64 / run.duration_s);
     // What waits on a link is what passes it in the time that it waits.
     let waiting = received.max(sent) * (usual - least);
     (is_queueing(run) && waiting >= LINK_QUEUE_BYTES && !server_is_full(run)).then(|| {
-        likely(Factor::Bandwidth, "The link to the service is full.")
-            .because(format!("round trips took {} instead of {}: packets wait", time(usual), time(least)))
-            .because(format!("{} were received, and {} sent", bits(received), bits(sent)))
-            .advice("send less (compress bodies), or get a faster link")
+        likely(Factor::Bandwidth, Headline::LinkFull)
+            .because(Fact::RoundTripGrew { from_s: least, to_s: usual })
+            .because(Fact::Traffic { received_bytes_per_s: received, sent_bytes_per_s: sent })
+            .advice(Advice::SendLess)
     })
 }
 

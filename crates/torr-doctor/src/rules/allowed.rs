@@ -3,18 +3,18 @@
 use crate::evidence::Evidence;
 use crate::experiment::Step;
 use crate::thresholds::MAX_RATE_REACHED;
-use crate::words::{rate, time};
-use torr_gauge::{Confidence, Factor, Verdict};
+use torr_gauge::verdict::{Advice, Fact, Finding, Headline, Unit};
+use torr_gauge::{Confidence, Factor};
 
 /// Examines whether the highest permitted rate was reached.
 pub fn rule(evidence: &Evidence) -> Step {
     let figures = &evidence.figures;
-    let (Some(allowed), most) = (evidence.setting.max_rate, figures.ladder.most()) else { return Ok(None) };
-    Ok((most >= MAX_RATE_REACHED * allowed).then(|| {
-        Verdict::new(Factor::None, Confidence::Likely, "The service does all that --max-rate allows to ask for.")
-            .because(format!("{} were answered of the {} that are allowed", rate(most), rate(allowed)))
-            .because(format!("a request on its own takes {}", time(figures.service_s())))
-            .because_if(figures.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")))
-            .advice("its headroom is unknown: raise --max-rate, if the service may be pressed harder")
+    let (Some(cap_rps), rps) = (evidence.setting.max_rate, figures.ladder.most()) else { return Ok(None) };
+    Ok((rps >= MAX_RATE_REACHED * cap_rps).then(|| {
+        Finding::new(Factor::None, Confidence::Likely, Headline::AllAllowed)
+            .because(Fact::RateCapped { unit: Unit::Request, rps, cap_rps })
+            .because(Fact::RequestAlone { seconds: figures.service_s() })
+            .because(figures.server_cpu())
+            .advice(Advice::RaiseMaxRate)
     }))
 }

@@ -7,12 +7,10 @@ use crate::thresholds::{
     HANDSHAKES_CERTAIN, HANDSHAKES_LIMIT, KEPT_BETTER, MACHINE_FULL, NO_DIFFERENCE, NOT_KEPT,
 };
 use crate::times::Spread;
-use crate::words::{percent, rate, time};
+use crate::witnesses::{advise_handshakes, resumed};
 use crate::{gain, keep_alive};
-use torr_gauge::{Confidence, Factor, Gain, Verdict};
-
-/// The advice for a server whose certificate has an RSA key.
-pub const ECDSA: &str = "use an ECDSA certificate: its signatures cost a fraction of those of this server's RSA key";
+use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain};
+use torr_gauge::{Confidence, Factor};
 
 pub fn rule(evidence: &Evidence) -> Step {
     let full = evidence.full();
@@ -63,48 +61,34 @@ struct Cost {
 impl Cost {
     /// What connections cost, as evidence beside what was measured in turns. `ratio` is how many times the throughput kept connections
     /// brought. `None` where the estimate contradicts that: what was measured counts for more than what was estimated.
-    fn in_words(&self, ratio: Option<f64>) -> Option<String> {
-        let (share, in_words) = match self.by_cpu {
-            Some(share) => (share, "at what a connection costs here, {} of the machine's work went into connections"),
-            None => (self.connecting, "connecting took {} of a single request's time"),
-        };
+    fn fact(&self, ratio: Option<f64>) -> Option<Fact> {
+        let share = self.by_cpu.unwrap_or(self.connecting);
         let expected = 1.0 / (1.0 - share).max(0.01);
         let agrees = ratio.is_none_or(|ratio| (1.0 / ESTIMATE_AGREES..=ESTIMATE_AGREES).contains(&(expected / ratio)));
-        agrees.then(|| in_words.replace("{}", &percent(share)))
+        agrees.then_some(Fact::ConnectingCost { share, of_machine: self.by_cpu.is_some() })
+    }
+
+    /// Returns how many connections were opened, as evidence.
+    fn opened(&self, offered: bool) -> Fact {
+        Fact::ConnectionsOpened { per_response: self.opened, offered: Some(offered) }
     }
 }
 
 /// TLS handshakes are most of what is done.
-fn handshakes(evidence: &Evidence, cost: &Cost) -> Verdict {
-    let full = evidence.full();
-    let tls = full.run.tls.clone().unwrap_or_default();
-    let of = tls.full + tls.resumed;
+fn handshakes(evidence: &Evidence, cost: &Cost) -> Finding {
+    let tls = evidence.full().run.tls.clone().unwrap_or_default();
     let is_busy = evidence.figures.full_threads() > 0
         || evidence.figures.machine_share().is_some_and(|share| share >= MACHINE_FULL);
     let confidence =
         if is_busy && cost.securing > HANDSHAKES_CERTAIN { Confidence::Certain } else { Confidence::Likely };
-    let summary =
-        "TLS handshakes are most of the work: each connection pays for one, and hardly any carries a second request.";
-    let verdict = Verdict::new(Factor::TlsHandshake, confidence, summary)
-        .because(format!(
-            "{:.2} connections were opened for each response, although keep-alive was offered",
-            cost.opened
-        ))
-        .because(format!("a handshake took {} of a single request's time", percent(cost.securing)))
-        .because_counted(of, |of| format!("{} of {of} handshakes resumed an earlier session", tls.resumed))
-        .because_if(evidence.figures.server_cores().map(|cores| format!("the server used {cores:.2} CPUs")));
-    let verdict = match tls.resumed {
-        0 => verdict
-            .advice("let clients resume sessions: tickets (RFC 8446, section 4.6.1) save the certificate's signature"),
-        _ => verdict,
-    };
-    let verdict = verdict.advice("keep connections alive: then a handshake is paid for once");
-    let verdict = match tls.key.as_deref() {
-        Some("RSA") => verdict.advice(ECDSA),
-        _ => verdict,
-    };
-    // The rest of a request's time is needed with connections that are kept as well.
-    verdict.gain(gain::by_kept_connections(cost.securing, &evidence.bounds()))
+    let finding = Finding::new(Factor::TlsHandshake, confidence, Headline::Handshakes)
+        .because(cost.opened(true))
+        .because(Fact::HandshakeShare { share: cost.securing, of_single: true })
+        .because(resumed(&tls))
+        .because(evidence.figures.server_cpu())
+        // The rest of a request's time is needed with connections that are kept as well.
+        .gain(gain::by_kept_connections(cost.securing, &evidence.bounds()));
+    advise_handshakes(finding, &tls)
 }
 
 /// Examines whether keep-alive would help where the user's load has a connection for each request.
@@ -119,35 +103,30 @@ fn offered(evidence: &Evidence, cost: &Cost) -> Step {
         return Ok(None);
     }
     let secured = evidence.setting.tls && cost.securing > cost.connecting;
-    let (factor, summary) = match secured {
-        true => (Factor::TlsHandshake, "A TLS handshake for each request is most of the work."),
-        false => (Factor::KeepAlive, "A connection for each request is most of the work."),
+    let (factor, headline) = match secured {
+        true => (Factor::TlsHandshake, Headline::HandshakeEach),
+        false => (Factor::KeepAlive, Headline::ConnectionEach),
     };
     Ok(Some(
-        Verdict::new(factor, Confidence::Certain, summary)
-            .because(format!("{:.2} connections were opened for each response, as you asked", cost.opened))
-            .because_if(cost.in_words(Some(contrast.of.ratio)))
-            .because(format!("with connections kept alive {contrast}"))
-            .advice("keep connections alive in the clients, or in a proxy before the service")
-            .gain(gain::measured(&contrast.of, "with connections that are kept"))
+        Finding::new(factor, Confidence::Certain, headline)
+            .because(cost.opened(false))
+            .because(cost.fact(Some(contrast.of.ratio)))
+            .because(Fact::KeepAliveOffered { speedup: contrast.speedup() })
+            .advice(Advice::KeepInClients)
+            .gain(gain::measured(&contrast.of, Change::KeptConnections))
             .verify(evidence.setting.commands.press_kept_alive(&[("-c", &evidence.setting.connections)])),
     ))
 }
 
 /// The server does not keep connections. Perhaps it does under another condition.
 fn refused(evidence: &Evidence, cost: &Cost) -> Step {
-    let closed_by_server = evidence.full().run.connections.closed_by_server;
-    let opened = evidence.full().run.connections.opened;
-    let verdict = Verdict::new(
-        Factor::KeepAlive,
-        Confidence::Likely,
-        "The server closes connections that could be used again, so that nearly every request opens one.",
-    )
-    .because(format!(
-        "{closed_by_server} of {opened} connections were closed by the server, though keep-alive was \
-         offered: {:.1} responses each",
-        1.0 / cost.opened
-    ));
+    let connections = &evidence.full().run.connections;
+    let finding =
+        Finding::new(Factor::KeepAlive, Confidence::Likely, Headline::ServerCloses).because(Fact::ClosedByServer {
+            closed: connections.closed_by_server,
+            opened: connections.opened,
+            responses_each: 1.0 / cost.opened,
+        });
     let condition = keep_alive::found(evidence).and_then(|found| found.kept_if.first().copied());
     if let Some(condition) = condition {
         let way = |name, request| {
@@ -156,13 +135,13 @@ fn refused(evidence: &Evidence, cost: &Cost) -> Step {
         };
         let ways = [way("as your requests are", Request::Target), way(condition.what, condition.request)];
         let contrast = evidence.in_turns(ways)?;
-        let verdict = verdict
-            .because_if(cost.in_words(Some(contrast.of.ratio)))
-            .because(format!("connections are kept {}: {contrast}", condition.what))
-            .advice(format!("remove the condition: the server keeps connections alive only {}", condition.what))
-            .gain(gain::measured(&contrast.of, "with connections that are kept"));
+        let finding = finding
+            .because(cost.fact(Some(contrast.of.ratio)))
+            .because(Fact::KeptIf { condition: condition.is, speedup: contrast.speedup() })
+            .advice(Advice::DropCondition { condition: condition.is })
+            .gain(gain::measured(&contrast.of, Change::KeptConnections));
         let confidence = if contrast.is_above(CONDITION_BETTER) { Confidence::Certain } else { Confidence::Likely };
-        return Ok(Some(Verdict { confidence, ..verdict }));
+        return Ok(Some(Finding { confidence, ..finding }));
     }
     let way = |name, keep_alive| {
         let why = "whether it makes a difference to offer keep-alive";
@@ -171,31 +150,21 @@ fn refused(evidence: &Evidence, cost: &Cost) -> Step {
     let contrast = evidence.in_turns([way("keep-alive offered", true), way("keep-alive not offered", false)])?;
     // One that does no more than the target, which opens a connection for each request, is no yardstick.
     let connecting = evidence.figures.null_rps_connecting.filter(|&connecting| connecting >= evidence.figures.rps());
-    let null = evidence.figures.null_rps;
-    let alone = time(evidence.figures.alone_mean_s);
-    let verdict = verdict
-        .because_if(cost.in_words(None))
-        .because(format!("when it was not offered at all, {contrast}"))
-        .because_if(null.zip(connecting).filter(|(null, connecting)| connecting <= null).map(|(null, connecting)| {
-            format!(
-                "a service that does nothing reaches {} here with connections kept, {} without",
-                rate(null),
-                rate(connecting)
-            )
-        }))
-        .advice("turn keep-alive on in the server, or find what turns it off: HTTP/1.0, a limit of requests, a proxy")
+    let null = evidence.figures.null_rps.zip(connecting).filter(|(null, connecting)| connecting <= null);
+    let finding = finding
+        .because(cost.fact(None))
+        .because(Fact::KeepAliveNotOffered { speedup: contrast.speedup() })
+        .because(null.map(|(kept_rps, connecting_rps)| Fact::NullConnecting { kept_rps, connecting_rps }))
+        .advice(Advice::TurnKeepAliveOn)
         .gain(match cost.by_cpu {
             Some(share) => gain::by_kept_connections(share, &evidence.bounds()),
-            None => Gain::unknown(
-                format!("{} of the {alone} that a request takes", percent(cost.connecting)),
-                "what a connection costs here was not measured",
-            ),
+            None => Promise::unknown(Change::KeptConnections, UnknownGain::ConnectionCost),
         });
     let sure = contrast.of.low > NO_DIFFERENCE.0
         && contrast.of.high < NO_DIFFERENCE.1
         && cost.by_cpu.is_some_and(|share| share >= CONNECTING_CERTAIN);
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
-    Ok(Some(Verdict { confidence, ..verdict }))
+    Ok(Some(Finding { confidence, ..finding }))
 }
 
 #[cfg(test)]
@@ -205,13 +174,13 @@ mod tests {
     #[test]
     fn an_estimate_that_contradicts_the_measurement_is_not_reported() {
         let cost = |by_cpu| Cost { opened: 1.0, connecting: 0.6, securing: 0.0, by_cpu };
-        let in_words = |by_cpu, ratio| cost(by_cpu).in_words(ratio);
+        let fact = |by_cpu, ratio| cost(by_cpu).fact(ratio);
         // 15% of the work cannot become 27 times as many.
-        assert_eq!(in_words(Some(0.15), Some(26.97)), None);
-        assert_eq!(in_words(None, Some(26.97)), None);
-        let share = "at what a connection costs here, 63% of the machine's work went into connections";
-        assert_eq!(in_words(Some(0.63), Some(4.02)).as_deref(), Some(share));
-        assert_eq!(in_words(Some(0.63), None).as_deref(), Some(share));
-        assert_eq!(in_words(None, Some(2.5)).as_deref(), Some("connecting took 60% of a single request's time"));
+        assert_eq!(fact(Some(0.15), Some(26.97)), None);
+        assert_eq!(fact(None, Some(26.97)), None);
+        let of_machine = Some(Fact::ConnectingCost { share: 0.63, of_machine: true });
+        assert_eq!(fact(Some(0.63), Some(4.02)), of_machine);
+        assert_eq!(fact(Some(0.63), None), of_machine);
+        assert_eq!(fact(None, Some(2.5)), Some(Fact::ConnectingCost { share: 0.6, of_machine: false }));
     }
 }

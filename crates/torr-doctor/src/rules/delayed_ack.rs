@@ -4,8 +4,8 @@ use crate::evidence::Evidence;
 use crate::experiment::Step;
 use crate::thresholds::{ACKNOWLEDGED_COSTS, ACKS_BIND, ACKS_MATTER};
 use crate::turns::Ratio;
-use crate::words::time;
-use torr_gauge::{Confidence, Factor, Gain, Verdict};
+use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise};
+use torr_gauge::{Confidence, Factor};
 
 pub fn rule(evidence: &Evidence) -> Step {
     let Some(acks) = evidence.acks else { return Ok(None) };
@@ -26,21 +26,12 @@ pub fn rule(evidence: &Evidence) -> Step {
     let confidence =
         if contrast.is_above(ACKS_MATTER * begins_late) { Confidence::Certain } else { Confidence::Likely };
     let Ratio { low, high, .. } = contrast.of;
-    let gain = Gain::between(low, high * ACKNOWLEDGED_COSTS, "with the same connections");
+    let speedup = Some(acks.alone.speedup());
     Ok(Some(
-        Verdict::new(
-            Factor::DelayedAck,
-            confidence,
-            "Each response waits until the client acknowledges its first piece, which clients delay by 40 ms.",
-        )
-        .because(format!(
-            "with acknowledgements sent at once a single response took {} instead of {}: {}",
-            time(after),
-            time(before),
-            acks.alone
-        ))
-        .because(format!("of your load {contrast}"))
-        .advice("write head and body with one call (writev, or a buffer), or set TCP_NODELAY on the server's sockets")
-        .gain(gain),
+        Finding::new(Factor::DelayedAck, confidence, Headline::DelayedAck)
+            .because(Fact::AckedAtOnce { before_s: before, after_s: after, speedup })
+            .because(Fact::LoadAckedAtOnce { speedup: contrast.speedup() })
+            .advice(Advice::WriteOnce)
+            .gain(Promise::between(low, high * ACKNOWLEDGED_COSTS, Change::SameConnections)),
     ))
 }

@@ -3,8 +3,9 @@
 use crate::evidence::Evidence;
 use crate::experiment::Step;
 use crate::thresholds::{MACHINE_FULL, OTHERS_DISTURB, STOLEN_DISTURBS};
-use crate::words::percent;
-use torr_gauge::{Confidence, Factor, Verdict};
+use crate::witnesses::other_programs;
+use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
+use torr_gauge::{Confidence, Factor};
 
 pub fn rule(evidence: &Evidence) -> Step {
     let figures = &evidence.figures;
@@ -16,14 +17,12 @@ pub fn rule(evidence: &Evidence) -> Step {
     if machine.cpu_share < MACHINE_FULL || !figures.wants_cpu() || others < OTHERS_DISTURB && stolen < STOLEN_DISTURBS {
         return Ok(None);
     }
-    let summary = "Other programs use this machine's CPU, so neither server nor generator can show what it can do.";
     Ok(Some(
-        Verdict::new(Factor::Unknown, Confidence::Unknown, summary)
-            .because(format!("the machine's CPUs were used to {}", percent(machine.cpu_share)))
-            .because(format!("the server, what it talks to and the generator used {} of them", percent(known / cores)))
-            .because_counted((others * 100.0).round() as u64, |others| format!("other programs used {others}%"))
-            .because_if(figures.busiest_others())
-            .because_if((stolen > 0.01).then(|| format!("the hypervisor gave {} to other machines", percent(stolen))))
-            .advice("examine it again when nothing else runs here"),
+        Finding::new(Factor::Unknown, Confidence::Unknown, Headline::OthersUseCpu)
+            .because(figures.machine_cpu())
+            .because(Fact::CpuShares { share: known / cores, others_share: others })
+            .because(figures.signals.as_ref().and_then(other_programs))
+            .because((stolen > 0.01).then_some(Fact::Steal { share: stolen }))
+            .advice(Advice::StopOthers),
     ))
 }

@@ -9,48 +9,42 @@ use crate::thresholds::{
     NOT_FULL, OFFERED, ONE_PACKET_BYTES, OVERFLOWS, REFUSES, SYN_TIMEOUT_US,
 };
 use crate::witnesses::{self, Refusals};
-use crate::words::{counted, percent, rate, time};
-use torr_gauge::{Confidence, Factor, Gain, Verdict};
-use torr_signals::Signals;
+use crate::words::rate;
+use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain};
+use torr_gauge::{Confidence, Factor, Signals};
 
 /// The client has no local port left.
 pub fn ports(evidence: &Evidence) -> Step {
     let Some(observation) = evidence.observations().iter().find(|observation| observation.run.errors.ports > 0) else {
         return Ok(None);
     };
-    let (failed, opened, answered) =
-        (observation.run.errors.ports, observation.run.connections.opened, observation.run.requests);
-    let verdict = out_of_ports().because(format!(
-        "{failed} requests found no free local port with {}, after {opened} connections for {answered} responses",
-        observation.experiment
-    ));
+    let run = &observation.run;
+    let finding = out_of_ports()
+        .because(Fact::NoPort { requests: run.errors.ports })
+        .because(Fact::Opened { connections: run.connections.opened, responses: run.requests });
     let few = (evidence.figures.connections / 8).max(1);
     let (name, why) = (format!("{few} connections, kept alive"), "whether fewer connections find their ports");
     let fewer = evidence.setting.with_connections(few, name, why, 0.8).with(|load| load.keep_alive = true);
     let Some(fewer) = evidence.observe_if_reached(fewer)? else {
-        return Ok(Some(verdict.because("after that not one connection found a port")));
+        return Ok(Some(finding.because(Fact::FewerPorts { connections: few, failed: None })));
     };
-    let gone = fewer.run.errors.ports == 0;
-    let because = format!("with {few} connections kept alive {} requests found none", fewer.run.errors.ports);
-    let confidence = if gone { Confidence::Certain } else { Confidence::Likely };
+    let failed = fewer.run.errors.ports;
+    let confidence = if failed == 0 { Confidence::Certain } else { Confidence::Likely };
     // What fewer connections do is measured; more of them do at most as much each.
     let now = fewer.good_rps() / evidence.figures.rps().max(1e-9);
     let most = now * evidence.figures.connections as f64 / few as f64;
     let most = evidence.bounds().null.map_or(most, |null| most.min(null.max(now)));
-    let gain = gain::promised(now, most, "with connections that are kept, and a port for each");
-    Ok(Some(Verdict { confidence, ..verdict.because(because).gain(gain) }))
+    let finding = finding.because(Fact::FewerPorts { connections: few, failed: Some(failed) }).gain(gain::promised(
+        now,
+        most,
+        Change::PortForEach,
+    ));
+    Ok(Some(Finding { confidence, ..finding }))
 }
 
-/// The verdict, without evidence.
-pub fn out_of_ports() -> Verdict {
-    let summary = "This machine runs out of local ports, so the service never sees the whole load.";
-    Verdict::new(Factor::ClientPorts, Confidence::Likely, summary)
-        .advice("keep connections alive, or give more source addresses with --bind")
-        .advice(
-            "widen net.ipv4.ip_local_port_range: each source address has one port for each \
-             connection, and one that was closed is taken for a minute more",
-        )
-        .gain(Gain::unknown("more throughput with more ports", "hardly a connection came about"))
+/// The finding, without evidence.
+pub fn out_of_ports() -> Finding {
+    witnesses::out_of_ports().gain(Promise::unknown(Change::MorePorts, UnknownGain::HardlyConnected))
 }
 
 /// Examines connections that are dropped from a full accept queue.
@@ -59,7 +53,7 @@ pub fn backlog(evidence: &Evidence) -> Step {
     let (share, count) = late(full);
     let network = full.signals.as_ref().and_then(|signals| signals.network);
     let overflows = full.signals.as_ref().and_then(Signals::listen_overflows);
-    let queue = full.signals.as_ref().and_then(Signals::full_accept_queue);
+    let queue = full.signals.as_ref().and_then(witnesses::full_accept_queue);
     // All listeners of the machine are counted together: something of this load must have been late as well, or its queue full.
     let is_ours =
         count > 0 || queue.is_some() || full.run.latency_us.is_some_and(|latency| latency.max >= SYN_TIMEOUT_US);
@@ -96,33 +90,17 @@ pub fn backlog(evidence: &Evidence) -> Step {
     let none_lost = overflows.is_some_and(|count| count >= OVERFLOWS) && few_overflows == Some(0);
     let sure = none_lost || overflows.is_some() && few_share < share / FEWER_LATE;
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
-    let summary = "Connections are dropped before the service accepts them, and come again a second or more later.";
-    let verdict = Verdict::new(Factor::AcceptBacklog, confidence, summary)
-        .because_counted(count, |count| {
-            format!(
-                "{count} connections ({}) took longer than the second after which a SYN is sent again, or failed; with {} at a \
-                 time it was {}",
-                percent(share),
-                counted(fewest, "connection"),
-                percent(few_share)
-            )
-        })
-        .because_counted(overflows.unwrap_or(0), |count| {
-            let few = few_overflows.map(|few| format!(", and {few} with {}", counted(fewest, "connection")));
-            format!("the kernel counted {count} overflows of the accept queue{}", few.unwrap_or_default())
-        })
-        .because_if(queue)
-        .because_if(
-            has_none
-                .then(|| "of those that were accepted hardly any waited: the service had nothing in its hands".into()),
-        )
-        .advice("raise the backlog that the service gives to listen(), and net.core.somaxconn, which caps it")
-        .advice("accept in a loop of its own, or more than one connection at a time")
-        .gain(Gain::unknown(
-            format!("response times without the seconds of waiting for a connection; {} were answered", rate(rps)),
-            "what the service does when it accepts all connections was not seen",
-        ));
-    Ok(Some(verdict))
+    let late = Fact::LateConnections { count, share, few: fewest, few_share };
+    Ok(Some(
+        Finding::new(Factor::AcceptBacklog, confidence, Headline::ConnectionsDropped)
+            .because((count > 0).then_some(late))
+            .because(witnesses::overflows(overflows, few_overflows.map(|few| (fewest, few))))
+            .because(queue)
+            .because(has_none.then_some(Fact::NothingInService))
+            .advice(Advice::RaiseBacklog)
+            .advice(Advice::AcceptFaster)
+            .gain(Promise::unknown(Change::AllAccepted, UnknownGain::AcceptedNotSeen)),
+    ))
 }
 
 /// The share of connections that took longer than the time after which a SYN is sent again, or failed; and how many they are.
@@ -153,7 +131,6 @@ pub fn refusals(evidence: &Evidence) -> Step {
         return Ok(None);
     }
     let accepted = full.good_rps();
-    let sent = full.run.rps;
     let offered = (accepted * OFFERED).max(5.0);
     let (mut good, mut refuses) = (vec![], false);
     for factor in [1.0, 2.0] {
@@ -179,47 +156,34 @@ pub fn refusals(evidence: &Evidence) -> Step {
         .is_some_and(|(used, cores)| used < NOT_FULL * cores as f64);
     let sure = flat && (status == 429 || idle);
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
-    let because = match good[..] {
-        [once, twice] => Some(format!(
-            "of {} offered {} were accepted, and of twice as many {}",
-            rate(offered),
-            rate(once),
-            rate(twice)
-        )),
+    let offers = match good[..] {
+        [accepted_rps, twice_rps] => Some(Fact::Offered { offered_rps: offered, accepted_rps, twice_rps }),
         _ => None,
     };
     let apart = super::addresses::second(evidence, accepted)?;
-    let verdict = Verdict::new(Factor::RateLimit, confidence, "A limiter refuses what comes above its rate.")
-        .because(format!(
-            "{} of {} were answered with status {status}, and {} of those sent one at a time, with pauses",
-            percent(refused),
-            rate(sent),
-            percent(gently)
-        ))
-        .because_if(because)
-        .because_if(apart)
-        .advice(
-            "raise the limit, or exempt the load generator from it, if it is the service itself that \
-             you want to measure",
-        )
+    let finding = Finding::new(Factor::RateLimit, confidence, Headline::LimiterRefuses)
+        .because(Fact::Refused { share: refused, status, alone_share: Some(gently) })
+        .because(offers)
+        .because(apart)
+        .advice(Advice::RaiseLimit)
         .gain(without_limiter(evidence))
         .verify(evidence.setting.commands.press(&[
             ("-c", &evidence.setting.connections),
             ("-r", &(accepted * 0.9).max(1.0).round()),
             ("--fail-if", &"errors>0"),
         ]));
-    Ok(Some(verdict))
+    Ok(Some(finding))
 }
 
 /// Returns the gain without a limiter: at least what one connection does whose requests are answered as they are alone, at most what
 /// a service that does nothing does.
-pub fn without_limiter(evidence: &Evidence) -> Gain {
+pub fn without_limiter(evidence: &Evidence) -> Promise {
     let rps = evidence.figures.rps();
     if rps <= 0.0 {
-        return Gain::unknown("more throughput without the limiter", "of the full load not one request was served");
+        return Promise::unknown(Change::NoLimiter, UnknownGain::NothingServed);
     }
     let one_at_a_time = 1.0 / (evidence.figures.alone_mean_s * rps).max(1e-9);
-    gain::promised(one_at_a_time, evidence.bounds().null_at_most(), "without the limiter")
+    gain::promised(one_at_a_time, evidence.bounds().null_at_most(), Change::NoLimiter)
 }
 
 /// Requests fail for other reasons.
@@ -233,50 +197,41 @@ pub fn errors(evidence: &Evidence) -> Step {
         return Ok(None);
     }
     if nothing && share < MANY_FAILED {
-        let waited = time(full.run.duration_s);
+        let command = Some(evidence.setting.commands.press(&[("-c", &1), ("-n", &1)]));
         return Ok(Some(
-            Verdict::new(Factor::Errors, Confidence::Certain, "Not one request was answered.")
-                .because(format!("{} requests waited for a response for up to {waited}", full.run.unfinished))
-                .because("one request at a time got none either")
-                .advice(format!(
-                    "see whether the service responds at all: {}",
-                    evidence.setting.commands.press(&[("-c", &1), ("-n", &1)])
-                )),
+            Finding::new(Factor::Errors, Confidence::Certain, Headline::NoResponses)
+                .because(Fact::Unanswered { requests: full.run.unfinished, seconds: Some(full.run.duration_s) })
+                .because(Fact::AloneUnanswered)
+                .advice(Advice::TryOne { command }),
         ));
     }
     let shortened = evidence.setting.experiment_timeout_s() < evidence.setting.timeout_s;
-    if shortened && full.run.errors.timeout * 2 > full.run.errors.total() {
-        let summary = "Requests take longer than the budget leaves them, so their limit is unknown.";
+    let requests = full.run.errors.timeout;
+    if shortened && requests * 2 > full.run.errors.total() {
         return Ok(Some(
-            Verdict::new(Factor::Unknown, Confidence::Unknown, summary)
-                .because(format!(
-                    "{} requests had no response within {}",
-                    full.run.errors.timeout,
-                    time(full.run.plan.timeout_s)
-                ))
-                .because(format!("one at a time took {}", time(evidence.figures.alone_mean_s)))
-                .advice("give it a longer --budget, six times as long as --timeout at least"),
+            Finding::new(Factor::Unknown, Confidence::Unknown, Headline::TimeoutTooShort)
+                .because(Fact::TimedOut { requests, timeout_s: full.run.plan.timeout_s })
+                .because(Fact::RequestAlone { seconds: evidence.figures.alone_mean_s })
+                .advice(Advice::LongerBudget),
         ));
     }
-    let independent = alone_share > share / FAILS_ALONE;
-    let summary = match independent {
-        true => "Requests fail however gently they are sent, so throughput means little.",
-        false => "Requests fail under load, so throughput means little.",
+    let (headline, advice) = match alone_share > share / FAILS_ALONE {
+        true => (Headline::AlwaysFail, Advice::FixFirst),
+        false => (Headline::FailUnderLoad, Advice::LogUnderLoad),
     };
     // A limiter's refusals are failures as well, and may be the limit even where a gentle load meets them.
     let refused = full.status_share(&[429]) > share / 2.0;
     let confidence = if refused { Confidence::Likely } else { Confidence::Certain };
-    let verdict = Verdict::new(Factor::Errors, confidence, summary)
-        .because(format!("{} of the requests under your load failed", percent(share)))
-        .because(format!("of those sent one at a time, with pauses, {} failed", percent(alone_share)));
-    let verdict = witnesses::failures(&full.run).fold(verdict, Verdict::because);
-    let advice = match independent {
-        true => "mend what fails first: look at one such response, and at the service's log",
-        false => "find what gives way under load: look at the service's log of this moment",
+    // Closes of idle connections have a remedy of their own, and the log of the service has nothing about them.
+    let advice = match witnesses::remedy(&full.run) {
+        Some(remedy @ Advice::RaiseKeepAliveTimeout) => remedy,
+        _ => advice,
     };
     Ok(Some(
-        verdict
+        Finding::new(Factor::Errors, confidence, headline)
+            .because(Fact::FailedShare { share, alone_share })
+            .because(witnesses::failures(&full.run))
             .advice(advice)
-            .gain(Gain::unknown("throughput without failures", "requests that fail say little of the others")),
+            .gain(Promise::unknown(Change::NoFailures, UnknownGain::FailuresTellLittle)),
     ))
 }

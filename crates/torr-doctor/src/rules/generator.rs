@@ -7,16 +7,13 @@ use crate::thresholds::{
     NULL_NO_BETTER, SERVED,
 };
 use crate::words::counted;
-use crate::words::{percent, rate};
 use torr_gauge::generator::SATURATED;
-use torr_gauge::{Confidence, Factor, Gain, Verdict};
-
-/// Why the generator's being the limit promises nothing of the service.
-const NOT_AT_ITS_LIMIT: &str = "the service was not at its limit";
+use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain};
+use torr_gauge::{Confidence, Factor};
 
 /// Returns the gain where the generator is the limit.
-pub fn not_at_its_limit() -> Gain {
-    Gain::unknown("more throughput from a generator with more CPU", NOT_AT_ITS_LIMIT)
+pub fn not_at_its_limit() -> Promise {
+    Promise::unknown(Change::GeneratorCpu, UnknownGain::ServiceNotAtLimit)
 }
 
 pub fn rule(evidence: &Evidence) -> Step {
@@ -34,61 +31,41 @@ pub fn rule(evidence: &Evidence) -> Step {
     }
     let cpus = evidence.setting.generator_cpus;
     let again = &evidence.setting.commands;
-    let verdict = Verdict::new(
-        Factor::Generator,
-        Confidence::Likely,
-        match evidence.setting.agents {
-            None => "The load generator is the limit: the service may take more than it can send from here.",
-            Some(_) => "The agents are the limit: the service may take more than they can send.",
-        },
-    )
-    .because(format!(
-        "its busiest thread had work {} of the time, and used {:.2} CPUs in all",
-        percent(generator.busy_share),
-        evidence.figures.generator_cores
-    ))
-    .because_if(
-        starved.map(|share| format!("its threads were ready to run but without a CPU {} of the time", percent(share))),
-    )
-    .because_if(quota.as_ref().map(|quota| {
-        format!(
-            "its own CPU quota of {:.2} CPUs throttled it in {} of the periods",
-            quota.cores,
-            percent(quota.throttled_share())
+    let threads = evidence.figures.generator_threads;
+    let (headline, advice) = match evidence.setting.agents {
+        Some(_) => (Headline::Agents, Advice::MoreAgents),
+        None if threads < cpus => (Headline::GeneratorHere, Advice::MoreThreads),
+        None => (Headline::GeneratorHere, Advice::MoreCpu),
+    };
+    let server = evidence.figures.server_cpu();
+    let idle_server = server.map(|server| [server, Fact::SaturatedThreads { threads: 0, cores: None }]);
+    let cores = Some(evidence.figures.generator_cores);
+    let finding = Finding::new(Factor::Generator, Confidence::Likely, headline)
+        .because(Fact::GeneratorBusy { share: generator.busy_share, cores })
+        .because(starved.map(|share| Fact::GeneratorStarved { share }))
+        .because(
+            quota
+                .as_ref()
+                .map(|quota| Fact::GeneratorThrottled { quota_cores: quota.cores, share: quota.throttled_share() }),
         )
-    }))
-    .because_if(
-        evidence
-            .figures
-            .server_cores()
-            .map(|cores| format!("the server used {cores:.2} CPUs, and none of its threads was full")),
-    )
-    .advice(match evidence.figures.generator_threads < cpus {
-        _ if evidence.setting.agents.is_some() => "start agents on more machines, or on machines with more CPU",
-        true => "give it more threads with -t, more CPU, or a machine of its own",
-        false => "give it more CPU, or a machine of its own",
-    });
+        .because(idle_server.into_iter().flatten())
+        .advice(advice);
     if let Some(agents) = evidence.setting.agents {
-        return by_agents(evidence, verdict, agents);
+        return by_agents(evidence, finding, agents);
     }
     // Where it was slower than the target, it was itself the limit, and shows nothing of the generator.
     let alike = NULL_AS_GOOD * evidence.figures.rps()..NULL_NO_BETTER * evidence.figures.rps();
     let null = evidence.figures.null_rps.filter(|null| alike.contains(null));
     if let Some(null) = null {
-        let verdict = verdict
-            .because(format!(
-                "a service that does nothing reached {} here, the target {}",
-                rate(null),
-                rate(evidence.figures.rps())
-            ))
+        let finding = finding
+            .because(Fact::NullService { null_rps: null, rps: evidence.figures.rps() })
             .gain(not_at_its_limit())
-            .advice("run the command below on another machine, or where the generator has more CPU")
+            .advice(Advice::RunBelowElsewhere)
             .verify(again.press(&[("-c", &evidence.setting.connections)]));
-        return Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }));
+        return Ok(Some(Finding { confidence: Confidence::Certain, ..finding }));
     }
-    let threads = evidence.figures.generator_threads;
     if quota.is_some() || threads >= cpus || threads >= evidence.figures.connections {
-        return Ok(Some(verdict.gain(not_at_its_limit())));
+        return Ok(Some(finding.gain(not_at_its_limit())));
     }
     let way = |threads| {
         let why = "whether another thread of the generator brings more";
@@ -98,18 +75,18 @@ pub fn rule(evidence: &Evidence) -> Step {
     if !contrast.is_above(MORE_THREADS_BETTER) {
         return Ok(None);
     }
-    let verdict = verdict
-        .because(format!("with another thread {contrast}"))
-        .gain(Gain::at_least(contrast.of.low, "with another thread", NOT_AT_ITS_LIMIT))
+    let finding = finding
+        .because(Fact::AnotherThread { speedup: contrast.speedup() })
+        .gain(Promise::at_least(contrast.of.low, Change::AnotherThread, UnknownGain::ServiceNotAtLimit))
         .verify(again.press(&[("-c", &evidence.setting.connections), ("-t", &(threads + 1))]));
-    Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }))
+    Ok(Some(Finding { confidence: Confidence::Certain, ..finding }))
 }
 
 /// Examines whether twice as many agents bring more, which is certain proof. With one agent there is nothing to compare with.
-fn by_agents(evidence: &Evidence, verdict: Verdict, agents: usize) -> Step {
+fn by_agents(evidence: &Evidence, finding: Finding, agents: usize) -> Step {
     let agents = agents.min(evidence.setting.connections);
     if agents < 2 {
-        return Ok(Some(verdict.gain(not_at_its_limit())));
+        return Ok(Some(finding.gain(not_at_its_limit())));
     }
     let way = |agents| {
         let why = "whether more agents bring more";
@@ -120,9 +97,9 @@ fn by_agents(evidence: &Evidence, verdict: Verdict, agents: usize) -> Step {
     if !contrast.is_above(MORE_AGENTS_BETTER) {
         return Ok(None);
     }
-    let verdict = verdict
-        .because(format!("with {} instead of {half} {contrast}", counted(agents, "agent")))
+    let finding = finding
+        .because(Fact::MoreAgents { from: half, to: agents, speedup: contrast.speedup() })
         .gain(not_at_its_limit())
         .verify(evidence.setting.commands.doctor(&[("-c", &evidence.setting.connections)]));
-    Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }))
+    Ok(Some(Finding { confidence: Confidence::Certain, ..finding }))
 }

@@ -8,11 +8,12 @@ use crate::thresholds::{
     BURST, EVEN, GAIN_SPREAD, GENTLE, IDLE_SERVER, LEAST_HELD, LINK_DELAY, LINK_DELAY_S, ON_A_LINK, RELIEVED, RTT_GREW,
     RTT_LONG_S, SAME_THROUGHPUT, SMALLER_BETTER, WIDE_LADDER,
 };
-use crate::witnesses::throttled;
-use crate::words::{bits, counted, percent, rate, time};
+use crate::witnesses::{throttled, throttled_fact};
+use crate::words::rate;
 use std::time::Duration;
-use torr_gauge::{Confidence, Factor, Verdict};
-use torr_signals::{QuotaUse, Signals};
+use torr_gauge::signals::{QuotaUse, Signals};
+use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline};
+use torr_gauge::{Confidence, Factor};
 
 pub fn rule(evidence: &Evidence) -> Step {
     if let Some(verdict) = quota(evidence)? {
@@ -26,7 +27,6 @@ pub fn rule(evidence: &Evidence) -> Step {
 
 fn quota(evidence: &Evidence) -> Step {
     let Some(quota) = throttled(evidence.figures.signals.as_ref()) else { return Ok(None) };
-    let used = evidence.figures.server_cores().unwrap_or(quota.cores);
     // Gently enough that the quota should not matter.
     let gentle = evidence.figures.rps() * GENTLE;
     let (name, why) = (
@@ -44,26 +44,13 @@ fn quota(evidence: &Evidence) -> Step {
     let machine =
         evidence.figures.signals.as_ref().and_then(|signals| signals.machine).map_or(1, |machine| machine.cores);
     Ok(Some(
-        Verdict::new(Factor::CpuQuota, confidence, "A quota of CPU time stops the server again and again.")
-            .because(format!(
-                "its cgroup {} may use {:.2} of {} and was throttled in {} of the periods",
-                quota.cgroup,
-                quota.cores,
-                counted(machine, "CPU"),
-                percent(quota.throttled_share())
-            ))
-            .because(format!(
-                "the server used {used:.2} CPUs, and the machine {}",
-                evidence.figures.machine_share().map_or("more than it shows".into(), percent)
-            ))
-            .because_if(
-                relieved.map(|share| format!("at {} it was throttled in {} of them", rate(gentle), percent(share))),
-            )
-            .advice("raise the quota (cpu.max, CPUQuota=, a container's CPU limit), or make requests cheaper")
-            .gain(bounds.gain(
-                gain::in_proportion(machine as f64 / quota.cores),
-                "with all of the machine's CPU, in proportion to the quota",
-            )),
+        Finding::new(Factor::CpuQuota, confidence, Headline::CpuQuota)
+            .because(throttled_fact(quota, Some(machine)))
+            .because(evidence.figures.server_cpu())
+            .because(evidence.figures.machine_cpu())
+            .because(relieved.map(|share| Fact::ThrottledAt { rps: gentle, share }))
+            .advice(Advice::RaiseQuota)
+            .gain(bounds.gain(gain::in_proportion(machine as f64 / quota.cores), Change::WholeMachine)),
     ))
 }
 
@@ -99,25 +86,17 @@ fn link(evidence: &Evidence) -> Step {
         return Ok(None);
     }
     Ok(Some(
-        Verdict::new(Factor::Bandwidth, Confidence::Certain, "The link to the service is full.")
-            .because(format!(
-                "{} were received and {} sent, however many connections there were",
-                bits(received),
-                bits(sent)
-            ))
-            .because_if((delay >= LINK_DELAY_S).then(|| {
-                format!("connecting, which depends on the kernel alone, took {} longer under load", time(delay))
-            }))
-            .because_if(
-                queueing.map(|(rtt, least)| format!("the round trip grew from {} to {}", time(least), time(rtt))),
-            )
-            .because(format!("with {smaller:.0} bytes per response instead of {size:.0}: {contrast}"))
-            .advice("send less: compress bodies, and send pictures and the like from elsewhere; or get a faster link")
+        Finding::new(Factor::Bandwidth, Confidence::Certain, Headline::LinkFull)
+            .because(Fact::Traffic { received_bytes_per_s: received, sent_bytes_per_s: sent })
+            .because((delay >= LINK_DELAY_S).then_some(Fact::ConnectDelay { seconds: delay }))
+            .because(queueing.map(|(rtt, least)| Fact::RoundTripGrew { from_s: least, to_s: rtt }))
+            .because(Fact::SmallerResponses { bytes: smaller, usual_bytes: size, speedup: contrast.speedup() })
+            .advice(Advice::SendLess)
             // The throughput of responses without content bounds all other limits.
             .gain(gain::promised(
                 contrast.of.low.min(2.0) / GAIN_SPREAD,
                 contrast.of.high.min(2.0) * GAIN_SPREAD,
-                "with half the bytes, or a link twice as fast",
+                Change::HalfTheBytes,
             )),
     ))
 }
@@ -155,27 +134,18 @@ fn limiter(evidence: &Evidence) -> Step {
     let is_accepted = overflows.is_none_or(|count| count == 0);
     let confidence = if seen.is_some() && same && is_accepted { Confidence::Certain } else { Confidence::Likely };
     Ok(Some(
-        Verdict::new(Factor::RateLimit, confidence, "A limiter holds requests back: they wait though nothing is busy.")
-            .because(format!(
-                "throughput is {} with {} and {} with {}",
-                rate(figures.ladder.at(fewest).unwrap_or(0.0)),
-                counted(fewest, "connection"),
-                rate(figures.rps()),
-                figures.connections
-            ))
-            .because(format!(
-                "a request alone takes {}: one connection could have {} of them a second, so less \
-                     than one is worked on at a time ({held:.2})",
-                time(figures.service_s()),
-                (1.0 / figures.service_s()).round()
-            ))
-            .because_if(seen.map(|cores| format!("the server used {cores:.2} CPUs, without a quota that throttled it")))
-            .because_if(burst)
-            .because_if(apart)
-            .advice(
-                "raise the limit, or exempt the load generator from it, if it is the service itself \
-                 that you want to measure",
-            )
+        Finding::new(Factor::RateLimit, confidence, Headline::LimiterDelays)
+            .because(Fact::ThroughputSame {
+                few_rps: figures.ladder.at(fewest).unwrap_or(0.0),
+                few: fewest,
+                rps: figures.rps(),
+                connections: figures.connections,
+            })
+            .because(Fact::LessThanOne { alone_s: figures.service_s(), at_a_time: held })
+            .because(figures.server_cpu())
+            .because(burst)
+            .because(apart)
+            .advice(Advice::RaiseLimit)
             .gain(super::failing::without_limiter(evidence))
             .verify(
                 evidence
@@ -187,7 +157,7 @@ fn limiter(evidence: &Evidence) -> Step {
 }
 
 /// Examines a token bucket, which fills during a pause, so that the first requests pass faster than the rate.
-fn burst(evidence: &Evidence) -> Result<Option<String>, Box<Ask>> {
+fn burst(evidence: &Evidence) -> Result<Option<Fact>, Box<Ask>> {
     if evidence.setting.agents.is_some() {
         // What agents report has seconds, not tenths.
         return Ok(None);
@@ -199,10 +169,6 @@ fn burst(evidence: &Evidence) -> Result<Option<String>, Box<Ask>> {
     let seen = evidence.observe(Experiment { rest: Some(rest), warmup: Warmup::None, ..after })?;
     let first = seen.times.first_tenth as f64;
     let expected = steady * 0.1;
-    Ok((first > BURST.0 * expected + BURST.1).then(|| {
-        format!(
-            "after a pause of {} the first tenth of a second brought {first:.0} responses instead of {expected:.0}",
-            time(rest.as_secs_f64())
-        )
-    }))
+    let is_burst = first > BURST.0 * expected + BURST.1;
+    Ok(is_burst.then_some(Fact::Burst { pause_s: rest.as_secs_f64(), responses: first, expected }))
 }

@@ -9,10 +9,11 @@ use crate::invocation::Flag;
 use crate::observation::Observation;
 use crate::permission::is_ours;
 use crate::thresholds::{DIRECT_BETTER, MACHINE_FULL, UPSTREAM_KEPT, UPSTREAM_OPENS, WORKS_BEHIND, WORKS_MORE};
-use crate::words::{counted, mean, percent};
+use crate::witnesses::peer_connections;
 use std::net::SocketAddr;
-use torr_gauge::{Confidence, Factor, Gain, Verdict};
-use torr_signals::{PeerUse, Role};
+use torr_gauge::signals::{PeerUse, Role};
+use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain};
+use torr_gauge::{Confidence, Factor};
 
 /// The most upstream services that are tried.
 const MOST_UPSTREAMS: usize = 8;
@@ -28,45 +29,40 @@ pub fn rule(evidence: &Evidence) -> Step {
         // What is behind it is the limit, or the CPU of the machine that both share: the rules after this one tell.
         return Ok(None);
     }
-    let name = first.processes.first().map_or("the service", |process| &process.name);
-    let verdict = Verdict::new(Factor::Proxy, Confidence::Certain, "The proxy before the service is the limit.")
-        .because(format!("without the proxy, {name} at {} gives the same responses: {contrast}", joined(&addresses)))
-        .because_if(churns.then(|| match opened {
-            Some(opened) => format!("the proxy opens {opened:.2} connections to it for each request"),
-            None => format!(
-                "only {} of the proxy's connections to it were still there a moment later",
-                percent(first.kept.unwrap_or(0.0))
-            ),
-        }))
-        .because_if((!churns).then(|| {
-            format!("the proxy had {} connections to it, at most {}", mean(first.connections), first.connections_max)
-        }))
-        .because_if(evidence.figures.server_cores().map(|cores| {
-            let full = match evidence.figures.full_threads() {
-                0 => "and none of its threads was full".into(),
-                full => format!("with {}", counted(full, "full thread")),
-            };
-            format!("the proxy itself used {cores:.2} CPUs, {full}")
-        }));
-    let verdict = verdict.advice(match churns {
-        true => {
-            "keep connections to the upstream alive: in nginx 'keepalive' in the upstream block, \
-             'proxy_http_version 1.1' and an empty Connection header"
+    let service = first.processes.first().map_or("the service", |process| &process.name).to_owned();
+    let (upstream, advice) = match (churns, opened) {
+        (true, Some(per_request)) => {
+            let peer = Some(first.address.clone());
+            (Fact::UpstreamOpens { peer, per_request }, Advice::KeepUpstreamConnections)
         }
-        false => {
-            "look for the proxy's limits: connections to the upstream (maxconn), workers, compression, and its log, if it \
-             writes one"
-        }
+        (true, None) => (Fact::UpstreamKept { share: first.kept.unwrap_or(0.0) }, Advice::KeepUpstreamConnections),
+        (false, _) => (peer_connections(first), Advice::ProxyLimits),
+    };
+    let used = evidence.figures.server_cores().map(|cores| Fact::ProxyCpu {
+        proxy: None,
+        cores,
+        saturated_threads: Some(evidence.figures.full_threads()),
     });
-    let verdict = verdict.gain(gain_of(&contrast, evidence.figures.yardstick()));
+    let addresses: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
+    let direct = &addresses[0];
+    let finding = Finding::new(Factor::Proxy, Confidence::Certain, Headline::Proxy)
+        .because(Fact::WithoutProxy {
+            service: Some(service),
+            addresses: addresses.clone(),
+            speedup: contrast.speedup(),
+        })
+        .because(upstream)
+        .because(used)
+        .advice(advice)
+        .gain(gain_of(&contrast, evidence.figures.yardstick()));
     let setting = &evidence.setting;
     Ok(Some(match setting.is_plain {
         true => {
-            let direct = format!("http://{}{}", addresses[0], setting.path);
+            let direct = format!("http://{direct}{}", setting.path);
             let flags: &[Flag<'_>] = &[("--via", &setting.url), ("-c", &setting.connections)];
-            verdict.verify(setting.commands.doctor_at(Some(&direct), flags))
+            finding.verify(setting.commands.doctor_at(Some(&direct), flags))
         }
-        false => verdict,
+        false => finding,
     }))
 }
 
@@ -113,14 +109,12 @@ fn is_full(evidence: &Evidence) -> bool {
 
 /// Returns the gain of a proxy that costs as little as one can: at least what two services that do nothing cost. `null` is the
 /// throughput of such a service.
-fn gain_of(contrast: &Contrast, null: Option<f64>) -> Gain {
+fn gain_of(contrast: &Contrast, null: Option<f64>) -> Promise {
     let (through, direct) = contrast.rates;
-    let change = "with a proxy that costs little";
+    let change = Change::CheaperProxy;
     match null {
         Some(null) => gain::promised(1.0 / (through / direct + 2.0 * through / null), contrast.of.high, change),
-        None => {
-            Gain::unknown(format!("more throughput {change}"), "the least that a proxy costs here was not measured")
-        }
+        None => Promise::unknown(change, UnknownGain::ProxyCost),
     }
 }
 
@@ -160,7 +154,7 @@ fn before(figures: &Figures, behind: &[PeerUse], contrast: &Contrast) -> Before 
         proxy_cores: figures.server_cores().unwrap_or(0.0),
         behind: behind.iter().map(PeerUse::label).collect::<Vec<_>>().join(", "),
         behind_cores: behind.iter().map(PeerUse::cores).sum(),
-        contrast: contrast.to_string(),
+        contrast: contrast.speedup(),
     }
 }
 

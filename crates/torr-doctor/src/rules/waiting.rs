@@ -9,9 +9,10 @@ use crate::thresholds::{
     AS_MANY_CONNECTIONS, AS_MANY_THREADS, COMPUTES, LEAST_HELD, MANY_WAITING_WORKERS, MORE_IN_HAND, MOST_WAIT,
     NO_MORE_IN_HAND, NOT_KEPT, ONE, POOL_IN_USE, QUERIED_BY_EACH,
 };
-use crate::words::{counted, mean, rate, time};
-use torr_gauge::{Confidence, Factor, Gain, Verdict};
-use torr_signals::PeerUse;
+use crate::witnesses::peer_connections;
+use torr_gauge::signals::PeerUse;
+use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain, WorkerCount};
+use torr_gauge::{Confidence, Factor};
 
 pub fn rule(evidence: &Evidence) -> Step {
     let figures = &evidence.figures;
@@ -19,11 +20,10 @@ pub fn rule(evidence: &Evidence) -> Step {
     if held < LEAST_HELD || figures.wants_cpu() {
         return Ok(None);
     }
-    if let Some(verdict) = round_trips(evidence) {
-        return Ok(Some(verdict));
+    if let Some(finding) = round_trips(evidence) {
+        return Ok(Some(finding));
     }
     let Some(inside) = waits_inside(evidence, held) else { return Ok(Some(unseen(evidence, held))) };
-    let because = witnesses(evidence, held);
     let Some(used) = figures.server_cores() else { return Ok(Some(unseen(evidence, held))) };
     if used > COMPUTES * held && by_threads(evidence, held) != Some(true) {
         return Ok(None);
@@ -39,68 +39,44 @@ pub fn rule(evidence: &Evidence) -> Step {
     let confidence = if agree && is_seen && is_accepted { Confidence::Certain } else { Confidence::Likely };
     let pool = pool(evidence, held).map(|peer| (peer, confidence));
     let pool = pool.or_else(|| Some((pool_of_as_many(evidence, held)?, Confidence::Likely)));
-    let verdict = match (inside, pool) {
+    let finding = match (inside, pool) {
         (false, _) => workers(evidence, held, confidence),
         (true, Some((peer, confidence))) => pooled(evidence, peer, held, confidence),
-        (true, None) if held < ONE => Verdict::new(
-            Factor::Lock,
-            confidence,
-            "Requests wait for a lock: one at a time goes on, and the server idles.",
-        )
-        .advice(
-            "hold the lock for less: do what is slow (I/O, a query, a call) outside of it, or \
-                 give each key a lock of its own",
-        )
-        .gain(without_lock(evidence, held)),
-        (true, None) => Verdict::new(
-            Factor::Lock,
-            Confidence::Likely,
-            "Requests wait inside the server for something that only a few of them can have at a time.",
-        )
-        .advice(format!("look for a semaphore or a pool of {held:.0}"))
-        .gain(evidence.bounds().gain((2.0, 2.0), "with one that is twice as large")),
+        (true, None) if held < ONE => Finding::new(Factor::Lock, confidence, Headline::Lock)
+            .advice(Advice::ShortenLock)
+            .gain(without_lock(evidence, held)),
+        (true, None) => Finding::new(Factor::Lock, Confidence::Likely, Headline::FewAtATime)
+            .advice(Advice::FindPool { size: held })
+            .gain(evidence.bounds().gain((2.0, 2.0), Change::TwiceTheLimit)),
     };
-    Ok(Some(because.into_iter().fold(verdict, Verdict::because)))
+    Ok(Some(finding.because(witnesses(evidence, held))))
 }
 
-fn witnesses(evidence: &Evidence, held: f64) -> Vec<String> {
+fn witnesses(evidence: &Evidence, held: f64) -> Vec<Fact> {
     let figures = &evidence.figures;
-    let from = figures.ladder.saturated_from().unwrap_or(1);
-    let mut because = vec![format!(
-        "throughput rises up to {} and stays at {}: with {} for a request on its own, that is {held:.1} at a time",
-        counted(from, "connection"),
-        rate(figures.ladder.most()),
-        time(figures.service_s())
-    )];
-    if let (Some(used), Some(cores)) = (figures.server_cores(), figures.cores()) {
-        because.push(format!("the server used {used:.2} of {}", counted(cores, "CPU")));
-    }
-    if let (Some(cheap), Some(beside), Some(wait)) = (&figures.cheap, figures.beside, figures.others_wait()) {
-        let response = beside.response_s.map_or("had no response".into(), |s| format!("took {}", time(s)));
-        let also = if wait { "so others wait as well" } else { "so no others wait" };
-        because.push(format!(
-            "with {} {} {response}, {} otherwise: {also}",
-            counted(beside.connections, "connection"),
-            cheap.what,
-            time(cheap.alone_s)
-        ));
-    }
-    if figures.holding() > 0 {
-        let threads = counted(figures.holding(), "thread");
-        because.push(format!("{threads} of it had a request in hand most of the time, and waited with it"));
-    } else if held < ONE && figures.taking_turns() >= 2 {
-        because.push(format!(
-            "{} of its threads took turns at it: each waited as for a lock most of the time",
-            figures.taking_turns()
-        ));
-    }
-    if let Some(hands) = figures.in_service().filter(|hands| hands.round() > 0.0) {
-        because.push(format!(
-            "of {} requests {hands:.0} were in the server's hands at a time, the others it had not read yet",
-            figures.connections
-        ));
-    }
-    because
+    let at_a_time = Fact::AtATime {
+        connections: figures.ladder.saturated_from().unwrap_or(1),
+        rps: figures.ladder.most(),
+        alone_s: figures.service_s(),
+        at_a_time: held,
+    };
+    let light = figures.cheap.as_ref().zip(figures.beside).zip(figures.others_wait());
+    let light = light.map(|((cheap, beside), waits)| Fact::LightLoad {
+        connections: beside.connections,
+        request: cheap.what.clone(),
+        response_s: beside.response_s,
+        alone_s: cheap.alone_s,
+        waits,
+    });
+    let threads = match (figures.holding(), figures.taking_turns()) {
+        (threads @ 1.., _) => Some(Fact::ThreadsBlocked { threads }),
+        (0, threads @ 2..) if held < ONE => Some(Fact::ThreadsTakeTurns { threads }),
+        _ => None,
+    };
+    let in_service = figures.in_service().filter(|hands| hands.round() > 0.0);
+    let in_service =
+        in_service.map(|hands| Fact::InService { requests: hands.round(), of: figures.connections as f64 });
+    [Some(at_a_time), figures.server_cpu(), light, threads, in_service].into_iter().flatten().collect()
 }
 
 /// Returns whether requests wait inside the server, for something that others do not need, rather than before it.
@@ -160,63 +136,37 @@ fn pool_of_as_many(evidence: &Evidence, held: f64) -> Option<&PeerUse> {
     })
 }
 
-fn pooled(evidence: &Evidence, peer: &PeerUse, held: f64, confidence: Confidence) -> Verdict {
-    let name = peer
-        .processes
-        .first()
-        .map_or_else(|| peer.address.clone(), |process| format!("{} ({})", process.name, peer.address));
-    Verdict::new(
-        Factor::Database,
-        confidence,
-        "Requests wait for a connection to the database: its pool is in use, and CPU idles.",
-    )
-    .because(format!("there were {} connections to {name}, at most {}", mean(peer.connections), peer.connections_max))
-    .because_if(
-        peer.waiting
-            .filter(|waiting| *waiting > MOST_WAIT)
-            .map(|waiting| format!("{waiting:.1} of them had a request in flight on average")),
-    )
-    .advice(format!("enlarge the pool beyond {held:.0} connections, as far as the database takes them"))
-    .advice("make the queries faster: each connection then does more of them")
-    .gain(evidence.bounds().gain((2.0, 2.0), "with a pool twice as large"))
+fn pooled(evidence: &Evidence, peer: &PeerUse, held: f64, confidence: Confidence) -> Finding {
+    let in_flight = peer.waiting.filter(|waiting| *waiting > MOST_WAIT);
+    Finding::new(Factor::Database, confidence, Headline::PoolInUse)
+        .because(peer_connections(peer))
+        .because(in_flight.map(|mean| Fact::PeerInFlight {
+            peer: peer.address.clone(),
+            mean,
+            connections: peer.connections,
+        }))
+        .advice(Advice::LargerPool { connections: held })
+        .advice(Advice::FasterQueries)
+        .gain(evidence.bounds().gain((2.0, 2.0), Change::TwiceThePool))
 }
 
-fn workers(evidence: &Evidence, held: f64, confidence: Confidence) -> Verdict {
+fn workers(evidence: &Evidence, held: f64, confidence: Confidence) -> Finding {
     let cores = evidence.figures.cores();
-    let verdict = match held < ONE {
-        true => Verdict::new(
-            Factor::Workers,
-            confidence,
-            "One worker takes one request after another, and waits while it has one.",
-        ),
-        false => Verdict::new(
-            Factor::Workers,
-            confidence,
-            format!("All of {} workers are taken, and wait: CPU is free.", many(evidence, held)),
-        ),
+    let count = match evidence.figures.holding() {
+        0 => WorkerCount::About(held),
+        holding => WorkerCount::Exactly(holding),
     };
-    verdict
+    let headline = if held < ONE { Headline::OneWorker } else { Headline::WorkersBlocked(Some(count)) };
+    Finding::new(Factor::Workers, confidence, headline)
         .advice(match cores {
-            Some(cores) if held >= MANY_WAITING_WORKERS * cores as f64 => {
-                "run more workers still, as far as memory and what they wait for allow; or let them wait asynchronously"
-                    .into()
-            }
-            Some(cores) => format!("run more workers: where they wait, 4 to 8 for each of the {cores} CPUs"),
-            None => "run more workers: where they wait, 4 to 8 for each CPU".into(),
+            Some(cores) if held >= MANY_WAITING_WORKERS * cores as f64 => Advice::StillMoreWorkers,
+            cores => Advice::MoreBlockingWorkers { cores },
         })
         .gain(gain::by_waiting_workers(
             &evidence.bounds().with_more_threads(),
             number_of_workers(evidence, held),
             cores,
         ))
-}
-
-/// Returns the number of workers in words: the threads that hold a request, or about as many as requests in service.
-fn many(evidence: &Evidence, held: f64) -> String {
-    match evidence.figures.holding() {
-        0 => format!("about {held:.0}"),
-        holding => holding.to_string(),
-    }
 }
 
 /// Returns the number of workers.
@@ -229,30 +179,20 @@ fn number_of_workers(evidence: &Evidence, held: f64) -> f64 {
 
 /// Returns the gain without the lock: as many requests at a time as there are threads that take turns at it, or else as many as the
 /// server has read.
-fn without_lock(evidence: &Evidence, held: f64) -> Gain {
-    let change = "once requests do not exclude each other";
+fn without_lock(evidence: &Evidence, held: f64) -> Promise {
     let at_a_time = match evidence.figures.taking_turns() {
         0 | 1 => evidence.figures.in_service().filter(|hands| *hands >= 1.0),
         turns => Some(turns as f64),
     };
     match at_a_time {
-        Some(at_a_time) => evidence.bounds().gain((at_a_time / held, at_a_time / held), change),
-        None => Gain::unknown(
-            format!("more throughput {change}"),
-            "how many requests the server works on then was not seen",
-        ),
+        Some(at_a_time) => evidence.bounds().gain((at_a_time / held, at_a_time / held), Change::NoLock),
+        None => Promise::unknown(Change::NoLock, UnknownGain::ConcurrencyNotSeen),
     }
 }
 
 /// From a machine that shows nothing, waiting and working look alike: a scheduler lets others pass while the CPU is full, too.
-fn unseen(evidence: &Evidence, held: f64) -> Verdict {
-    let because = witnesses(evidence, held);
-    let verdict = Verdict::new(
-        Factor::Unknown,
-        Confidence::Unknown,
-        "The service does no more than so much at a time; whether it works or waits meanwhile cannot \
-         be seen from here.",
-    )
-    .advice("run 'torr watch' on the server's machine and give its address with --watch");
-    because.into_iter().fold(verdict, Verdict::because)
+fn unseen(evidence: &Evidence, held: f64) -> Finding {
+    Finding::new(Factor::Unknown, Confidence::Unknown, Headline::Unseen)
+        .because(witnesses(evidence, held))
+        .advice(Advice::WatchServer)
 }

@@ -4,6 +4,7 @@ use crate::diagnosis::Diagnosis;
 use crate::driver;
 use crate::setting::Setting;
 use std::sync::atomic::{AtomicBool, Ordering};
+use torr_gauge::verdict::{Fact, Headline};
 use torr_gauge::{Confidence, Factor};
 
 /// The ratio of bounds up to which two resources limit together: throughput near a knee is below both.
@@ -29,14 +30,14 @@ fn an_interrupted_diagnosis_reports_what_was_found_until_then() {
             stop.store(begun == number, Ordering::Relaxed);
         });
         let found = Diagnosis::of(finding.expect("an interruption is no error"), lab.elapsed.as_secs_f64());
-        assert_eq!(found.interrupted, begun == number, "{number}: {:?}", found.verdict);
-        if begun < number || found.verdict.factor != Factor::Unknown {
+        assert_eq!(found.interrupted, begun == number, "{number}: {:?}", found.finding);
+        if begun < number || found.finding.factor != Factor::Unknown {
             continue;
         }
         assert_eq!(found.trail.is_empty(), number == 1, "what did not end is not in it: {number}");
-        assert!(found.verdict.summary.contains("interrupted"), "{:?}", found.verdict);
-        let named = found.trail.iter().all(|seen| found.verdict.because[0].contains(&seen.experiment));
-        assert!(named, "{number}: {:?}", found.verdict);
+        assert_eq!(found.finding.headline, Headline::Interrupted);
+        let Fact::Experiments { names } = &found.finding.because[0] else { panic!("{:?}", found.finding) };
+        assert!(found.trail.iter().all(|seen| names.contains(&seen.experiment)), "{number}: {names:?}");
     }
 }
 
@@ -50,7 +51,7 @@ fn no_diagnosis_takes_more_than_its_budget() {
             let setting = Setting { budget_s, ..setting(&service) };
             let finding = driver::diagnose(setting, &mut lab, &AtomicBool::new(false), &mut |_| {});
             let spent_s = lab.elapsed.as_secs_f64();
-            let verdict = Diagnosis::of(finding.expect("a simulated service is reached"), spent_s).verdict;
+            let verdict = Diagnosis::of(finding.expect("a simulated service is reached"), spent_s).finding;
             assert!(spent_s <= budget_s, "{spent_s} s of {budget_s} s: {verdict:?}");
         }
     }
@@ -65,7 +66,7 @@ fn no_wrong_verdict_is_certain() {
     let (mut certain, mut right, mut wrong) = (0, 0, vec![]);
     for seed in 0..SERVICES {
         let service = Service::random(&mut fastrand::Rng::with_seed(seed));
-        let verdict = diagnose(&service, seed).verdict;
+        let verdict = diagnose(&service, seed).finding;
         let truths = truths(&service);
         right += u64::from(truths.contains(&verdict.factor));
         if verdict.confidence == Confidence::Certain {
@@ -74,7 +75,7 @@ fn no_wrong_verdict_is_certain() {
                 wrong.push(format!(
                     "{seed}: {} instead of {truths:?}: {}\n{service:?}",
                     verdict.factor,
-                    verdict.because.join("; ")
+                    format!("{:?}", verdict.because)
                 ));
             }
         }
@@ -131,7 +132,7 @@ fn each_fault_is_named_and_its_look_alike_is_not_taken_for_it() {
         ),
         ("failures", Service { failing: 0.3, ..service(Fault::Fails) }, Factor::Errors),
     ] {
-        let verdict = diagnose(&service, 1).verdict;
+        let verdict = diagnose(&service, 1).finding;
         assert_eq!(verdict.factor, factor, "{what}: {verdict:#?}");
     }
 }

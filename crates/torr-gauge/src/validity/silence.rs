@@ -3,6 +3,7 @@
 use super::finding::{Criterion, Finding};
 use super::format::seconds;
 use crate::result::RunResult;
+use crate::series::Point;
 
 /// The limit of a silence in seconds. Shorter ones show in the slowest responses.
 const SILENCE_S: f64 = 0.9;
@@ -28,19 +29,24 @@ pub(super) fn silence(run: &RunResult) -> Option<Finding> {
     let mut slowest: Vec<_> = run.series.iter().filter_map(|point| point.p99).collect();
     slowest.sort_unstable();
     let slow_s = *slowest.get(slowest.len() / 2)? as f64 / 1e6;
-    let (mut longest, mut spoke_at) = ((0.0, 0.0), None);
-    for point in &run.series {
-        if point.requests > 0 {
-            spoke_at = Some(point.t);
-        } else if let Some(from) = spoke_at.filter(|from| point.t - from > longest.1 - longest.0) {
-            longest = (from, point.t);
-        }
-    }
-    let (from, to) = longest;
+    let (from, to) = longest_silence(&run.series).unwrap_or_default();
     let note = match to - from > 0.0 {
         true => format!("no response from {} to {} of the run", seconds(from), seconds(to)),
         false => "responses in every interval from the first one on".to_owned(),
     };
     let finding = Finding::at_most(Criterion::Silence, to - from, SILENCE_S.max(SLOW * slow_s), note);
     Some(finding.or("the service hung, crashed or was restarted: see its log; throughput is that of the whole time"))
+}
+
+/// Returns begin and end of the longest time without a response after the first one, in seconds. `None` if each interval has one.
+pub fn longest_silence(series: &[Point]) -> Option<(f64, f64)> {
+    let (mut longest, mut spoke_at) = ((0.0, 0.0), None);
+    for point in series {
+        if point.requests > 0 {
+            spoke_at = Some(point.t);
+        } else if let Some(from) = spoke_at.filter(|from| point.t - from > longest.1 - longest.0) {
+            longest = (from, point.t);
+        }
+    }
+    (longest.1 > longest.0).then_some(longest)
 }

@@ -55,7 +55,8 @@ fn seconds(seconds: u64, cause: Option<&str>) -> (Progress, RunResult) {
     let mut result = collector.so_far(&facts);
     result.recount_started();
     let verdict = Verdict::new(Factor::ServerCpu, Confidence::Likely, "The server uses all of its CPU time.");
-    result.verdict = Some(verdict.because("the server used 1.90 of 2 CPUs").advice("give it more CPUs"));
+    let (because, advice) = (vec!["the server used 1.90 of 2 CPUs".into()], vec!["give it more CPUs".into()]);
+    result.verdict = Some(Verdict { because, advice, ..verdict });
     (last.expect("an interval is complete"), result)
 }
 

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use torr_doctor::Observer;
 use torr_doctor::compare::{Secured, Transport, Way, paths, tls, via};
 use torr_press::{Plan, Target};
+use torr_report::sentence;
 
 /// Compares and prints the result.
 pub fn run(args: &DoctorArgs) -> Result<ExitCode, CliError> {
@@ -36,10 +37,11 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, CliError> {
         _ => by_path(args, course),
     };
     shown.clear();
-    let comparison = match found? {
+    let mut comparison = match found? {
         Ok(comparison) => comparison,
         Err(halt) => return halted(halt, "a whole round to compare"),
     };
+    comparison.conclusion.advice.extend(comparison.preparation.take().as_ref().map(sentence::advice));
     put(&comparison, json, || render::text(&comparison))?;
     Ok(if comparison.interrupted { exit::interrupted() } else { ExitCode::SUCCESS })
 }

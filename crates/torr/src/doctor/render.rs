@@ -1,16 +1,17 @@
 //! The diagnosis as text.
 
+use super::written::WrittenDiagnosis;
 use std::fmt::Write;
-use torr_doctor::Diagnosis;
 use torr_report::style::{FAINT, STRONG, paint};
 use torr_report::text;
 
 /// All that is shown.
-pub fn text(diagnosis: &Diagnosis) -> String {
+pub fn text(written: &WrittenDiagnosis) -> String {
+    let WrittenDiagnosis { diagnosis, verdict, remarks, .. } = written;
     let mut out = String::new();
     let _ = writeln!(out, "{}\n", paint(STRONG, &diagnosis.target));
-    out += &text::verdict(&diagnosis.verdict);
-    for remark in &diagnosis.remarks {
+    out += &text::verdict(verdict);
+    for remark in remarks {
         let _ = writeln!(out, "  {:<12} {} {remark}", "", paint(FAINT, "also"));
     }
     let experiments = diagnosis.trail.len();

@@ -84,7 +84,7 @@ impl Agent for Carrier {
     }
 
     fn judge(&self, result: &RunResult) -> Option<Verdict> {
-        Some(torr_doctor::passive(result))
+        Some(press::judge(result))
     }
 
     fn note(&self, line: &str) {

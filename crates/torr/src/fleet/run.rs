@@ -18,10 +18,11 @@ use std::time::Duration;
 use torr_fleet::{FleetError, Load, Members, RunSettings, Watch};
 use torr_gauge::Factor;
 use torr_gauge::collector::{Measurement, Progress};
-use torr_gauge::fleet::Fleet;
 use torr_gauge::redact;
+use torr_gauge::verdict::Fact;
 use torr_press::{Plan, SoFar};
 use torr_report::live::LiveProgress;
+use torr_report::sentence;
 
 /// How long agents are waited for whose number is known.
 const WAIT: Duration = Duration::from_secs(30);
@@ -92,11 +93,13 @@ fn load_from_fleet(
 
 /// Gives the whole its verdict; an agent that was itself the limit is named.
 fn judge(run: &mut Measurement) {
-    let mut verdict = torr_doctor::passive(&run.result);
-    if verdict.factor == Factor::Generator {
-        verdict.because.extend(run.result.fleet.iter().flat_map(Fleet::limits));
-    }
-    run.result.verdict = Some(verdict);
+    let finding = torr_doctor::passive(&run.result);
+    let agents = run.result.fleet.iter().flat_map(|fleet| &fleet.agents).filter(|agent| agent.was_limit);
+    let limits: Vec<_> = match finding.factor {
+        Factor::Generator => agents.map(|agent| Fact::AgentLimit { agent: agent.name.clone() }).collect(),
+        _ => vec![],
+    };
+    run.result.verdict = Some(sentence::verdict(finding.because(limits)));
 }
 
 /// What the user sees while a run goes on.

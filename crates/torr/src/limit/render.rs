@@ -5,8 +5,10 @@ use super::{curve, spread};
 use crate::output;
 use std::fmt::Write;
 use torr_doctor::limit::{ABOVE, Connections, Course, Fit, Outcome, Overload, ResultKind, Rung, Sustained};
-use torr_gauge::{Factor, Verdict};
+use torr_gauge::Factor;
+use torr_gauge::verdict::Finding;
 use torr_report::human::{count, micros, percent, rate};
+use torr_report::sentence;
 use torr_report::style::{BAD, FAINT, GOOD, STRONG, paint};
 use torr_report::table;
 
@@ -226,10 +228,10 @@ fn advice(outcome: &Outcome, commands: &Commands) -> Vec<String> {
             advice.push(format!("see what one request at a time takes: {}", commands.alone))
         }
         ResultKind::Limit => {
-            let names_one = |verdict: &&Verdict| ![Factor::None, Factor::Unknown].contains(&verdict.factor);
-            let what = outcome.verdict.as_ref().filter(names_one);
+            let names_one = |finding: &Finding| ![Factor::None, Factor::Unknown].contains(&finding.factor);
+            let what = outcome.finding.clone().filter(names_one).map(sentence::verdict);
             advice.extend(what.map(|verdict| {
-                format!("at the rate that failed it looked like {}: {}", verdict.factor, verdict.summary)
+                format!("at the rate that failed the likely limit was {}: {}", verdict.factor, verdict.summary)
             }));
         }
         _ => {}

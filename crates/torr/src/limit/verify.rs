@@ -4,6 +4,7 @@ use super::args::LimitArgs;
 use crate::again;
 use torr_doctor::Invocation;
 use torr_doctor::limit::Outcome;
+use torr_report::sentence;
 
 /// Commands of `torr URL`, with the request and the way there as on this command line.
 pub struct Commands {
@@ -21,7 +22,7 @@ pub fn commands(args: &LimitArgs, agents: Option<usize>, requests_each: usize, o
     Commands {
         alone: again.press(&[("-c", &1)]),
         verify: verify(&again, args, outcome),
-        before: again.before_running(),
+        before: again.before_running().as_ref().map(sentence::advice),
     }
 }
 

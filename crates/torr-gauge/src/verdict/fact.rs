@@ -1,0 +1,200 @@
+//! The facts that a verdict rests on: measurements as data. `torr-report` has a sentence for each.
+
+use serde::{Deserialize, Serialize};
+
+/// A ratio of throughput between two loads that were measured in turns, with its 95% confidence interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Speedup {
+    /// The median throughput of the first load, in good responses per second.
+    pub before_rps: f64,
+    /// The median throughput of the second load, in good responses per second.
+    pub after_rps: f64,
+    /// The ratio of the second to the first.
+    pub ratio: f64,
+    /// The interval of the ratio; `None` with one pair.
+    pub interval: Option<(f64, f64)>,
+    /// The number of pairs.
+    pub pairs: usize,
+}
+
+/// A program and the CPU time that it used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProgramCpu {
+    /// The program's name.
+    pub name: String,
+    /// The CPU time in cores.
+    pub cores: f64,
+}
+
+/// What a load counts: requests or sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Requests.
+    Request,
+    /// Sessions of several requests.
+    Session,
+}
+
+/// A property of a request that keep-alive may depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeepAliveCondition {
+    /// The client accepts content that is compressed with gzip.
+    AcceptsGzip,
+    /// The request has the field `Connection: keep-alive`.
+    ConnectionField,
+    /// The client accepts no compressed content.
+    Uncompressed,
+    /// The request is of HTTP/1.0.
+    Http10,
+}
+
+/// A measurement, or a result of an experiment.
+///
+/// Names that end with `_s` are seconds, with `_rps` requests per second, `share` is from 0 to 1, `cores` is CPU time in CPUs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "fact", rename_all = "kebab-case")]
+#[allow(missing_docs, reason = "the sentence of each fact in torr-report describes it")]
+pub enum Fact {
+    // The machines.
+    ServerCpu { used_cores: f64, cores: Option<usize>, busiest_thread: Option<f64> },
+    ServerNotVisible,
+    SaturatedThreads { threads: usize, cores: Option<usize> },
+    MachineCpu { share: f64, cores: Option<usize> },
+    CpuShares { share: f64, others_share: f64 },
+    OtherPrograms { programs: Vec<ProgramCpu> },
+    Steal { share: f64 },
+    CpuSplit { server_cores: f64, generator_cores: f64, cores: usize, machine_share: f64 },
+    Throttled { quota_cores: f64, share: f64, cgroup: Option<String>, cores: Option<usize> },
+    ThrottledAt { rps: f64, share: f64 },
+    IdleWorkers { workers: usize },
+    BehindProxy { services: Vec<String> },
+    // The generator.
+    GeneratorBusy { share: f64, cores: Option<f64> },
+    GeneratorCpu { share: f64 },
+    GeneratorStarved { share: f64 },
+    GeneratorThrottled { quota_cores: f64, share: f64 },
+    GeneratorCost { us: f64 },
+    AnotherThread { speedup: Speedup },
+    MoreAgents { from: usize, to: usize, speedup: Speedup },
+    NullService { null_rps: f64, rps: f64 },
+    NullConnecting { kept_rps: f64, connecting_rps: f64 },
+    AgentLost { agent: String, share: f64, why: Option<String> },
+    AgentEnded { agent: String, share: f64 },
+    AgentLimit { agent: String },
+    FiguresUntil { at_s: f64 },
+    // The load.
+    Responses { responses: u64 },
+    Done { unit: Unit, done: u64, due: u64, unfinished: u64 },
+    RateCapped { unit: Unit, rps: f64, cap_rps: f64 },
+    FewFailed { failed: u64 },
+    RateLostWithAgent { agent: String },
+    RateMissed { unit: Unit, due: u64, share: f64 },
+    RateLate { due: u64, last_due_s: f64, ended_s: f64 },
+    Pauses { mean_s: f64 },
+    Utilisation { connections: usize, rps: f64, share: f64 },
+    ThroughputAtMost { rps: f64 },
+    NoGoodResponse,
+    GrowthPerDoubling { factor: f64, up_to: usize },
+    ThroughputGrew { factor: f64, from: usize, to: usize },
+    ThroughputFlat { rps: f64, from: usize, to: Option<usize> },
+    ThroughputSame { few_rps: f64, few: usize, rps: f64, connections: usize },
+    Experiments { names: Vec<String> },
+    // Response times.
+    RequestAlone { seconds: f64 },
+    ResponseTimes { p50_s: f64, p99_s: Option<f64>, max_s: f64 },
+    Quartiles { p50_s: f64, p75_s: f64 },
+    LongestResponse { seconds: f64 },
+    Silence { from_s: f64, to_s: f64 },
+    NoQueueing { median_s: f64, min_s: f64 },
+    ConnectionsBound { min_s: f64, connections: usize, rps: f64 },
+    Waiting { mean_s: f64, min_s: f64, at_a_time: f64 },
+    AtATime { connections: usize, rps: f64, alone_s: f64, at_a_time: f64 },
+    LessThanOne { alone_s: f64, at_a_time: f64 },
+    Burst { pause_s: f64, responses: f64, expected: f64 },
+    Handler { request: String, seconds: f64, target_s: f64 },
+    LightLoad { connections: usize, request: String, response_s: Option<f64>, alone_s: f64, waits: bool },
+    InService { requests: f64, of: f64 },
+    ThreadsBlocked { threads: usize },
+    ThreadsTakeTurns { threads: usize },
+    // The network.
+    RoundTrip { rtt_s: f64, response_s: f64 },
+    RoundTripShare { share: f64 },
+    RoundTripGrew { from_s: f64, to_s: f64 },
+    RoundTripBound { connections: usize, rps: f64 },
+    Traffic { received_bytes_per_s: f64, sent_bytes_per_s: f64 },
+    ConnectDelay { seconds: f64 },
+    SmallerResponses { bytes: f64, usual_bytes: f64, speedup: Speedup },
+    PacedResponses { share: f64 },
+    ConnectionRate { bytes_per_s: f64, rtt_s: f64 },
+    DelayedAcks { per_response: f64 },
+    DelayedAckTimes,
+    AckedAtOnce { before_s: f64, after_s: f64, speedup: Option<Speedup> },
+    LoadAckedAtOnce { speedup: Speedup },
+    // Connections.
+    ConnectionsOpened { per_response: f64, offered: Option<bool> },
+    ConnectionEach,
+    ClosedByServer { closed: u64, opened: u64, responses_each: f64 },
+    ClosesAfter { requests: u64 },
+    ClosesIdle { seconds: f64 },
+    IdleCloses { requests: u64, idle_s: Option<f64> },
+    KeepAliveDepends { condition: KeepAliveCondition, kept: bool },
+    NotKept,
+    KeptIf { condition: KeepAliveCondition, speedup: Speedup },
+    KeepAliveOffered { speedup: Speedup },
+    KeepAliveNotOffered { speedup: Speedup },
+    ConnectingCost { share: f64, of_machine: bool },
+    HandshakeShare { share: f64, of_single: bool },
+    Resumed { resumed: u64, handshakes: u64 },
+    NoPort { requests: u64 },
+    Opened { connections: u64, responses: u64 },
+    FewerPorts { connections: usize, failed: Option<u64> },
+    LateConnections { count: u64, share: f64, few: usize, few_share: f64 },
+    SlowestConnect { seconds: f64 },
+    ListenOverflows { count: u64, few: Option<(usize, u64)> },
+    AcceptQueue { backlog: u64, queued: u64 },
+    NothingInService,
+    UnevenConnections { rps: f64, usual_rps: f64 },
+    NotConnected { why: String },
+    OpenFiles { process: String, pid: i32, open: u64, limit: u64 },
+    // Failures.
+    Failed { failed: u64, started: u64 },
+    FailedShare { share: f64, alone_share: f64 },
+    Cause { count: u64, kind: String, what: String },
+    StatusCount { status: u16, count: u64 },
+    Unanswered { requests: u64, seconds: Option<f64> },
+    AloneUnanswered,
+    TimedOut { requests: u64, timeout_s: f64 },
+    SessionsFailed { failed: u64, started: u64 },
+    SessionsEnded { sessions: u64, entry: String, file: String, line: usize },
+    Refused { share: f64, status: u16, alone_share: Option<f64> },
+    Accepted { rps: f64 },
+    Offered { offered_rps: f64, accepted_rps: f64, twice_rps: f64 },
+    TwoAddresses { factor: f64, apart: bool },
+    // Proxies and what stands behind the server.
+    WithoutProxy { service: Option<String>, addresses: Vec<String>, speedup: Speedup },
+    ProxyCpu { proxy: Option<String>, cores: f64, saturated_threads: Option<usize> },
+    BehindCpu { service: String, cores: f64 },
+    UpstreamOpens { peer: Option<String>, per_request: f64 },
+    UpstreamKept { share: f64 },
+    PeerConnections { peer: String, mean: f64, most: usize },
+    PeerInFlight { peer: String, mean: f64, connections: f64 },
+    PeerCpu { peer: String, cores: f64, server_cores: f64 },
+    PeerThrottled { peer: String },
+    Messages { peer: String, per_request: f64 },
+    TripTime { alone_s: f64, each_s: f64 },
+    BytesFetched { peer: String, bytes: f64, response_bytes: f64 },
+}
+
+impl Fact {
+    /// Returns the fact that programs other than server and generator used CPU; `None` without such programs.
+    pub fn other_programs(programs: Vec<ProgramCpu>) -> Option<Self> {
+        (!programs.is_empty()).then_some(Self::OtherPrograms { programs })
+    }
+
+    /// Returns whether the fact is that a scheduled rate was not kept.
+    pub fn is_missed_rate(&self) -> bool {
+        matches!(self, Self::RateLostWithAgent { .. } | Self::RateMissed { .. } | Self::RateLate { .. })
+    }
+}

@@ -1,0 +1,28 @@
+//! The sentences of verdicts: each headline, fact, advice and gain has one, here, for every output.
+
+mod advice;
+mod fact;
+mod gain;
+mod headline;
+
+pub use advice::advice;
+pub use fact::fact;
+pub use gain::line as gain_line;
+
+use torr_gauge::Verdict;
+use torr_gauge::verdict::Finding;
+
+/// Returns the verdict of a finding, with sentences.
+pub fn verdict(finding: Finding) -> Verdict {
+    let Finding { factor, confidence, headline, because, advice, gain, verify } = finding;
+    Verdict {
+        factor,
+        confidence,
+        summary: headline::headline(&headline),
+        because: because.iter().map(fact).collect(),
+        advice: advice.iter().map(advice::advice).collect(),
+        facts: because,
+        gain: gain.as_ref().map(gain::gain),
+        verify,
+    }
+}

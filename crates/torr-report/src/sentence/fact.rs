@@ -1,0 +1,505 @@
+//! The sentence of each fact: the measurement, then what it is compared with.
+
+use crate::human::{bits, bytes, count, mean, per_second, percent, plural, seconds, times};
+use torr_gauge::verdict::{Fact, KeepAliveCondition, ProgramCpu, Speedup, Unit};
+
+/// Returns a fact as a clause, without a full stop.
+pub fn fact(fact: &Fact) -> String {
+    use Fact as F;
+    match fact {
+        // The machines.
+        F::ServerCpu { used_cores, cores, busiest_thread } => {
+            let of = cores.map(|cores| format!(" of {cores}"));
+            let busiest = busiest_thread.map(|share| format!(", its busiest thread {} of one", percent(share)));
+            format!("the server used {used_cores:.2}{} CPUs{}", shown(of), shown(busiest))
+        }
+        F::ServerNotVisible => "the server's processes are not visible from here".into(),
+        F::SaturatedThreads { threads: 0, .. } => "no thread of the server was saturated".into(),
+        F::SaturatedThreads { threads, cores } => {
+            let on = cores.map(|cores| format!(" on {}", plural(cores as u64, "CPU")));
+            format!("{} of the server {} saturated{}", plural(*threads as u64, "thread"), was(*threads), shown(on))
+        }
+        F::MachineCpu { share, cores: Some(cores) } => {
+            format!("the machine used {} of its {}", percent(*share), plural(*cores as u64, "CPU"))
+        }
+        F::MachineCpu { share, cores: None } => format!("the machine used {} of its CPU", percent(*share)),
+        F::CpuShares { share, others_share } => {
+            let (share, others) = (percent(*share), percent(*others_share));
+            format!("the server, its peers and Torr used {share} of the CPU, other programs {others}")
+        }
+        F::OtherPrograms { programs } => format!("busiest other programs: {}", listed(programs)),
+        F::Steal { share } => {
+            format!("the hypervisor gave {} of this machine's CPU time to other machines", percent(*share))
+        }
+        F::CpuSplit { server_cores, generator_cores, cores, machine_share } => format!(
+            "the server used {server_cores:.2} of {}, Torr {generator_cores:.2}; the machine used {}",
+            plural(*cores as u64, "CPU"),
+            percent(*machine_share)
+        ),
+        F::Throttled { quota_cores, share, cgroup, cores } => {
+            let cgroup = cgroup.as_ref().map(|cgroup| format!(" of cgroup {cgroup}"));
+            let of = cores.map(|cores| format!(" of {cores}"));
+            format!(
+                "the quota{} allows {quota_cores:.2}{} CPUs; the kernel throttled the server in {} of the periods",
+                shown(cgroup),
+                shown(of),
+                percent(*share)
+            )
+        }
+        F::ThrottledAt { rps, share } => {
+            format!("at {} the kernel throttled the server in {} of the periods", per_second(*rps), percent(*share))
+        }
+        F::IdleWorkers { workers } => format!(
+            "{} {} nearly idle, and again after reconnecting, although other loads kept the server's workers busy",
+            plural(*workers as u64, "more worker"),
+            was(*workers)
+        ),
+        F::BehindProxy { services } => {
+            format!("this verdict is about {}, to which the server forwards requests", services.join(", "))
+        }
+        // The load generator.
+        F::GeneratorBusy { share, cores } => {
+            let cores = cores.map(|cores| format!("; all threads used {cores:.2} CPUs"));
+            format!("Torr's busiest thread was busy {} of the time{}", percent(*share), shown(cores))
+        }
+        F::GeneratorCpu { share } => format!("Torr used {} of the CPU that its threads can use", percent(*share)),
+        F::GeneratorStarved { share } => {
+            format!("Torr's threads were ready to run but had no CPU {} of the time", percent(*share))
+        }
+        F::GeneratorThrottled { quota_cores, share } => {
+            format!("Torr's own quota of {quota_cores:.2} CPUs throttled it in {} of the periods", percent(*share))
+        }
+        F::GeneratorCost { us } => format!("a request cost Torr {} of CPU time", seconds(us / 1e6)),
+        F::AnotherThread { speedup } => format!("with another generator thread {}", grew(speedup)),
+        F::MoreAgents { from, to, speedup } => format!("with {to} instead of {from} agents {}", grew(speedup)),
+        F::NullService { null_rps, rps } => format!(
+            "a service that does nothing reaches {} here, the target {}",
+            per_second(*null_rps),
+            per_second(*rps)
+        ),
+        F::NullConnecting { kept_rps, connecting_rps } => format!(
+            "a service that does nothing reaches {} here with keep-alive, {} without",
+            per_second(*kept_rps),
+            per_second(*connecting_rps)
+        ),
+        F::AgentLost { agent, share, why } => {
+            let why = why.as_ref().map(|why| format!(": {why}"));
+            format!("the agent {agent} with {} of the load was lost{}", percent(*share), shown(why))
+        }
+        F::AgentEnded { agent, share } => {
+            format!("the agent {agent} with {} of the load ended before the run did", percent(*share))
+        }
+        F::AgentLimit { agent } => format!("the agent {agent} was itself the limit"),
+        F::FiguresUntil { at_s } => format!("the figures cover the first {}, with all agents", seconds(*at_s)),
+        // The load and its throughput.
+        F::Responses { responses } => format!("the run had only {}", plural(*responses, "response")),
+        F::Done { unit, done, due, unfinished } => {
+            let open = match (unit, unfinished) {
+                (_, 0) => String::new(),
+                (Unit::Request, open) => format!("; {} still in flight at the end", count(*open)),
+                (Unit::Session, open) => format!("; {} still in progress at the end", count(*open)),
+            };
+            let what = if *unit == Unit::Request { "got a response" } else { "ended" };
+            format!("{} of {} that were due {what}{open}", count(*done), counted(*unit, *due))
+        }
+        F::RateCapped { unit, rps, cap_rps } => {
+            let what = if *unit == Unit::Request { "the service responded at" } else { "sessions began at" };
+            format!("{what} {}, and --max-rate allows {}", per_second(*rps), per_second(*cap_rps))
+        }
+        F::FewFailed { failed } => format!("{} failed, too few to matter", plural(*failed, "request")),
+        F::RateLostWithAgent { agent } => {
+            format!("the rate was not kept: after the agent {agent} ended, no one sent its part")
+        }
+        F::RateMissed { unit, due, share } => {
+            let what = if *unit == Unit::Request { "had no response" } else { "had not ended" };
+            let due = counted(*unit, *due);
+            format!("the rate was not kept: {} of {due} that were due {what} when the run ended", percent(*share))
+        }
+        F::RateLate { due, last_due_s, ended_s } => format!(
+            "the rate was not kept: the last of {} was due after {}, and the last response came after {}",
+            plural(*due, "request"),
+            seconds(*last_due_s),
+            seconds(*ended_s)
+        ),
+        F::Pauses { mean_s } => {
+            format!("each connection paused for {} between its requests (--think)", seconds(*mean_s))
+        }
+        F::Utilisation { connections, rps, share } => format!(
+            "{} reach {}, {} of what they would reach if no request waited for another",
+            plural(*connections as u64, "connection"),
+            per_second(*rps),
+            percent(*share)
+        ),
+        F::ThroughputAtMost { rps } => format!("the highest throughput was {}", per_second(*rps)),
+        F::NoGoodResponse => "no load had a good response".into(),
+        F::GrowthPerDoubling { factor, up_to } => {
+            format!("throughput grew {} with each doubling up to {up_to} connections", times(*factor))
+        }
+        F::ThroughputGrew { factor, from, to } => {
+            format!("throughput grew {} from {from} to {to} connections", times(*factor))
+        }
+        F::ThroughputFlat { rps, from, to: Some(to) } => {
+            format!("throughput stayed at {} from {from} to {to} connections", per_second(*rps))
+        }
+        F::ThroughputFlat { rps, from, to: None } => {
+            format!("throughput reached {} with {}", per_second(*rps), plural(*from as u64, "connection"))
+        }
+        F::ThroughputSame { few_rps, few, rps, connections } => format!(
+            "throughput is {} with {}, and {} with {connections}",
+            per_second(*few_rps),
+            plural(*few as u64, "connection"),
+            per_second(*rps)
+        ),
+        F::Experiments { names } if names.is_empty() => "no experiment was completed".into(),
+        F::Experiments { names } => format!("completed experiments: {}", names.join(", ")),
+        // Response times.
+        F::RequestAlone { seconds: alone } => format!("one request at a time takes {}", seconds(*alone)),
+        F::ResponseTimes { p50_s, p99_s: Some(p99_s), .. } => {
+            format!("half of the responses took at most {}, 99% at most {}", seconds(*p50_s), seconds(*p99_s))
+        }
+        F::ResponseTimes { p50_s, p99_s: None, max_s } => {
+            format!("half of the responses took at most {}, the longest {}", seconds(*p50_s), seconds(*max_s))
+        }
+        F::Quartiles { p50_s, p75_s } => format!(
+            "half of the responses took at most {}, three quarters at most {}",
+            seconds(*p50_s),
+            seconds(*p75_s)
+        ),
+        F::LongestResponse { seconds: longest } => format!("the longest response time was {}", seconds(*longest)),
+        F::Silence { from_s, to_s } => {
+            format!("no response from {} to {} of the run", seconds(*from_s), seconds(*to_s))
+        }
+        F::NoQueueing { median_s, min_s } => format!(
+            "the median response time, {}, is near the least, {}: requests do not wait for each other",
+            seconds(*median_s),
+            seconds(*min_s)
+        ),
+        F::ConnectionsBound { min_s, connections, rps } => format!(
+            "at the shortest response time, {}, {} cannot exceed {}",
+            seconds(*min_s),
+            plural(*connections as u64, "connection"),
+            per_second(*rps)
+        ),
+        F::Waiting { mean_s, min_s, at_a_time } => format!(
+            "the mean response time was {}, the least {}: at the least, {} requests would be in service at a time",
+            seconds(*mean_s),
+            seconds(*min_s),
+            mean(*at_a_time)
+        ),
+        F::AtATime { connections, rps, alone_s, at_a_time } => format!(
+            "throughput grows up to {} and stays at {}: with {} for a request alone, {} are in service at a time",
+            plural(*connections as u64, "connection"),
+            per_second(*rps),
+            seconds(*alone_s),
+            mean(*at_a_time)
+        ),
+        F::LessThanOne { alone_s, at_a_time } => format!(
+            "a request alone takes {}, so one connection could reach {}: only {} requests are in service at a time",
+            seconds(*alone_s),
+            per_second(1.0 / alone_s),
+            mean(*at_a_time)
+        ),
+        F::Burst { pause_s, responses, expected } => format!(
+            "after a pause of {}, the first tenth of a second had {responses:.0} responses instead of {expected:.0}",
+            seconds(*pause_s)
+        ),
+        F::Handler { request, seconds: took, target_s } => {
+            format!("{request} takes {}, the target {}: the handler's work", seconds(*took), seconds(*target_s))
+        }
+        F::LightLoad { connections, request, response_s, alone_s, waits } => {
+            let response = response_s.map_or("got no response".into(), |s| format!("took {}", seconds(s)));
+            let so = if *waits { "other requests wait too" } else { "other requests do not wait" };
+            format!(
+                "beside {}, {request} {response}, alone {}: {so}",
+                plural(*connections as u64, "connection"),
+                seconds(*alone_s)
+            )
+        }
+        F::InService { requests, of } => format!(
+            "the server processed {requests:.0} of {of:.0} requests at a time; it had not read the others from their sockets"
+        ),
+        F::ThreadsBlocked { threads } => format!(
+            "{} of the server {} blocked with a request most of the time",
+            plural(*threads as u64, "thread"),
+            was(*threads)
+        ),
+        F::ThreadsTakeTurns { threads } => {
+            format!("{threads} threads of the server ran in turns: each waited, as for a lock, most of the time")
+        }
+        // The network.
+        F::RoundTrip { rtt_s, response_s } => format!(
+            "the round trip takes {} of the {} of a request ({})",
+            seconds(*rtt_s),
+            seconds(*response_s),
+            percent(rtt_s / response_s)
+        ),
+        F::RoundTripShare { share } => format!("the round trip takes {} of a request's time", percent(*share)),
+        F::RoundTripGrew { from_s, to_s } => {
+            format!("the round-trip time grew from {} to {}: packets queue", seconds(*from_s), seconds(*to_s))
+        }
+        F::RoundTripBound { connections, rps } => format!(
+            "{} cannot exceed {} at this round-trip time",
+            plural(*connections as u64, "connection"),
+            per_second(*rps)
+        ),
+        F::Traffic { received_bytes_per_s, sent_bytes_per_s } => {
+            format!("Torr received {} and sent {}", bits(*received_bytes_per_s), bits(*sent_bytes_per_s))
+        }
+        F::ConnectDelay { seconds: delay } => {
+            format!("connecting, which only the kernel handles, took {} longer under load", seconds(*delay))
+        }
+        F::SmallerResponses { bytes: small, usual_bytes, speedup } => {
+            format!("with {} per response instead of {}, {}", bytes(*small), bytes(*usual_bytes), grew(speedup))
+        }
+        F::PacedResponses { share } => {
+            format!("{} of a single request's time pass between its first and its last byte", percent(*share))
+        }
+        F::ConnectionRate { bytes_per_s, rtt_s } => {
+            format!("that is {}/s for a connection, at a round-trip time of {}", bytes(*bytes_per_s), seconds(*rtt_s))
+        }
+        F::DelayedAcks { per_response } => {
+            format!("the kernel delayed {} acknowledgements per response", mean(*per_response))
+        }
+        F::DelayedAckTimes => {
+            "response times could be lower: each response waits 40 ms for a delayed acknowledgement".into()
+        }
+        F::AckedAtOnce { before_s, after_s, speedup } => {
+            let speedup = speedup.as_ref().map(|speedup| format!(": {}", grew(speedup)));
+            format!(
+                "with immediate acknowledgements a single response took {} instead of {}{}",
+                seconds(*after_s),
+                seconds(*before_s),
+                shown(speedup)
+            )
+        }
+        F::LoadAckedAtOnce { speedup } => format!("with immediate acknowledgements of your load {}", grew(speedup)),
+        // Connections.
+        F::ConnectionsOpened { per_response, offered } => {
+            let offered = match offered {
+                None => "",
+                Some(true) => ", although Torr offered keep-alive",
+                Some(false) => ", as you requested",
+            };
+            format!("{per_response:.2} connections were opened for each response{offered}")
+        }
+        F::ConnectionEach => "each request opens a connection, which costs both sides more than the request".into(),
+        F::ClosedByServer { closed, opened, responses_each } => format!(
+            "the server closed {} of {} connections after {} responses each, although Torr offered keep-alive",
+            count(*closed),
+            count(*opened),
+            mean(*responses_each)
+        ),
+        F::ClosesAfter { requests } => {
+            format!("the server closes each connection after about {}", plural(*requests, "request"))
+        }
+        F::ClosesIdle { seconds: idle } => {
+            format!("the server closes a connection after {} without a request", seconds(*idle))
+        }
+        F::IdleCloses { requests, idle_s } => {
+            let after = idle_s.map(|idle_s| format!(" after {}", seconds(idle_s)));
+            format!("the server closes idle connections{}; {} met that", shown(after), plural(*requests, "request"))
+        }
+        F::KeepAliveDepends { condition: is, kept } => {
+            let verb = if *kept { "only keeps connections alive" } else { "does not keep connections alive" };
+            format!("the server {verb} {}", condition(*is))
+        }
+        F::NotKept => "the server does not keep connections alive".into(),
+        F::KeptIf { condition: is, speedup } => {
+            format!("the server keeps connections alive {}: {}", condition(*is), grew(speedup))
+        }
+        F::KeepAliveOffered { speedup } => format!("with keep-alive {}", grew(speedup)),
+        F::KeepAliveNotOffered { speedup } => format!("when Torr did not offer keep-alive, {}", grew(speedup)),
+        F::ConnectingCost { share, of_machine: true } => {
+            format!("opening connections took {} of the machine's CPU time", percent(*share))
+        }
+        F::ConnectingCost { share, of_machine: false } => {
+            format!("connecting took {} of a single request's time", percent(*share))
+        }
+        F::HandshakeShare { share, of_single } => {
+            let whole = if *of_single { "a single request's time" } else { "the response times" };
+            format!("TLS handshakes took {} of {whole}", percent(*share))
+        }
+        F::Resumed { resumed: 0, handshakes } => {
+            format!("none of {} resumed an earlier session", plural(*handshakes, "handshake"))
+        }
+        F::Resumed { resumed, handshakes } => {
+            format!("{} of {} resumed an earlier session", count(*resumed), plural(*handshakes, "handshake"))
+        }
+        F::NoPort { requests } => format!("{} found no free local port", plural(*requests, "request")),
+        F::Opened { connections, responses } => format!(
+            "{} {} opened for {}",
+            plural(*connections, "connection"),
+            was(*connections as usize),
+            plural(*responses, "response")
+        ),
+        F::FewerPorts { failed: None, .. } => "after that, not one connection found a free port".into(),
+        F::FewerPorts { connections, failed: Some(0) } => {
+            format!("with {connections} kept-alive connections, each request found a port")
+        }
+        F::FewerPorts { connections, failed: Some(failed) } => {
+            format!("with {connections} kept-alive connections, {} found no port", plural(*failed, "request"))
+        }
+        F::LateConnections { count: late, share, few, few_share } => format!(
+            "{} ({}) took longer than the second after which a SYN is sent again, or failed; with {} at a time, {}",
+            plural(*late, "connection"),
+            percent(*share),
+            plural(*few as u64, "connection"),
+            percent(*few_share)
+        ),
+        F::SlowestConnect { seconds: slowest } => {
+            format!("connecting took up to {}: the kernel sends a SYN again after a second", seconds(*slowest))
+        }
+        F::ListenOverflows { count: overflows, few } => {
+            let few = few.map(|(few, n)| format!(", {} with {}", count(n), plural(few as u64, "connection")));
+            format!("the kernel counted {} of the accept queue{}", plural(*overflows, "overflow"), shown(few))
+        }
+        F::AcceptQueue { backlog, queued } => {
+            format!("the accept queue has room for {backlog}, and {queued} were queued in it")
+        }
+        F::NothingInService => "hardly any accepted request waited: the service was idle".into(),
+        F::UnevenConnections { rps, usual_rps } => format!(
+            "in one experiment nearly all connections went to one worker of the server, and throughput was {} instead of {}: \
+             SO_REUSEPORT (nginx: 'listen ... reuseport') would spread them",
+            per_second(*rps),
+            per_second(*usual_rps)
+        ),
+        F::NotConnected { why } => why.clone(),
+        F::OpenFiles { process, pid, open, limit } => {
+            format!("{process} ({pid}) has {} of at most {} files open", count(*open), count(*limit))
+        }
+        // Failures.
+        F::Failed { failed, started } => {
+            let share = percent(*failed as f64 / (*started).max(1) as f64);
+            format!("{} of {} failed ({share})", count(*failed), plural(*started, "request"))
+        }
+        F::FailedShare { share, alone_share } => format!(
+            "{} of the requests under your load failed, and {} of those sent one at a time",
+            percent(*share),
+            percent(*alone_share)
+        ),
+        F::Cause { count: n, kind, what } => format!("{} x {kind}: {what}", count(*n)),
+        F::StatusCount { status, count: n } => format!("{} with status {status}", plural(*n, "response")),
+        F::Unanswered { requests, seconds: waited } => {
+            let waited = waited.map(|waited| format!(" for up to {}", seconds(waited)));
+            format!("{} waited for a response{}", plural(*requests, "request"), shown(waited))
+        }
+        F::AloneUnanswered => "a single request got no response either".into(),
+        F::TimedOut { requests, timeout_s } => {
+            format!("{} had no response within {}", plural(*requests, "request"), seconds(*timeout_s))
+        }
+        F::SessionsFailed { failed, started } => {
+            let share = percent(*failed as f64 / (*started).max(1) as f64);
+            format!("{} of {} failed ({share})", count(*failed), plural(*started, "session"))
+        }
+        F::SessionsEnded { sessions, entry, file, line } => {
+            format!("{} ended at '{entry}' ({file}:{line})", plural(*sessions, "session"))
+        }
+        F::Refused { share, status, alone_share } => {
+            let alone = alone_share.map(|share| format!("; of those to single requests, {}", percent(share)));
+            format!("{} of the responses were refusals, most with status {status}{}", percent(*share), shown(alone))
+        }
+        F::Accepted { rps } => format!("the service accepted {}", per_second(*rps)),
+        F::Offered { offered_rps, accepted_rps, twice_rps } => format!(
+            "of {} the service accepted {}, and of twice as many {}",
+            per_second(*offered_rps),
+            per_second(*accepted_rps),
+            per_second(*twice_rps)
+        ),
+        F::TwoAddresses { factor, apart: true } => {
+            format!("two client addresses get {} as much as one: each address has its own limit", times(*factor))
+        }
+        F::TwoAddresses { apart: false, .. } => {
+            "two client addresses get no more than one: the limit is shared by all clients".into()
+        }
+        // Proxies and what stands behind the server.
+        F::WithoutProxy { service, addresses, speedup } => match service {
+            Some(service) => format!(
+                "without the proxy, {service} at {} gives the same responses: {}",
+                addresses.join(", "),
+                grew(speedup)
+            ),
+            None => format!("without the proxy, {}", grew(speedup)),
+        },
+        F::ProxyCpu { proxy, cores, saturated_threads } => {
+            let proxy = proxy.as_ref().map(|proxy| format!(", {proxy},"));
+            let threads = saturated_threads.map(|threads| match threads {
+                0 => "; no thread of it was saturated".to_owned(),
+                _ => format!("; {} of it {} saturated", plural(threads as u64, "thread"), was(threads)),
+            });
+            format!("the proxy{} used {cores:.2} CPUs{}", shown(proxy), shown(threads))
+        }
+        F::BehindCpu { service, cores } => format!("{service}, behind the proxy, used {cores:.2} CPUs"),
+        F::UpstreamOpens { peer: Some(peer), per_request } => {
+            format!("{per_request:.2} connections to {peer} were opened for each request")
+        }
+        F::UpstreamOpens { peer: None, per_request } => {
+            format!("{per_request:.2} connections were opened on this machine for each request, besides Torr's")
+        }
+        F::UpstreamKept { share } => {
+            format!("only {} of the proxy's connections to the service still existed a moment later", percent(*share))
+        }
+        F::PeerConnections { peer, mean: open, most } => {
+            format!("the server had {} connections to {peer}, at most {most}", mean(*open))
+        }
+        F::PeerInFlight { peer, mean: busy, connections } => format!(
+            "{} of {} connections to {peer} had a request in flight on average",
+            mean(*busy),
+            mean(*connections)
+        ),
+        F::PeerCpu { peer, cores, server_cores } => {
+            format!("{peer} used {cores:.2} CPUs, the server {server_cores:.2}")
+        }
+        F::PeerThrottled { peer } => format!("a CPU quota of its own throttled {peer}"),
+        F::Messages { peer, per_request } => {
+            format!("the server sent {per_request:.0} messages to {peer} for each request")
+        }
+        F::TripTime { alone_s, each_s } => {
+            format!("a request alone takes {}, {} for each message", seconds(*alone_s), seconds(*each_s))
+        }
+        F::BytesFetched { peer, bytes: fetched, response_bytes } => format!(
+            "{peer} sent {} for each request, and the client received {}",
+            bytes(*fetched),
+            bytes(*response_bytes)
+        ),
+    }
+}
+
+/// Returns what keep-alive depends on, as the end of a sentence.
+pub(super) fn condition(condition: KeepAliveCondition) -> &'static str {
+    match condition {
+        KeepAliveCondition::AcceptsGzip => "if the client accepts gzip",
+        KeepAliveCondition::ConnectionField => "if the request has 'Connection: keep-alive'",
+        KeepAliveCondition::Uncompressed => "if the client accepts no compression",
+        KeepAliveCondition::Http10 => "over HTTP/1.0",
+    }
+}
+
+/// Returns a ratio of two measured loads.
+fn grew(speedup: &Speedup) -> String {
+    let Speedup { before_rps, after_rps, ratio, interval, pairs } = speedup;
+    let interval = match interval {
+        Some((low, high)) => format!("{} to {}, {pairs} pairs in turns", times(*low), times(*high)),
+        None => "one pair".to_owned(),
+    };
+    let (before, after) = (per_second(*before_rps), per_second(*after_rps));
+    format!("{before} became {after}, {} ({interval})", times(*ratio))
+}
+
+fn listed(programs: &[ProgramCpu]) -> String {
+    let text = |(program, at): (&ProgramCpu, usize)| {
+        format!("{} {:.2}{}", program.name, program.cores, if at == 0 { " CPUs" } else { "" })
+    };
+    programs.iter().zip(0..).map(text).collect::<Vec<_>>().join(", ")
+}
+
+fn counted(unit: Unit, n: u64) -> String {
+    plural(n, if unit == Unit::Request { "request" } else { "session" })
+}
+
+fn was(n: usize) -> &'static str {
+    if n == 1 { "was" } else { "were" }
+}
+
+fn shown(part: Option<String>) -> String {
+    part.unwrap_or_default()
+}

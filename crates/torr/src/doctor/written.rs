@@ -1,0 +1,38 @@
+//! A diagnosis as it is written: its finding and its remarks as sentences.
+
+use serde::Serialize;
+use torr_doctor::{Diagnosis, KeepAlive};
+use torr_gauge::Verdict;
+use torr_gauge::verdict::Fact;
+use torr_report::sentence;
+
+/// A diagnosis with its sentences.
+#[derive(Serialize)]
+pub struct WrittenDiagnosis {
+    #[serde(flatten)]
+    pub diagnosis: Diagnosis,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Observations that are not the limit.
+    pub remarks: Vec<String>,
+    keep_alive: Option<WrittenKeepAlive>,
+}
+
+/// The conditions of keep-alive with their sentences.
+#[derive(Serialize)]
+struct WrittenKeepAlive {
+    #[serde(flatten)]
+    found: KeepAlive,
+    depends_on: Vec<String>,
+}
+
+impl WrittenDiagnosis {
+    /// Writes the sentences of a diagnosis.
+    pub fn of(diagnosis: Diagnosis) -> Self {
+        let sentences = |facts: &[Fact]| facts.iter().map(sentence::fact).collect();
+        let keep_alive = diagnosis.keep_alive.clone();
+        let keep_alive = keep_alive.map(|found| WrittenKeepAlive { depends_on: sentences(&found.depends_on), found });
+        let verdict = sentence::verdict(diagnosis.finding.clone());
+        Self { verdict, remarks: sentences(&diagnosis.remarks), keep_alive, diagnosis }
+    }
+}
