@@ -7,7 +7,7 @@ use crate::evidence::Evidence;
 use crate::figures::Figures;
 use crate::halt::Halt;
 use crate::keep_alive::{self, KeepAlive};
-use crate::laboratory::Laboratory;
+use crate::load_runner::LoadRunner;
 use crate::observation::{ExperimentStart, Observation};
 use crate::observer::Observer;
 use crate::rules::seen_through;
@@ -81,10 +81,10 @@ pub fn diagnose(
 ) -> Result<Diagnosis, Halt> {
     let mut silent = |_: ExperimentStart<'_>| {};
     let Instruments { observer, null, agents } = *instruments;
-    let mut lab = Laboratory::open(assignment, observer, stop, &mut silent).with_null(null).with_agents(agents);
-    let setting = Setting::of(assignment, lab.sees_here(), null.is_some(), agents);
-    let outcome = driver::diagnose(setting, &mut lab, stop, tell)?;
-    let seconds = lab.elapsed().as_secs_f64();
+    let mut runner = LoadRunner::open(assignment, observer, stop, &mut silent).with_null(null).with_agents(agents);
+    let setting = Setting::of(assignment, runner.sees_here(), null.is_some(), agents);
+    let outcome = driver::diagnose(setting, &mut runner, stop, tell)?;
+    let seconds = runner.elapsed().as_secs_f64();
     Ok(Diagnosis::of(outcome, seconds))
 }
 

@@ -8,7 +8,7 @@ use crate::evidence::{Evidence, Positions};
 use crate::experiment::{Ask, Experiment, Length, Warmup};
 use crate::halt::Halt;
 use crate::keep_alive;
-use crate::lab::{Lab, Order};
+use crate::runner::{ExperimentRunner, Order};
 use crate::observation::{ExperimentStart, Observation};
 use crate::rules::{self, RULES, Rule, SURVEY};
 use crate::setting::Setting;
@@ -64,17 +64,17 @@ pub struct Outcome {
     pub cut_short: Option<CutShort>,
 }
 
-/// Carries out a diagnosis in a lab. `tell` is called before each experiment; `stop` ends the diagnosis with what was found until then.
+/// Carries out a diagnosis with a runner. `tell` is called before each experiment; `stop` ends the diagnosis with what was found until then.
 ///
 /// # Errors
 /// [`Halt`]: that the service cannot be reached.
 pub fn diagnose(
     setting: Setting,
-    lab: &mut dyn Lab,
+    runner: &mut dyn ExperimentRunner,
     stop: &AtomicBool,
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Outcome, Halt> {
-    let mut driver = Driver { evidence: Evidence::new(setting), lab, stop, tell };
+    let mut driver = Driver { evidence: Evidence::new(setting), runner, stop, tell };
     driver.conclude();
     let mut cut_short = None;
     let finding = match driver.ask_all() {
@@ -109,7 +109,7 @@ pub fn diagnose(
 
 struct Driver<'d> {
     evidence: Evidence,
-    lab: &'d mut dyn Lab,
+    runner: &'d mut dyn ExperimentRunner,
     stop: &'d AtomicBool,
     tell: &'d mut dyn FnMut(ExperimentStart<'_>),
 }
@@ -164,10 +164,10 @@ impl Driver<'_> {
         let planned = self.within_budget(self.order(experiment, self.evidence.setting.max_rate))?;
         if let Some(rest) = experiment.rest {
             self.begin("a pause", experiment.why)?;
-            self.lab.rest(rest)?;
+            self.runner.rest(rest)?;
         }
         self.begin(&experiment.name, experiment.why)?;
-        let outcome = self.lab.run(&planned);
+        let outcome = self.runner.run(&planned);
         if let Err(Halt::Run(RunError::Unreachable { .. })) = outcome {
             self.evidence.add_unreached(experiment);
             self.conclude();
@@ -199,7 +199,7 @@ impl Driver<'_> {
         let order = self.within_budget(self.order(load, part(RATE_PARTS[0])))?;
         let light = Order { experiment: light, max_rate: part(RATE_PARTS[1]), ..order };
         self.begin(&load.name, load.why)?;
-        match self.lab.run_beside(&order, &light) {
+        match self.runner.run_beside(&order, &light) {
             Ok([full, beside]) => {
                 self.add(beside)?;
                 self.add(full)
@@ -233,7 +233,7 @@ impl Driver<'_> {
 
     fn add(&mut self, observation: Observation) -> Result<(), Halt> {
         self.go_on()?;
-        let ended_s = self.lab.elapsed().as_secs_f64();
+        let ended_s = self.runner.elapsed().as_secs_f64();
         self.evidence.add(Observation { ended_s, ..observation });
         self.conclude();
         Ok(())
@@ -253,11 +253,11 @@ impl Driver<'_> {
 
     /// Returns the share of the budget that is spent, 0 to 1 and beyond.
     fn spent(&self) -> f64 {
-        self.lab.elapsed().as_secs_f64() / self.evidence.setting.budget_s
+        self.runner.elapsed().as_secs_f64() / self.evidence.setting.budget_s
     }
 
     fn has_time_for(&self, time: Duration) -> bool {
-        (self.lab.elapsed() + time).as_secs_f64() <= LAST_RULE * self.evidence.setting.budget_s
+        (self.runner.elapsed() + time).as_secs_f64() <= LAST_RULE * self.evidence.setting.budget_s
     }
 
     fn order<'e>(&self, experiment: &'e Experiment, max_rate: Option<f64>) -> Order<'e> {
@@ -279,7 +279,7 @@ impl Driver<'_> {
         let budget = Duration::from_secs_f64(self.evidence.setting.budget_s);
         let together = if self.evidence.setting.agents.is_some() { FLEET } else { Duration::ZERO };
         let beside = order.experiment.rest.unwrap_or_default() + order.warmup + budget / LONGEST_DRAIN + together;
-        let left = budget.saturating_sub(self.lab.elapsed() + beside);
+        let left = budget.saturating_sub(self.runner.elapsed() + beside);
         if left < SHORTEST {
             return Err(Halt::OutOfTime);
         }
@@ -297,7 +297,7 @@ impl Driver<'_> {
         };
         let planned = Duration::from_secs_f64(budget.as_secs_f64() / PLANNED_S * seconds);
         let least = (budget / 40).clamp(SHORTEST, SHORT);
-        let left = budget.saturating_sub(self.lab.elapsed());
+        let left = budget.saturating_sub(self.runner.elapsed());
         planned.max(least).max(response * RESPONSES).min(budget / LONGEST).min((left / SHARED_BY).max(SHORTEST))
     }
 

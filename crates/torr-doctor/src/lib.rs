@@ -1,8 +1,8 @@
 //! From evidence to the one factor that limits a service.
 //!
 //! [`diagnose`] asks the rules (`rules`) in their order. A rule is a pure function of the evidence (`evidence`): it gives a verdict,
-//! passes, or asks for an experiment (`experiment`), which the driver (`driver`) carries out in a lab (`lab`) before it asks again. The
-//! lab is a real load on the service (`laboratory`), a simulation or a recording (`recording`). [`passive`] judges a single run, with no
+//! passes, or asks for an experiment (`experiment`), which the driver (`driver`) has carried out by a runner (`runner`) before it asks again. The
+//! runner is a real load on the service (`load_runner`), a simulation or a recording (`recording`). [`passive`] judges a single run, with no
 //! experiments to be had.
 #![forbid(unsafe_code)]
 
@@ -20,8 +20,8 @@ mod gain;
 mod halt;
 mod invocation;
 mod keep_alive;
-mod lab;
-mod laboratory;
+mod runner;
+mod load_runner;
 mod ladder;
 pub mod limit;
 mod observation;

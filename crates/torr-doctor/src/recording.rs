@@ -1,4 +1,4 @@
-//! Recordings: the observations of a diagnosis in a file, and a lab that replays experiments from them.
+//! Recordings: the observations of a diagnosis in a file, and a runner that replays experiments from them.
 //!
 //! A recording is JSON, `torr.recording/1`: the `expected` factor, the `setting` of the diagnosis and its `trail`, both as in
 //! `torr.doctor/1`, and the names and reasons of experiments in which not one connection came about (`unreached`). A diagnosis as JSON
@@ -9,7 +9,7 @@ use crate::diagnosis::Diagnosis;
 use crate::driver;
 use crate::experiment::Experiment;
 use crate::halt::Halt;
-use crate::lab::{Lab, Order};
+use crate::runner::{ExperimentRunner, Order};
 use crate::observation::Observation;
 use crate::setting::Setting;
 use flate2::Compression;
@@ -106,14 +106,14 @@ impl Recording {
     /// # Errors
     /// [`Halt::NotRecorded`] if a rule requests an experiment that was not recorded.
     pub fn diagnose(&self) -> Result<Diagnosis, Halt> {
-        let mut lab =
+        let mut runner =
             Replay { left: self.trail.iter().cloned().collect(), unreached: &self.unreached, elapsed: Duration::ZERO };
-        let outcome = driver::diagnose(self.setting.clone(), &mut lab, &AtomicBool::new(false), &mut |_| {})?;
-        Ok(Diagnosis::of(outcome, lab.elapsed.as_secs_f64()))
+        let outcome = driver::diagnose(self.setting.clone(), &mut runner, &AtomicBool::new(false), &mut |_| {})?;
+        Ok(Diagnosis::of(outcome, runner.elapsed.as_secs_f64()))
     }
 }
 
-/// A lab in which each experiment has the outcome that was recorded.
+/// A runner with which each experiment has the outcome that was recorded.
 struct Replay<'r> {
     left: VecDeque<Observation>,
     unreached: &'r [(String, String)],
@@ -139,7 +139,7 @@ impl Replay<'_> {
     }
 }
 
-impl Lab for Replay<'_> {
+impl ExperimentRunner for Replay<'_> {
     fn elapsed(&self) -> Duration {
         self.elapsed
     }

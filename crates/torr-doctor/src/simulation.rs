@@ -1,5 +1,5 @@
 //! A simulated service, so that whole diagnoses run in milliseconds: a closed queueing network of which each fault is one station, as a
-//! lab. Throughput follows from the bounds of operational analysis (Denning and Buzen, 1978): the population over the response time
+//! runner. Throughput follows from the bounds of operational analysis (Denning and Buzen, 1978): the population over the response time
 //! without queues, and the capacity of each station.
 
 mod service;
@@ -9,7 +9,7 @@ mod tests;
 
 use crate::experiment::Request;
 use crate::halt::Halt;
-use crate::lab::{Lab, Order};
+use crate::runner::{ExperimentRunner, Order};
 use crate::observation::Observation;
 use crate::setting::Setting;
 use crate::times::{Spread, Times};
@@ -51,7 +51,7 @@ struct Accepting {
 /// When a SYN is sent again, in seconds since the first (RFC 6298, section 5).
 const SYN_AGAIN_S: [f64; 3] = [1.0, 3.0, 7.0];
 
-/// The lab of a simulated service. Its clock advances by the length of each experiment.
+/// The runner of a simulated service. Its clock advances by the length of each experiment.
 struct Simulation {
     service: Service,
     elapsed: Duration,
@@ -239,7 +239,7 @@ fn whole(value: serde_json::Value) -> serde_json::Value {
     }
 }
 
-impl Lab for Simulation {
+impl ExperimentRunner for Simulation {
     fn elapsed(&self) -> Duration {
         self.elapsed
     }

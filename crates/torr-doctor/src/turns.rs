@@ -1,7 +1,7 @@
 //! Several ways to do something, measured in turns: A B C A B C ..., so that what changes meanwhile changes all of them.
 
 use crate::halt::Halt;
-use crate::laboratory::Laboratory;
+use crate::load_runner::LoadRunner;
 use crate::thresholds::VAGUE;
 use serde::Serialize;
 
@@ -11,16 +11,16 @@ use serde::Serialize;
 /// # Errors
 /// What `measure` has.
 pub fn in_turns<'l, T>(
-    lab: &mut Laboratory<'l>,
+    runner: &mut LoadRunner<'l>,
     ways: usize,
     rounds: &mut Vec<Vec<T>>,
-    mut measure: impl FnMut(&mut Laboratory<'l>, usize) -> Result<T, Halt>,
-    enough: impl Fn(&Laboratory<'l>, &[Vec<T>]) -> bool,
+    mut measure: impl FnMut(&mut LoadRunner<'l>, usize) -> Result<T, Halt>,
+    enough: impl Fn(&LoadRunner<'l>, &[Vec<T>]) -> bool,
 ) -> Result<(), Halt> {
     loop {
-        let round = (0..ways).map(|way| measure(lab, way)).collect::<Result<_, _>>()?;
+        let round = (0..ways).map(|way| measure(runner, way)).collect::<Result<_, _>>()?;
         rounds.push(round);
-        if enough(lab, rounds) {
+        if enough(runner, rounds) {
             return Ok(());
         }
     }

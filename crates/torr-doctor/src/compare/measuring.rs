@@ -3,7 +3,7 @@
 use super::row::Row;
 use super::schedule::{LEAST_ROUNDS, MOST_ROUNDS, Schedule};
 use crate::halt::Halt;
-use crate::laboratory::Laboratory;
+use crate::load_runner::LoadRunner;
 use crate::observation::{Observation, quantile};
 use crate::observer::Observer;
 use crate::turns::{Ratio, in_turns};
@@ -44,26 +44,26 @@ impl Turns {
     /// # Errors
     /// Those of `turn`, except for an interruption after the first round.
     pub fn take<'l>(
-        lab: &mut Laboratory<'l>,
+        runner: &mut LoadRunner<'l>,
         ways: usize,
         schedule: Schedule,
-        mut turn: impl FnMut(&mut Laboratory<'l>, usize) -> Result<(), Halt>,
+        mut turn: impl FnMut(&mut LoadRunner<'l>, usize) -> Result<(), Halt>,
     ) -> Result<Self, Halt> {
         let (started, mut rounds) = (Instant::now(), Vec::new());
         let ended = in_turns(
-            lab,
+            runner,
             ways,
             &mut rounds,
-            |lab, way| {
-                turn(lab, way)?;
-                Ok(lab.trail.len() - 1)
+            |runner, way| {
+                turn(runner, way)?;
+                Ok(runner.trail.len() - 1)
             },
-            |lab, rounds| {
-                let next = lab.elapsed() + started.elapsed() / rounds.len() as u32;
-                let ratios: Vec<_> = (1..ways).map(|way| ratio(lab, rounds, 0, way)).collect();
+            |runner, rounds| {
+                let next = runner.elapsed() + started.elapsed() / rounds.len() as u32;
+                let ratios: Vec<_> = (1..ways).map(|way| ratio(runner, rounds, 0, way)).collect();
                 let narrow = ratios.iter().all(|ratio| ratio.is_above(ratio.ratio / NARROW));
                 let vague = ratios.iter().any(Ratio::is_vague);
-                (next > lab.assignment.budget && rounds.len() >= LEAST_ROUNDS)
+                (next > runner.assignment.budget && rounds.len() >= LEAST_ROUNDS)
                     || (rounds.len() >= MOST_ROUNDS && !vague)
                     || (rounds.len() >= USUAL_ROUNDS.min(schedule.rounds) && narrow)
             },
@@ -79,21 +79,21 @@ impl Turns {
     ///
     /// # Errors
     /// [`Halt`].
-    pub fn of(lab: &mut Laboratory<'_>, ways: &[Way<'_>], why: &str) -> Result<Self, Halt> {
-        let budget = lab.assignment.budget;
+    pub fn of(runner: &mut LoadRunner<'_>, ways: &[Way<'_>], why: &str) -> Result<Self, Halt> {
+        let budget = runner.assignment.budget;
         // A budget that is too small is refused before the first run.
         let looks = FIRST_LOOK * ways.len() as u32;
         Schedule::within(budget, looks, ways.len(), NONE, NONE)?;
         let mut response = NONE;
         for way in ways {
-            let plan = Plan { duration: Some(FIRST_LOOK), ..lab.bounded(way.plan.clone()) };
-            response = response.max(usual(lab.run(&way.name, "whether it responds, and to warm it up", &plan)?));
+            let plan = Plan { duration: Some(FIRST_LOOK), ..runner.bounded(way.plan.clone()) };
+            response = response.max(usual(runner.run(&way.name, "whether it responds, and to warm it up", &plan)?));
         }
-        let schedule = Schedule::within(budget, lab.elapsed().min(looks), ways.len(), NONE, response)?;
-        Self::take(lab, ways.len(), schedule, |lab, at| {
+        let schedule = Schedule::within(budget, runner.elapsed().min(looks), ways.len(), NONE, response)?;
+        Self::take(runner, ways.len(), schedule, |runner, at| {
             let way = &ways[at];
-            let plan = Plan { duration: Some(schedule.length), ..lab.bounded(way.plan.clone()) };
-            lab.run_seen_by(way.observer, &way.name, why, &plan)?;
+            let plan = Plan { duration: Some(schedule.length), ..runner.bounded(way.plan.clone()) };
+            runner.run_seen_by(way.observer, &way.name, why, &plan)?;
             Ok(())
         })
     }
@@ -104,21 +104,21 @@ impl Turns {
     }
 
     /// Returns the experiments of a variant.
-    pub fn observations<'t>(&self, lab: &'t Laboratory<'_>, way: usize) -> Vec<&'t Observation> {
-        self.rounds.iter().map(|round| &lab.trail[round[way]]).collect()
+    pub fn observations<'t>(&self, runner: &'t LoadRunner<'_>, way: usize) -> Vec<&'t Observation> {
+        self.rounds.iter().map(|round| &runner.trail[round[way]]).collect()
     }
 
     /// Returns the throughput of one variant as a ratio to another's.
-    pub fn ratio(&self, lab: &Laboratory<'_>, from: usize, to: usize) -> Ratio {
-        ratio(lab, &self.rounds, from, to)
+    pub fn ratio(&self, runner: &LoadRunner<'_>, from: usize, to: usize) -> Ratio {
+        ratio(runner, &self.rounds, from, to)
     }
 
     /// Returns a row for each of these variants, compared with the first.
-    pub fn rows<'n>(&self, lab: &Laboratory<'_>, names: impl IntoIterator<Item = &'n str>) -> Vec<Row> {
-        let is_base = !Row::over("", &self.observations(lab, 0), None).mostly_fails();
+    pub fn rows<'n>(&self, runner: &LoadRunner<'_>, names: impl IntoIterator<Item = &'n str>) -> Vec<Row> {
+        let is_base = !Row::over("", &self.observations(runner, 0), None).mostly_fails();
         let row = |(way, name): (usize, &str)| {
-            let mut row = Row::over(name, &self.observations(lab, way), None);
-            row.ratio = (way > 0 && is_base && !row.mostly_fails()).then(|| self.ratio(lab, 0, way));
+            let mut row = Row::over(name, &self.observations(runner, way), None);
+            row.ratio = (way > 0 && is_base && !row.mostly_fails()).then(|| self.ratio(runner, 0, way));
             let response = Duration::from_micros(row.p50_us.unwrap_or(0));
             Row { short: self.schedule.is_short_for(response), ..row }
         };
@@ -133,8 +133,8 @@ pub fn usual(observation: &Observation) -> Duration {
     quantile(&latency, 0.5).unwrap_or(NONE)
 }
 
-fn ratio(lab: &Laboratory<'_>, rounds: &[Vec<usize>], from: usize, to: usize) -> Ratio {
-    let rate = |at: usize| lab.trail[at].good_rps();
+fn ratio(runner: &LoadRunner<'_>, rounds: &[Vec<usize>], from: usize, to: usize) -> Ratio {
+    let rate = |at: usize| runner.trail[at].good_rps();
     let pairs: Vec<_> = rounds.iter().map(|round| (rate(round[from]), rate(round[to]))).collect();
     Ratio::over(&pairs)
 }

@@ -2,7 +2,7 @@
 
 use super::measuring::Turns;
 use super::row::Row;
-use crate::laboratory::Laboratory;
+use crate::load_runner::LoadRunner;
 use crate::observation::Observation;
 use serde::Serialize;
 use torr_gauge::verdict::Advice;
@@ -76,14 +76,14 @@ pub struct Conclusion {
 /// Assembles the result.
 pub(super) fn finish(
     kind: Kind,
-    lab: Laboratory<'_>,
+    runner: LoadRunner<'_>,
     turns: &Turns,
     rows: Vec<Row>,
     conclusion: Conclusion,
 ) -> Comparison {
-    let plan = &lab.assignment.plan;
-    let (seconds, assignment) = (lab.elapsed().as_secs_f64(), lab.assignment);
-    let mut trail = lab.trail;
+    let plan = &runner.assignment.plan;
+    let (seconds, assignment) = (runner.elapsed().as_secs_f64(), runner.assignment);
+    let mut trail = runner.trail;
     // The time series of the runs are not needed, and would be most of the JSON.
     trail.iter_mut().for_each(|observation| observation.run.series.clear());
     Comparison {

@@ -6,7 +6,7 @@ use super::row::Row;
 use crate::assignment::Assignment;
 use crate::halt::Halt;
 use crate::invocation::Invocation;
-use crate::laboratory::Laboratory;
+use crate::load_runner::LoadRunner;
 use crate::observation::ExperimentStart;
 use crate::words::{counted, rate};
 use std::sync::atomic::AtomicBool;
@@ -21,11 +21,11 @@ pub fn paths(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Comparison, Halt> {
-    let mut lab = Laboratory::open(assignment, None, stop, tell);
-    let turns = Turns::of(&mut lab, ways, "what this path costs beside the others")?;
-    let rows = turns.rows(&lab, ways.iter().map(|way| way.name.as_str()));
+    let mut runner = LoadRunner::open(assignment, None, stop, tell);
+    let turns = Turns::of(&mut runner, ways, "what this path costs beside the others")?;
+    let rows = turns.rows(&runner, ways.iter().map(|way| way.name.as_str()));
     let conclusion = conclude(&rows, ways, turns.rounds(), &assignment.again);
-    Ok(finish(Kind::Paths, lab, &turns, rows, conclusion))
+    Ok(finish(Kind::Paths, runner, &turns, rows, conclusion))
 }
 
 fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize, again: &Invocation) -> Conclusion {

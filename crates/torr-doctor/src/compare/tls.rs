@@ -6,7 +6,7 @@ use super::row::Row;
 use super::transport::{Secured, Transport};
 use crate::assignment::Assignment;
 use crate::halt::Halt;
-use crate::laboratory::Laboratory;
+use crate::load_runner::LoadRunner;
 use crate::observation::ExperimentStart;
 use crate::turns::Ratio;
 use crate::words::{percent, time};
@@ -26,20 +26,20 @@ pub fn tls(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Comparison, Halt> {
-    let mut lab = Laboratory::open(assignment, None, stop, tell);
-    let turns = Turns::of(&mut lab, ways, "what TLS and its handshakes cost")?;
-    let mut rows = turns.rows(&lab, ways.iter().map(|way| way.name.as_str()));
+    let mut runner = LoadRunner::open(assignment, None, stop, tell);
+    let turns = Turns::of(&mut runner, ways, "what TLS and its handshakes cost")?;
+    let mut rows = turns.rows(&runner, ways.iter().map(|way| way.name.as_str()));
     rows.iter_mut().zip(transports).for_each(|(row, transport)| row.transport = Some(*transport));
-    let compared = Compared { lab: &lab, turns: &turns, transports, rows: &rows };
+    let compared = Compared { runner: &runner, turns: &turns, transports, rows: &rows };
     let url = ways.iter().map(|way| &way.plan.target).find(|target| target.tls).map_or("", |target| &target.url);
     let verify = assignment.again.press_once_each(url, &[("-c", &assignment.plan.connections)]);
     let conclusion = compared.conclude(verify);
-    Ok(finish(Kind::Tls, lab, &turns, rows, conclusion))
+    Ok(finish(Kind::Tls, runner, &turns, rows, conclusion))
 }
 
 /// The measured variants.
 struct Compared<'c, 'l> {
-    lab: &'c Laboratory<'l>,
+    runner: &'c LoadRunner<'l>,
     turns: &'c Turns,
     transports: &'c [Transport],
     rows: &'c [Row],
@@ -54,7 +54,7 @@ impl Compared<'_, '_> {
     fn ratio(&self, from: (Secured, bool), to: (Secured, bool)) -> Option<Ratio> {
         let (from, to) = (self.at(from.0, from.1)?, self.at(to.0, to.1)?);
         let is_fair = !self.rows[from].mostly_fails() && !self.rows[to].mostly_fails();
-        is_fair.then(|| self.turns.ratio(self.lab, from, to))
+        is_fair.then(|| self.turns.ratio(self.runner, from, to))
     }
 
     fn conclude(&self, verify: String) -> Conclusion {
@@ -113,7 +113,7 @@ impl Compared<'_, '_> {
 
     /// Returns whether the server's certificate has an RSA key.
     fn is_rsa(&self) -> bool {
-        let runs = self.lab.trail.iter().filter_map(|observation| observation.run.tls.as_ref());
+        let runs = self.runner.trail.iter().filter_map(|observation| observation.run.tls.as_ref());
         runs.filter_map(|tls| tls.key.as_deref()).any(|key| key == "RSA")
     }
 

@@ -6,7 +6,7 @@ use super::row::{Row, cpu_us};
 use crate::assignment::Assignment;
 use crate::halt::Halt;
 use crate::invocation::{Flag, Invocation};
-use crate::laboratory::Laboratory;
+use crate::load_runner::LoadRunner;
 use crate::observation::{ExperimentStart, Observation};
 use crate::turns::{Ratio, median};
 use crate::words::{percent, rate, time};
@@ -37,14 +37,14 @@ pub fn via(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Comparison, Halt> {
-    let mut lab = Laboratory::open(assignment, None, stop, tell);
-    let turns = Turns::of(&mut lab, ways, "what the proxy costs")?;
-    let mut rows = turns.rows(&lab, ways.iter().map(|way| way.name.as_str()));
+    let mut runner = LoadRunner::open(assignment, None, stop, tell);
+    let turns = Turns::of(&mut runner, ways, "what the proxy costs")?;
+    let mut rows = turns.rows(&runner, ways.iter().map(|way| way.name.as_str()));
     let direct: Vec<SocketAddr> = ways[0].plan.addresses.iter().filter_map(Address::tcp).collect();
-    look_behind(&mut rows[1], [&turns.observations(&lab, 0), &turns.observations(&lab, 1)], &direct);
-    let whose = whose(&turns.observations(&lab, 1), &direct);
-    let conclusion = conclude(&rows, turns.ratio(&lab, 0, 1), whose.as_ref(), verify(&assignment.again, ways));
-    Ok(finish(Kind::Via, lab, &turns, rows, conclusion))
+    look_behind(&mut rows[1], [&turns.observations(&runner, 0), &turns.observations(&runner, 1)], &direct);
+    let whose = whose(&turns.observations(&runner, 1), &direct);
+    let conclusion = conclude(&rows, turns.ratio(&runner, 0, 1), whose.as_ref(), verify(&assignment.again, ways));
+    Ok(finish(Kind::Via, runner, &turns, rows, conclusion))
 }
 
 /// Splits the processes behind the URL: the proxy is the one that listens there, the service its peer.

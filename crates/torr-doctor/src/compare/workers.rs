@@ -6,7 +6,7 @@ use super::outcome::{Comparison, Kind, finish};
 use super::schedule::Schedule;
 use crate::assignment::Assignment;
 use crate::halt::Halt;
-use crate::laboratory::Laboratory;
+use crate::load_runner::LoadRunner;
 use crate::observation::ExperimentStart;
 use crate::observer::Observer;
 use std::any::Any;
@@ -58,23 +58,23 @@ pub fn workers(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Comparison, Halt> {
-    let mut lab = Laboratory::open(assignment, None, stop, tell);
+    let mut runner = LoadRunner::open(assignment, None, stop, tell);
     let least = sweep.counts.as_ref().and_then(|counts| counts.first().copied()).unwrap_or(1);
-    let Look { beside, response, alone } = first_look(&mut lab, sweep.start, least)?;
-    let left = assignment.budget.saturating_sub(lab.elapsed());
+    let Look { beside, response, alone } = first_look(&mut runner, sweep.start, least)?;
+    let left = assignment.budget.saturating_sub(runner.elapsed());
     let counts = sweep.counts.unwrap_or_else(|| counts(sweep.cores, Schedule::most_ways(left, beside)));
-    let schedule = Schedule::within(assignment.budget, lab.elapsed(), counts.len(), beside, response)?;
-    let turns = Turns::take(&mut lab, counts.len(), schedule, |lab, at| {
+    let schedule = Schedule::within(assignment.budget, runner.elapsed(), counts.len(), beside, response)?;
+    let turns = Turns::take(&mut runner, counts.len(), schedule, |runner, at| {
         let (name, why) = (named(counts[at]), "what so many workers bring");
-        lab.begin(&name, "starting the server")?;
+        runner.begin(&name, "starting the server")?;
         let subject = (sweep.start)(counts[at])?;
         let (warmup, duration) = (schedule.length.mul_f64(WARM_UP), schedule.length.mul_f64(1.0 - WARM_UP));
-        let plan = Plan { warmup, duration: Some(duration), ..lab.bounded(subject.plan.clone()) };
-        lab.run_seen_by(subject.observer.as_deref(), &name, why, &plan)?;
+        let plan = Plan { warmup, duration: Some(duration), ..runner.bounded(subject.plan.clone()) };
+        runner.run_seen_by(subject.observer.as_deref(), &name, why, &plan)?;
         Ok(())
     })?;
     let names: Vec<_> = counts.iter().map(|&count| named(count)).collect();
-    let mut rows = turns.rows(&lab, names.iter().map(String::as_str));
+    let mut rows = turns.rows(&runner, names.iter().map(String::as_str));
     rows.iter_mut().zip(&counts).for_each(|(row, &count)| row.workers = Some(count));
     let (best, chosen) = chosen(&rows.iter().map(|row| row.rps).collect::<Vec<_>>());
     // Passwords of databases are neither printed nor kept; the user has to fill them in to run the command again.
@@ -84,8 +84,8 @@ pub fn workers(
         rows: &rows,
         best,
         chosen,
-        gain: turns.ratio(&lab, chosen, best),
-        fewer: chosen.checked_sub(1).map(|fewer| turns.ratio(&lab, fewer, chosen)),
+        gain: turns.ratio(&runner, chosen, best),
+        fewer: chosen.checked_sub(1).map(|fewer| turns.ratio(&runner, fewer, chosen)),
         cores: sweep.cores,
         command: &command,
         url: url.as_deref(),
@@ -93,7 +93,7 @@ pub fn workers(
         alone,
     };
     let (conclusion, workers) = (advised.conclude(), advised.recommended());
-    let found = finish(Kind::Workers, lab, &turns, rows, conclusion);
+    let found = finish(Kind::Workers, runner, &turns, rows, conclusion);
     Ok(Comparison { workers, target: command, ..found })
 }
 
@@ -109,19 +109,19 @@ struct Look {
 
 /// Runs a short load, which shows whether the server works, and the length of a turn.
 fn first_look(
-    lab: &mut Laboratory<'_>,
+    runner: &mut LoadRunner<'_>,
     start: &mut dyn FnMut(usize) -> Result<Subject, Halt>,
     workers: usize,
 ) -> Result<Look, Halt> {
     let (name, begun) = (named(workers), Instant::now());
-    lab.begin(&name, "whether the server starts and responds")?;
+    runner.begin(&name, "whether the server starts and responds")?;
     let subject = start(workers)?;
-    let plan = Plan { duration: Some(FIRST_LOOK), ..lab.bounded(subject.plan.clone()) };
+    let plan = Plan { duration: Some(FIRST_LOOK), ..runner.bounded(subject.plan.clone()) };
     let one = Plan { connections: 1, depth: 1, threads: 1, ..plan.clone() };
-    let observation = lab.run_seen_by(None, &name, "what a request takes on its own", &one)?;
+    let observation = runner.run_seen_by(None, &name, "what a request takes on its own", &one)?;
     let alone = (observation.sample.answered.count() > 0)
         .then(|| observation.sample.answered.sum() / observation.sample.answered.count() as f64 / 1e6);
-    let response = usual(lab.run_seen_by(None, &name, "whether the server stands it", &plan)?);
+    let response = usual(runner.run_seen_by(None, &name, "whether the server stands it", &plan)?);
     drop(subject);
     Ok(Look { beside: begun.elapsed().saturating_sub(2 * FIRST_LOOK), response, alone })
 }

@@ -13,9 +13,9 @@ const TOGETHER: f64 = 1.6;
 const SERVICES: u64 = 1_000;
 
 fn diagnose(service: &Service, seed: u64) -> Diagnosis {
-    let mut lab = Simulation::new(service.clone(), seed);
-    let finding = driver::diagnose(setting(service), &mut lab, &AtomicBool::new(false), &mut |_| {});
-    Diagnosis::of(finding.expect("a simulated service is reached"), lab.elapsed.as_secs_f64())
+    let mut runner = Simulation::new(service.clone(), seed);
+    let finding = driver::diagnose(setting(service), &mut runner, &AtomicBool::new(false), &mut |_| {});
+    Diagnosis::of(finding.expect("a simulated service is reached"), runner.elapsed.as_secs_f64())
 }
 
 /// A stop during the experiment of this number leaves what the experiments before it found.
@@ -24,12 +24,12 @@ fn an_interrupted_diagnosis_reports_what_was_found_until_then() {
     for (number, fault) in (1..60).zip([Fault::None, Fault::Cpu, Fault::Fails].into_iter().cycle()) {
         let service = Service { failing: 0.3, ..service(fault) };
         let (stop, mut begun) = (AtomicBool::new(false), 0);
-        let mut lab = Simulation::new(service.clone(), 1);
-        let finding = driver::diagnose(setting(&service), &mut lab, &stop, &mut |_| {
+        let mut runner = Simulation::new(service.clone(), 1);
+        let finding = driver::diagnose(setting(&service), &mut runner, &stop, &mut |_| {
             begun += 1;
             stop.store(begun == number, Ordering::Relaxed);
         });
-        let found = Diagnosis::of(finding.expect("an interruption is no error"), lab.elapsed.as_secs_f64());
+        let found = Diagnosis::of(finding.expect("an interruption is no error"), runner.elapsed.as_secs_f64());
         assert_eq!(found.interrupted, begun == number, "{number}: {:?}", found.finding);
         if begun < number || found.finding.factor != Factor::Unknown {
             continue;
@@ -47,10 +47,10 @@ fn no_diagnosis_takes_more_than_its_budget() {
     for budget_s in [1.0, 2.0, 3.0, 5.0, 8.0, 13.0] {
         for fault in [Fault::None, Fault::Cpu, Fault::SingleThread, Fault::Fails, Fault::Acks, Fault::Quota(0.5)] {
             let service = Service { failing: 0.3, ..service(fault) };
-            let mut lab = Simulation::new(service.clone(), 1);
+            let mut runner = Simulation::new(service.clone(), 1);
             let setting = Setting { budget_s, ..setting(&service) };
-            let finding = driver::diagnose(setting, &mut lab, &AtomicBool::new(false), &mut |_| {});
-            let spent_s = lab.elapsed.as_secs_f64();
+            let finding = driver::diagnose(setting, &mut runner, &AtomicBool::new(false), &mut |_| {});
+            let spent_s = runner.elapsed.as_secs_f64();
             let verdict = Diagnosis::of(finding.expect("a simulated service is reached"), spent_s).finding;
             assert!(spent_s <= budget_s, "{spent_s} s of {budget_s} s: {verdict:?}");
         }

@@ -1,10 +1,10 @@
-//! A service as a lab whose observations are made up: plausible ones of a healthy service, and what a row of a table changes of them.
+//! A service as a runner whose observations are made up: plausible ones of a healthy service, and what a row of a table changes of them.
 
 use crate::diagnosis::Diagnosis;
 use crate::driver;
 use crate::experiment::{Load, Request};
 use crate::halt::Halt;
-use crate::lab::{Lab, Order};
+use crate::runner::{ExperimentRunner, Order};
 use crate::observation::Observation;
 use crate::setting::Setting;
 use serde_json::{Value, json};
@@ -150,9 +150,9 @@ impl Case {
 
     /// Diagnoses the service.
     pub fn diagnose(&self) -> Diagnosis {
-        let mut lab = Described { case: self, elapsed: Duration::ZERO };
-        let finding = driver::diagnose(self.setting.clone(), &mut lab, &AtomicBool::new(false), &mut |_| {});
-        Diagnosis::of(finding.expect("a described service is reached"), lab.elapsed.as_secs_f64())
+        let mut runner = Described { case: self, elapsed: Duration::ZERO };
+        let finding = driver::diagnose(self.setting.clone(), &mut runner, &AtomicBool::new(false), &mut |_| {});
+        Diagnosis::of(finding.expect("a described service is reached"), runner.elapsed.as_secs_f64())
     }
 
     fn observation(&self, order: &Order<'_>, is_light: bool) -> Observation {
@@ -259,13 +259,13 @@ struct Counts {
     duration_s: f64,
 }
 
-/// The lab in which a service is as described. Its clock advances by the length of each experiment.
+/// The runner of a service as described. Its clock advances by the length of each experiment.
 struct Described<'c> {
     case: &'c Case,
     elapsed: Duration,
 }
 
-impl Lab for Described<'_> {
+impl ExperimentRunner for Described<'_> {
     fn elapsed(&self) -> Duration {
         self.elapsed
     }

@@ -23,7 +23,7 @@ pub struct Order<'e> {
 }
 
 /// Carries experiments out, one after another.
-pub trait Lab {
+pub trait ExperimentRunner {
     /// Returns the time since the diagnosis began.
     fn elapsed(&self) -> Duration;
 
@@ -36,7 +36,7 @@ pub trait Lab {
     /// Carries an experiment out with a second, light load at the same time. Returns both observations in this order.
     ///
     /// # Errors
-    /// [`Halt`], as [`Lab::run`].
+    /// [`Halt`], as [`ExperimentRunner::run`].
     fn run_beside(&mut self, order: &Order<'_>, light: &Order<'_>) -> Result<[Observation; 2], Halt>;
 
     /// Sends nothing for a while.

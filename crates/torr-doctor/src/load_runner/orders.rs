@@ -1,10 +1,10 @@
 //! The orders of the driver as real load.
 
-use super::Laboratory;
+use super::LoadRunner;
 use crate::agents::Agents;
 use crate::experiment::Request;
 use crate::halt::Halt;
-use crate::lab::{Lab, Order};
+use crate::runner::{ExperimentRunner, Order};
 use crate::observation::{Observation, Seen};
 use std::net::{IpAddr, Ipv4Addr};
 use std::ops::Range;
@@ -17,7 +17,7 @@ use torr_press::{Arrivals, Pace, Plan, ProtocolConfig, Requests, Schedule, Think
 /// The two source addresses for a service on this machine. All of 127.0.0.0/8 is loopback (RFC 1122, section 3.2.1.3).
 const SOURCES: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2))];
 
-impl Lab for Laboratory<'_> {
+impl ExperimentRunner for LoadRunner<'_> {
     fn elapsed(&self) -> Duration {
         Self::elapsed(self)
     }
@@ -71,7 +71,7 @@ fn press(
     }
 }
 
-impl Laboratory<'_> {
+impl LoadRunner<'_> {
     fn taken(&mut self, order: &Order<'_>, measured: Measurement, seen: Seen) -> Result<Observation, Halt> {
         self.keep(&order.experiment.name, order.experiment.why, measured, seen)?;
         let mut observation = self.trail.pop().expect("it was just kept");

@@ -1,4 +1,4 @@
-//! The lab of real experiments: load on the service, within the permitted limits, with the server's machine observed.
+//! The runner of real experiments: load on the service, within the permitted limits, with the server's machine observed.
 
 mod orders;
 
@@ -19,8 +19,8 @@ use torr_signals::{QuotaUse, Signals, own_quota};
 /// The plan of a null service, which does nothing but respond with content of a number of bytes.
 pub type Null<'n> = dyn Fn(u64) -> Result<Plan, Halt> + 'n;
 
-/// A lab that loads the real service, and keeps the observations.
-pub struct Laboratory<'l> {
+/// A runner that loads the real service, and keeps the observations.
+pub struct LoadRunner<'l> {
     /// The service.
     pub assignment: &'l Assignment,
     observer: Option<&'l dyn Observer>,
@@ -35,8 +35,8 @@ pub struct Laboratory<'l> {
     agents: Option<&'l dyn Agents>,
 }
 
-impl<'l> Laboratory<'l> {
-    /// Returns a lab for an assignment. `tell` is called before each experiment; `stop` ends the current one.
+impl<'l> LoadRunner<'l> {
+    /// Returns a runner for an assignment. `tell` is called before each experiment; `stop` ends the current one.
     pub fn open(
         assignment: &'l Assignment,
         observer: Option<&'l dyn Observer>,
