@@ -6,6 +6,7 @@
 
 use crate::evidence::{Acks, Evidence};
 use crate::experiment::{Experiment, Length, Step, Warmup};
+use crate::experiment_id::ExperimentId;
 use crate::observation::Observation;
 use crate::survey;
 use crate::thresholds::{ACK_DELAYED, ACK_DELAYS_S, ACKED_FASTER, ACKS_HELD_BACK, DELAYS_GONE, FELL_BY_DELAY};
@@ -25,7 +26,7 @@ pub fn found(evidence: &Evidence) -> Option<Acks> {
     let ways = ways(evidence);
     let alone = evidence.contrast(&ways)?;
     let share = delayed(survey::alone_as_usual(evidence)?);
-    let [usual, at_once] = ways.map(|way| evidence.last(&way.name, way.why));
+    let [usual, at_once] = ways.map(|way| evidence.last(way.id));
     let (usual, at_once) = (usual?, at_once?);
     let medians_s = (usual.median_s().unwrap_or(0.0), at_once.median_s().unwrap_or(0.0));
     let is_gone = share >= ACK_DELAYED && delayed(at_once) <= share / DELAYS_GONE;
@@ -36,14 +37,13 @@ pub fn found(evidence: &Evidence) -> Option<Acks> {
 }
 
 fn ways(evidence: &Evidence) -> [Experiment; 2] {
-    let way = |name, quick_ack| {
-        let why = "whether answers wait for acknowledgements";
-        let one = evidence.setting.single(name, why, Length::Responses(0.4)).with(|load| {
+    let way = |id, quick_ack| {
+        let one = evidence.setting.single(id, Length::Responses(0.4)).with(|load| {
             load.quick_ack = Some(quick_ack);
         });
         Experiment { warmup: Warmup::UnlessSlow, ..one }
     };
-    [way("acknowledging as usual", false), way("acknowledging at once", true)]
+    [way(ExperimentId::AckedAsUsual, false), way(ExperimentId::AckedAtOnce, true)]
 }
 
 /// Returns the share of responses that took as long as a delayed acknowledgement.

@@ -4,6 +4,7 @@ use crate::agents::Agents;
 use crate::assignment::Assignment;
 use crate::driver::{self, CutShort, Outcome};
 use crate::evidence::Evidence;
+use crate::experiment_id::ExperimentId;
 use crate::figures::Figures;
 use crate::halt::Halt;
 use crate::keep_alive::{self, KeepAlive};
@@ -50,9 +51,9 @@ pub struct Diagnosis {
     /// The conditions of keep-alive. JSON has them with sentences.
     #[serde(skip)]
     pub keep_alive: Option<KeepAlive>,
-    /// Name and reason of each experiment in which not one connection came about.
+    /// The experiments in which not one connection came about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unreached: Vec<(String, String)>,
+    pub unreached: Vec<ExperimentId>,
     /// All experiments in their order.
     pub trail: Vec<Observation>,
 }

@@ -8,9 +8,9 @@ use crate::evidence::{Evidence, Positions};
 use crate::experiment::{Ask, Experiment, Length, Warmup};
 use crate::halt::Halt;
 use crate::keep_alive;
-use crate::runner::{ExperimentRunner, Order};
 use crate::observation::{ExperimentStart, Observation};
 use crate::rules::{self, RULES, Rule, SURVEY};
+use crate::runner::{ExperimentRunner, Order};
 use crate::setting::Setting;
 use crate::survey;
 use crate::thresholds::{
@@ -163,10 +163,10 @@ impl Driver<'_> {
     fn run(&mut self, experiment: &Experiment) -> Result<(), Halt> {
         let planned = self.within_budget(self.order(experiment, self.evidence.setting.max_rate))?;
         if let Some(rest) = experiment.rest {
-            self.begin("a pause", experiment.why)?;
+            self.begin("a pause", experiment.id.why())?;
             self.runner.rest(rest)?;
         }
-        self.begin(&experiment.name, experiment.why)?;
+        self.begin(&experiment.name(), experiment.id.why())?;
         let outcome = self.runner.run(&planned);
         if let Err(Halt::Run(RunError::Unreachable { .. })) = outcome {
             self.evidence.add_unreached(experiment);
@@ -189,7 +189,7 @@ impl Driver<'_> {
                 break;
             }
         }
-        self.evidence.add_contrast(ways);
+        self.evidence.add_contrast(&ways);
         self.conclude();
         Ok(())
     }
@@ -198,7 +198,7 @@ impl Driver<'_> {
         let part = |share: f64| self.evidence.setting.max_rate.map(|rate| rate * share);
         let order = self.within_budget(self.order(load, part(RATE_PARTS[0])))?;
         let light = Order { experiment: light, max_rate: part(RATE_PARTS[1]), ..order };
-        self.begin(&load.name, load.why)?;
+        self.begin(&load.name(), load.id.why())?;
         match self.runner.run_beside(&order, &light) {
             Ok([full, beside]) => {
                 self.add(beside)?;

@@ -2,6 +2,7 @@
 
 use crate::contrast::Contrast;
 use crate::experiment::{Ask, Experiment};
+use crate::experiment_id::ExperimentId;
 use crate::figures::Figures;
 use crate::gain::Bounds;
 use crate::observation::Observation;
@@ -38,9 +39,9 @@ pub struct Evidence {
     /// The positions of the observations of one request at a time and of the load of the user among all.
     pub positions: Positions,
     observations: Rc<Vec<Observation>>,
-    /// Name and reason of each experiment in which no connection could be opened.
-    unreached: Vec<(String, String)>,
-    contrasts: Vec<[Experiment; 2]>,
+    /// The experiments in which no connection could be opened.
+    unreached: Vec<ExperimentId>,
+    contrasts: Vec<[ExperimentId; 2]>,
 }
 
 impl Evidence {
@@ -56,12 +57,12 @@ impl Evidence {
 
     /// Adds an experiment in which no connection could be opened.
     pub fn add_unreached(&mut self, experiment: &Experiment) {
-        self.unreached.push((experiment.name.clone(), experiment.why.to_owned()));
+        self.unreached.push(experiment.id);
     }
 
     /// Adds that two experiments have been carried out in turns as often as they need to be.
-    pub fn add_contrast(&mut self, ways: [Experiment; 2]) {
-        self.contrasts.push(ways);
+    pub fn add_contrast(&mut self, ways: &[Experiment; 2]) {
+        self.contrasts.push([ways[0].id, ways[1].id]);
     }
 
     /// Returns all observations in their order.
@@ -79,24 +80,24 @@ impl Evidence {
         Self { figures, ..self.clone() }
     }
 
-    /// Returns where in the order of observations the last one of this name and reason stands.
-    pub fn position(&self, name: &str, why: &str) -> Option<usize> {
-        self.observations.iter().rposition(|observation| observation.experiment == name && observation.why == why)
+    /// Returns where in the order of observations the last one of an experiment stands.
+    pub fn position(&self, id: ExperimentId) -> Option<usize> {
+        self.observations.iter().rposition(|observation| observation.id == Some(id))
     }
 
-    /// Returns the last observation of this name and reason.
-    pub fn last(&self, name: &str, why: &str) -> Option<&Observation> {
-        self.position(name, why).map(|at| &self.observations[at])
+    /// Returns the last observation of an experiment.
+    pub fn last(&self, id: ExperimentId) -> Option<&Observation> {
+        self.position(id).map(|at| &self.observations[at])
     }
 
-    /// Returns name and reason of each experiment in which not one connection came about.
-    pub fn unreached(&self) -> &[(String, String)] {
+    /// Returns the experiments in which not one connection came about.
+    pub fn unreached(&self) -> &[ExperimentId] {
         &self.unreached
     }
 
-    /// Whether not one connection came about in the experiment of this name and reason.
-    pub fn is_unreached(&self, name: &str, why: &str) -> bool {
-        self.unreached.iter().any(|(unreached, reason)| unreached == name && reason == why)
+    /// Whether not one connection came about in an experiment.
+    pub fn is_unreached(&self, id: ExperimentId) -> bool {
+        self.unreached.contains(&id)
     }
 
     /// Returns the observation of an experiment without which the diagnosis means nothing.
@@ -104,7 +105,7 @@ impl Evidence {
     /// # Errors
     /// The experiment, as long as it has not been carried out.
     pub fn observe(&self, experiment: Experiment) -> Result<&Observation, Box<Ask>> {
-        match self.last(&experiment.name, experiment.why) {
+        match self.last(experiment.id) {
             Some(observation) => Ok(observation),
             None => Err(Box::new(Ask::Run { experiment, must_connect: true })),
         }
@@ -115,9 +116,9 @@ impl Evidence {
     /// # Errors
     /// The experiment, as long as it has not been carried out.
     pub fn observe_if_reached(&self, experiment: Experiment) -> Result<Option<&Observation>, Box<Ask>> {
-        match self.last(&experiment.name, experiment.why) {
+        match self.last(experiment.id) {
             Some(observation) => Ok(Some(observation)),
-            None if self.is_unreached(&experiment.name, experiment.why) => Ok(None),
+            None if self.is_unreached(experiment.id) => Ok(None),
             None => Err(Box::new(Ask::Run { experiment, must_connect: false })),
         }
     }
@@ -135,16 +136,14 @@ impl Evidence {
 
     /// Returns the ratio between two experiments that have been carried out in turns.
     pub fn contrast(&self, [a, b]: &[Experiment; 2]) -> Option<Contrast> {
-        let is_done = |[first, second]: &[Experiment; 2]| {
-            first.name == a.name && second.name == b.name && (first.why, second.why) == (a.why, b.why)
-        };
+        let is_done = |[first, second]: &[ExperimentId; 2]| (*first, *second) == (a.id, b.id);
         self.contrasts.iter().any(is_done).then(|| self.pairs(a, b))
     }
 
     /// Returns the ratio over all pairs of two experiments so far, of which there is at least one.
     pub fn pairs(&self, a: &Experiment, b: &Experiment) -> Contrast {
         let rates = |way: &Experiment| -> Vec<f64> {
-            let of_way = self.observations.iter().filter(|seen| seen.experiment == way.name && seen.why == way.why);
+            let of_way = self.observations.iter().filter(|seen| seen.id == Some(way.id));
             of_way.map(Observation::good_rps).collect()
         };
         Contrast::over(&rates(a).into_iter().zip(rates(b)).collect::<Vec<_>>())
@@ -155,9 +154,9 @@ impl Evidence {
     /// # Errors
     /// Both experiments, as long as they have not been carried out.
     pub fn beside(&self, load: Experiment, light: Experiment) -> Result<Option<[&Observation; 2]>, Box<Ask>> {
-        match (self.last(&load.name, load.why), self.last(&light.name, light.why)) {
+        match (self.last(load.id), self.last(light.id)) {
             (Some(full), Some(beside)) => Ok(Some([full, beside])),
-            _ if self.is_unreached(&load.name, load.why) => Ok(None),
+            _ if self.is_unreached(load.id) => Ok(None),
             _ => Err(Box::new(Ask::Beside { load, light })),
         }
     }

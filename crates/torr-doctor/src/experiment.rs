@@ -1,16 +1,16 @@
 //! Experiments as values, which rules request, without a socket or a clock.
 
+use crate::experiment_id::ExperimentId;
+use crate::words::{counted, rate};
 use std::net::SocketAddr;
 use std::time::Duration;
-use torr_gauge::verdict::Finding;
+use torr_gauge::verdict::{CheapRequest, Finding, KeepAliveCondition};
 
-/// An experiment. Its name and its reason together identify it within a diagnosis and in recordings.
+/// An experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experiment {
-    /// The name of the experiment.
-    pub name: String,
-    /// The question that the experiment is to settle.
-    pub why: &'static str,
+    /// The identity of the experiment within a diagnosis and in recordings.
+    pub id: ExperimentId,
     /// The load.
     pub load: Load,
     /// The length.
@@ -132,15 +132,63 @@ impl Experiment {
         self
     }
 
-    /// Returns the experiment under another name.
-    #[must_use]
-    pub fn named(self, name: impl Into<String>) -> Self {
-        Self { name: name.into(), ..self }
+    /// Returns the name of the experiment, for progress and the trail.
+    pub fn name(&self) -> String {
+        use ExperimentId as Id;
+        let load = &self.load;
+        let connections = counted(load.connections, "connection");
+        match self.id {
+            Id::Rung(_) | Id::Full | Id::FullUndisturbed | Id::FullSpread | Id::Double | Id::DoubleConnected => {
+                return connections;
+            }
+            Id::Beside(request) => return format!("{connections} and beside them {}", cheap(request)),
+            Id::LightLoad(request) => return format!("the light load: {}", cheap(request)),
+            Id::FewerPorts => return format!("{connections}, kept alive"),
+            Id::Offered | Id::OfferedTwice | Id::Gentle => {
+                return format!("an offered rate of {}", rate(load.rate.unwrap_or(0.0)));
+            }
+            Id::Threads(threads) => return counted(threads, "thread"),
+            Id::Agents(agents) => return counted(agents, "agent"),
+            Id::Upstream(address) => return format!("three requests to {address}"),
+            Id::Direct => {
+                let addresses: Vec<_> = load.direct.iter().map(SocketAddr::to_string).collect();
+                return format!("directly to {}", addresses.join(", "));
+            }
+            Id::Cheap(request) => cheap(request),
+            Id::KeptIf(condition) | Id::WithCondition(condition) => match condition {
+                KeepAliveCondition::AcceptsGzip => "if the client accepts gzip",
+                KeepAliveCondition::ConnectionField => "if the request has 'Connection: keep-alive'",
+                KeepAliveCondition::Uncompressed => "if the client accepts no compression",
+                KeepAliveCondition::Http10 => "HTTP/1.0 with keep-alive",
+            },
+            Id::Alone | Id::AloneAcked => "one request at a time",
+            Id::AloneLonger | Id::AloneAckedLonger => "one request at a time, longer",
+            Id::Null => "a service that does nothing",
+            Id::NullConnecting => "a service that does nothing, a connection for each request",
+            Id::AckedAsUsual => "acknowledging as usual",
+            Id::AckedAtOnce => "acknowledging at once",
+            Id::LoadAckedAsUsual => "your load, acknowledged as usual",
+            Id::LoadAckedAtOnce => "your load, acknowledged at once",
+            Id::Idle => "an idle connection",
+            Id::EachConnects => "a connection for each request",
+            Id::KeptAlive => "connections kept alive",
+            Id::AsRequested => "as your requests are",
+            Id::KeepAliveOffered => "keep-alive offered",
+            Id::KeepAliveNotOffered => "keep-alive not offered",
+            Id::FewConnections => "as few connections as saturate the service",
+            Id::ConnectForHeads | Id::HeadsOnly => "header sections only",
+            Id::WholeResponses => "whole responses",
+            Id::TwoAddresses => "your load from two addresses",
+            Id::AfterPause => "your load after a pause",
+            Id::ThroughProxy => "through the proxy",
+        }
+        .to_owned()
     }
+}
 
-    /// Returns the experiment for another reason.
-    #[must_use]
-    pub fn for_reason(self, why: &'static str) -> Self {
-        Self { why, ..self }
+fn cheap(request: CheapRequest) -> &'static str {
+    match request {
+        CheapRequest::AbsentPath => "a path that does not exist",
+        CheapRequest::WithoutHost => "a request without a Host",
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use torr_gauge::signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse};
-use torr_gauge::verdict::{Fact, Speedup};
+use torr_gauge::verdict::{CheapRequest, Fact, Speedup};
 
 /// The parts of the kernel's wait channels that may mean a lock: of threads, of files, of System V.
 const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
@@ -90,7 +90,7 @@ pub struct Before {
 #[derive(Debug, Clone, Serialize)]
 pub struct Cheap {
     /// The request, for the report.
-    pub what: String,
+    pub what: CheapRequest,
     /// The median response time of single requests in seconds, with connecting.
     pub alone_s: f64,
     /// The part of that time for connecting, in seconds.
@@ -373,7 +373,7 @@ mod tests {
             alone_mean_s: 0.005,
             alone_median_s: 0.005,
             ladder: Ladder([1, 2, 4, 8, 100].map(rung).into()),
-            cheap: Some(Cheap { what: "another path".into(), alone_s: 0.0002, connect_s: 0.0001 }),
+            cheap: Some(Cheap { what: CheapRequest::AbsentPath, alone_s: 0.0002, connect_s: 0.0001 }),
             ..Figures::default()
         }
     }
@@ -403,7 +403,7 @@ mod tests {
             assert_eq!(Figures { beside: beside(response), ..figures(4.0) }.others_wait(), expected, "{response:?}");
         }
         assert_eq!(figures(4.0).others_wait(), None, "nothing was measured");
-        let dear = Cheap { what: "no less work".into(), alone_s: 0.005, connect_s: 0.0001 };
+        let dear = Cheap { what: CheapRequest::WithoutHost, alone_s: 0.005, connect_s: 0.0001 };
         assert_eq!(Figures { cheap: Some(dear), beside: beside(Some(0.02)), ..figures(4.0) }.others_wait(), None);
     }
 

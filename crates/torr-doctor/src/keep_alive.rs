@@ -3,6 +3,7 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::{Experiment, Length, Request, Step};
+use crate::experiment_id::ExperimentId;
 use crate::observation::Observation;
 use crate::thresholds::KEPT_ALIVE;
 use serde::Serialize;
@@ -15,9 +16,6 @@ const REQUESTS: u64 = 6;
 const IDLE_SHARE: f64 = 0.11;
 /// Waiting for less tells nothing: hardly a server ends connections so soon.
 const LEAST_IDLE: Duration = Duration::from_secs(1);
-
-const DEPENDS_ON: &str = "what keep-alive depends on";
-const HTTP_1_0: &str = "HTTP/1.0 with keep-alive";
 
 /// The conditions of keep-alive that were found.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -41,25 +39,15 @@ pub struct KeepAlive {
 pub struct Condition {
     /// The condition.
     pub is: KeepAliveCondition,
-    /// The name of the experiment.
-    pub what: &'static str,
     /// The changed request.
     pub request: Request,
 }
 
 /// Each alone may be what a server makes it depend on.
 const CONDITIONS: [Condition; 3] = [
-    Condition { is: KeepAliveCondition::AcceptsGzip, what: "if the client accepts gzip", request: Request::Gzip },
-    Condition {
-        is: KeepAliveCondition::ConnectionField,
-        what: "if the request says 'Connection: keep-alive'",
-        request: Request::ExplicitKeepAlive,
-    },
-    Condition {
-        is: KeepAliveCondition::Uncompressed,
-        what: "if the client takes nothing compressed",
-        request: Request::Identity,
-    },
+    Condition { is: KeepAliveCondition::AcceptsGzip, request: Request::Gzip },
+    Condition { is: KeepAliveCondition::ConnectionField, request: Request::ExplicitKeepAlive },
+    Condition { is: KeepAliveCondition::Uncompressed, request: Request::Identity },
 ];
 
 /// Looks for conditions. Only of HTTP/1.1: in HTTP/2 there is nothing to keep alive.
@@ -74,28 +62,26 @@ pub fn rule(evidence: &Evidence) -> Step {
 
 /// Returns what keep-alive depends on. `None` if it was not looked at.
 pub fn found(evidence: &Evidence) -> Option<KeepAlive> {
-    let has_ended = |tried: &Experiment| {
-        evidence.last(&tried.name, tried.why).is_some() || evidence.is_unreached(&tried.name, tried.why)
-    };
+    let has_ended = |tried: &Experiment| evidence.last(tried.id).is_some() || evidence.is_unreached(tried.id);
     if !is_looked_at(evidence) || !experiments(evidence).iter().all(has_ended) {
         return None;
     }
     let alone = evidence.alone();
     let kept = alone.opened_per_request() < KEPT_ALIVE || alone.run.requests < 2;
     let mut found = KeepAlive { kept, most_requests: most_requests(evidence), ..KeepAlive::default() };
-    let otherwise = |name| evidence.last(name, DEPENDS_ON).and_then(keeps).filter(|&other| other != kept);
+    let otherwise = |is| evidence.last(ExperimentId::KeptIf(is)).and_then(keeps).filter(|&other| other != kept);
     for condition in CONDITIONS {
-        if let Some(otherwise) = otherwise(condition.what) {
+        if let Some(otherwise) = otherwise(condition.is) {
             found.depends_on.push(Fact::KeepAliveDepends { condition: condition.is, kept: otherwise });
             if otherwise {
                 found.kept_if.push(condition);
             }
         }
     }
-    if let Some(otherwise) = otherwise(HTTP_1_0) {
+    if let Some(otherwise) = otherwise(KeepAliveCondition::Http10) {
         found.depends_on.push(Fact::KeepAliveDepends { condition: KeepAliveCondition::Http10, kept: otherwise });
     }
-    found.idle_limit_s = idle(evidence).and_then(|idle| evidence.last(&idle.name, idle.why)).and_then(|seen| {
+    found.idle_limit_s = idle(evidence).and_then(|idle| evidence.last(idle.id)).and_then(|seen| {
         // Its life but for the one request.
         Some((seen.times.ended_idle_s? - seen.median_s()?).max(0.0))
     });
@@ -108,16 +94,16 @@ fn is_looked_at(evidence: &Evidence) -> bool {
 }
 
 fn experiments(evidence: &Evidence) -> Vec<Experiment> {
-    let few = |name, request| {
-        evidence.setting.single(name, DEPENDS_ON, Length::Seconds(0.5)).with(|load| {
+    let few = |is, request| {
+        evidence.setting.single(ExperimentId::KeptIf(is), Length::Seconds(0.5)).with(|load| {
             load.request = request;
             load.requests = Some(REQUESTS);
         })
     };
-    let mut all: Vec<_> = CONDITIONS.iter().map(|condition| few(condition.what, condition.request)).collect();
+    let mut all: Vec<_> = CONDITIONS.iter().map(|condition| few(condition.is, condition.request)).collect();
     if !evidence.setting.has_placeholders && evidence.setting.agents.is_none() {
         // The older version has to ask for it (RFC 9112, appendix C.2.2).
-        all.push(few(HTTP_1_0, Request::Http10));
+        all.push(few(KeepAliveCondition::Http10, Request::Http10));
     }
     all
 }
@@ -142,7 +128,6 @@ fn most_requests(evidence: &Evidence) -> Option<u64> {
 /// others and changes no verdict, so it comes last.
 pub fn idle(evidence: &Evidence) -> Option<Experiment> {
     let wait = Duration::from_secs_f64(evidence.setting.budget_s * IDLE_SHARE);
-    let experiment =
-        evidence.setting.single("an idle connection", "how long the server keeps it", Length::Share(IDLE_SHARE));
+    let experiment = evidence.setting.single(ExperimentId::Idle, Length::Share(IDLE_SHARE));
     (wait >= LEAST_IDLE).then(|| experiment.with(|load| load.think = Some((wait, wait))))
 }

@@ -1,5 +1,6 @@
 //! The observation of an experiment.
 
+use crate::experiment_id::ExperimentId;
 use crate::thresholds::LOADS_APART;
 use crate::times::Times;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,9 @@ pub struct Seen {
 /// An experiment and its observation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Observation {
+    /// The identity of an experiment of a diagnosis. `None` in a comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<ExperimentId>,
     /// The experiment's name.
     pub experiment: String,
     /// The experiment's reason.
@@ -61,6 +65,7 @@ impl Observation {
         // A diagnosis has dozens of runs, whose samples would be most of its JSON.
         result.latency_histogram = Default::default();
         Self {
+            id: None,
             experiment: experiment.into(),
             why: why.into(),
             times: Times::of(&result, &total),
@@ -173,6 +178,7 @@ mod tests {
         });
         let signals = json!({"seconds": 1.0, "network": {"active_opens": opened + 1}});
         Observation {
+            id: None,
             experiment: String::new(),
             why: String::new(),
             run: serde_json::from_value(run).expect("it has the schema's form"),

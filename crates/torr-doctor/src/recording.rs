@@ -1,16 +1,17 @@
 //! Recordings: the observations of a diagnosis in a file, and a runner that replays experiments from them.
 //!
 //! A recording is JSON, `torr.recording/1`: the `expected` factor, the `setting` of the diagnosis and its `trail`, both as in
-//! `torr.doctor/1`, and the names and reasons of experiments in which not one connection came about (`unreached`). A diagnosis as JSON
+//! `torr.doctor/1`, and the experiments in which not one connection came about (`unreached`). A diagnosis as JSON
 //! is a recording but for `expected`. The trail has what rules read, without series, histograms and the signals of the run itself. The
 //! file is compressed with gzip (RFC 1952), and takes some ten kilobytes.
 
 use crate::diagnosis::Diagnosis;
 use crate::driver;
 use crate::experiment::Experiment;
+use crate::experiment_id::ExperimentId;
 use crate::halt::Halt;
-use crate::runner::{ExperimentRunner, Order};
 use crate::observation::Observation;
+use crate::runner::{ExperimentRunner, Order};
 use crate::setting::Setting;
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -38,9 +39,9 @@ pub struct Recording {
     pub expected: Factor,
     /// The load that was meant, and what could be varied.
     pub setting: Setting,
-    /// Name and reason of each experiment in which not one connection came about.
+    /// The experiments in which not one connection came about.
     #[serde(default)]
-    pub unreached: Vec<(String, String)>,
+    pub unreached: Vec<ExperimentId>,
     /// All observations in their order.
     pub trail: Vec<Observation>,
 }
@@ -116,26 +117,25 @@ impl Recording {
 /// A runner with which each experiment has the outcome that was recorded.
 struct Replay<'r> {
     left: VecDeque<Observation>,
-    unreached: &'r [(String, String)],
+    unreached: &'r [ExperimentId],
     elapsed: Duration,
 }
 
 impl Replay<'_> {
     /// Takes the first observation of an experiment that has not been taken yet.
     fn take(&mut self, experiment: &Experiment) -> Result<Observation, Halt> {
-        let is_it = |seen: &Observation| seen.experiment == experiment.name && seen.why == experiment.why;
+        let is_it = |seen: &Observation| seen.id == Some(experiment.id);
         if let Some(at) = self.left.iter().position(is_it) {
             let observation = self.left.remove(at).expect("its position was just found");
             self.elapsed = self.elapsed.max(Duration::from_secs_f64(observation.ended_s));
             return Ok(observation);
         }
-        let is_it = |(name, why): &(String, String)| *name == experiment.name && why == experiment.why;
-        if self.unreached.iter().any(is_it) {
+        if self.unreached.contains(&experiment.id) {
             // A diagnosis that needs the experiment goes on only where it met no local port.
             let failure = Failure::new(FailureKind::Ports, FailureSide::Client, "recorded as without a local port");
             return Err(Halt::Run(RunError::Unreachable { target: "the recorded service".into(), failure }));
         }
-        Err(Halt::NotRecorded { experiment: experiment.name.clone(), why: experiment.why })
+        Err(Halt::NotRecorded { experiment: experiment.name(), why: experiment.id.why() })
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::agents::Agents;
 use crate::assignment::Assignment;
 use crate::experiment::{Experiment, Length, Load, Request, Warmup};
+use crate::experiment_id::ExperimentId;
 use crate::invocation::Invocation;
 use crate::thresholds::TIMEOUT_SHARE;
 use serde::{Deserialize, Serialize};
@@ -110,21 +111,14 @@ impl Setting {
     }
 
     /// Returns the load of the user for so many seconds of a budget of a minute.
-    pub fn user(&self, name: impl Into<String>, why: &'static str, seconds: f64) -> Experiment {
-        self.with_connections(self.connections, name, why, seconds)
+    pub fn user(&self, id: ExperimentId, seconds: f64) -> Experiment {
+        self.with_connections(self.connections, id, seconds)
     }
 
     /// Returns the load of the user with another number of connections.
-    pub fn with_connections(
-        &self,
-        connections: usize,
-        name: impl Into<String>,
-        why: &'static str,
-        seconds: f64,
-    ) -> Experiment {
+    pub fn with_connections(&self, connections: usize, id: ExperimentId, seconds: f64) -> Experiment {
         Experiment {
-            name: name.into(),
-            why,
+            id,
             load: Load {
                 connections,
                 single: false,
@@ -147,15 +141,15 @@ impl Setting {
     }
 
     /// Returns one request at a time, all of which count.
-    pub fn single(&self, name: impl Into<String>, why: &'static str, length: Length) -> Experiment {
-        let experiment = self.with_connections(1, name, why, 0.0).with(|load| load.single = true);
+    pub fn single(&self, id: ExperimentId, length: Length) -> Experiment {
+        let experiment = self.with_connections(1, id, 0.0).with(|load| load.single = true);
         Experiment { length, warmup: Warmup::None, ..experiment }
     }
 
     /// Returns an open loop of the user's requests, if its rate is allowed.
-    pub fn open(&self, per_second: f64, name: String, why: &'static str, seconds: f64) -> Option<Experiment> {
+    pub fn open(&self, per_second: f64, id: ExperimentId, seconds: f64) -> Option<Experiment> {
         let allowed =
             self.max_rate.is_none_or(|most| per_second <= most) && per_second > 0.0 && per_second <= HIGHEST_RATE;
-        allowed.then(|| self.user(name, why, seconds).with(|load| load.rate = Some(per_second)))
+        allowed.then(|| self.user(id, seconds).with(|load| load.rate = Some(per_second)))
     }
 }

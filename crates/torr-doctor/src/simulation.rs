@@ -9,8 +9,8 @@ mod tests;
 
 use crate::experiment::Request;
 use crate::halt::Halt;
-use crate::runner::{ExperimentRunner, Order};
 use crate::observation::Observation;
+use crate::runner::{ExperimentRunner, Order};
 use crate::setting::Setting;
 use crate::times::{Spread, Times};
 use serde_json::json;
@@ -187,8 +187,9 @@ impl Simulation {
         let delays = requests * f64::from(u8::from(service.waits_for_acks(order.quick_ack) && !absent));
         let signals = (service.is_seen && !is_light).then(|| signals::of(service, plan, load, duration_s));
         Observation {
-            experiment: order.experiment.name.clone(),
-            why: order.experiment.why.into(),
+            id: Some(order.experiment.id),
+            experiment: order.experiment.name(),
+            why: order.experiment.id.why().into(),
             run: serde_json::from_value(whole(run)).expect("it has the schema's form"),
             signals,
             own_quota: None,

@@ -3,14 +3,15 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::{Experiment, Length, Request, Step, Warmup};
+use crate::experiment_id::ExperimentId as Id;
 use crate::figures::{Beside, Cheap, Figures};
 use crate::ladder::{Ladder, Rung, rungs};
 use crate::observation::Observation;
 use crate::spread;
 use crate::thresholds::{CHEAP, FLAT_LADDER, MOST_CONNECTED, RUN_DISTURBED};
-use crate::words::counted;
 use std::time::Duration;
-use torr_signals::Signals;
+use torr_gauge::Signals;
+use torr_gauge::verdict::CheapRequest;
 
 /// Pauses between requests that are to meet an idle server, unless those take longer.
 const PAUSE: Duration = Duration::from_millis(12);
@@ -19,71 +20,48 @@ const TRIES: u64 = 12;
 /// The share of the budget for which a disturbed machine is left alone: other programs may have something to do for a moment only.
 const REST: f64 = 1.0 / 30.0;
 
-const ALONE: &str = "one request at a time";
-const ALONE_LONGER: &str = "one request at a time, longer";
-const WHAT_IT_TAKES: &str = "what a request takes when nothing else is asked";
-const WHAT_IT_TAKES_ACKED: &str = "what a request takes when nothing else is asked, acknowledged at once";
-const TOO_SHORT: &str = "hardly one was answered in so short a time";
-const TOO_SHORT_ACKED: &str = "hardly one was answered in so short a time, acknowledged at once";
-const COSTS_LITTLE: &str = "whether there is a request that costs the server little";
-const GROWS: &str = "where throughput stops to grow";
-const YOUR_LOAD: &str = "what the service does under your load";
-const DISTURBED: &str = "again, since other programs used the machine";
-const UNEVEN: &str = "again, since one of the server's workers had nearly all connections";
-const MORE: &str = "whether more connections bring more";
-const MORE_CONNECTED: &str = "again, once all of them have come about";
-const NULL: &str = "a service that does nothing";
-const NULL_CONNECTING: &str = "a service that does nothing, a connection for each request";
-const GENERATOR_REACHES: &str = "what this generator reaches where the service costs nothing";
-const CONNECTION_COSTS: &str = "what a connection costs here";
-const OTHERS_WAIT: &str = "whether others wait while the target is saturated";
-
 /// One request at a time.
 pub fn alone_rule(evidence: &Evidence) -> Step {
-    look_alone(evidence, WHAT_IT_TAKES, TOO_SHORT)
+    look_alone(evidence, Id::Alone, Id::AloneLonger)
 }
 
 /// One request at a time again, where responses wait for acknowledgements as usual.
 pub fn alone_acked(evidence: &Evidence) -> Step {
     match evidence.acks {
-        Some(_) => look_alone(evidence, WHAT_IT_TAKES_ACKED, TOO_SHORT_ACKED),
+        Some(_) => look_alone(evidence, Id::AloneAcked, Id::AloneAckedLonger),
         None => Ok(None),
     }
 }
 
-fn look_alone(evidence: &Evidence, why: &'static str, longer_why: &'static str) -> Step {
-    let one = |name, why, length| {
-        evidence.setting.single(name, why, length).with(|load| load.think = Some((PAUSE / 2, PAUSE)))
-    };
-    let first = evidence.observe(one(ALONE, why, Length::Seconds(1.2)))?;
+fn look_alone(evidence: &Evidence, usual: Id, longer: Id) -> Step {
+    let one = |id, length| evidence.setting.single(id, length).with(|load| load.think = Some((PAUSE / 2, PAUSE)));
+    let first = evidence.observe(one(usual, Length::Seconds(1.2)))?;
     if first.times.answered.is_none_or(|answered| answered.count < 3) {
         // So slow a service needs longer to show itself.
-        evidence.observe(one(ALONE_LONGER, longer_why, Length::Share(1.0 / 8.0)))?;
+        evidence.observe(one(longer, Length::Share(1.0 / 8.0)))?;
     }
     Ok(None)
 }
 
 /// Returns the observation of one request at a time, as it was acknowledged first.
 pub fn alone_as_usual(evidence: &Evidence) -> Option<&Observation> {
-    evidence.last(ALONE_LONGER, TOO_SHORT).or_else(|| evidence.last(ALONE, WHAT_IT_TAKES))
+    evidence.last(Id::AloneLonger).or_else(|| evidence.last(Id::Alone))
 }
 
 /// Returns where the observation of one request at a time stands that figures rest on.
 pub fn alone(evidence: &Evidence) -> Option<usize> {
-    let tried = [
-        (ALONE_LONGER, TOO_SHORT_ACKED),
-        (ALONE, WHAT_IT_TAKES_ACKED),
-        (ALONE_LONGER, TOO_SHORT),
-        (ALONE, WHAT_IT_TAKES),
-    ];
-    tried.iter().find_map(|(name, why)| evidence.position(name, why))
+    let tried = [Id::AloneAckedLonger, Id::AloneAcked, Id::AloneLonger, Id::Alone];
+    tried.into_iter().find_map(|id| evidence.position(id))
 }
 
 /// Requests that the server may handle without the target's work.
 pub fn cheap_rule(evidence: &Evidence) -> Step {
-    for experiment in cheap_experiments(evidence) {
+    for (request, experiment) in cheap_experiments(evidence) {
         let seen = evidence.observe_if_reached(experiment)?;
-        if seen.and_then(cheap).is_some_and(|cheap| cheap.alone_s < CHEAP * evidence.figures.alone_median_s) {
+        if seen
+            .and_then(|seen| cheap(request, seen))
+            .is_some_and(|cheap| cheap.alone_s < CHEAP * evidence.figures.alone_median_s)
+        {
             break;
         }
     }
@@ -91,57 +69,59 @@ pub fn cheap_rule(evidence: &Evidence) -> Step {
 }
 
 /// The candidates for cheap requests: a path that does not exist, and a request that a server refuses before it reads the path.
-fn cheap_experiments(evidence: &Evidence) -> Vec<Experiment> {
+fn cheap_experiments(evidence: &Evidence) -> Vec<(CheapRequest, Experiment)> {
     let setting = &evidence.setting;
-    let light = |name, request| {
-        setting.single(name, COSTS_LITTLE, Length::Seconds(0.6)).with(|load| {
+    let light = |cheap, request| {
+        let experiment = setting.single(Id::Cheap(cheap), Length::Seconds(0.6)).with(|load| {
             load.request = request;
             load.keep_alive = false;
             load.requests = Some(TRIES);
             load.think = Some((PAUSE / 3, PAUSE / 2));
-        })
+        });
+        (cheap, experiment)
     };
-    let mut experiments = vec![light("a path that is not there", Request::Absent)];
+    let mut experiments = vec![light(CheapRequest::AbsentPath, Request::Absent)];
     if !setting.http2 && setting.agents.is_none() {
-        experiments.push(light("a request without a Host", Request::WithoutHost));
+        experiments.push(light(CheapRequest::WithoutHost, Request::WithoutHost));
     }
     experiments
 }
 
-fn cheap(seen: &Observation) -> Option<Cheap> {
-    Some(Cheap { what: seen.experiment.clone(), alone_s: seen.median_s()?, connect_s: seen.connect_median_s()? })
+fn cheap(what: CheapRequest, seen: &Observation) -> Option<Cheap> {
+    Some(Cheap { what, alone_s: seen.median_s()?, connect_s: seen.connect_median_s()? })
 }
 
 /// Ever more connections, up to twice as many as the user means.
 pub fn ladder_rule(evidence: &Evidence) -> Step {
     let (setting, planned) = (&evidence.setting, evidence.setting.connections);
-    let climb = |connections, why, seconds| {
-        setting.with_connections(connections, counted(connections, "connection"), why, seconds)
-    };
+    let again = |id| setting.user(id, 2.5);
     let mut rates = vec![];
     for connections in rungs(planned).into_iter().filter(|&connections| connections != planned) {
-        rates.push(evidence.observe(climb(connections, GROWS, 0.7))?.good_rps());
+        rates.push(evidence.observe(setting.with_connections(connections, Id::Rung(connections), 0.7))?.good_rps());
         if let [.., before, _, last] = rates[..]
             && last < FLAT_LADDER * before
         {
             break;
         }
     }
-    let full = evidence.observe(climb(planned, YOUR_LOAD, 2.5))?;
+    let full = evidence.observe(again(Id::Full))?;
     if setting.same_machine && disturbance(full) > RUN_DISTURBED {
         let rest = Some(Duration::from_secs_f64(setting.budget_s * REST));
-        evidence.observe(Experiment { rest, ..climb(planned, DISTURBED, 2.5) })?;
+        evidence.observe(Experiment { rest, ..again(Id::FullUndisturbed) })?;
     }
     if first_full(evidence).is_some_and(|at| idle_workers(evidence, at) > 0) {
         // Other connections may fall to other workers.
-        evidence.observe(climb(planned, UNEVEN, 2.5))?;
+        evidence.observe(again(Id::FullSpread))?;
     }
     let double = (2 * planned).min(setting.max_connections);
     if double > planned {
-        let came = evidence.observe(climb(double, MORE, 1.0))?.run.connections.peak;
+        let came = evidence.observe(setting.with_connections(double, Id::Double, 1.0))?.run.connections.peak;
         if (came as f64) < MOST_CONNECTED * double as f64 {
             // A full accept queue drops connections, and those come again after a second: this was not the load that was meant.
-            evidence.observe(Experiment { warmup: Warmup::Connected, ..climb(double, MORE_CONNECTED, 1.0) })?;
+            evidence.observe(Experiment {
+                warmup: Warmup::Connected,
+                ..setting.with_connections(double, Id::DoubleConnected, 1.0)
+            })?;
         }
     }
     Ok(None)
@@ -149,14 +129,12 @@ pub fn ladder_rule(evidence: &Evidence) -> Step {
 
 /// Returns where the observation of the user's load stands, with the connections that came first.
 fn first_full(evidence: &Evidence) -> Option<usize> {
-    let name = counted(evidence.setting.connections, "connection");
-    evidence.position(&name, DISTURBED).or_else(|| evidence.position(&name, YOUR_LOAD))
+    evidence.position(Id::FullUndisturbed).or_else(|| evidence.position(Id::Full))
 }
 
 /// Returns where the observation of the user's load stands.
 pub fn full(evidence: &Evidence) -> Option<usize> {
-    let name = counted(evidence.setting.connections, "connection");
-    evidence.position(&name, UNEVEN).or_else(|| first_full(evidence))
+    evidence.position(Id::FullSpread).or_else(|| first_full(evidence))
 }
 
 /// Returns the number of workers that idled in an observation while another was full.
@@ -173,8 +151,8 @@ pub fn null_rule(evidence: &Evidence) -> Step {
     }
     let run = &evidence.full().run;
     let body = run.bytes.body / run.requests.max(1);
-    for (name, why, keep_alive) in [(NULL, GENERATOR_REACHES, true), (NULL_CONNECTING, CONNECTION_COSTS, false)] {
-        let experiment = evidence.setting.user(name, why, 0.0).with(|load| {
+    for (id, keep_alive) in [(Id::Null, true), (Id::NullConnecting, false)] {
+        let experiment = evidence.setting.user(id, 0.0).with(|load| {
             load.request = Request::Null(body);
             load.keep_alive = keep_alive;
         });
@@ -205,16 +183,16 @@ fn beside_experiments(evidence: &Evidence, figures: &Figures) -> Option<[Experim
     if connections == 0 || setting.agents == Some(1) {
         return None;
     }
-    let name = format!("{} and beside them {}", counted(connections, "connection"), cheap.what);
-    let light = cheap_experiments(evidence).into_iter().find(|light| light.name == cheap.what)?;
-    let light = light.named(format!("{name}: the light load")).for_reason(OTHERS_WAIT);
-    Some([setting.with_connections(connections, name, OTHERS_WAIT, 1.2), light.with(|load| load.requests = None)])
+    let request = cheap.what;
+    let (_, light) = cheap_experiments(evidence).into_iter().find(|(what, _)| *what == request)?;
+    let light = Experiment { id: Id::LightLoad(request), ..light.with(|load| load.requests = None) };
+    Some([setting.with_connections(connections, Id::Beside(request), 1.2), light])
 }
 
 fn beside(evidence: &Evidence, figures: &Figures) -> Option<Beside> {
-    let is_of_light = |seen: &&Observation| seen.why == OTHERS_WAIT && seen.experiment.ends_with(": the light load");
-    if let Some(light) = evidence.observations().iter().find(is_of_light) {
-        let load = evidence.observations().iter().find(|seen| seen.why == OTHERS_WAIT && !is_of_light(seen))?;
+    let request = figures.cheap.as_ref()?.what;
+    if let Some(light) = evidence.last(Id::LightLoad(request)) {
+        let load = evidence.last(Id::Beside(request))?;
         return Some(Beside {
             connections: load.run.plan.connections,
             connect_s: light.connect_median_s().unwrap_or(0.0),
@@ -222,14 +200,14 @@ fn beside(evidence: &Evidence, figures: &Figures) -> Option<Beside> {
         });
     }
     let [load, _] = beside_experiments(evidence, figures)?;
-    let unreached = evidence.is_unreached(&load.name, load.why);
+    let unreached = evidence.is_unreached(load.id);
     unreached.then_some(Beside { connections: load.load.connections, connect_s: 0.0, response_s: None })
 }
 
 /// Returns the figures that follow from the observations so far.
 pub fn figures(evidence: &Evidence) -> Figures {
     let setting = &evidence.setting;
-    let good_rps = |name, why| evidence.last(name, why).map(Observation::good_rps);
+    let good_rps = |id| evidence.last(id).map(Observation::good_rps);
     let figures = Figures {
         connections: setting.connections,
         in_flight: setting.connections * usize::from(setting.depth),
@@ -238,8 +216,8 @@ pub fn figures(evidence: &Evidence) -> Figures {
         round_trip_s: round_trip_s(evidence),
         cheap: cheapest(evidence),
         ladder: ladder(evidence),
-        null_rps: good_rps(NULL, GENERATOR_REACHES),
-        null_rps_connecting: good_rps(NULL_CONNECTING, CONNECTION_COSTS),
+        null_rps: good_rps(Id::Null),
+        null_rps_connecting: good_rps(Id::NullConnecting),
         ..Figures::default()
     };
     let figures = with_alone(figures, evidence);
@@ -263,7 +241,7 @@ fn with_full(figures: Figures, evidence: &Evidence) -> Figures {
     let Some(at) = full(evidence) else { return figures };
     let seen = &evidence.observations()[at];
     let stretch = seen.signals.as_ref().filter(|_| figures.same_machine).map_or(1.0, Signals::steal_factor);
-    let is_again = seen.why == UNEVEN;
+    let is_again = seen.id == Some(Id::FullSpread);
     let idle_workers = if is_again { idle_workers(evidence, at) } else { 0 };
     let uneven = first_full(evidence).filter(|_| is_again && idle_workers == 0);
     Figures {
@@ -280,7 +258,7 @@ fn with_full(figures: Figures, evidence: &Evidence) -> Figures {
 /// Returns the least that any connection took to come about or TCP has seen before the service was loaded: a single one may have met
 /// a busy machine.
 fn round_trip_s(evidence: &Evidence) -> Option<f64> {
-    let gentle = evidence.observations().iter().take_while(|seen| ![GROWS, YOUR_LOAD].contains(&seen.why.as_str()));
+    let gentle = evidence.observations().iter().take_while(|seen| !is_rung(seen) && seen.id != Some(Id::Full));
     let seen = gentle.flat_map(|seen| {
         let connect = seen.times.connect.map(|connect| connect.min_us);
         connect.into_iter().chain(seen.run.sockets.and_then(|sockets| sockets.min_rtt_us))
@@ -289,8 +267,14 @@ fn round_trip_s(evidence: &Evidence) -> Option<f64> {
 }
 
 fn cheapest(evidence: &Evidence) -> Option<Cheap> {
-    let tried = cheap_experiments(evidence).into_iter().filter_map(|tried| evidence.last(&tried.name, tried.why));
-    tried.filter_map(cheap).min_by(|a, b| a.alone_s.total_cmp(&b.alone_s))
+    let tried =
+        cheap_experiments(evidence).into_iter().filter_map(|(what, tried)| cheap(what, evidence.last(tried.id)?));
+    tried.min_by(|a, b| a.alone_s.total_cmp(&b.alone_s))
+}
+
+/// Returns whether an observation is of a rung below the user's load.
+fn is_rung(seen: &Observation) -> bool {
+    matches!(seen.id, Some(Id::Rung(_)))
 }
 
 fn ladder(evidence: &Evidence) -> Ladder {
@@ -300,10 +284,10 @@ fn ladder(evidence: &Evidence) -> Ladder {
         median_s: seen.median_s().unwrap_or(0.0),
     };
     let seen = evidence.observations();
-    let mut rungs: Vec<_> = seen.iter().filter(|seen| seen.why == GROWS).map(rung).collect();
+    let mut rungs: Vec<_> = seen.iter().filter(|seen| is_rung(seen)).map(rung).collect();
     rungs.extend(full(evidence).map(|at| rung(&seen[at])));
-    let more = |why| seen.iter().rfind(|seen| seen.why == why);
-    rungs.extend(more(MORE_CONNECTED).or_else(|| more(MORE)).map(rung));
+    let more = evidence.last(Id::DoubleConnected).or_else(|| evidence.last(Id::Double));
+    rungs.extend(more.map(rung));
     Ladder(rungs)
 }
 

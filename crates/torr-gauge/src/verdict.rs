@@ -8,7 +8,7 @@ mod headline;
 mod promise;
 
 pub use advice::Advice;
-pub use fact::{Fact, KeepAliveCondition, ProgramCpu, Speedup, Unit};
+pub use fact::{CheapRequest, Fact, KeepAliveCondition, ProgramCpu, Speedup, Unit};
 pub use factor::{Confidence, Factor};
 pub use finding::Finding;
 pub use headline::{Headline, KeptRate, WorkerCount};

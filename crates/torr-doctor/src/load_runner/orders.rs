@@ -4,8 +4,8 @@ use super::LoadRunner;
 use crate::agents::Agents;
 use crate::experiment::Request;
 use crate::halt::Halt;
-use crate::runner::{ExperimentRunner, Order};
 use crate::observation::{Observation, Seen};
+use crate::runner::{ExperimentRunner, Order};
 use std::net::{IpAddr, Ipv4Addr};
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -73,11 +73,12 @@ fn press(
 
 impl LoadRunner<'_> {
     fn taken(&mut self, order: &Order<'_>, measured: Measurement, seen: Seen) -> Result<Observation, Halt> {
-        self.keep(&order.experiment.name, order.experiment.why, measured, seen)?;
+        let experiment = order.experiment;
+        self.keep(&experiment.name(), experiment.id.why(), measured, seen)?;
         let mut observation = self.trail.pop().expect("it was just kept");
         // A run's course is most of its result, and no rule reads it.
         observation.run.series.clear();
-        Ok(observation)
+        Ok(Observation { id: Some(experiment.id), ..observation })
     }
 
     fn plan_of(&self, order: &Order<'_>) -> Result<Plan, Halt> {

@@ -2,6 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::Ask;
+use crate::experiment_id::ExperimentId;
 use crate::thresholds::{SOURCES_APART, SOURCES_TOGETHER};
 use torr_gauge::verdict::Fact;
 
@@ -10,8 +11,7 @@ pub fn second(evidence: &Evidence, accepted: f64) -> Result<Option<Fact>, Box<As
     if !evidence.setting.has_second_source {
         return Ok(None);
     }
-    let why = "whether the limiter counts each client's address apart";
-    let both = evidence.setting.user("the same from two addresses", why, 1.2).with(|load| load.two_sources = true);
+    let both = evidence.setting.user(ExperimentId::TwoAddresses, 1.2).with(|load| load.two_sources = true);
     let Some(seen) = evidence.observe_if_reached(both)? else { return Ok(None) };
     let factor = seen.good_rps() / accepted.max(1e-9);
     let apart = factor >= SOURCES_APART;

@@ -2,6 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::{Request, Step};
+use crate::experiment_id::ExperimentId;
 use crate::thresholds::{
     ALL_AT_WORK, CLOSED_BY_SERVER, CONDITION_BETTER, CONNECTING_CERTAIN, CONNECTING_LIMITS, ESTIMATE_AGREES,
     HANDSHAKES_CERTAIN, HANDSHAKES_LIMIT, KEPT_BETTER, MACHINE_FULL, NO_DIFFERENCE, NOT_KEPT,
@@ -93,11 +94,8 @@ fn handshakes(evidence: &Evidence, cost: &Cost) -> Finding {
 
 /// Examines whether keep-alive would help where the user's load has a connection for each request.
 fn offered(evidence: &Evidence, cost: &Cost) -> Step {
-    let way = |name, keep_alive| {
-        let why = "what it would bring to keep connections";
-        evidence.setting.user(name, why, 0.7).with(|load| load.keep_alive = keep_alive)
-    };
-    let ways = [way("a connection for each request", false), way("connections kept alive", true)];
+    let way = |id, keep_alive| evidence.setting.user(id, 0.7).with(|load| load.keep_alive = keep_alive);
+    let ways = [way(ExperimentId::EachConnects, false), way(ExperimentId::KeptAlive, true)];
     let contrast = evidence.in_turns(ways)?;
     if !contrast.is_above(KEPT_BETTER) {
         return Ok(None);
@@ -129,11 +127,11 @@ fn refused(evidence: &Evidence, cost: &Cost) -> Step {
         });
     let condition = keep_alive::found(evidence).and_then(|found| found.kept_if.first().copied());
     if let Some(condition) = condition {
-        let way = |name, request| {
-            let why = "whether the condition for keep-alive is this";
-            evidence.setting.user(name, why, 0.7).with(|load| load.request = request)
-        };
-        let ways = [way("as your requests are", Request::Target), way(condition.what, condition.request)];
+        let way = |id, request| evidence.setting.user(id, 0.7).with(|load| load.request = request);
+        let ways = [
+            way(ExperimentId::AsRequested, Request::Target),
+            way(ExperimentId::WithCondition(condition.is), condition.request),
+        ];
         let contrast = evidence.in_turns(ways)?;
         let finding = finding
             .because(cost.fact(Some(contrast.of.ratio)))
@@ -143,11 +141,9 @@ fn refused(evidence: &Evidence, cost: &Cost) -> Step {
         let confidence = if contrast.is_above(CONDITION_BETTER) { Confidence::Certain } else { Confidence::Likely };
         return Ok(Some(Finding { confidence, ..finding }));
     }
-    let way = |name, keep_alive| {
-        let why = "whether it makes a difference to offer keep-alive";
-        evidence.setting.user(name, why, 0.6).with(|load| load.keep_alive = keep_alive)
-    };
-    let contrast = evidence.in_turns([way("keep-alive offered", true), way("keep-alive not offered", false)])?;
+    let way = |id, keep_alive| evidence.setting.user(id, 0.6).with(|load| load.keep_alive = keep_alive);
+    let contrast = evidence
+        .in_turns([way(ExperimentId::KeepAliveOffered, true), way(ExperimentId::KeepAliveNotOffered, false)])?;
     // One that does no more than the target, which opens a connection for each request, is no yardstick.
     let connecting = evidence.figures.null_rps_connecting.filter(|&connecting| connecting >= evidence.figures.rps());
     let null = evidence.figures.null_rps.zip(connecting).filter(|(null, connecting)| connecting <= null);

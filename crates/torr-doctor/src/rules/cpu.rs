@@ -205,7 +205,7 @@ fn flatness(evidence: &Evidence) -> Option<(bool, Fact)> {
 fn handler(evidence: &Evidence) -> Option<Fact> {
     let target_s = evidence.figures.alone_median_s;
     let cheap = evidence.figures.cheap.as_ref().filter(|cheap| cheap.alone_s < HANDLERS_WORK * target_s)?;
-    Some(Fact::Handler { request: cheap.what.clone(), seconds: cheap.alone_s, target_s })
+    Some(Fact::Handler { request: cheap.what, seconds: cheap.alone_s, target_s })
 }
 
 /// The database is what is busy.

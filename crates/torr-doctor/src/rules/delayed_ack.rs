@@ -2,6 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::Step;
+use crate::experiment_id::ExperimentId;
 use crate::thresholds::{ACKNOWLEDGED_COSTS, ACKS_BIND, ACKS_MATTER};
 use crate::turns::Ratio;
 use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise};
@@ -9,13 +10,10 @@ use torr_gauge::{Confidence, Factor};
 
 pub fn rule(evidence: &Evidence) -> Step {
     let Some(acks) = evidence.acks else { return Ok(None) };
-    let way = |name, quick_ack| {
-        let why = "whether your load waits for acknowledgements";
-        evidence.setting.user(name, why, 0.7).with(|load| load.quick_ack = Some(quick_ack))
-    };
-    let ways = [way("your load, acknowledged as usual", false), way("your load, acknowledged at once", true)];
-    let contrast = evidence.in_turns(ways.clone())?;
-    let at_once = evidence.last(&ways[1].name, ways[1].why);
+    let way = |id, quick_ack| evidence.setting.user(id, 0.7).with(|load| load.quick_ack = Some(quick_ack));
+    let ways = [way(ExperimentId::LoadAckedAsUsual, false), way(ExperimentId::LoadAckedAtOnce, true)];
+    let contrast = evidence.in_turns(ways)?;
+    let at_once = evidence.last(ExperimentId::LoadAckedAtOnce);
     let (before, after) = acks.medians_s;
     // The first responses of each run are delayed, whatever limits the others.
     let length = at_once.and_then(|seen| seen.run.plan.duration_s).unwrap_or(1.0);

@@ -2,6 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::{Ask, Request, Step};
+use crate::experiment_id::ExperimentId;
 use crate::gain;
 use crate::observation::Observation;
 use crate::thresholds::{
@@ -9,7 +10,6 @@ use crate::thresholds::{
     NOT_FULL, OFFERED, ONE_PACKET_BYTES, OVERFLOWS, REFUSES, SYN_TIMEOUT_US,
 };
 use crate::witnesses::{self, Refusals};
-use crate::words::rate;
 use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain};
 use torr_gauge::{Confidence, Factor, Signals};
 
@@ -23,8 +23,8 @@ pub fn ports(evidence: &Evidence) -> Step {
         .because(Fact::NoPort { requests: run.errors.ports })
         .because(Fact::Opened { connections: run.connections.opened, responses: run.requests });
     let few = (evidence.figures.connections / 8).max(1);
-    let (name, why) = (format!("{few} connections, kept alive"), "whether fewer connections find their ports");
-    let fewer = evidence.setting.with_connections(few, name, why, 0.8).with(|load| load.keep_alive = true);
+    let fewer =
+        evidence.setting.with_connections(few, ExperimentId::FewerPorts, 0.8).with(|load| load.keep_alive = true);
     let Some(fewer) = evidence.observe_if_reached(fewer)? else {
         return Ok(Some(finding.because(Fact::FewerPorts { connections: few, failed: None })));
     };
@@ -81,8 +81,7 @@ pub fn backlog(evidence: &Evidence) -> Step {
     }
     let few = evidence.observe(evidence.setting.with_connections(
         fewest.min(evidence.setting.connections),
-        "as few connections as it does its most with",
-        "whether connections are dropped then, too",
+        ExperimentId::FewConnections,
         0.8,
     ))?;
     let (few_share, _) = late(few);
@@ -116,8 +115,7 @@ fn are_lost_on_link(evidence: &Evidence, share: f64) -> Result<bool, Box<Ask>> {
     if !evidence.setting.is_read_only || evidence.full().bytes_per_request() < ONE_PACKET_BYTES {
         return Ok(false);
     }
-    let why = "whether connections are dropped where answers are small, too";
-    let heads = evidence.setting.user("heads alone", why, 0.8).with(|load| load.request = Request::Head);
+    let heads = evidence.setting.user(ExperimentId::ConnectForHeads, 0.8).with(|load| load.request = Request::Head);
     let heads = evidence.observe_if_reached(heads)?;
     Ok(heads.is_some_and(|observation| late(observation).0 < share / FEWER_LATE))
 }
@@ -133,10 +131,8 @@ pub fn refusals(evidence: &Evidence) -> Step {
     let accepted = full.good_rps();
     let offered = (accepted * OFFERED).max(5.0);
     let (mut good, mut refuses) = (vec![], false);
-    for factor in [1.0, 2.0] {
-        let name = format!("an offered rate of {}", rate(offered * factor));
-        let why = "whether more is accepted if more is asked for";
-        let Some(experiment) = evidence.setting.open(offered * factor, name, why, 1.2) else { break };
+    for (id, factor) in [(ExperimentId::Offered, 1.0), (ExperimentId::OfferedTwice, 2.0)] {
+        let Some(experiment) = evidence.setting.open(offered * factor, id, 1.2) else { break };
         let observation = evidence.observe(experiment)?;
         let server = observation.signals.iter().flat_map(|signals| &signals.processes);
         if status == 503 && server.flat_map(|process| &process.threads).any(|thread| thread.cores >= FULL_THREAD) {

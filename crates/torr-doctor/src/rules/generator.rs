@@ -2,11 +2,11 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::Step;
+use crate::experiment_id::ExperimentId;
 use crate::thresholds::{
     GENERATOR_STARVED, GENERATOR_THROTTLED, MACHINE_FULL, MORE_AGENTS_BETTER, MORE_THREADS_BETTER, NULL_AS_GOOD,
     NULL_NO_BETTER, SERVED,
 };
-use crate::words::counted;
 use torr_gauge::generator::SATURATED;
 use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain};
 use torr_gauge::{Confidence, Factor};
@@ -67,10 +67,7 @@ pub fn rule(evidence: &Evidence) -> Step {
     if quota.is_some() || threads >= cpus || threads >= evidence.figures.connections {
         return Ok(Some(finding.gain(not_at_its_limit())));
     }
-    let way = |threads| {
-        let why = "whether another thread of the generator brings more";
-        evidence.setting.user(counted(threads, "thread"), why, 0.7).with(|load| load.threads = threads)
-    };
+    let way = |threads| evidence.setting.user(ExperimentId::Threads(threads), 0.7).with(|load| load.threads = threads);
     let contrast = evidence.in_turns([way(threads), way(threads + 1)])?;
     if !contrast.is_above(MORE_THREADS_BETTER) {
         return Ok(None);
@@ -88,10 +85,7 @@ fn by_agents(evidence: &Evidence, finding: Finding, agents: usize) -> Step {
     if agents < 2 {
         return Ok(Some(finding.gain(not_at_its_limit())));
     }
-    let way = |agents| {
-        let why = "whether more agents bring more";
-        evidence.setting.user(counted(agents, "agent"), why, 0.7).with(|load| load.agents = Some(agents))
-    };
+    let way = |agents| evidence.setting.user(ExperimentId::Agents(agents), 0.7).with(|load| load.agents = Some(agents));
     let half = agents.div_ceil(2);
     let contrast = evidence.in_turns([way(half), way(agents)])?;
     if !contrast.is_above(MORE_AGENTS_BETTER) {

@@ -3,13 +3,13 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::{Ask, Experiment, Request, Step, Warmup};
+use crate::experiment_id::ExperimentId;
 use crate::gain::{self, Bounds};
 use crate::thresholds::{
     BURST, EVEN, GAIN_SPREAD, GENTLE, IDLE_SERVER, LEAST_HELD, LINK_DELAY, LINK_DELAY_S, ON_A_LINK, RELIEVED, RTT_GREW,
     RTT_LONG_S, SAME_THROUGHPUT, SMALLER_BETTER, WIDE_LADDER,
 };
 use crate::witnesses::{throttled, throttled_fact};
-use crate::words::rate;
 use std::time::Duration;
 use torr_gauge::signals::{QuotaUse, Signals};
 use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline};
@@ -29,11 +29,7 @@ fn quota(evidence: &Evidence) -> Step {
     let Some(quota) = throttled(evidence.figures.signals.as_ref()) else { return Ok(None) };
     // Gently enough that the quota should not matter.
     let gentle = evidence.figures.rps() * GENTLE;
-    let (name, why) = (
-        format!("an offered rate of {}", rate(gentle)),
-        "whether the quota still throttles at less than half the load",
-    );
-    let Some(experiment) = evidence.setting.open(gentle.max(1.0), name, why, 1.5) else { return Ok(None) };
+    let Some(experiment) = evidence.setting.open(gentle.max(1.0), ExperimentId::Gentle, 1.5) else { return Ok(None) };
     let observation = evidence.observe(experiment)?;
     let relieved = observation.signals.as_ref().and_then(Signals::quota).map(QuotaUse::throttled_share);
     let is_relieved = relieved.is_some_and(|share| share < quota.throttled_share() / RELIEVED);
@@ -75,13 +71,10 @@ fn link(evidence: &Evidence) -> Step {
     let received = full.run.received_per_s();
     let sent = full.run.bytes.sent as f64 / full.run.duration_s;
     let size = full.bytes_per_request();
-    let way = |name, request| {
-        let why = "whether smaller answers pass more often";
-        evidence.setting.user(name, why, 0.7).with(|load| load.request = request)
-    };
-    let ways = [way("whole answers", Request::Target), way("heads alone", Request::Head)];
-    let contrast = evidence.in_turns(ways.clone())?;
-    let smaller = evidence.last(&ways[1].name, ways[1].why).map_or(size, |seen| seen.bytes_per_request());
+    let way = |id, request| evidence.setting.user(id, 0.7).with(|load| load.request = request);
+    let ways = [way(ExperimentId::WholeResponses, Request::Target), way(ExperimentId::HeadsOnly, Request::Head)];
+    let contrast = evidence.in_turns(ways)?;
+    let smaller = evidence.last(ExperimentId::HeadsOnly).map_or(size, |seen| seen.bytes_per_request());
     if !contrast.is_above(SMALLER_BETTER) {
         return Ok(None);
     }
@@ -164,7 +157,7 @@ fn burst(evidence: &Evidence) -> Result<Option<Fact>, Box<Ask>> {
     }
     let steady = evidence.figures.rps();
     let rest = Duration::from_secs_f64((evidence.setting.budget_s / 40.0).min(2.0));
-    let after = evidence.setting.user("the same after a pause", "whether more passes after a pause", 1.0);
+    let after = evidence.setting.user(ExperimentId::AfterPause, 1.0);
     let after = after.with(|load| load.interval = Some(Duration::from_millis(50)));
     let seen = evidence.observe(Experiment { rest: Some(rest), warmup: Warmup::None, ..after })?;
     let first = seen.times.first_tenth as f64;

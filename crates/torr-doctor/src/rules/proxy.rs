@@ -3,6 +3,7 @@
 use crate::contrast::Contrast;
 use crate::evidence::Evidence;
 use crate::experiment::{Ask, Experiment, Step};
+use crate::experiment_id::ExperimentId;
 use crate::figures::{Before, Figures};
 use crate::gain;
 use crate::invocation::Flag;
@@ -89,10 +90,8 @@ pub fn seen_through(evidence: &Evidence) -> Evidence {
 
 /// The load through the proxy, and on what is behind it.
 fn ways(evidence: &Evidence, addresses: &[SocketAddr]) -> [Experiment; 2] {
-    let way = |name, direct: &[SocketAddr]| {
-        evidence.setting.user(name, "what the proxy costs", 0.7).with(|load| load.direct = direct.into())
-    };
-    [way("through the proxy".into(), &[]), way(format!("directly to {}", joined(addresses)), addresses)]
+    let way = |id, direct: &[SocketAddr]| evidence.setting.user(id, 0.7).with(|load| load.direct = direct.into());
+    [way(ExperimentId::ThroughProxy, &[]), way(ExperimentId::Direct, addresses)]
 }
 
 /// Whether the proxy opens a connection to what is behind it for each request. One that keeps connections changes them after so many
@@ -130,8 +129,7 @@ fn behind(evidence: &Evidence) -> Result<Vec<(PeerUse, SocketAddr)>, Box<Ask>> {
     let candidates: Vec<_> = candidates.filter(|(_, address)| is_ours(address.ip())).take(MOST_UPSTREAMS).collect();
     let mut found = vec![];
     for (peer, address) in candidates {
-        let (name, why) = (format!("three requests to {address}"), "whether what is behind it gives the same answer");
-        let once = evidence.setting.with_connections(1, name, why, 0.7).with(|load| {
+        let once = evidence.setting.with_connections(1, ExperimentId::Upstream(address), 0.7).with(|load| {
             load.single = true;
             load.requests = Some(3);
             load.direct = vec![address];
@@ -165,10 +163,6 @@ fn works_behind(figures: &Figures) -> Option<PeerUse> {
     let peer = others.max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
     let works = peer.cores() > WORKS_MORE * figures.server_cores()? && peer.cores() > WORKS_BEHIND;
     works.then(|| peer.clone())
-}
-
-fn joined(addresses: &[SocketAddr]) -> String {
-    addresses.iter().map(SocketAddr::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// The statuses and sizes of responses, by which services are compared.

@@ -63,7 +63,7 @@ fn witnesses(evidence: &Evidence, held: f64) -> Vec<Fact> {
     let light = figures.cheap.as_ref().zip(figures.beside).zip(figures.others_wait());
     let light = light.map(|((cheap, beside), waits)| Fact::LightLoad {
         connections: beside.connections,
-        request: cheap.what.clone(),
+        request: cheap.what,
         response_s: beside.response_s,
         alone_s: cheap.alone_s,
         waits,

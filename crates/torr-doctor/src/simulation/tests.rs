@@ -2,6 +2,7 @@ use super::service::{Fault, Service};
 use super::{Simulation, setting};
 use crate::diagnosis::Diagnosis;
 use crate::driver;
+use crate::experiment_id::ExperimentId;
 use crate::setting::Setting;
 use std::sync::atomic::{AtomicBool, Ordering};
 use torr_gauge::verdict::{Fact, Headline};
@@ -58,7 +59,7 @@ fn no_diagnosis_takes_more_than_its_budget() {
 }
 
 fn truths(service: &Service) -> Vec<Factor> {
-    service.truths(&setting(service).user("your load", "", 1.0).load, TOGETHER)
+    service.truths(&setting(service).user(ExperimentId::Full, 1.0).load, TOGETHER)
 }
 
 #[test]
@@ -73,9 +74,8 @@ fn no_wrong_verdict_is_certain() {
             certain += 1;
             if !truths.contains(&verdict.factor) {
                 wrong.push(format!(
-                    "{seed}: {} instead of {truths:?}: {}\n{service:?}",
-                    verdict.factor,
-                    format!("{:?}", verdict.because)
+                    "{seed}: {} instead of {truths:?}: {:?}\n{service:?}",
+                    verdict.factor, verdict.because
                 ));
             }
         }

@@ -24,7 +24,7 @@ fn starved(change: &Value) -> Case {
 
 pub fn rows() -> Vec<Row> {
     use Confidence::{Certain, Likely};
-    let few = "as few connections as it does its most with";
+    let few = "as few connections as saturate";
     let on_time = |overflows: u64| json!({"signals": {"network": {"listen_overflows": overflows}}});
     let other_listener = on_time(500);
     let full = uses(0.4, vec![thread(1, 0.97, 0.02), thread(2, 0.01, 0.0)]);
@@ -33,9 +33,9 @@ pub fn rows() -> Vec<Row> {
     let link = || {
         service(4e-3, 300.0)
             .body(50_000.0)
-            .at("heads alone", json!({"times": {"late_connects": 0}}))
-            .times("heads alone", 8.0)
-            .at(": the light load", json!({"times": {"connect": spread(50.0, 0.05)}}))
+            .at("header sections only", json!({"times": {"late_connects": 0}}))
+            .times("header sections only", 8.0)
+            .at("the light load", json!({"times": {"connect": spread(50.0, 0.05)}}))
     };
     vec![
         ("overflows, and none with few connections", starved(&late(Some(500))), Factor::AcceptBacklog, Certain),

@@ -83,7 +83,7 @@ pub fn rows() -> Vec<Row> {
         (
             "a database with a full thread, and no cheaper request to compare with",
             slow_query()
-                .at("a path that is not there", json!({"times": {"answered": {"median_us": 5000.0}}}))
+                .at("a path that does not exist", json!({"times": {"answered": {"median_us": 5000.0}}}))
                 .at("a request without a Host", json!({"times": {"answered": {"median_us": 5000.0}}}))
                 .everywhere(database(1.9, threads(2, 0.95, 0.0), queries(1.0))),
             Factor::Database,

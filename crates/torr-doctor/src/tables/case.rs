@@ -4,8 +4,8 @@ use crate::diagnosis::Diagnosis;
 use crate::driver;
 use crate::experiment::{Load, Request};
 use crate::halt::Halt;
-use crate::runner::{ExperimentRunner, Order};
 use crate::observation::Observation;
+use crate::runner::{ExperimentRunner, Order};
 use crate::setting::Setting;
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
@@ -158,7 +158,8 @@ impl Case {
     fn observation(&self, order: &Order<'_>, is_light: bool) -> Observation {
         let experiment = order.experiment;
         let load = &experiment.load;
-        let is_of = |part: &&str| experiment.name.contains(*part) || experiment.why.contains(*part);
+        let (name, why) = (experiment.name(), experiment.id.why());
+        let is_of = |part: &&str| name.contains(*part) || why.contains(*part);
         let is_target = !matches!(load.request, Request::Absent | Request::WithoutHost | Request::Null(_));
         let think_s = load.think.map_or(0.0, |(least, most)| (least + most).as_secs_f64() / 2.0);
         let connections = load.connections as f64;
@@ -188,7 +189,7 @@ impl Case {
         let opened = connections + if load.keep_alive { closed } else { requests };
         let counts = Counts { requests, refused, closed, opened, duration_s };
         let mut observation = json!({
-            "experiment": experiment.name, "why": experiment.why,
+            "id": experiment.id, "experiment": name, "why": why,
             "run": self.run(order, &counts),
             "times": {
                 "answered": spread(requests, response_s),
@@ -210,7 +211,7 @@ impl Case {
         for (_, change) in self.changes.iter().filter(|(part, _)| fits(part)) {
             merge(&mut observation, change.clone());
         }
-        serde_json::from_value(observation).unwrap_or_else(|error| panic!("{}: {error}", experiment.name))
+        serde_json::from_value(observation).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
     /// Returns the result of a run.

@@ -15,9 +15,9 @@ pub fn rows() -> Vec<Row> {
     use Confidence::{Certain, Likely};
     let under_quota = || service(1e-3, 500.0);
     let gently = "whether the quota still throttles";
-    let heads = "heads alone";
+    let heads = "header sections only";
     let slow_connects = || json!({"times": {"connect": spread(50.0, 0.05)}});
-    let light = ": the light load";
+    let light = "the light load";
     let link = || service(4e-3, 300.0).body(50_000.0).at(light, slow_connects());
     // 200/s however many connections there are, though a request takes 1 ms.
     let limited = || service(1e-3, 200.0);

@@ -50,6 +50,16 @@ pub enum KeepAliveCondition {
     Http10,
 }
 
+/// A request that a server responds to without the work of its handlers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheapRequest {
+    /// A request for a path that does not exist.
+    AbsentPath,
+    /// A request of HTTP/1.1 without the field `Host`.
+    WithoutHost,
+}
+
 /// A measurement, or a result of an experiment.
 ///
 /// Names that end with `_s` are seconds, with `_rps` requests per second, `share` is from 0 to 1, `cores` is CPU time in CPUs.
@@ -113,8 +123,8 @@ pub enum Fact {
     AtATime { connections: usize, rps: f64, alone_s: f64, at_a_time: f64 },
     LessThanOne { alone_s: f64, at_a_time: f64 },
     Burst { pause_s: f64, responses: f64, expected: f64 },
-    Handler { request: String, seconds: f64, target_s: f64 },
-    LightLoad { connections: usize, request: String, response_s: Option<f64>, alone_s: f64, waits: bool },
+    Handler { request: CheapRequest, seconds: f64, target_s: f64 },
+    LightLoad { connections: usize, request: CheapRequest, response_s: Option<f64>, alone_s: f64, waits: bool },
     InService { requests: f64, of: f64 },
     ThreadsBlocked { threads: usize },
     ThreadsTakeTurns { threads: usize },

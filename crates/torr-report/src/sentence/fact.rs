@@ -1,7 +1,7 @@
 //! The sentence of each fact: the measurement, then what it is compared with.
 
 use crate::human::{bits, bytes, count, mean, per_second, percent, plural, seconds, times};
-use torr_gauge::verdict::{Fact, KeepAliveCondition, ProgramCpu, Speedup, Unit};
+use torr_gauge::verdict::{CheapRequest, Fact, KeepAliveCondition, ProgramCpu, Speedup, Unit};
 
 /// Returns a fact as a clause, without a full stop.
 pub fn fact(fact: &Fact) -> String {
@@ -204,14 +204,20 @@ pub fn fact(fact: &Fact) -> String {
             seconds(*pause_s)
         ),
         F::Handler { request, seconds: took, target_s } => {
-            format!("{request} takes {}, the target {}: the handler's work", seconds(*took), seconds(*target_s))
+            format!(
+                "{} takes {}, the target {}: the handler's work",
+                cheap(*request),
+                seconds(*took),
+                seconds(*target_s)
+            )
         }
         F::LightLoad { connections, request, response_s, alone_s, waits } => {
             let response = response_s.map_or("got no response".into(), |s| format!("took {}", seconds(s)));
             let so = if *waits { "other requests wait too" } else { "other requests do not wait" };
             format!(
-                "beside {}, {request} {response}, alone {}: {so}",
+                "beside {}, {} {response}, alone {}: {so}",
                 plural(*connections as u64, "connection"),
+                cheap(*request),
                 seconds(*alone_s)
             )
         }
@@ -471,6 +477,13 @@ pub(super) fn condition(condition: KeepAliveCondition) -> &'static str {
         KeepAliveCondition::ConnectionField => "if the request has 'Connection: keep-alive'",
         KeepAliveCondition::Uncompressed => "if the client accepts no compression",
         KeepAliveCondition::Http10 => "over HTTP/1.0",
+    }
+}
+
+fn cheap(request: CheapRequest) -> &'static str {
+    match request {
+        CheapRequest::AbsentPath => "a path that does not exist",
+        CheapRequest::WithoutHost => "a request without a Host field",
     }
 }
 
