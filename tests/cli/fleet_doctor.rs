@@ -29,7 +29,7 @@ fn a_service_is_examined_by_the_agents_of_a_fleet() {
         assert_eq!(agents_of(run) as u64, most, "{run:#}");
     }
     let names: Vec<_> = trail.iter().filter_map(|run| run["experiment"].as_str()).collect();
-    assert!(names.contains(&"4 connections") && names.contains(&"a path that is not there"), "{names:?}");
+    assert!(names.contains(&"4 connections") && names.contains(&"a path that does not exist"), "{names:?}");
     assert!(!names.iter().any(|name| name.contains("without a Host")), "no command line names it: {names:?}");
     let counted: u64 = trail.iter().map(|run| count(run, "/run/requests")).sum();
     assert!((1..=target.responses()).contains(&counted), "{counted}: {found:#}");
