@@ -9,8 +9,8 @@ use crate::thresholds::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use torr_gauge::signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse};
 use torr_gauge::verdict::{CheapRequest, Fact, Speedup};
+use torr_signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse};
 
 /// The parts of the kernel's wait channels that may mean a lock: of threads, of files, of System V.
 const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];

@@ -10,8 +10,8 @@ use crate::observation::Observation;
 use crate::spread;
 use crate::thresholds::{CHEAP, FLAT_LADDER, MOST_CONNECTED, RUN_DISTURBED};
 use std::time::Duration;
-use torr_gauge::Signals;
 use torr_gauge::verdict::CheapRequest;
+use torr_signals::Signals;
 
 /// Pauses between requests that are to meet an idle server, unless those take longer.
 const PAUSE: Duration = Duration::from_millis(12);

@@ -3,9 +3,9 @@
 use crate::figures::Figures;
 use crate::thresholds::{MANY_FAILED, THROTTLED, WORTH_TELLING};
 use torr_gauge::result::Tls;
-use torr_gauge::signals::{PeerUse, QuotaUse};
 use torr_gauge::verdict::{Advice, Fact, Finding, Headline, ProgramCpu};
-use torr_gauge::{Confidence, Factor, RunResult, Signals};
+use torr_gauge::{Confidence, Factor, RunResult};
+use torr_signals::{PeerUse, QuotaUse, Signals};
 
 /// The most other programs that a finding names.
 const MOST_PROGRAMS: usize = 3;

@@ -7,9 +7,9 @@ use crate::thresholds::{
     UPSTREAM_OPENS, WAITED,
 };
 use crate::witnesses::{rows_for_little, rows_one_by_one, throttled, throttled_fact};
-use torr_gauge::signals::{PeerUse, Role};
 use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
 use torr_gauge::{Factor, RunResult};
+use torr_signals::{PeerUse, Role};
 
 /// A quota of CPU time.
 pub fn quota(run: &RunResult) -> Option<Finding> {

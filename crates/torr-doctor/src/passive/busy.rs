@@ -5,7 +5,8 @@ use crate::figures::server_fills;
 use crate::thresholds::{FULL_THREAD, MACHINE_FULL, OTHERS_DISTURB, WORTH_TELLING};
 use torr_gauge::host::Host;
 use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
-use torr_gauge::{Factor, RunResult, Signals};
+use torr_gauge::{Factor, RunResult};
+use torr_signals::Signals;
 
 /// Others use so much of the machine that neither side could show what it can do.
 pub fn disturbed(run: &RunResult) -> Option<Finding> {

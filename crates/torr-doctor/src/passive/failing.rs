@@ -5,7 +5,8 @@ use super::wire::{is_queueing, loses_packets};
 use crate::thresholds::{LEAST_HELD, MANY_FAILED, OVERFLOWS, SYN_TIMEOUT_US};
 use crate::witnesses::{self, Refusals};
 use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
-use torr_gauge::{Factor, RunResult, Signals};
+use torr_gauge::{Factor, RunResult};
+use torr_signals::Signals;
 
 pub fn client_ports(run: &RunResult) -> Option<Finding> {
     (run.errors.ports > 0).then(|| {

@@ -6,7 +6,8 @@ use crate::thresholds::{FULL_THREAD, MACHINE_FULL};
 use crate::witnesses;
 use torr_gauge::host::Host;
 use torr_gauge::verdict::{Fact, Finding, Headline};
-use torr_gauge::{Confidence, Factor, RunResult, Signals};
+use torr_gauge::{Confidence, Factor, RunResult};
+use torr_signals::Signals;
 
 pub fn likely(factor: Factor, headline: Headline) -> Finding {
     Finding::new(factor, Confidence::Likely, headline)

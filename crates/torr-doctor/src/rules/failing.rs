@@ -11,7 +11,8 @@ use crate::thresholds::{
 };
 use crate::witnesses::{self, Refusals};
 use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain};
-use torr_gauge::{Confidence, Factor, Signals};
+use torr_gauge::{Confidence, Factor};
+use torr_signals::Signals;
 
 /// The client has no local port left.
 pub fn ports(evidence: &Evidence) -> Step {

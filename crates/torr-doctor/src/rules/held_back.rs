@@ -11,9 +11,9 @@ use crate::thresholds::{
 };
 use crate::witnesses::{throttled, throttled_fact};
 use std::time::Duration;
-use torr_gauge::signals::{QuotaUse, Signals};
 use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline};
 use torr_gauge::{Confidence, Factor};
+use torr_signals::{QuotaUse, Signals};
 
 pub fn rule(evidence: &Evidence) -> Step {
     if let Some(verdict) = quota(evidence)? {

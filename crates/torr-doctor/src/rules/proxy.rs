@@ -12,9 +12,9 @@ use crate::permission::is_ours;
 use crate::thresholds::{DIRECT_BETTER, MACHINE_FULL, UPSTREAM_KEPT, UPSTREAM_OPENS, WORKS_BEHIND, WORKS_MORE};
 use crate::witnesses::peer_connections;
 use std::net::SocketAddr;
-use torr_gauge::signals::{PeerUse, Role};
 use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain};
 use torr_gauge::{Confidence, Factor};
+use torr_signals::{PeerUse, Role};
 
 /// The most upstream services that are tried.
 const MOST_UPSTREAMS: usize = 8;

@@ -10,9 +10,9 @@ use crate::thresholds::{
     NO_MORE_IN_HAND, NOT_KEPT, ONE, POOL_IN_USE, QUERIED_BY_EACH,
 };
 use crate::witnesses::peer_connections;
-use torr_gauge::signals::PeerUse;
 use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain, WorkerCount};
 use torr_gauge::{Confidence, Factor};
+use torr_signals::PeerUse;
 
 pub fn rule(evidence: &Evidence) -> Step {
     let figures = &evidence.figures;
