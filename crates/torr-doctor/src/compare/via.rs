@@ -268,7 +268,7 @@ mod tests {
         };
         let full = concluded(0.0, Some(&whose(0.98)));
         assert!(full.summary.starts_with("The proxy costs 72%"), "{}", full.summary);
-        assert!(full.summary.ends_with("the proxy, nginx, takes the most."), "{}", full.summary);
+        assert!(full.summary.ends_with("the proxy, nginx, uses the most."), "{}", full.summary);
         assert!(
             full.because
                 .iter()

@@ -22,7 +22,7 @@ fn found(service: &mut Simulated, settings: &Settings) -> Outcome {
     let outcome = find(service, settings, about()).expect("it can be reached");
     let json = serde_json::to_string(&outcome).expect("it has a form");
     let again: Outcome = serde_json::from_str(&json).expect("the form can be read");
-    assert_eq!((again.kind, again.steps.len()), (outcome.kind, outcome.steps.len()));
+    assert_eq!((again.kind, again.ladder.len()), (outcome.kind, outcome.ladder.len()));
     outcome
 }
 

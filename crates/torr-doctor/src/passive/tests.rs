@@ -26,8 +26,8 @@ fn verdict(changes: Value) -> Finding {
     let verdict = passive(&serde_json::from_value(run).expect("it has the schema's form"));
     assert!(!verdict.because.is_empty() && !verdict.advice.is_empty(), "{verdict:?}");
     let is_zero = |fact: &&Fact| {
-        // Of requests that were due, none may be left; that no thread is saturated is evidence.
-        let counts_nothing = !matches!(fact, Fact::Done { .. } | Fact::SaturatedThreads { .. });
+        // Of requests that were due, none may be left. That no thread is saturated, and no session was resumed, is evidence.
+        let counts_nothing = !matches!(fact, Fact::Done { .. } | Fact::SaturatedThreads { .. } | Fact::Resumed { .. });
         counts_nothing && json!(fact).as_object().is_some_and(|fields| fields.values().any(|value| *value == json!(0)))
     };
     assert_eq!(verdict.because.iter().find(is_zero), None, "zero is no evidence");
