@@ -20,6 +20,7 @@ mod group;
 mod history;
 mod import;
 mod interrupt;
+mod judge;
 mod lab;
 mod launch;
 mod limit;

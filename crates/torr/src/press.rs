@@ -20,6 +20,7 @@ use crate::flags::transport::{TransportArgs, finder};
 use crate::flags::unused;
 use crate::flags::values::Stages;
 use crate::interrupt;
+use crate::judge::judge;
 use crate::script::{self, Script, ScriptSettings};
 use crate::sink;
 use clap::Args;
@@ -34,11 +35,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::sessions::EntryName;
-use torr_gauge::{RunResult, Verdict};
 use torr_press::request::Options;
 use torr_press::{Pace, Plan, RunError};
 use torr_report::live::LiveProgress;
-use torr_report::sentence;
 use torr_script::Printing;
 
 /// The default duration of a run.
@@ -211,11 +210,6 @@ fn run_with(args: &PressArgs, plan: &Plan, script: Option<Script>, mut outputs: 
 pub fn entries(plan: &Plan) -> Vec<EntryName> {
     let users = plan.work.users().filter(|users| users.has_sessions());
     users.map_or_else(Vec::new, |users| users.entries())
-}
-
-/// Returns the verdict of a run by what was observed in it.
-pub fn judge(run: &RunResult) -> Verdict {
-    sentence::verdict(torr_doctor::passive(run))
 }
 
 /// One run with its verdict.

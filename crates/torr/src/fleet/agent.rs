@@ -4,6 +4,7 @@ use super::args::{AgentArgs, failed};
 use super::load::{Reader, WordSource};
 use crate::exit::CliError;
 use crate::interrupt;
+use crate::judge::judge;
 use crate::output;
 use crate::own_server::{self, Server};
 use crate::press::{self, cpus};
@@ -84,7 +85,7 @@ impl Agent for Carrier {
     }
 
     fn judge(&self, result: &RunResult) -> Option<Verdict> {
-        Some(press::judge(result))
+        Some(judge(result))
     }
 
     fn note(&self, line: &str) {

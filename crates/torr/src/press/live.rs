@@ -2,6 +2,7 @@
 
 use super::dashboard::DashboardArgs;
 use crate::exit::CliError;
+use crate::judge::judge;
 use crate::output;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -53,7 +54,7 @@ impl WatchedRun {
         });
         let dashboard = views.close();
         let mut run = run?;
-        run.result.verdict = Some(super::judge(&run.result));
+        run.result.verdict = Some(judge(&run.result));
         Ok((run, dashboard))
     }
 }
@@ -107,7 +108,7 @@ impl Views {
     /// Shows what is complete, with the verdict on it.
     pub fn update(&self, progress: &Progress, so_far: &SoFar<'_>) {
         let mut result = so_far.result();
-        result.verdict = Some(super::judge(&result));
+        result.verdict = Some(judge(&result));
         let result = Arc::new(result);
         self.screen.iter().for_each(|screen| screen.update(progress, &result));
         self.dashboard.iter().for_each(|dashboard| dashboard.update(progress, &result));
