@@ -8,6 +8,7 @@ mod headline;
 pub use advice::advice;
 pub use fact::fact;
 pub use gain::line as gain_line;
+pub use headline::headline;
 
 use torr_gauge::Verdict;
 use torr_gauge::verdict::Finding;

@@ -5,7 +5,7 @@ use super::row::Row;
 use crate::load_runner::LoadRunner;
 use crate::observation::Observation;
 use serde::Serialize;
-use torr_gauge::verdict::Advice;
+use torr_gauge::verdict::{Advice, Headline};
 
 /// The version of [`Comparison`].
 pub const SCHEMA: &str = "torr.compare/1";
@@ -52,15 +52,12 @@ pub struct Comparison {
     pub workers: Option<usize>,
     /// The conclusion.
     pub conclusion: Conclusion,
-    /// What to do before the command of the conclusion. JSON has it as the last advice, which the program adds.
-    #[serde(skip)]
-    pub preparation: Option<Advice>,
     /// All experiments in their order.
     pub trail: Vec<Observation>,
 }
 
 /// The conclusion of a comparison.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Conclusion {
     /// One sentence.
     pub summary: String,
@@ -71,6 +68,12 @@ pub struct Conclusion {
     /// A command that verifies the conclusion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<String>,
+    /// What a diagnosis would say of the machine. JSON has it at the end of the summary, which the program adds.
+    #[serde(skip)]
+    pub headline: Option<Headline>,
+    /// Recommended changes that a diagnosis has as well. JSON has them as the last advice, which the program adds.
+    #[serde(skip)]
+    pub remedies: Vec<Advice>,
 }
 
 /// Assembles the result.
@@ -79,9 +82,10 @@ pub(super) fn finish(
     runner: LoadRunner<'_>,
     turns: &Turns,
     rows: Vec<Row>,
-    conclusion: Conclusion,
+    mut conclusion: Conclusion,
 ) -> Comparison {
     let plan = &runner.assignment.plan;
+    conclusion.remedies.extend(runner.assignment.again.before_running());
     let (seconds, assignment) = (runner.elapsed().as_secs_f64(), runner.assignment);
     let mut trail = runner.trail;
     // The time series of the runs are not needed, and would be most of the JSON.
@@ -99,7 +103,6 @@ pub(super) fn finish(
         rows,
         workers: None,
         conclusion,
-        preparation: assignment.again.before_running(),
         trail,
     }
 }

@@ -100,6 +100,7 @@ fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize, again: &Invocation) -
                 .into(),
         ],
         verify,
+        ..Conclusion::default()
     }
 }
 

@@ -11,9 +11,7 @@ use crate::observation::ExperimentStart;
 use crate::turns::Ratio;
 use crate::words::{percent, time};
 use std::sync::atomic::AtomicBool;
-
-/// The advice for a server whose certificate has an RSA key.
-const ECDSA: &str = "use an ECDSA certificate: its signatures cost a fraction of those of an RSA key";
+use torr_gauge::verdict::Advice;
 
 /// Compares transports with the first of them. They must have full and resumed handshakes, each with keep-alive and without.
 ///
@@ -92,22 +90,19 @@ impl Compared<'_, '_> {
             self.handshake_times(),
             handshakes.filter(|_| !resumes).map(|_| "the server resumed not one session".into()),
         ];
-        let advice = [
-            Some(
-                "keep connections alive, in the clients and in every proxy: then a handshake is paid for once"
-                    .to_owned(),
-            ),
-            (!resumes).then(|| {
-                "let clients resume sessions: in nginx 'ssl_session_tickets on' or 'ssl_session_cache'".into()
-            }),
-            full.filter(|full| full.ratio < 0.5 && self.is_rsa()).map(|_| ECDSA.to_owned()),
+        let is_rsa = full.is_some_and(|full| full.ratio < 0.5) && self.is_rsa();
+        let remedies = [
+            Some(Advice::KeepConnections),
+            (!resumes).then_some(Advice::ResumeSessions),
+            is_rsa.then_some(Advice::EcdsaCertificate),
         ];
         let failures = self.rows.iter().flat_map(Row::doubts);
         Conclusion {
             summary,
             because: because.into_iter().flatten().chain(failures).collect(),
-            advice: advice.into_iter().flatten().collect(),
             verify: Some(verify),
+            remedies: remedies.into_iter().flatten().collect(),
+            ..Conclusion::default()
         }
     }
 

@@ -12,12 +12,9 @@ use crate::turns::{Ratio, median};
 use crate::words::{percent, rate, time};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
+use torr_gauge::verdict::{Advice, Headline};
 use torr_net::Address;
 use torr_signals::PeerUse;
-
-/// The advice for a proxy that takes much CPU.
-const PROXY_CPU: &str = "make the proxy's part cheaper: compression, rules and a log line for each request, as far as these are on, and \
-                         fewer copies of bodies; or give it CPU of its own";
 
 /// The share of the machine's CPU from which the machine is saturated.
 const FULL: f64 = 0.93;
@@ -101,12 +98,7 @@ fn conclude(rows: &[Row], ratio: Ratio, whose: Option<&Whose>, verify: String) -
             format!("The cost of the proxy is unknown: {}.", failures.join("; "))
         }
         () if ratio.is_below(1.0) => {
-            let cpu = whose.filter(|whose| whose.is_full()).map(|whose| format!(" {}", whose.summary()));
-            format!(
-                "The proxy costs {} of the throughput ({interval}).{}",
-                percent(1.0 - ratio.ratio),
-                cpu.unwrap_or_default()
-            )
+            format!("The proxy costs {} of the throughput ({interval}).", percent(1.0 - ratio.ratio))
         }
         () if ratio.is_above(1.0) => format!(
             "Through the proxy the service gives {} more than directly ({interval}): it spares the service something.",
@@ -153,18 +145,22 @@ fn conclude(rows: &[Row], ratio: Ratio, whose: Option<&Whose>, verify: String) -
                 'proxy_http_version 1.1' and an empty Connection header";
     let is_unseen = opened.is_none() && through.upstream_kept.is_none();
     let advice = [
-        churns.then(|| keep.to_owned()),
         (is_unseen && costs)
             .then(|| format!("if the proxy opens a connection to the service for each request, {keep}")),
         costs.then(|| {
             "if the proxy writes a line for each request, let it write none: in nginx 'access_log off'".to_owned()
         }),
-        (costs && whose.is_some_and(|whose| whose.is_full() && whose.proxy_cores >= whose.service_cores))
-            .then(|| PROXY_CPU.to_owned()),
         costs.then(|| "let the proxy serve what needs no service, such as static files".to_owned()),
+    ];
+    let full = whose.filter(|whose| costs && whose.is_full());
+    let remedies = [
+        churns.then_some(Advice::KeepUpstreamConnections),
+        full.filter(|whose| whose.is_proxys()).map(|_| Advice::CheaperProxy),
     ];
     Conclusion {
         summary,
+        headline: full.map(Whose::headline),
+        remedies: remedies.into_iter().flatten().collect(),
         because: because
             .into_iter()
             .flatten()
@@ -190,13 +186,14 @@ impl Whose {
         self.machine_share >= FULL
     }
 
-    fn summary(&self) -> String {
-        let (proxy, service) = (&self.proxy, &self.service);
-        let server = match self.proxy_cores >= self.service_cores {
-            true => format!("the proxy, {proxy}"),
-            false => format!("{service}, behind the proxy"),
-        };
-        format!("The machine's CPU is saturated; of the two servers, {server}, uses the most.")
+    fn is_proxys(&self) -> bool {
+        self.proxy_cores >= self.service_cores
+    }
+
+    fn headline(&self) -> Headline {
+        let is_proxy = self.is_proxys();
+        let server = if is_proxy { &self.proxy } else { &self.service };
+        Headline::MachineFullWith { server: server.clone(), is_proxy }
     }
 
     fn in_words(&self) -> String {
@@ -268,13 +265,13 @@ mod tests {
         };
         let full = concluded(0.0, Some(&whose(0.98)));
         assert!(full.summary.starts_with("The proxy costs 72%"), "{}", full.summary);
-        assert!(full.summary.ends_with("the proxy, nginx, uses the most."), "{}", full.summary);
+        assert_eq!(full.headline, Some(Headline::MachineFullWith { server: "nginx".into(), is_proxy: true }));
         assert!(
             full.because
                 .iter()
                 .any(|text| text.contains("nginx used 1.10 CPUs, and torr at 127.0.0.1:8080 behind it 0.40"))
         );
-        assert!(!concluded(0.0, Some(&whose(0.5))).summary.contains("nginx"), "CPU is free");
+        assert_eq!(concluded(0.0, Some(&whose(0.5))).headline, None, "CPU is free");
     }
 
     #[test]

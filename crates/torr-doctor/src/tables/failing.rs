@@ -3,6 +3,7 @@
 use super::case::{service, thread, uses};
 use super::{Row, check};
 use serde_json::json;
+use torr_gauge::verdict::{Advice, Fact};
 use torr_gauge::{Confidence, Factor};
 
 pub fn rows() -> Vec<Row> {
@@ -78,6 +79,20 @@ pub fn rows() -> Vec<Row> {
             Unknown,
         ),
     ]
+}
+
+/// The service is well: what helps is a longer time-out, and its log has nothing about it.
+#[test]
+fn requests_that_meet_the_close_of_idle_connections_have_a_remedy_of_their_own() {
+    let idle = |requests: u64| {
+        let closes = json!({"requests": requests, "shortest_ms": 200, "longest_ms": 204});
+        let run = json!({"run": {"errors": {"read": 400}, "connections": {"idle_closes": closes}}});
+        service(5e-3, 800.0).at("under your load", run).diagnose().finding
+    };
+    let found = idle(399);
+    assert_eq!((found.factor, found.advice), (Factor::Errors, vec![Advice::RaiseKeepAliveTimeout]));
+    assert!(found.because.contains(&Fact::IdleCloses { requests: 399, idle_s: Some(0.2) }), "{:?}", found.because);
+    assert_eq!(idle(20).advice, [Advice::LogUnderLoad], "most requests failed for another reason");
 }
 
 #[test]

@@ -221,9 +221,13 @@ pub fn fact(fact: &Fact) -> String {
                 seconds(*alone_s)
             )
         }
-        F::InService { requests, of } => format!(
-            "the server processed {requests:.0} of {of:.0} requests at a time; it had not read the others from their sockets"
-        ),
+        F::InService { requests, of } => match of - requests {
+            others if others >= 0.5 => format!(
+                "the server processed {requests:.0} of {of:.0} requests at a time; it had not read the other {others:.0} from \
+                 their sockets"
+            ),
+            _ => format!("the server had read all {of:.0} requests from their sockets"),
+        },
         F::ThreadsBlocked { threads } => format!(
             "{} of the server {} blocked with a request most of the time",
             plural(*threads as u64, "thread"),

@@ -17,7 +17,7 @@ use crate::sink::Sink;
 use course::{Course, Found};
 use std::process::ExitCode;
 use torr_doctor::Observer;
-use torr_doctor::compare::{Secured, Transport, Way, paths, tls, via};
+use torr_doctor::compare::{Conclusion, Secured, Transport, Way, paths, tls, via};
 use torr_press::{Plan, Target};
 use torr_report::sentence;
 
@@ -41,9 +41,17 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, CliError> {
         Ok(comparison) => comparison,
         Err(halt) => return halted(halt, "a whole round to compare"),
     };
-    comparison.conclusion.advice.extend(comparison.preparation.take().as_ref().map(sentence::advice));
+    write_sentences(&mut comparison.conclusion);
     put(&comparison, json, || render::text(&comparison))?;
     Ok(if comparison.interrupted { exit::interrupted() } else { ExitCode::SUCCESS })
+}
+
+/// Writes the sentences that a comparison shares with a diagnosis.
+fn write_sentences(conclusion: &mut Conclusion) {
+    if let Some(headline) = &conclusion.headline {
+        conclusion.summary = format!("{} {}", conclusion.summary, sentence::headline(headline));
+    }
+    conclusion.advice.extend(conclusion.remedies.iter().map(sentence::advice));
 }
 
 fn by_path(args: &DoctorArgs, course: Course<'_>) -> Found {

@@ -158,6 +158,7 @@ impl Advised<'_> {
             because: because.into_iter().flatten().chain(rows.iter().flat_map(Row::doubts)).collect(),
             advice: advice.into_iter().flatten().collect(),
             verify: Some(self.verify()),
+            ..Conclusion::default()
         }
     }
 
