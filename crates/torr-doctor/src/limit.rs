@@ -5,6 +5,7 @@
 
 mod ask;
 mod disturbance;
+mod failure;
 mod found;
 mod ladder;
 mod outcome;
@@ -21,10 +22,10 @@ mod taken;
 mod tests;
 mod trials;
 mod usl;
-mod words;
 
 pub use ask::{Ask, Bench, Load, Purpose};
 pub use disturbance::Disturbance;
+pub use failure::{GeneratorFault, StepFailure};
 pub use found::Spread;
 pub use ladder::Rung;
 pub use outcome::{Connections, Outcome, ResultKind, SCHEMA, Sustained};
@@ -96,7 +97,6 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
         rungs.iter().filter(|rung| rung.counts()).map(|rung| (rung.connections as f64, rung.good_per_s)).collect();
     let connections = sustained.as_ref().and_then(|s| Some(Connections::at(s.rate, s.latency_us?.mean, settings)));
     let failed = found.failed.as_ref();
-    let reason = words::reason(kind, failed, interrupted);
     Ok(Outcome {
         schema: SCHEMA.into(),
         torr: env!("CARGO_PKG_VERSION").into(),
@@ -110,11 +110,8 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
         max_connections: settings.max_connections,
         interrupted,
         kind,
-        summary: words::summary(kind, sustained.as_ref(), &settings.slo, &reason),
-        reason,
         fails_at: failed.and_then(|reading| reading.rate()),
-        failure: failed.and_then(|reading| reading.failure.clone()),
-        finding: failed.and_then(|reading| reading.finding.clone()),
+        failed: found.failed.clone(),
         sustained,
         spread: found.spread,
         disturbance,

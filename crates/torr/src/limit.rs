@@ -3,6 +3,7 @@
 mod args;
 mod curve;
 mod render;
+mod sentences;
 mod spread;
 mod verify;
 mod written;

@@ -9,7 +9,6 @@ use super::settings::Settings;
 use super::usl::Fit;
 use serde::{Deserialize, Serialize};
 use torr_gauge::latency::Summary;
-use torr_gauge::verdict::Finding;
 
 /// The version of [`Outcome`]. Within a version fields may be added, and their meaning does not change.
 pub const SCHEMA: &str = "torr.limit/1";
@@ -43,10 +42,6 @@ pub struct Outcome {
     /// The kind of result.
     #[serde(rename = "answer")]
     pub kind: ResultKind,
-    /// The reason in words.
-    pub reason: String,
-    /// The result and its reason in a sentence.
-    pub summary: String,
     /// The highest sustained rate, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sustained: Option<Sustained>,
@@ -59,12 +54,9 @@ pub struct Outcome {
     /// The lowest rate above the sustained one that failed, in requests per second.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fails_at: Option<f64>,
-    /// The reason of that failure.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub failure: Option<String>,
-    /// The passive finding of that step. JSON has it as a verdict with sentences, which the program adds.
+    /// The step that failed, from which the reason of the result follows. JSON has that in words, which the program adds.
     #[serde(skip)]
-    pub finding: Option<Finding>,
+    pub failed: Option<Reading>,
     /// Response times of an idle service in microseconds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub base_us: Option<Summary>,

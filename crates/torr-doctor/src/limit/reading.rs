@@ -1,14 +1,14 @@
 //! The result of a step: whether the service met its objectives, why not, and whether the generator was the reason.
 
 use super::ask::{Ask, Load, Purpose};
+use super::failure::{GeneratorFault, StepFailure};
 use super::slo::Slo;
 use super::taken::Taken;
-use crate::words::time;
 use serde::{Deserialize, Serialize};
 use torr_gauge::collector::Measurement;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::{Arrivals, RunResult};
-use torr_gauge::threshold::{ObjectiveResult, measured_us};
+use torr_gauge::threshold::ObjectiveResult;
 use torr_gauge::validity::Criterion;
 use torr_gauge::verdict::Finding;
 use torr_gauge::{Factor, FailureSide};
@@ -53,12 +53,12 @@ pub struct Reading {
     pub objectives: Vec<ObjectiveResult>,
     /// Whether all objectives were met, and the service kept up with the offered rate.
     pub kept: bool,
-    /// The reason of a failure in words.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub failure: Option<String>,
-    /// The reason in words why the generator may have caused the failure.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub generator: Option<String>,
+    /// How the service fell short. JSON has it in words, which the program adds.
+    #[serde(skip)]
+    pub failure: Option<StepFailure>,
+    /// Why the generator may have caused the failure. JSON has it in words, which the program adds.
+    #[serde(skip)]
+    pub generator: Option<GeneratorFault>,
     /// Whether the generator's busiest thread was saturated.
     pub generator_saturated: bool,
     /// Whether the step was ended early, since it clearly failed.
@@ -82,9 +82,9 @@ impl Reading {
             Load::Rate(rate) => falls_behind(result, rate).or_else(|| keeps_growing(result)),
             Load::Connections(_) => None,
         };
-        let nothing = (result.requests == 0).then(|| "not one request was answered".to_owned());
-        let early = ended_early.then(|| "it plainly failed".to_owned());
-        let failed = || objectives.iter().find(|kept| !kept.kept).map(|kept| in_words(kept, result));
+        let nothing = (result.requests == 0).then_some(StepFailure::NoResponse);
+        let early = ended_early.then_some(StepFailure::EndedEarly);
+        let failed = || objectives.iter().find(|kept| !kept.kept).map(|kept| missed(kept, result));
         let failure = nothing.or_else(failed).or(behind).or(early);
         let (finding, is_kept) = (crate::passive(result), failure.is_none());
         Self {
@@ -125,7 +125,7 @@ impl Reading {
             connections: 0,
             objectives: Vec::new(),
             kept: false,
-            failure: Some(why),
+            failure: Some(StepFailure::Unreachable(why)),
             generator: None,
             generator_saturated: false,
             ended_early: true,
@@ -155,7 +155,7 @@ impl Reading {
 
 /// Returns the reason if the service falls behind: in the second half of an open loop as many responses arrive as requests are due,
 /// at any response time.
-fn falls_behind(run: &RunResult, rate: f64) -> Option<String> {
+fn falls_behind(run: &RunResult, rate: f64) -> Option<StepFailure> {
     let middle = run.duration_s / 2.0;
     let points: Vec<_> = run.series.windows(2).filter(|pair| pair[0].t >= middle).map(|pair| &pair[1]).collect();
     let from = run.series.iter().map(|point| point.t).find(|&t| t >= middle)?;
@@ -167,13 +167,12 @@ fn falls_behind(run: &RunResult, rate: f64) -> Option<String> {
     let answered = points.iter().map(|point| point.requests).sum::<u64>() as f64;
     let random = run.plan.arrivals == Some(Arrivals::Poisson);
     let slack = ((1.0 - KEEPS_UP) * due).max(if random { DEVIATIONS * due.sqrt() } else { 2.0 });
-    (answered < due - slack)
-        .then(|| format!("it fell behind: {:.0}% of what was due was answered", 100.0 * answered / due))
+    (answered < due - slack).then(|| StepFailure::FellBehind(answered / due))
 }
 
 /// Returns the reason if the response time keeps growing: a growing queue adds to it, for each second, the share of due requests
 /// without a response.
-fn keeps_growing(run: &RunResult) -> Option<String> {
+fn keeps_growing(run: &RunResult) -> Option<StepFailure> {
     let medians: Vec<_> = run.series.iter().filter_map(|point| Some((point.t, point.p50? as f64))).collect();
     let third = medians.len() / 3;
     let mean = |part: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| part.iter().map(of).sum::<f64>() / part.len() as f64;
@@ -183,37 +182,29 @@ fn keeps_growing(run: &RunResult) -> Option<String> {
     }
     let seconds = mean(last, |point| point.0) - mean(first, |point| point.0);
     let slope = (mean(last, |point| point.1) - mean(first, |point| point.1)) / 1e6 / seconds;
-    (slope > GROWN).then(|| format!("its queue kept growing, by {:.0} ms each second", slope * 1e3))
+    (slope > GROWN).then_some(StepFailure::QueueGrew(slope))
 }
 
-/// Returns in words an objective that was missed, with its cause.
-fn in_words(kept: &ObjectiveResult, run: &RunResult) -> String {
+/// Returns an objective that was missed, with its cause.
+fn missed(kept: &ObjectiveResult, run: &RunResult) -> StepFailure {
     if kept.objective.starts_with("errors") || run.errors.total() > 0 && kept.times_limit.is_none() {
         let refused =
             run.status.iter().filter(|(status, _)| **status >= 400).map(|(status, n)| (*n, status.to_string()));
         let failed = run.causes.iter().map(|cause| (cause.count, format!("{}: {}", cause.kind, cause.what)));
         if let Some((count, what)) = refused.chain(failed).max() {
-            let share = 100.0 * count as f64 / run.started.max(1) as f64;
-            return format!("{what} for {share:.1}% of the requests");
+            return StepFailure::Failing { what, share: count as f64 / run.started.max(1) as f64 };
         }
     }
-    let name = kept.objective.split(['<', ' ']).next().unwrap_or_default();
-    match &kept.measured {
-        Some(measured) => {
-            let shown = measured_us(measured).map_or_else(|| measured.clone(), |us| time(us / 1e6));
-            format!("{name} was {shown}")
-        }
-        None => format!("too many of the few responses were too slow for {}", kept.objective),
-    }
+    StepFailure::Missed { objective: kept.objective.clone(), measured: kept.measured.clone() }
 }
 
 /// Returns the reason why the step may have failed by the generator's own limits.
-fn generator_to_blame(run: &RunResult, objectives: &[ObjectiveResult], finding: &Finding) -> Option<String> {
+fn generator_to_blame(run: &RunResult, objectives: &[ObjectiveResult], finding: &Finding) -> Option<GeneratorFault> {
     let own = run.causes.iter().filter(|cause| cause.side == FailureSide::Client);
     if let Some(cause) = own.clone().max_by_key(|cause| cause.count) {
         let count: u64 = own.map(|cause| cause.count).sum();
         if count as f64 >= MOSTLY * run.errors.total() as f64 {
-            return Some(format!("requests failed on this side: {}", cause.what));
+            return Some(GeneratorFault::ClientFailures(cause.what.clone()));
         }
     }
     // Refusals do not depend on the generator.
@@ -222,16 +213,13 @@ fn generator_to_blame(run: &RunResult, objectives: &[ObjectiveResult], finding: 
         return None;
     }
     if run.generator.saturated {
-        return Some(format!(
-            "the generator's busiest thread was busy {:.0}% of the time",
-            run.generator.busy_share * 100.0
-        ));
+        return Some(GeneratorFault::Busy(run.generator.busy_share));
     }
     let findings = run.validity.as_ref().map_or(&[][..], |validity| &validity.findings);
     let lag = findings.iter().find(|finding| finding.what == Criterion::SendLag && !finding.ok);
     let tail = run.latency_us.map_or(0.0, |latency| latency.p99.unwrap_or(latency.max) as f64);
     if let Some(lag) = lag.filter(|lag| lag.value >= MATTERS * tail) {
-        return Some(lag.note.clone());
+        return Some(GeneratorFault::SendLag(lag.value / 1e6));
     }
-    (finding.factor == Factor::Generator).then(|| "the load generator was the limit".to_owned())
+    (finding.factor == Factor::Generator).then_some(GeneratorFault::Finding)
 }

@@ -1,5 +1,6 @@
 //! The report of a limit: the result first, then its evidence.
 
+use super::sentences;
 use super::verify::Commands;
 use super::{curve, spread};
 use crate::output;
@@ -22,7 +23,8 @@ pub fn text(outcome: &Outcome, title: &str, commands: &Commands) -> String {
     if let Some(sustained) = &outcome.sustained {
         line("", at_it(sustained));
     }
-    if let (Some(at), Some(failure), Some(_)) = (outcome.fails_at, &outcome.failure, &outcome.sustained) {
+    let failure = outcome.failed.as_ref().and_then(|reading| reading.failure.as_ref()).map(sentences::failure);
+    if let (Some(at), Some(failure), Some(_)) = (outcome.fails_at, failure, &outcome.sustained) {
         line("above it", format!("{} requests/s failed: {failure}", rate(at)));
     }
     let sustained = outcome.sustained.as_ref().map_or(0.0, |sustained| sustained.rate);
@@ -79,12 +81,12 @@ fn heading(outcome: &Outcome, title: &str) -> String {
 
 fn headline(outcome: &Outcome) -> String {
     let Some(sustained) = &outcome.sustained else {
-        return paint(BAD, &outcome.summary);
+        return paint(BAD, sentences::summary(outcome));
     };
     let figure = paint(STRONG, format!("{} requests/s", rate(sustained.rate)));
     match outcome.kind {
         ResultKind::Limit => figure,
-        _ => format!("{} {figure}: {}", paint(STRONG, "at least"), outcome.reason),
+        _ => format!("{} {figure}: {}", paint(STRONG, "at least"), sentences::reason(outcome)),
     }
 }
 
@@ -229,7 +231,12 @@ fn advice(outcome: &Outcome, commands: &Commands) -> Vec<String> {
         }
         ResultKind::Limit => {
             let names_one = |finding: &Finding| ![Factor::None, Factor::Unknown].contains(&finding.factor);
-            let what = outcome.finding.clone().filter(names_one).map(sentence::verdict);
+            let what = outcome
+                .failed
+                .as_ref()
+                .and_then(|reading| reading.finding.clone())
+                .filter(names_one)
+                .map(sentence::verdict);
             advice.extend(what.map(|verdict| {
                 format!("at the rate that failed the likely limit was {}: {}", verdict.factor, verdict.summary)
             }));
