@@ -29,14 +29,19 @@ fn data(path: &Path) -> String {
 
 /// Reads a header section and nothing behind it. Returns false if there is none.
 fn read_head(stream: &mut impl Read) -> bool {
+    head(stream).is_some()
+}
+
+/// Reads a header section and nothing behind it.
+fn head(stream: &mut impl Read) -> Option<Vec<u8>> {
     let (mut head, mut byte) = (Vec::new(), [0]);
     while !head.ends_with(b"\r\n\r\n") {
         if stream.read(&mut byte).unwrap_or(0) == 0 {
-            return false;
+            return None;
         }
         head.push(byte[0]);
     }
-    true
+    Some(head)
 }
 
 #[test]
@@ -161,7 +166,7 @@ fn read_content(stream: &mut impl Read, expected: &[u8], is_same: &AtomicBool) {
 }
 
 /// Loads a server that reads no content before all connections have sent their heads. Returns the result and the peak memory of
-/// torr in bytes at that time.
+/// torr in bytes at that time. Instead of the content of `path` a hurl file is sent if `flags` have one, with the URL as a variable.
 fn load_held(connections: usize, expected: Vec<u8>, path: &Path, secured: bool, flags: &[&str]) -> (Value, u64) {
     let folder = tempfile::tempdir().expect("there is room");
     let (certificate, key) = self_signed(folder.path());
@@ -196,7 +201,10 @@ fn load_held(connections: usize, expected: Vec<u8>, path: &Path, secured: bool, 
     let url = if secured { server.url().replace("http:", "https:") } else { server.url() };
     let (requests, together) = ((2 * connections).to_string(), connections.to_string());
     let args = ["-n", &requests, "-c", &together, "-t", "1", "-k", "--timeout", "60s", "--json", "-"];
-    let torr = Running::start(torr_command(&[&args, flags, &["--data-binary", &data(path), &url]].concat()));
+    let (data, variable) = (data(path), format!("url={url}"));
+    let is_session = flags.iter().any(|flag| flag.ends_with(".hurl"));
+    let sent = if is_session { ["--variable", &variable].to_vec() } else { ["--data-binary", &data, &url].to_vec() };
+    let torr = Running::start(torr_command(&[&args, flags, &sent].concat()));
     wait_until("all connections to have a request", || (heads.load(Ordering::SeqCst) == connections).then_some(()));
     let status = std::fs::read_to_string(format!("/proc/{}/status", torr.pid())).expect("it runs");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel counts it");
@@ -212,11 +220,76 @@ fn load_held(connections: usize, expected: Vec<u8>, path: &Path, secured: bool, 
 fn all_connections_send_large_content_from_the_same_memory() {
     let folder = tempfile::tempdir().expect("there is room");
     let (path, bytes) = content(&folder, 8_000_000);
-    let cases: [(bool, &[&str], u64); 3] = [(false, &[], 60), (true, &[], 60), (false, &["--pipeline", "2"], 60)];
+    let session = folder.path().join("upload.hurl");
+    std::fs::write(&session, "POST {{url}}\nfile,content;\nHTTP 200\n").expect("there is room");
+    let session = session.to_str().expect("temporary folders have plain names");
+    let cases: [(bool, &[&str], u64); 7] = [
+        (false, &[], 60),
+        (true, &[], 60),
+        (false, &["--pipeline", "2"], 60),
+        (false, &["--follow"], 60),
+        (true, &["--follow"], 60),
+        (false, &[session], 60),
+        (true, &[session], 60),
+    ];
     for (secured, flags, expected) in cases {
         let (result, peak) = load_held(30, bytes.clone(), &path, secured, flags);
         adds_up(&result);
         assert_eq!(count(&result, "/status/200"), expected, "secured: {secured}, {flags:?}: {result}");
         assert!(peak < 120_000_000, "secured: {secured}, {flags:?}: {peak} bytes of memory for 30 times 8 MB");
     }
+}
+
+#[test]
+fn a_redirect_repeats_large_content_on_its_connection_or_on_another_one() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let (path, bytes) = content(&folder, 300_000);
+    for (status, end) in [(307, ""), (307, "Connection: close\r\n"), (303, ""), (303, "Connection: close\r\n")] {
+        let expected = bytes.clone();
+        let server = Script::start(move |client| {
+            while let Some(request) = client.request() {
+                let is_whole = request.ends_with(&expected);
+                let redirect = format!("HTTP/1.1 {status} See\r\nLocation: /next\r\n{end}Content-Length: 0\r\n\r\n");
+                match &request[..10] {
+                    b"POST / HTT" if is_whole => client.send(redirect.as_bytes()),
+                    b"POST /next" if is_whole && status == 307 => client.send(OK),
+                    b"GET /next " if request.ends_with(b"\r\n\r\n") && status == 303 => client.send(OK),
+                    _ => client.send(b"HTTP/1.1 500 Other\r\nContent-Length: 0\r\n\r\n"),
+                }
+                if !end.is_empty() && request.starts_with(b"POST / ") {
+                    return;
+                }
+            }
+        });
+        let flags = ["-n", "20", "-c", "4", "-t", "1", "--follow", "--data-binary"];
+        let result = torr_json(&[&flags[..], &[&data(&path), &server.url()]].concat());
+        adds_up(&result);
+        let counts = (count(&result, "/status/200"), count(&result, "/redirects_followed"));
+        assert_eq!(counts, (20, 20), "{status} {end}: {result}");
+    }
+}
+
+#[test]
+fn a_redirect_before_all_content_is_sent_is_followed_on_another_connection() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let (path, bytes) = content(&folder, 8_000_000);
+    let is_same = Arc::new(AtomicBool::new(true));
+    let seen = Arc::clone(&is_same);
+    let server = Script::start(move |client| {
+        if let Some(head) = head(&mut client.stream) {
+            if head.starts_with(b"POST / ") {
+                client.send(b"HTTP/1.1 308 See\r\nLocation: /next\r\nContent-Length: 0\r\n\r\n");
+                // The end of the connection.
+                while matches!(client.stream.read(&mut [0; 65536]), Ok(1..)) {}
+                return;
+            }
+            read_content(&mut client.stream, &bytes, &seen);
+            client.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    let flags = ["-n", "6", "-c", "2", "-t", "1", "--follow", "--data-binary"];
+    let result = torr_json(&[&flags[..], &[&data(&path), &server.url()]].concat());
+    adds_up(&result);
+    assert_eq!((count(&result, "/status/200"), count(&result, "/redirects_followed")), (6, 6), "{result}");
+    assert!(is_same.load(Ordering::SeqCst), "the content is not that of the file");
 }

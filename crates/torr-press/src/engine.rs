@@ -79,7 +79,7 @@ pub(crate) struct Engine<'r, P: Protocol, A, C> {
     next_sweep: Nanos,
     /// The number of requests that a connection carries at most.
     requests_per_connection: Option<u64>,
-    /// Whether a request has content that all connections send from the same memory.
+    /// Whether a request may have content that all connections send from the same memory.
     has_shared_content: bool,
     pacer: A,
     source: Source<'r>,
@@ -127,7 +127,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             } else {
                 plan.requests_per_connection
             },
-            has_shared_content: plan.work.requests().is_some_and(Requests::has_shared_content),
+            has_shared_content: plan.work.requests().is_none_or(Requests::has_shared_content),
             pacer,
             sessions: plan.work.users().map(|users| Box::new(Sessions::new(numbers.len(), users))),
             protocol: P::ThreadState::default(),

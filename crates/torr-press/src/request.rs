@@ -25,6 +25,7 @@ mod urls;
 
 pub use cursor::Cursor;
 pub use draw::Order;
+pub use entry::LEAST_SHARED;
 pub use error::RequestError;
 pub use feeder::{Feeder, part_of_records};
 pub use options::{Auth, Body, Content, Data, Options, Part};

@@ -3,7 +3,7 @@
 pub mod checks;
 pub(crate) mod decode;
 pub(crate) mod failed;
-mod follow;
+pub(crate) mod follow;
 pub(crate) mod inspect;
 pub(crate) mod keeper;
 pub(crate) mod kept;

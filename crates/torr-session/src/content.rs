@@ -6,14 +6,15 @@ use crate::hurl::ast::{self, Body, MultipartPart, TextHint};
 use crate::hurl::{ParseError, Position};
 use crate::scope::{Names, Variables};
 use crate::template::Template;
+use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::path::Path;
 
 /// Content, compiled.
 #[derive(Debug, Clone)]
 pub enum Content {
-    /// Bytes that are always the same.
-    Bytes(Vec<u8>),
+    /// Bytes that are always the same, and their media type.
+    Constant(Bytes, Option<&'static str>),
     /// Text, and its media type.
     Text(Template, Option<&'static str>),
     /// A GraphQL request: query and variables.
@@ -86,23 +87,27 @@ impl Content {
     /// # Errors
     /// Where an expression is none, or a file cannot be read.
     pub fn compile(body: &Body, at: Position, names: &mut Names, files: &dyn Files) -> Result<Self, ParseError> {
+        let text = |template: Template, media_type| match template.literal() {
+            Some(text) => Self::Constant(Bytes::copy_from_slice(text.as_bytes()), media_type),
+            None => Self::Text(template, media_type),
+        };
         Ok(match body {
-            Body::Json(pieces) => Self::Text(Template::compile_json(pieces, names)?, Some(JSON)),
-            Body::Xml(text) => Self::Text(Template::text(text), Some(XML)),
-            Body::Text { text, hint } => {
+            Body::Json(pieces) => text(Template::compile_json(pieces, names)?, Some(JSON)),
+            Body::Xml(xml) => text(Template::text(xml), Some(XML)),
+            Body::Text { text: given, hint } => {
                 let media_type = match hint {
                     TextHint::Plain => None,
                     TextHint::Json => Some(JSON),
                     TextHint::Xml => Some(XML),
                 };
-                Self::Text(Template::compile(text, names)?, media_type)
+                text(Template::compile(given, names)?, media_type)
             }
             Body::GraphQl { query, variables } => {
                 let variables = variables.as_ref().map(|pieces| Template::compile_json(pieces, names)).transpose()?;
                 Self::GraphQl(Template::compile(query, names)?, variables)
             }
-            Body::Bytes(bytes) => Self::Bytes(bytes.clone()),
-            Body::File(name) => Self::Bytes(read(name, at, files)?.1),
+            Body::Bytes(bytes) => Self::Constant(bytes.clone().into(), None),
+            Body::File(name) => Self::Constant(read(name, at, files)?.1.into(), None),
         })
     }
 
@@ -110,22 +115,22 @@ impl Content {
     ///
     /// # Errors
     /// If a variable has no value.
-    pub fn build(&self, variables: &Variables) -> Result<(Vec<u8>, Option<String>), EvaluationError> {
+    pub fn build(&self, variables: &Variables) -> Result<(Bytes, Option<String>), EvaluationError> {
         let text = |template: &Template| template.render(variables).map(|text| text.into_owned());
         Ok(match self {
-            Self::Bytes(bytes) => (bytes.clone(), None),
-            Self::Text(template, media_type) => (text(template)?.into_bytes(), media_type.map(str::to_owned)),
+            Self::Constant(bytes, media_type) => (bytes.clone(), media_type.map(str::to_owned)),
+            Self::Text(template, media_type) => (text(template)?.into(), media_type.map(str::to_owned)),
             Self::GraphQl(query, variables) => {
                 let query = serde_json::Value::from(text(query)?.trim());
                 let json = match variables {
                     Some(variables) => format!("{{\"query\":{query},\"variables\":{}}}", text(variables)?),
                     None => format!("{{\"query\":{query}}}"),
                 };
-                (json.into_bytes(), Some(JSON.to_owned()))
+                (json.into(), Some(JSON.to_owned()))
             }
             Self::Form(pairs) => {
                 let form = encoded_pairs(pairs, variables)?;
-                (form.into_bytes(), Some("application/x-www-form-urlencoded".to_owned()))
+                (form.into(), Some("application/x-www-form-urlencoded".to_owned()))
             }
             Self::Multipart(parts) => multipart(parts, variables)?,
         })
@@ -168,7 +173,7 @@ fn media_type(path: &str) -> &'static str {
     }
 }
 
-fn multipart(parts: &[Part], variables: &Variables) -> Result<(Vec<u8>, Option<String>), EvaluationError> {
+fn multipart(parts: &[Part], variables: &Variables) -> Result<(Bytes, Option<String>), EvaluationError> {
     // 128 random bits do not occur in a part by chance.
     let boundary = format!("torr-{:032x}", fastrand::u128(..));
     let quoted = |text: &str| text.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A");
@@ -191,5 +196,5 @@ fn multipart(parts: &[Part], variables: &Variables) -> Result<(Vec<u8>, Option<S
         body.extend_from_slice(b"\r\n");
     }
     body.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
-    Ok((body, Some(format!("multipart/form-data; boundary={boundary}"))))
+    Ok((body.into(), Some(format!("multipart/form-data; boundary={boundary}"))))
 }

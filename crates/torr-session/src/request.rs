@@ -9,6 +9,7 @@ use crate::scope::{Names, Variables};
 use crate::template::Template;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use bytes::Bytes;
 use cookie_store::CookieStore;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use std::collections::BTreeSet;
@@ -38,7 +39,7 @@ pub struct Outgoing {
     /// The entry's own cookies, which are among the fields: `name=value`.
     pub own_cookies: Vec<String>,
     /// The content; `None` for a request without one.
-    pub content: Option<Vec<u8>>,
+    pub content: Option<Bytes>,
     /// The path as the file has it, with its dots, if it is to be sent so; otherwise it is that of the URL.
     pub path_as_is: Option<String>,
     /// Whether the request is of HTTP/1.0.

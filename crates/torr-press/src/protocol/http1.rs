@@ -2,6 +2,7 @@
 
 use crate::failures;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
+use crate::response::follow::Redirected;
 use crate::response::inspect::Inspect;
 use crate::response::kept::KeptResponse;
 use crate::work::source::Source;
@@ -10,6 +11,9 @@ use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;
 use torr_net::Nanos;
 use torr_wire::response::{HeadCache, Response, ResponseReader};
+
+/// The size in bytes of the pieces in which an inspector's large content is written.
+const PIECE: usize = 128 * 1024;
 
 /// HTTP/1.1: responses arrive in the order of their requests. An inspector may check them.
 #[derive(Debug, Default)]
@@ -52,13 +56,13 @@ impl<I: Inspect> Protocol for Http1<I> {
     #[inline]
     fn start(&mut self, _shared: &mut HeadCache, _key: u32, source: &mut Source<'_>, out: &mut Vec<u8>) -> bool {
         if let Some(request) = self.inspector.redirect_to_send() {
-            out.extend_from_slice(&request);
+            out.extend_from_slice(request);
             return request.starts_with(b"HEAD ");
         }
         let start = out.len();
         let info = source.write(out);
         self.inspector.begun(&info);
-        self.inspector.written(&out[start..]);
+        self.inspector.written(&out[start..], || source.take_content());
         info.is_head
     }
 
@@ -84,16 +88,17 @@ impl<I: Inspect> Protocol for Http1<I> {
                 {
                     gather.last_piece(&input[..used], is_first);
                 }
-                let Some(request) = self.inspector.redirected(&response) else {
+                let Some(redirected) = self.inspector.redirected(&response) else {
                     return Ok((used, Some(ProtocolEvent::Response(self.received(response)))));
                 };
                 self.first_byte = self.first_byte.or(NonZero::new(at));
-                if response.keep_alive {
-                    out.extend_from_slice(&request);
-                    return Ok((used, None));
+                match redirected {
+                    Redirected::Here(request) => {
+                        out.extend_from_slice(&request);
+                        Ok((used, None))
+                    }
+                    Redirected::Elsewhere => Ok((used, Some(ProtocolEvent::RedirectedElsewhere))),
                 }
-                self.inspector.keep(request);
-                Ok((used, Some(ProtocolEvent::RedirectedElsewhere)))
             }
             Ok((used, None)) => {
                 if let Some(gather) = in_flight.failed_response {
@@ -109,17 +114,32 @@ impl<I: Inspect> Protocol for Http1<I> {
         }
     }
 
+    #[inline]
+    fn has_room(&self) -> bool {
+        !self.inspector.has_unwritten()
+    }
+
+    #[inline]
+    fn has_more(&self) -> bool {
+        self.inspector.has_unwritten()
+    }
+
+    fn write_more(&mut self, _shared: &mut HeadCache, out: &mut Vec<u8>) -> Result<(), Failure> {
+        out.extend_from_slice(&self.inspector.next_piece(PIECE));
+        Ok(())
+    }
+
     fn is_draining(&self) -> bool {
         self.inspector.is_draining()
     }
 
     fn server_closed(&mut self) -> Result<Option<ProtocolEvent>, Failure> {
         let Some(response) = self.reader.end().map_err(failures::protocol)? else { return Ok(None) };
-        let Some(request) = self.inspector.redirected(&response) else {
-            return Ok(Some(ProtocolEvent::Response(self.received(response))));
-        };
-        self.inspector.keep(request);
-        Ok(Some(ProtocolEvent::RedirectedElsewhere))
+        // Such a response says that its connection is not persistent, so that no request follows on it.
+        Ok(Some(match self.inspector.redirected(&response) {
+            None => ProtocolEvent::Response(self.received(response)),
+            Some(_) => ProtocolEvent::RedirectedElsewhere,
+        }))
     }
 
     fn discard_in_flight(&mut self) {

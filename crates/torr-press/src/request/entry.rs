@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// The longest URL that HTTP/2's library takes, less what a host can have.
 const LONGEST_PATH: usize = 65_000;
 /// Content of at least this size in bytes is not copied for each request, but sent from the memory that all share.
-pub(super) const LEAST_SHARED: usize = 64 * 1024;
+pub const LEAST_SHARED: usize = 64 * 1024;
 /// A longer body is kept apart from the head, so that URLs can share it.
 const LONGEST_IN_ONE: usize = 4096;
 

@@ -2,10 +2,11 @@
 
 use super::checks::{Check, MOST_BODY, meant};
 use super::decode::Encoding;
-use super::follow::Follower;
+use super::follow::{Follower, Redirected};
 use super::kept::KeptResponse;
 use crate::servers::target::Target;
 use crate::work::outgoing::RequestInfo;
+use bytes::Bytes;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;
 use torr_wire::Header;
@@ -13,17 +14,29 @@ use torr_wire::response::{Observer, Response};
 
 /// The inspection of the responses of one connection.
 pub trait Inspect: Observer {
-    /// Notes the bytes of a request that has been written.
+    /// Notes the bytes of a request that has been written. The large content behind them is the inspector's to write if it takes
+    /// it.
     #[inline]
-    fn written(&mut self, _request: &[u8]) {}
+    fn written(&mut self, _request: &[u8], _take_content: impl FnOnce() -> Option<Bytes>) {}
+
+    /// Whether large content is not written yet.
+    #[inline]
+    fn has_unwritten(&self) -> bool {
+        false
+    }
+
+    /// Takes a piece of the large content that is not written yet, of `most` bytes at most.
+    fn next_piece(&mut self, _most: usize) -> Bytes {
+        Bytes::new()
+    }
 
     /// Notes the facts of a request that has been written.
     #[inline]
     fn begun(&mut self, _info: &RequestInfo) {}
 
-    /// Takes the request of a redirect, which is to be sent instead of a new one.
+    /// Returns the request of a redirect, which is to be sent now instead of a new one.
     #[inline]
-    fn redirect_to_send(&mut self) -> Option<Vec<u8>> {
+    fn redirect_to_send(&mut self) -> Option<&[u8]> {
         None
     }
 
@@ -33,9 +46,9 @@ pub trait Inspect: Observer {
         0
     }
 
-    /// Returns the request of a redirect, if it is to be followed.
+    /// Returns where a response leads, if it is a redirect that is followed.
     #[inline]
-    fn redirected(&mut self, _response: &Response) -> Option<Vec<u8>> {
+    fn redirected(&mut self, _response: &Response) -> Option<Redirected> {
         None
     }
 
@@ -43,9 +56,6 @@ pub trait Inspect: Observer {
     fn redirect_failure(&mut self) -> Option<Failure> {
         None
     }
-
-    /// Keeps the request of a redirect for another connection.
-    fn keep(&mut self, _request: Vec<u8>) {}
 
     /// Whether a request waits for another connection than this one.
     #[inline]
@@ -174,13 +184,21 @@ impl Observer for Inspector<'_> {
 }
 
 impl Inspect for Inspector<'_> {
-    fn written(&mut self, request: &[u8]) {
+    fn written(&mut self, request: &[u8], take_content: impl FnOnce() -> Option<Bytes>) {
         if let Some(follower) = &mut self.follower {
-            follower.written(request);
+            follower.written(request, take_content().unwrap_or_default());
         }
     }
 
-    fn redirect_to_send(&mut self) -> Option<Vec<u8>> {
+    fn has_unwritten(&self) -> bool {
+        self.follower.as_ref().is_some_and(Follower::has_unwritten)
+    }
+
+    fn next_piece(&mut self, most: usize) -> Bytes {
+        self.follower.as_mut().map_or_else(Bytes::new, |follower| follower.next_piece(most))
+    }
+
+    fn redirect_to_send(&mut self) -> Option<&[u8]> {
         self.follower.as_mut()?.take_waiting()
     }
 
@@ -202,18 +220,12 @@ impl Inspect for Inspector<'_> {
         std::mem::take(&mut self.failed)
     }
 
-    fn redirected(&mut self, response: &Response) -> Option<Vec<u8>> {
+    fn redirected(&mut self, response: &Response) -> Option<Redirected> {
         self.follower.as_mut()?.next(response)
     }
 
     fn redirect_failure(&mut self) -> Option<Failure> {
         self.follower.as_mut()?.take_failure()
-    }
-
-    fn keep(&mut self, request: Vec<u8>) {
-        if let Some(follower) = &mut self.follower {
-            follower.keep(request);
-        }
     }
 
     fn is_draining(&self) -> bool {

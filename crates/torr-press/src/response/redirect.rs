@@ -45,6 +45,15 @@ impl From<RedirectError> for Failure {
     }
 }
 
+/// The request that follows a redirect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NextRequest {
+    /// The bytes, among them the content of the redirected request, as far as that was given and is repeated.
+    pub bytes: Vec<u8>,
+    /// Whether content is repeated.
+    pub repeats_content: bool,
+}
+
 /// Returns the request that follows a redirect of this status after `followed` others.
 ///
 /// # Errors
@@ -55,7 +64,7 @@ pub(crate) fn next(
     location: &[u8],
     target: &Target,
     followed: u8,
-) -> Result<Vec<u8>, RedirectError> {
+) -> Result<NextRequest, RedirectError> {
     if followed >= MOST_REDIRECTS {
         return Err(RedirectError::TooMany);
     }
@@ -145,7 +154,7 @@ fn target_of(request: &[u8]) -> Option<&str> {
 
 /// Returns the request that follows a redirect of this status: to another path, and where the status says so as a GET without
 /// a body (RFC 9110, section 15.4).
-fn follow(request: &[u8], status: u16, to: &str) -> Option<Vec<u8>> {
+fn follow(request: &[u8], status: u16, to: &str) -> Option<NextRequest> {
     let head = request.windows(4).position(|window| window == b"\r\n\r\n")?;
     let mut lines = std::str::from_utf8(&request[..head]).ok()?.split("\r\n");
     let method = lines.next()?.split(' ').next()?;
@@ -168,7 +177,7 @@ fn follow(request: &[u8], status: u16, to: &str) -> Option<Vec<u8>> {
     if !becomes_get {
         bytes.extend_from_slice(&request[head + 4..]);
     }
-    Some(bytes)
+    Some(NextRequest { bytes, repeats_content: !becomes_get })
 }
 
 #[cfg(test)]
@@ -178,7 +187,7 @@ mod tests {
     fn leads(location: &[u8]) -> Result<String, String> {
         let target = Target::parse("http://h.test:81/").unwrap();
         let request = next(b"GET /a/b/c?d HTTP/1.1\r\n\r\n", 302, location, &target, 0);
-        request.map(|request| target_of(&request).unwrap().to_owned()).map_err(|error| error.to_string())
+        request.map(|request| target_of(&request.bytes).unwrap().to_owned()).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -235,13 +244,15 @@ mod tests {
         let post = b"POST /a HTTP/1.1\r\nHost: h\r\nContent-Type: x\r\nContent-Length: 2\r\n\r\nhi";
         let get = "GET /b HTTP/1.1\r\nHost: h\r\n\r\n";
         for status in [301, 302, 303] {
-            assert_eq!(String::from_utf8(follow(post, status, "/b").unwrap()).unwrap(), get);
+            let next = follow(post, status, "/b").unwrap();
+            assert_eq!((String::from_utf8(next.bytes).unwrap().as_str(), next.repeats_content), (get, false));
         }
         for status in [307, 308] {
-            let again = String::from_utf8(follow(post, status, "/b").unwrap()).unwrap();
-            assert_eq!(again, String::from_utf8_lossy(post).replace("/a", "/b"));
+            let next = follow(post, status, "/b").unwrap();
+            let again = String::from_utf8_lossy(post).replace("/a", "/b");
+            assert_eq!((String::from_utf8(next.bytes).unwrap(), next.repeats_content), (again, true));
         }
-        assert_eq!(follow(b"HEAD /a HTTP/1.1\r\n\r\n", 303, "/b").unwrap(), b"HEAD /b HTTP/1.1\r\n\r\n");
+        assert_eq!(follow(b"HEAD /a HTTP/1.1\r\n\r\n", 303, "/b").unwrap().bytes, b"HEAD /b HTTP/1.1\r\n\r\n");
         assert_eq!(target_of(post), Some("/a"));
     }
 }

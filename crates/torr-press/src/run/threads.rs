@@ -253,11 +253,7 @@ fn press_by<S: Protocol>(
             };
             Source::Users(CurrentUser { all: users.thread(part), current: 0, address: users.address(number) })
         }
-        Work::Requests(requests) => {
-            let cursor = requests.cursor(number, threads);
-            // A redirect repeats the bytes of its request.
-            Source::Requests(if plan.inspection.follow { cursor } else { cursor.with_content_apart() })
-        }
+        Work::Requests(requests) => Source::Requests(requests.cursor(number, threads).with_content_apart()),
     };
     // Slots that are prepared for more connections than planned have no share of the requests.
     let planned = share(plan.connections, threads, number);

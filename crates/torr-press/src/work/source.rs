@@ -44,7 +44,7 @@ impl Source<'_> {
     pub fn take_content(&mut self) -> Option<Bytes> {
         match self {
             Self::Requests(cursor) => cursor.take_content(),
-            Self::Users(_) => None,
+            Self::Users(users) => users.all.take_content(),
         }
     }
 

@@ -11,6 +11,7 @@ pub use decision_count::DecisionCount;
 use super::outgoing::{RequestInfo, RequestParts};
 use crate::response::kept::KeptResponse;
 use crate::servers::learnt::LearntServers;
+use bytes::Bytes;
 use std::fmt::Debug;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
@@ -98,6 +99,12 @@ pub trait ThreadUsers {
 
     /// Appends the user's request in HTTP/1.1. Called again when the request has to be sent on another connection.
     fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo;
+
+    /// Takes the content of the request that was written last, where that was left out of what was appended: it is large and in
+    /// memory that all connections share.
+    fn take_content(&mut self) -> Option<Bytes> {
+        None
+    }
 
     /// Returns the user's request in parts, for HTTP/2.
     fn parts(&mut self, user: usize) -> RequestParts;

@@ -200,7 +200,7 @@ fn requests_are_filled_in_as_the_format_says() {
     assert_eq!(content("[Form]\na: é {{v}}"), of("application/x-www-form-urlencoded", "a=%C3%A9%20v"));
     let graphql = "```graphql\n{ a }\nvariables {\"b\": \"{{v}}\"}\n```";
     assert_eq!(content(graphql), of("application/json", "{\"query\":\"{ a }\",\"variables\":{\"b\": \"v\"}}"));
-    assert_eq!(first("POST http://h/\nfile,data.bin;").content, Some(vec![0, 255]));
+    assert_eq!(first("POST http://h/\nfile,data.bin;").content, Some(vec![0, 255].into()));
     assert_eq!(content(""), (None, None));
 }
 

@@ -29,12 +29,19 @@ fn by_themselves(request: &Outgoing) -> impl Iterator<Item = (&str, &str)> {
 /// Whether a request has a length of its content to tell: with content, and where a server expects some (RFC 9110, section
 /// 8.6).
 fn length(request: &Outgoing) -> Option<usize> {
-    let content = request.content.as_ref().map(Vec::len);
+    let content = request.content.as_ref().map(Bytes::len);
     content.or_else(|| matches!(request.method.as_str(), "POST" | "PUT" | "PATCH").then_some(0))
 }
 
 /// Appends a request in HTTP/1.1. `keep_alive` tells whether another may follow on the connection.
 pub fn write(request: &Outgoing, keep: Keep, keep_alive: bool, out: &mut Vec<u8>) -> RequestInfo {
+    let info = write_head(request, keep, keep_alive, out);
+    out.extend_from_slice(request.content.as_deref().unwrap_or_default());
+    info
+}
+
+/// Appends the header section of a request in HTTP/1.1. `keep_alive` tells whether another may follow on the connection.
+pub fn write_head(request: &Outgoing, keep: Keep, keep_alive: bool, out: &mut Vec<u8>) -> RequestInfo {
     let field = |name: &str, value: &str, out: &mut Vec<u8>| {
         for part in [name, ": ", value, "\r\n"] {
             out.extend_from_slice(part.as_bytes());
@@ -65,7 +72,6 @@ pub fn write(request: &Outgoing, keep: Keep, keep_alive: bool, out: &mut Vec<u8>
         field("Content-Length", itoa::Buffer::new().format(length), out);
     }
     out.extend_from_slice(b"\r\n");
-    out.extend_from_slice(request.content.as_deref().unwrap_or_default());
     info(request, keep)
 }
 
@@ -96,6 +102,5 @@ pub fn parts(request: &Outgoing, keep: Keep) -> RequestParts {
     if let Some(length) = length(request) {
         head.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
     }
-    let body = request.content.as_ref().map(|content| Bytes::copy_from_slice(content));
-    RequestParts { head, body, begun: info(request, keep) }
+    RequestParts { head, body: request.content.clone(), begun: info(request, keep) }
 }

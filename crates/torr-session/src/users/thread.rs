@@ -7,12 +7,13 @@ use super::settings::{HurlUsers, PreparedFile};
 use crate::expected::Expected;
 use crate::scope::Variables;
 use crate::walk::{Action, Judgement, Walk};
+use bytes::Bytes;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use torr_gauge::{Failure, Secrets};
 use torr_press::learnt::{self, Lookup};
-use torr_press::request::sent_secrets;
+use torr_press::request::{LEAST_SHARED, sent_secrets};
 use torr_press::users::{DecisionCount, Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Unmet};
 use torr_press::{Keep, RequestInfo, RequestParts};
 use url::Origin;
@@ -27,6 +28,8 @@ pub struct HurlThread<'r> {
     learnt: Vec<(Origin, usize)>,
     /// The secrets of the latest failed response beside those of the run, and both together.
     latest: (Vec<String>, Arc<Secrets>),
+    /// The large content of the request that was written last, which is left to the engine.
+    content: Option<Bytes>,
 }
 
 /// A user in a session.
@@ -58,7 +61,7 @@ impl<'r> HurlThread<'r> {
         let user = |_| User::new(0, Variables::default());
         let users = part.users.clone().map(user).collect();
         let latest = (Vec::new(), Arc::new(shared.secrets.clone()));
-        Self { shared, decisions, keep_alive: part.keep_alive, users, learnt: Vec::new(), latest }
+        Self { shared, decisions, keep_alive: part.keep_alive, users, learnt: Vec::new(), latest, content: None }
     }
 
     fn file(&self, user: usize) -> &'r PreparedFile {
@@ -203,6 +206,12 @@ impl ThreadUsers for HurlThread<'_> {
     fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo {
         let keep = self.keep(user);
         let Some(request) = self.users[user].walk.request() else { return RequestInfo::default() };
+        if let Some(content) = request.content.as_ref().filter(|content| content.len() >= LEAST_SHARED)
+            && self.shared.settings.observer.is_none()
+        {
+            self.content = Some(content.clone());
+            return encode::write_head(request, keep, self.keep_alive, out);
+        }
         let start = out.len();
         let info = encode::write(request, keep, self.keep_alive, out);
         if let Some(observer) = self.observer() {
@@ -210,6 +219,10 @@ impl ThreadUsers for HurlThread<'_> {
             observer.sent(entry, &self.known_secrets(user).mask_bytes(&out[start..]));
         }
         info
+    }
+
+    fn take_content(&mut self) -> Option<Bytes> {
+        self.content.take()
     }
 
     fn parts(&mut self, user: usize) -> RequestParts {
