@@ -1,6 +1,6 @@
 //! Reads what the modules of a crate use of each other, from a source file without its tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The names that lead to a module or an item: `["crate", "wire", "Head"]`.
 pub type Path = Vec<String>;
@@ -14,6 +14,28 @@ pub struct Source {
     pub names: BTreeMap<String, Path>,
     /// Child modules that exist for tests only.
     pub test_modules: Vec<String>,
+    /// Names of functions that the file defines.
+    pub functions: BTreeSet<String>,
+    /// Whether the file has a type of function pointers: `fn(u8) -> u8`.
+    pub has_pointers: bool,
+    /// Names for such types: `type Reader = fn(&str)`.
+    pub pointer_types: BTreeSet<String>,
+    /// All words of the file's code.
+    pub words: BTreeSet<String>,
+    /// Functions that the file passes to others by name.
+    pub passed: Vec<Passed>,
+}
+
+/// A function that is passed to another one by its name: `command_line::note(grammar)`. What a type's own function is passed becomes
+/// part of a value, such as a row of a table, and the owner of the value calls it.
+#[derive(Debug)]
+pub struct Passed {
+    /// The inline modules around the call.
+    pub inline: Path,
+    /// The function that is called.
+    pub to: Path,
+    /// The function that is passed.
+    pub function: Path,
 }
 
 impl Source {
@@ -21,7 +43,9 @@ impl Source {
     pub fn read(text: &str, children: &[String]) -> Self {
         let mut source = Self::default();
         let tokens = source.without_tests(&tokens(text));
-        let (mut public, mut words) = (Vec::new(), Vec::new());
+        let (mut public, mut values) = (Vec::new(), Vec::new());
+        let words: BTreeSet<String> = tokens.iter().filter(|token| is_word(token)).cloned().collect();
+        let variables = variables(&tokens);
         let (mut inline, mut depth, mut at): (Vec<(String, usize)>, usize, usize) = (Vec::new(), 0, 0);
         while at < tokens.len() {
             let token = tokens[at].as_str();
@@ -33,6 +57,16 @@ impl Source {
                     depth = depth.saturating_sub(1);
                     inline.pop_if(|(_, opened)| *opened == depth);
                 }
+                "fn" if next(1) == "(" => {
+                    source.has_pointers = true;
+                    if let [.., keyword, name, equals] = &tokens[..at]
+                        && keyword == "type"
+                        && equals == "="
+                    {
+                        source.pointer_types.insert(name.clone());
+                    }
+                }
+                "fn" => drop(source.functions.insert(next(1).to_owned())),
                 "mod" if next(2) == "{" => inline.push((next(1).to_owned(), depth)),
                 // What follows otherwise is a list of captured lifetimes.
                 "use" if next(1) != "<" => {
@@ -54,18 +88,26 @@ impl Source {
                 _ if is_word(token) => {
                     let begins = at == 0 || !["::", ".", "in", "mod"].contains(&tokens[at - 1].as_str());
                     let path = path(&tokens[at..]);
+                    let is_of_type =
+                        |path: &Path| path.len() > 1 && path[path.len() - 2].starts_with(char::is_uppercase);
+                    if begins && !is_of_type(&path) && (at == 0 || tokens[at - 1] != "fn") {
+                        let arguments = &tokens[at + 2 * path.len() - 1..];
+                        let passed = |function| Passed { inline: around.clone(), to: path.clone(), function };
+                        source.passed.extend(functions_in(arguments, &variables).into_iter().map(passed));
+                    }
                     if begins && path.len() > 1 && is_local(&path, children) {
                         source.uses.push((around, path));
                     }
-                    words.push(token.to_owned());
+                    values.push(token.to_owned());
                 }
                 _ => {}
             }
             at += 1;
         }
         // A public declaration alone hands a name on. The file's own code uses that name where the name occurs.
-        let used = public.into_iter().filter(|(name, ..)| words.contains(name));
+        let used = public.into_iter().filter(|(name, ..)| values.contains(name));
         source.uses.extend(used.map(|(_, around, path)| (around, path)));
+        source.words = words;
         source
     }
 
@@ -97,6 +139,39 @@ impl Source {
         }
         kept
     }
+}
+
+/// Returns the names that tokens declare with a type, or bind by `let` or as the only argument of a closure.
+fn variables(tokens: &[String]) -> BTreeSet<String> {
+    let is_bound = |at: usize| {
+        let before = at.checked_sub(1).map_or("", |before| &tokens[before]);
+        ["let", "mut", "|"].contains(&before) || tokens.get(at + 1).is_some_and(|next| next == ":")
+    };
+    (0..tokens.len()).filter(|&at| is_word(&tokens[at]) && is_bound(at)).map(|at| tokens[at].clone()).collect()
+}
+
+/// Returns the paths that are arguments of the call whose bracket is the first token.
+fn functions_in(tokens: &[String], variables: &BTreeSet<String>) -> Vec<Path> {
+    let (mut found, mut depth, mut begin) = (Vec::new(), 0, 1);
+    for (at, token) in tokens.iter().enumerate().take_while(|_| tokens[0] == "(") {
+        match token.as_str() {
+            "(" | "{" | "[" => depth += 1,
+            ")" | "}" | "]" => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 || depth == 1 && token == "," {
+            let argument = &tokens[begin..at.max(begin)];
+            let is_path = argument.first().is_some_and(|first| is_word(first) && !variables.contains(first));
+            if is_path && path(argument).len() * 2 - 1 == argument.len() {
+                found.push(path(argument));
+            }
+            begin = at + 1;
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    found
 }
 
 /// Whether a path leads into its own crate.

@@ -4,7 +4,7 @@ use super::WIDTH;
 use super::frame::Frame;
 use super::percentiles::Counts;
 use super::scale::Scale;
-use super::tick::time_tick;
+use super::tick::{clock, time_tick};
 use maud::{Markup, html};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -41,7 +41,7 @@ struct Column {
 }
 
 /// Returns the map with its table; nothing for fewer than two intervals.
-pub fn map(intervals: &[Interval], x: Scale, x_labels: Vec<(f64, String)>, clock: fn(f64) -> String) -> Markup {
+pub fn map(intervals: &[Interval], x: Scale, x_labels: Vec<(f64, String)>) -> Markup {
     if intervals.len() < 2 {
         return html! {};
     }
@@ -61,7 +61,7 @@ pub fn map(intervals: &[Interval], x: Scale, x_labels: Vec<(f64, String)>, clock
         ends: Vec::new(),
     };
     let cells = html! { @for (level, path) in cells(&columns, &steps, x, y) { path class=(format!("heat h{level}")) d=(path) {} } };
-    frame.around(&cells, &html! { (legend()) (table(&merged(intervals, TABLE), &steps, clock)) })
+    frame.around(&cells, &html! { (legend()) (table(&merged(intervals, TABLE), &steps)) })
 }
 
 /// Returns at most so many columns, each of as many neighbouring intervals.
@@ -120,7 +120,7 @@ fn legend() -> Markup {
     }
 }
 
-fn table(columns: &[Column], steps: &BTreeSet<u64>, clock: fn(f64) -> String) -> Markup {
+fn table(columns: &[Column], steps: &BTreeSet<u64>) -> Markup {
     html! {
         details {
             summary { "The figures as a table: requests by response time" }
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn times_of_no_length_and_of_the_longest_are_drawn() {
         let intervals = [interval(0, "0:5 100:3"), interval(1, "100:1 18446744073709551615:1")];
-        let page = map(&intervals, Scale::Linear(0.0, 2.0), vec![], |t| t.to_string()).into_string();
+        let page = map(&intervals, Scale::Linear(0.0, 2.0), vec![]).into_string();
         assert!(page.contains("<th scope=\"row\">1 us</th>") && !page.contains("NaN"), "{page}");
         assert!(page.matches("class=\"tick\"").count() < 30, "{page}");
     }

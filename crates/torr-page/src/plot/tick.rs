@@ -31,6 +31,16 @@ pub fn moments(seconds: f64) -> Vec<f64> {
     (0..=count).map(|tick| f64::from(tick) * step).collect()
 }
 
+/// Returns seconds as `12 s`, or from ten minutes on as `12:30`.
+pub fn clock(seconds: f64) -> String {
+    if seconds < 600.0 {
+        let rounded = (seconds * 10.0).round() / 10.0;
+        return format!("{rounded} s");
+    }
+    let whole = seconds.round() as u64;
+    format!("{}:{:02}", whole / 60, whole % 60)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

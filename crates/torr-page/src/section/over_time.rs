@@ -9,7 +9,7 @@ use crate::plot::heat::{self, Interval};
 use crate::plot::line::{line, path};
 use crate::plot::percentiles::Counts;
 use crate::plot::scale::Scale;
-use crate::plot::tick::{count_tick, moments, time_tick};
+use crate::plot::tick::{clock, count_tick, moments, time_tick};
 use maud::{Markup, html};
 use serde_json::Value;
 use torr_report::human::{count, micros, percent, rate};
@@ -91,7 +91,7 @@ pub fn over_time(value: &Value) -> Markup {
             }
             (steering(value))
             (table(&points))
-            (heat::map(&intervals, x, x_labels.clone(), clock))
+            (heat::map(&intervals, x, x_labels.clone()))
         }
     }
 }
@@ -159,14 +159,4 @@ fn table(points: &[Point]) -> Markup {
             }
         }
     }
-}
-
-/// Returns seconds as `12 s`, or from ten minutes on as `12:30`.
-fn clock(seconds: f64) -> String {
-    if seconds < 600.0 {
-        let rounded = (seconds * 10.0).round() / 10.0;
-        return format!("{rounded} s");
-    }
-    let whole = seconds.round() as u64;
-    format!("{}:{:02}", whole / 60, whole % 60)
 }
