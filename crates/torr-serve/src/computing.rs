@@ -78,6 +78,8 @@ pub(crate) struct Watch {
     shared: Arc<Computing>,
     counts: Counts,
     is_calm: Cell<bool>,
+    /// A handler of the batch or the poll that is timed has held up the worker, which is counted.
+    is_counted: Cell<bool>,
     /// The time that this thread had waited for a CPU at the last tick.
     delayed: Cell<Nanos>,
 }
@@ -86,7 +88,7 @@ impl Watch {
     /// Returns the watch of the calling thread.
     pub fn new(shared: Arc<Computing>, counts: Counts) -> Rc<Self> {
         let is_calm = Cell::new(shared.is_calm());
-        Rc::new(Self { shared, counts, is_calm, delayed: Cell::new(run_delay()) })
+        Rc::new(Self { shared, counts, is_calm, is_counted: Cell::new(false), delayed: Cell::new(run_delay()) })
     }
 
     /// Whether calls need not be timed.
@@ -109,6 +111,7 @@ impl Watch {
             self.delayed.set(run_delay());
         }
         self.is_calm.set(self.shared.is_calm());
+        self.is_counted.set(false);
     }
 
     /// Notes how long a handler of `route` took without waiting.
@@ -116,6 +119,8 @@ impl Watch {
         if !self.is_stall(time) {
             return;
         }
+        self.count();
+        self.is_counted.set(true);
         let (Route { method, path, is_movable }, ms) = (route, time / 1_000_000);
         match self.shared.learned.learn(method, path, *is_movable) {
             Lesson::Known => {}
@@ -128,7 +133,6 @@ impl Watch {
                  handler, or spawn_blocking"
             )),
         }
-        self.is_calm.set(false);
     }
 
     /// Returns the route of a request whose requests are moved.
@@ -139,11 +143,17 @@ impl Watch {
 
     #[cold]
     fn stalled(&self, time: Nanos) {
-        if self.is_stall(time) {
-            self.counts.add(Count::Stalled, 1);
-            self.shared.alert_until.store(clock::coarse() + ALERT, Ordering::Relaxed);
-            self.is_calm.set(false);
+        // A batch is longer than its handlers, but the kernel's account may have changed since.
+        if !self.is_counted.take() && self.is_stall(time) {
+            self.count();
         }
+    }
+
+    /// Counts a time that the worker was held up, and makes all workers alert.
+    fn count(&self) {
+        self.counts.add(Count::Stalled, 1);
+        self.shared.alert_until.store(clock::coarse() + ALERT, Ordering::Relaxed);
+        self.is_calm.set(false);
     }
 
     /// Whether code that took this time held up the worker, rather than the worker having waited for a CPU. What the thread has
