@@ -14,6 +14,7 @@ mod limits;
 mod metrics;
 mod proxy;
 mod reload;
+mod standard_error;
 mod supervisor;
 mod systemd;
 mod techempower;

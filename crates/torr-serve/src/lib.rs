@@ -61,6 +61,7 @@ pub use message::response::{Body, Response};
 pub use message::stream::Stream;
 pub use observe::access_log::{LogFormat, LogTarget};
 pub use observe::metric::Metric;
+pub use observe::standard_error::StandardError;
 pub use process::adopted::Listener;
 pub use process::inherited::worker_number;
 pub use serve::into_app::{IntoApp, OfAddresses, OfRequests, Whole};

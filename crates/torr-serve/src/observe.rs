@@ -4,5 +4,7 @@ pub(crate) mod access_log;
 pub(crate) mod metric;
 pub(crate) mod metrics_table;
 pub(crate) mod notice;
+mod output;
+pub(crate) mod standard_error;
 pub(crate) mod telemetry;
 pub(crate) mod visit;

@@ -5,13 +5,14 @@ use crate::exit::CliError;
 use crate::service::{self, EMBEDDED, Source};
 use crate::sink::Sink;
 use clap::Args;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use torr_data::{Cache, DataError, ErrorKind};
 use torr_report::live::FillProgress;
-use torr_serve::{ServeError, Server, worker_number};
+use torr_serve::{ServeError, Server, StandardError, worker_number};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -83,7 +84,8 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     };
     let unix = server.unix_path().map(|path| format!("unix:{}", path.display()));
     let address = unix.unwrap_or_else(|| server.address().to_string());
-    let tell = move || anstream::eprintln!("torr: serving on {scheme}://{address} with {with}");
+    let line = format!("torr: serving on {scheme}://{address} with {with}\n");
+    let tell = move || StandardError.write_all(line.as_bytes()).unwrap_or_default();
     // A reader of the address may send a signal at once.
     let ended = server.watch_signals().map_err(failed)?.on_ready(tell).run_until_signal();
     // A worker process that ended by itself has printed the reason.
@@ -136,6 +138,6 @@ fn trace(level: &str) {
     let Ok(level) = level.parse::<LevelFilter>() else { return };
     let libraries = if level <= LevelFilter::INFO { level.min(LevelFilter::ERROR) } else { level };
     let filter = Targets::new().with_default(libraries).with_target("torr", level).with_target("torr_serve", level);
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let lines = tracing_subscriber::fmt::layer().with_writer(|| StandardError).with_target(false);
     tracing_subscriber::registry().with(lines.with_filter(filter)).init();
 }

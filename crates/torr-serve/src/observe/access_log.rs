@@ -7,7 +7,6 @@
 mod dates;
 mod format;
 mod losses;
-mod output;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -16,9 +15,9 @@ pub(crate) use format::{Entry, RequestLine};
 pub use settings::{LogFormat, LogTarget};
 
 use crate::observe::notice;
+use crate::observe::output::Output;
 use dates::Dates;
 use losses::Losses;
-use output::Output;
 use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -40,11 +39,18 @@ struct State {
     losses: Losses,
 }
 
+fn open(target: &LogTarget) -> io::Result<Output> {
+    match target {
+        LogTarget::File(path) => Output::append(path),
+        LogTarget::Stdout => Output::shared(io::stdout()),
+    }
+}
+
 impl AccessLog {
     /// # Errors
     /// If the file cannot be opened; a named pipe needs a reader.
     pub fn open(target: LogTarget, format: LogFormat) -> io::Result<Self> {
-        let state = State { output: Output::open(&target)?, losses: Losses::default() };
+        let state = State { output: open(&target)?, losses: Losses::default() };
         Ok(Self(Arc::new(OpenLog { target, format, state: Mutex::new(state) })))
     }
 
@@ -58,7 +64,7 @@ impl AccessLog {
     /// # Errors
     /// If the file cannot be opened; the log then continues in the former one.
     pub fn reopen(&self) -> io::Result<()> {
-        let fresh = Output::open(&self.0.target)?;
+        let fresh = open(&self.0.target)?;
         self.change(|state| {
             let mut former = std::mem::replace(&mut state.output, fresh);
             if let Err(error) = former.put(&mut Vec::new()) {

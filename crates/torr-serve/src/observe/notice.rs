@@ -1,8 +1,9 @@
 //! Lines for operators of the server, outside of the access log.
 
+use super::standard_error::StandardError;
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use torr_net::{Nanos, clock};
 
@@ -68,13 +69,13 @@ fn printable(line: &str) -> Cow<'_, str> {
 }
 
 fn print(line: &str) {
-    // A closed standard error does not stop the server.
-    let _ = writeln!(io::stderr(), "torr-serve: {line}");
+    let _ = StandardError.write_all(format!("torr-serve: {line}\n").as_bytes());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io;
     use std::sync::{Arc, Mutex};
     use tracing_subscriber::fmt::MakeWriter;
 

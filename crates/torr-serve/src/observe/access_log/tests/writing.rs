@@ -170,7 +170,7 @@ fn a_slow_reader_of_a_pipe_blocks_no_writer_and_receives_whole_lines() {
 #[test]
 fn a_pipe_that_others_have_too_stays_as_it_is_for_them() {
     let (mut reader, theirs) = io::pipe().expect("there are pipes");
-    let mut output = Output::of(output::borrowed(&theirs).expect("it can be opened again")).expect("it is a pipe");
+    let mut output = Output::shared(&theirs).expect("it can be opened again");
     let mut lines = vec![b'\n'; 1 << 20];
     let error = output.put(&mut lines).expect_err("more than a pipe holds");
     assert_eq!(error.kind(), ErrorKind::WouldBlock);

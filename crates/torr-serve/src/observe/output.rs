@@ -1,13 +1,13 @@
-//! The output of the access log, in which no line is interleaved with those of other workers or processes.
+//! An output of lines, in which no line is interleaved with those of other workers or processes.
 //!
 //! - A file: one `write(2)` with `O_APPEND`, which the kernel does atomically.
 //! - A pipe: whole lines of up to `PIPE_BUF` bytes together, which pipe(7) guarantees to be atomic; no line is longer. The
-//!   write does not block.
+//!   write does not block, nor does one to a terminal.
 //! - A socket, as systemd passes one: whole lines as well, without blocking (`MSG_DONTWAIT`).
 //!
 //! After a partial write of a line, its rest is written before anything else.
 
-use super::settings::LogTarget;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, OFlags, fstat};
 use rustix::net::{SendFlags, send};
 use std::fs::{File, OpenOptions};
@@ -20,6 +20,8 @@ use std::path::Path;
 pub(super) struct Output {
     file: File,
     kind: Kind,
+    /// Whether a write would block where there is no room.
+    blocks: bool,
     /// The rest of a line that was written in part.
     rest: Vec<u8>,
 }
@@ -36,12 +38,28 @@ enum Kind {
 const PIPE_BUF: usize = 4096;
 
 impl Output {
-    pub fn open(target: &LogTarget) -> io::Result<Self> {
-        let file = match target {
-            LogTarget::File(path) => append(path)?,
-            LogTarget::Stdout => borrowed(io::stdout())?,
-        };
-        Self::of(file)
+    /// Opens a file to append to, not readable for other users, since requests are personal data.
+    pub fn append(path: &Path) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.append(true).create(true).mode(0o640);
+        // A named pipe blocks neither without a reader here nor with a slow one later.
+        Self::of(options.custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?)
+    }
+
+    /// Returns the output of a shared descriptor, such as standard output, without a change of the flags that others see.
+    pub fn shared(from: impl AsFd) -> io::Result<Self> {
+        let from = from.as_fd();
+        if !matches!(kind(from)?, FileType::Fifo | FileType::CharacterDevice) {
+            return Self::of(from.try_clone_to_owned()?.into());
+        }
+        // O_NONBLOCK would be set for all processes that share the description, so it is opened again. The pipe of another user
+        // cannot be opened again.
+        let mut again = OpenOptions::new();
+        again.write(true).custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
+        match again.open(format!("/proc/self/fd/{}", from.as_raw_fd())) {
+            Ok(file) => Self::of(file),
+            Err(_) => Ok(Self { blocks: true, ..Self::of(from.try_clone_to_owned()?.into())? }),
+        }
     }
 
     pub fn of(file: File) -> io::Result<Self> {
@@ -50,7 +68,7 @@ impl Output {
             FileType::Socket => Kind::Socket,
             _ => Kind::File,
         };
-        Ok(Self { file, kind, rest: Vec::new() })
+        Ok(Self { file, kind, blocks: false, rest: Vec::new() })
     }
 
     /// Writes lines, and removes those that were written.
@@ -109,6 +127,13 @@ impl Output {
 
     /// Writes with one system call, repeated if a signal interrupts it.
     fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        if self.blocks {
+            let mut room = [PollFd::new(&self.file, PollFlags::OUT)];
+            // Another process may take the room before the write.
+            if poll(&mut room, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? == 0 {
+                return Err(ErrorKind::WouldBlock.into());
+            }
+        }
         loop {
             let written = match self.kind {
                 Kind::Socket => Ok(send(&self.file, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?),
@@ -121,29 +146,6 @@ impl Output {
             }
         }
     }
-}
-
-/// Opens a file to append to, not readable for other users, since requests are personal data.
-fn append(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true).mode(0o640);
-    // A named pipe blocks neither without a reader here nor with a slow one later.
-    options.custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)
-}
-
-/// Returns a file for a shared descriptor, such as standard output, without a change of the flags that others see.
-pub(super) fn borrowed(from: impl AsFd) -> io::Result<File> {
-    let from = from.as_fd();
-    if kind(from)? == FileType::Fifo {
-        // O_NONBLOCK would be set for all processes that share the description, so the pipe is opened again. The pipe of
-        // another user cannot be opened again: writes to it block.
-        let mut again = OpenOptions::new();
-        again.write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-        if let Ok(file) = again.open(format!("/proc/self/fd/{}", from.as_raw_fd())) {
-            return Ok(file);
-        }
-    }
-    Ok(from.try_clone_to_owned()?.into())
 }
 
 fn kind(file: impl AsFd) -> io::Result<FileType> {
