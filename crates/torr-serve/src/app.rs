@@ -6,10 +6,10 @@ mod moved;
 mod outcome;
 pub(crate) mod owned;
 pub(crate) mod paths;
-
 pub(crate) mod router;
+pub(crate) mod worker_app;
 
-pub(crate) use dispatch::{failed, panicked};
+pub(crate) use dispatch::failed;
 pub(crate) use outcome::{Outcome, Pending, survive};
 
 use crate::app::paths::Paths;

@@ -2,10 +2,13 @@
 
 pub(crate) mod admission;
 pub(crate) mod common_headers;
+pub(crate) mod context;
 pub(crate) mod engine;
 pub(crate) mod handover;
 pub(crate) mod http1;
 pub(crate) mod http2_streams;
+pub(crate) mod next;
 pub(crate) mod siblings;
 pub(crate) mod transport;
+pub(crate) mod visit;
 pub(crate) mod wakeups;

@@ -4,9 +4,9 @@ use crate::app::blocking_pool::BlockingThreads;
 use crate::app::{App, Pending};
 use crate::client::proxy_protocol;
 use crate::conn::common_headers::CommonHeaders;
-use crate::conn::http1::{self, Http1, LongBody, PendingResponse, Then};
-use crate::context::{EngineContext, ServerContext};
-use crate::message::stream::Fill;
+use crate::conn::context::{EngineContext, ServerContext};
+use crate::conn::http1::{Handled, Http1, LongBody, PendingResponse};
+use crate::conn::next;
 use crate::settings::Settings;
 use std::net::SocketAddr;
 use std::task::{Poll, Waker};
@@ -67,8 +67,8 @@ impl Connection {
 
     /// Takes what has arrived and appends what is to be sent to `out`.
     pub fn receive(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Next {
-        let next = self.http.receive(bytes, &self.cx, || Waker::noop().clone(), out);
-        self.follow(next, out)
+        let handled = self.http.receive(bytes, &self.cx, || Waker::noop().clone(), out);
+        self.follow(handled, out)
     }
 
     /// Polls the handler that is waited for. Returns `None` if it has no response yet.
@@ -79,8 +79,8 @@ impl Connection {
             self.waiting = Some((future, pending));
             return None;
         };
-        let next = self.http.respond(response, pending, &self.cx, out);
-        Some(self.follow(next, out))
+        let handled = self.http.respond(response, pending, &self.cx, out);
+        Some(self.follow(handled, out))
     }
 
     /// Whether the input may hold whole requests, which are handled before more is received.
@@ -90,40 +90,39 @@ impl Connection {
 
     /// Ends the time for a request. Returns `None` if the client has not begun one, and is sent no response.
     pub fn time_out(&mut self, out: &mut Vec<u8>) -> Option<Next> {
-        let next = self.http.time_out(false, &self.cx, out)?;
-        Some(self.follow(next, out))
+        let handled = self.http.time_out(false, &self.cx, out)?;
+        Some(self.follow(handled, out))
     }
 
-    fn follow(&mut self, next: http1::Next, out: &mut Vec<u8>) -> Next {
-        match next {
-            http1::Next::Receive => Next::Receive,
-            http1::Next::Handle(future, pending) => {
+    fn follow(&mut self, handled: Handled, out: &mut Vec<u8>) -> Next {
+        let next = match handled {
+            Handled::Pending(future, pending) => {
                 self.waiting = Some((future, pending));
-                Next::Wait
+                return Next::Wait;
             }
-            http1::Next::Send(body, then) => send(body, then, out),
+            Handled::Body(body, next) => send(body, out).map_or(next::Next::Close, |()| next),
+            Handled::Done(next) => next,
+        };
+        match next {
+            next::Next::Receive => Next::Receive,
+            next::Next::Continue => Next::Continue,
+            // hyper serves the connection from here on.
+            next::Next::HandOver(_) => Next::HandOver,
+            next::Next::Linger => Next::Linger,
+            next::Next::Close | next::Next::Drop => Next::Close,
         }
     }
 }
 
-/// Sends a long body to its end, or to where it would have to be waited for.
-fn send(body: Option<LongBody>, then: Then, out: &mut Vec<u8>) -> Next {
-    if let Some(mut body) = body {
-        loop {
-            let mut part = Vec::new();
-            match body.fill(&mut part).0 {
-                Fill::Ready if part.is_empty() => break,
-                Fill::Ready => out.extend_from_slice(&part),
-                Fill::Pending | Fill::Short => return Next::Close,
-            }
+/// Sends a long body to its end. Returns `None` where it would have to be waited for, or fails.
+fn send(mut body: LongBody, out: &mut Vec<u8>) -> Option<()> {
+    loop {
+        let mut part = Vec::new();
+        match body.fill(&mut part) {
+            Poll::Ready(Ok(_)) if part.is_empty() => return Some(()),
+            Poll::Ready(Ok(_)) => out.extend_from_slice(&part),
+            Poll::Pending | Poll::Ready(Err(_)) => return None,
         }
-    }
-    match then {
-        Then::Continue => Next::Continue,
-        Then::Close => Next::Close,
-        // hyper serves the connection from here on.
-        Then::HandOver(_) => Next::HandOver,
-        Then::Linger => Next::Linger,
     }
 }
 

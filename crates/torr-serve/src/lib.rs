@@ -33,7 +33,6 @@ mod callbacks;
 mod client;
 mod computing;
 mod conn;
-mod context;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;

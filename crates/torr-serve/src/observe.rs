@@ -7,4 +7,3 @@ pub(crate) mod notice;
 mod output;
 pub(crate) mod standard_error;
 pub(crate) mod telemetry;
-pub(crate) mod visit;

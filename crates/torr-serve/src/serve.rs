@@ -1,4 +1,5 @@
-//! `serve(listener, app).await`, which replaces `axum::serve` in an async program.
+//! The one line of an async program, `serve(listener, app).await`, which replaces `axum::serve`: a [`Server`] on threads of its own,
+//! awaited as a future.
 
 pub(crate) mod into_app;
 

@@ -1,4 +1,4 @@
-//! The server: bind, run and stop.
+//! The server of a program: it binds listeners, runs workers as threads or processes, reloads and stops them.
 
 mod reload;
 mod running;
@@ -11,9 +11,9 @@ use crate::app::blocking_pool::{BlockingPool, BlockingThreads};
 use crate::client::proxy_protocol::ProxyProtocol;
 use crate::computing::Computing;
 use crate::conn::admission::ConnectionLimits;
+use crate::conn::context::{EngineContext, ServerContext};
 use crate::conn::engine::Acceptor;
 use crate::conn::siblings::{Pulse, Sibling, Siblings};
-use crate::context::{EngineContext, ServerContext};
 use crate::error::ServeError;
 use crate::observe::access_log::{AccessLog, LogTarget};
 use crate::observe::metric;

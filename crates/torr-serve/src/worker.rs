@@ -1,4 +1,4 @@
-//! A worker thread: one tokio runtime that runs the engine and the tasks of async handlers.
+//! One worker thread of a server: a tokio runtime that runs an engine and the tasks of async handlers, from start to stop.
 //!
 //! Tokio watches the engine's poller: one wake-up serves a whole batch of events, so tokio costs little, and futures of the
 //! ecosystem run on the same thread. As long as no code of the application has run in the context of this runtime, the engine
@@ -9,12 +9,12 @@ mod watched;
 use crate::app::{self, Pending};
 use crate::client::proxy_protocol::ProxyProtocol;
 use crate::conn::admission::ConnectionLimits;
+use crate::conn::context::{EngineContext, WorkerContext};
 use crate::conn::engine::{AbortOnDrop, Acceptor, Engine, Task, Work};
 use crate::conn::handover::{self, HandedOver, Returned, WorkerSignals};
-use crate::conn::http1::HyperProtocol;
 use crate::conn::http2_streams::Http2Streams;
+use crate::conn::next::HyperProtocol;
 use crate::conn::transport::{Plain, Proxied, Tls, Transport};
-use crate::context::{EngineContext, WorkerContext};
 use crate::message::response::Response;
 use crate::message::stream::Stream;
 use crate::observe::metrics_table::{Count, Gauge};
@@ -109,8 +109,8 @@ pub(crate) fn run(
     number: usize,
     ended: &Ended,
 ) -> io::Result<()> {
-    let is_proxied = cx.settings.proxy_protocol == ProxyProtocol::Required;
-    match (cx.tls.is_some(), is_proxied) {
+    let is_proxied = cx.worker.settings.proxy_protocol == ProxyProtocol::Required;
+    match (cx.worker.tls.is_some(), is_proxied) {
         (false, false) => run_engine(Engine::<Plain>::new(cx, limits, acceptor, stop_signal)?, started, number, ended),
         (true, false) => run_engine(Engine::<Tls>::new(cx, limits, acceptor, stop_signal)?, started, number, ended),
         (false, true) => {
@@ -155,7 +155,7 @@ async fn serve<T: Transport>(mut engine: Engine<T>, number: usize, ended: &Ended
     let ready = watched::watch(engine.poller())?;
     let (completed, worker) = (Rc::new(Completed::default()), engine.worker());
     // An async handler or a router runs in the context of this runtime from its first call on.
-    completed.is_shared.set(worker.runtime.is_none());
+    completed.is_shared.set(worker.app.runtime.is_none());
     let tokio = Handle::current().metrics();
     let mut noted = None;
     // The poller may have become ready while it was not watched.
@@ -195,7 +195,7 @@ async fn serve<T: Transport>(mut engine: Engine<T>, number: usize, ended: &Ended
     let cutoff = completed.cutoff.clone();
     // The application is dropped, so that tasks which serve it can end, such as those of a connection pool.
     let let_go = AssertUnwindSafe(move || {
-        let handle = worker.runtime.clone();
+        let handle = worker.app.runtime.clone();
         let _context = handle.as_ref().map(Handle::enter);
         drop((engine, worker));
     });
@@ -207,7 +207,7 @@ async fn serve<T: Transport>(mut engine: Engine<T>, number: usize, ended: &Ended
 
 /// Runs the engine without tokio until a task has to be started.
 fn serve_directly<T: Transport>(engine: &mut Engine<T>, worker: &WorkerContext) -> io::Result<()> {
-    let _context = worker.enter();
+    let _context = worker.app.enter();
     loop {
         engine.turn(true)?;
         if engine.has_tasks() || engine.is_leaving() {
@@ -223,7 +223,7 @@ fn work<T: Transport>(
     worker: &Rc<WorkerContext>,
 ) -> io::Result<bool> {
     for _ in 0..TURNS {
-        let context = worker.enter();
+        let context = worker.app.enter();
         let worked = engine.turn(false)?;
         drop(context);
         if !worked {
@@ -287,7 +287,7 @@ fn start<T: Transport>(engine: &mut Engine<T>, completed: &Rc<Completed>, worker
 
 /// Waits for a handler's response.
 async fn response(token: Token, future: Pending, counted: Counted, worker: Rc<WorkerContext>) {
-    let response = app::survive(worker.within(future), || app::panicked(&worker)).await;
+    let response = app::survive(worker.app.within(future), || worker.app.panicked()).await;
     counted.0.responses.borrow_mut().push((token, response));
     counted.0.arrived.notify_one();
 }
@@ -298,7 +298,7 @@ async fn body(token: Token, mut stream: Box<Stream>, counted: Counted, worker: R
         stream.wait().await;
         stream
     });
-    let stream = worker.within(waiting).await;
+    let stream = worker.app.within(waiting).await;
     counted.0.bodies.borrow_mut().push((token, stream));
     counted.0.arrived.notify_one();
 }
@@ -319,7 +319,7 @@ fn complete<T: Transport>(engine: &mut Engine<T>, completed: &Completed, worker:
     if responses.is_empty() && bodies.is_empty() && returned.is_empty() {
         return;
     }
-    let _context = worker.enter();
+    let _context = worker.app.enter();
     if !responses.is_empty() {
         engine.complete(responses);
     }

@@ -18,4 +18,4 @@ pub const CALLED_BACK: &[(&str, &str, &str, &str)] = &[
 ];
 
 /// Crates whose top modules form circles.
-pub const ROOMS_LEFT: &[&str] = &["bench", "torr", "torr-gauge", "torr-press", "torr-serve", "torr-session"];
+pub const ROOMS_LEFT: &[&str] = &["bench", "torr", "torr-gauge", "torr-press", "torr-session"];

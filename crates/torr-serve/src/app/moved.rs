@@ -5,8 +5,8 @@
 
 use super::blocking_pool::{Admission, BlockingPool, Called, Done};
 use super::router::DetachedCall;
+use super::worker_app::WorkerApp;
 use crate::computing::MovedRoute;
-use crate::context::WorkerContext;
 use crate::message::hyper_response::BoxBody;
 use crate::message::request_body::RequestBody;
 use crate::observe::metrics_table::Count;
@@ -31,9 +31,9 @@ pub(crate) struct MovedCall {
 
 impl MovedCall {
     /// Returns a call of the router. `None` if the pool's queue is full, or half of its threads are taken by calls that only wait.
-    pub fn admit(cx: &WorkerContext, route: Option<MovedRoute>) -> Option<Self> {
-        let (router, runtime) = (cx.router.as_ref()?, Handle::try_current().ok()?);
-        let admission = cx.computing_pool.admit().filter(|_| !cx.computing_pool.is_stuck())?;
+    pub fn admit(app: &WorkerApp, route: Option<MovedRoute>) -> Option<Self> {
+        let (router, runtime) = (app.router.as_ref()?, Handle::try_current().ok()?);
+        let admission = app.computing_pool.admit().filter(|_| !app.computing_pool.is_stuck())?;
         Some(Self { admission, runtime, router_call: router.detached(), route })
     }
 
@@ -41,15 +41,15 @@ impl MovedCall {
     /// panicked. Dropping the returned future drops the handler's, at once or when it next waits.
     pub fn run<T: Send + 'static>(
         self,
-        cx: &WorkerContext,
+        app: &WorkerApp,
         request: Request<RequestBody>,
         finish: impl FnOnce(http::Response<BoxBody>) -> T + Send + 'static,
     ) -> impl Future<Output = Option<T>> + 'static {
         let Self { admission, runtime, router_call, route } = self;
-        let pool = cx.computing_pool.clone();
-        cx.meter.add(Count::Blocked, 1);
-        cx.meter.add(Count::Moved, 1);
-        let (counts, queued) = (cx.meter.elsewhere(), Instant::now());
+        let pool = app.computing_pool.clone();
+        app.counts.add(Count::Blocked, 1);
+        app.counts.add(Count::Moved, 1);
+        let (counts, queued) = (app.counts.clone(), Instant::now());
         let (done, of_waiting) = (Done::new(counts.clone()), pool.clone());
         let (wanted, dropped) = oneshot::channel::<()>();
         let job = move || {

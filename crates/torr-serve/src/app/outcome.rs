@@ -13,11 +13,12 @@ pub(crate) type Pending = Pin<Box<dyn Future<Output = Response>>>;
 /// The result of calling a handler.
 pub(crate) enum Outcome {
     Ready(Response),
-    /// A future that is driven to its end, also if the client has closed its side of the connection.
-    Pending(Pending),
-    /// A future of the router. It is dropped when the client closes its side, as hyper does, so that services stop working
-    /// for clients that are gone.
-    Droppable(Pending),
+    Pending {
+        future: Pending,
+        /// A future of the router is dropped when the client closes its side, as hyper does, so that services stop working for
+        /// clients that are gone. Any other is driven to its end.
+        is_droppable: bool,
+    },
 }
 
 /// Waits for a future's output. After a panic `panicked` returns an output instead.
@@ -32,9 +33,9 @@ pub(crate) async fn survive<T>(mut future: impl Future<Output = T> + Unpin, pani
 
 /// Polls a future for the first time, without a waker.
 #[inline]
-pub(crate) fn poll_once(mut future: Pending) -> Outcome {
+pub(crate) fn poll_once(mut future: Pending, is_droppable: bool) -> Outcome {
     match future.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(response) => Outcome::Ready(response),
-        Poll::Pending => Outcome::Pending(future),
+        Poll::Pending => Outcome::Pending { future, is_droppable },
     }
 }

@@ -110,7 +110,8 @@ where
             Poll::Ready(Ok(())) => {}
             Poll::Ready(Err(never)) => match never {},
             Poll::Pending => {
-                return poll_once(self.wait(request, move |response| to_response(response, demand, &mut None)));
+                let waits = self.wait(request, move |response| to_response(response, demand, &mut None));
+                return poll_once(waits, true);
             }
         }
         let mut future = self.future.take().unwrap_or_else(|| Box::pin(None));
@@ -121,10 +122,13 @@ where
                 self.future = Some(future);
                 Outcome::Ready(to_response(response, demand, &mut self.body))
             }
-            Poll::Pending => Outcome::Pending(Box::pin(async move {
-                let response = poll_fn(|cx| poll(&mut future, cx)).await;
-                to_response(response, demand, &mut None)
-            })),
+            Poll::Pending => Outcome::Pending {
+                future: Box::pin(async move {
+                    let response = poll_fn(|cx| poll(&mut future, cx)).await;
+                    to_response(response, demand, &mut None)
+                }),
+                is_droppable: true,
+            },
         }
     }
 

@@ -20,13 +20,13 @@ pub(crate) use task::{AbortOnDrop, Task, Work};
 
 use crate::callbacks;
 use crate::conn::admission::ConnectionLimits;
-use crate::conn::http1::{Next, Then};
+use crate::conn::context::{EngineContext, WorkerContext};
+use crate::conn::http1::Handled;
+use crate::conn::next::Next;
 use crate::conn::siblings::{Pulse, Siblings, StandIn};
 use crate::conn::transport::Transport;
-use crate::context::{EngineContext, WorkerContext};
-use crate::observe::metrics_table::Count;
 use crate::process::open_listener::{self, Listener};
-use connection::{Buffers, Connection, Outcome, Readable, State};
+use connection::{Buffers, Connection, State};
 use counts::TurnCounts;
 use std::io;
 use std::ops::Range;
@@ -67,7 +67,7 @@ struct Arrival {
 struct Output {
     token: Token,
     bytes: Range<usize>,
-    next: Next,
+    handled: Handled,
 }
 
 /// Where a worker accepts connections.
@@ -129,11 +129,11 @@ impl<T: Transport> Engine<T> {
         stop_signal: Arc<StopSignal>,
     ) -> io::Result<Self> {
         let (poller, Acceptor { listener, pulse, siblings }) = (Poller::new()?, acceptor.into());
-        poller.add(&*listener, LISTENER, open_listener::interest(&cx.settings))?;
+        poller.add(&*listener, LISTENER, open_listener::interest(&cx.worker.settings))?;
         poller.add(&stop_signal, STOP_SIGNAL, Interest::Level)?;
         let ticker = Ticker::new(TICK)?;
         poller.add(&ticker, TICKER, Interest::Level)?;
-        poller.add(&*cx.wakeups, WAKEUPS, Interest::Level)?;
+        poller.add(&*cx.worker.wakeups, WAKEUPS, Interest::Level)?;
         Ok(Self {
             cx,
             limits,
@@ -208,7 +208,7 @@ impl<T: Transport> Engine<T> {
         self.pulse.begin(self.now);
         self.counts.woken = clock::exact();
         if timeout.is_none() {
-            self.cx.meter.awake_since(self.counts.woken);
+            self.cx.worker.meter.awake_since(self.counts.woken);
         }
         self.cx.common_headers.refresh();
         let mut ready = std::mem::take(&mut self.ready);
@@ -246,7 +246,7 @@ impl<T: Transport> Engine<T> {
             }
             self.handle();
             self.send();
-            self.counts.end_batch(&self.cx.meter);
+            self.counts.end_batch(&self.cx.worker.meter);
             batch = batches.next();
             if batch.is_none() {
                 break;
@@ -261,7 +261,7 @@ impl<T: Transport> Engine<T> {
         if wakeups {
             self.take_wakeups();
         }
-        self.counts.end_turn(&self.cx.meter, events_ready, self.connections.len());
+        self.counts.end_turn(&self.cx.worker.meter, events_ready, self.connections.len());
         Ok(true)
     }
 
@@ -284,18 +284,16 @@ impl<T: Transport> Engine<T> {
             let Some(connection) = self.connections.get_mut(token) else { continue };
             connection.ended |= ended;
             match connection.readable() {
-                Readable::Receive => {}
-                Readable::Handle => {
-                    connection.unread = true;
-                    self.arrivals.push(Arrival { token, bytes: used..used, is_end: false });
-                    continue;
-                }
-                Readable::Later => {
-                    connection.unread = true;
-                    continue;
-                }
-                Readable::End => {
+                Some(Next::Receive) => {}
+                Some(Next::Drop) => {
                     self.connections.remove(token);
+                    continue;
+                }
+                next => {
+                    connection.unread = true;
+                    if next == Some(Next::Continue) {
+                        self.arrivals.push(Arrival { token, bytes: used..used, is_end: false });
+                    }
                     continue;
                 }
             }
@@ -327,19 +325,9 @@ impl<T: Transport> Engine<T> {
         for Arrival { token, bytes, is_end } in self.arrivals.drain(..) {
             let Some(connection) = self.connections.get_mut(token) else { continue };
             let (start, bytes) = (self.buffers.out.len(), &mut self.arena[bytes]);
-            let wake = || self.cx.wakeups.waker(token);
-            match connection.receive(bytes, is_end, self.now, &self.cx, wake, &mut self.buffers) {
-                Outcome::Next(next) => {
-                    self.outputs.push(Output { token, bytes: start..self.buffers.out.len(), next });
-                }
-                Outcome::Discarded if connection.unread => self.again.push(token),
-                Outcome::Discarded => {}
-                Outcome::TurnedAway => {
-                    self.cx.meter.add(Count::TurnedAway, 1);
-                    self.connections.remove(token);
-                }
-                Outcome::End => drop(self.connections.remove(token)),
-            }
+            let wake = || self.cx.worker.wakeups.waker(token);
+            let handled = connection.receive(bytes, is_end, self.now, &self.cx, wake, &mut self.buffers);
+            self.outputs.push(Output { token, bytes: start..self.buffers.out.len(), handled });
         }
         let took = clock::exact() - begin;
         if took > HELD_UP {
@@ -347,16 +335,16 @@ impl<T: Transport> Engine<T> {
             (self.burst, self.streak) = (1, 0);
         }
         self.counts.handling += took;
-        self.cx.watch.took(took);
+        self.cx.worker.app.watch.took(took);
     }
 
     /// Sends all responses of a batch.
     #[inline]
     fn send(&mut self) {
         let mut outputs = std::mem::take(&mut self.outputs);
-        for Output { token, bytes, next } in outputs.drain(..) {
+        for Output { token, bytes, handled } in outputs.drain(..) {
             let Some(connection) = self.connections.get_mut(token) else {
-                dispose(next);
+                dispose(handled);
                 continue;
             };
             // More of a request's content may be here while its response is made.
@@ -374,16 +362,17 @@ impl<T: Transport> Engine<T> {
                         }
                     }
                     // The client is gone, but a handler of the application that has begun is finished.
-                    Err(_) if matches!(&next, Next::Handle(_, pending) if !connection.is_droppable(pending)) => {}
+                    Err(_) if matches!(&handled, Handled::Pending(_, pending) if !connection.is_droppable(pending)) => {
+                    }
                     Err(_) => {
                         self.connections.remove(token);
-                        dispose(next);
+                        dispose(handled);
                         continue;
                     }
                 }
                 connection.since = self.now;
             }
-            self.follow(token, next);
+            self.follow(token, handled);
         }
         self.outputs = outputs;
         self.buffers.out.clear();
@@ -391,12 +380,14 @@ impl<T: Transport> Engine<T> {
 
     /// Does what follows output that is in the socket, or `unsent`.
     #[inline]
-    fn follow(&mut self, token: Token, next: Next) {
+    fn follow(&mut self, token: Token, handled: Handled) {
         let Some(connection) = self.connections.get_mut(token) else { return };
         let has_unsent = !connection.unsent.is_empty();
-        match next {
-            Next::Receive if has_unsent && connection.state.is_reading() => self.write(token, None, Then::Continue),
-            Next::Receive => {
+        match handled {
+            Handled::Done(Next::Receive) if has_unsent && connection.state.is_reading() => {
+                self.write(token, None, Next::Continue);
+            }
+            Handled::Done(Next::Receive) => {
                 if connection.unread {
                     self.again.push(token);
                 }
@@ -406,18 +397,20 @@ impl<T: Transport> Engine<T> {
                     self.watch(token, Interest::Read);
                 }
             }
-            Next::Handle(future, pending) if connection.ended && connection.is_droppable(&pending) => {
+            Handled::Pending(future, pending) if connection.ended && connection.is_droppable(&pending) => {
                 self.connections.remove(token);
-                dispose(Next::Handle(future, pending));
+                dispose(Handled::Pending(future, pending));
             }
-            Next::Handle(future, pending) => {
+            Handled::Pending(future, pending) => {
                 let arrived = self.counts.woken;
                 connection.enter(State::Handling { pending, arrived, task: None }, self.now);
                 self.tasks.push(Task { token, work: Work::Response(future) });
                 self.watch(token, if has_unsent { Interest::ReadWrite } else { Interest::Read });
             }
-            Next::Send(None, Then::Close) if !has_unsent => drop(self.connections.remove(token)),
-            Next::Send(body, then) => self.write(token, body, then),
+            Handled::Done(Next::Close) if !has_unsent => drop(self.connections.remove(token)),
+            Handled::Done(Next::Drop) => drop(self.connections.remove(token)),
+            Handled::Done(next) => self.write(token, None, next),
+            Handled::Body(body, next) => self.write(token, Some(body), next),
         }
     }
 
@@ -437,6 +430,6 @@ impl<T: Transport> Engine<T> {
 
 /// Drops what would follow for a connection that has ended: a handler's future, say.
 #[cold]
-fn dispose(next: Next) {
-    callbacks::dispose("the future of a handler", next);
+fn dispose(handled: Handled) {
+    callbacks::dispose("the future of a handler", handled);
 }

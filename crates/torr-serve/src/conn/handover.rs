@@ -8,6 +8,8 @@ mod exchange;
 mod frame_guard;
 mod frame_scanner;
 mod gate;
+mod in_flight;
+mod noted_body;
 mod refusal;
 mod socket_stream;
 mod upgrade;
@@ -15,8 +17,8 @@ mod write_timeout;
 
 use crate::client::Client;
 use crate::conn::admission::Admission;
-use crate::conn::http1::HyperProtocol;
-use crate::context::WorkerContext;
+use crate::conn::context::WorkerContext;
+use crate::conn::next::HyperProtocol;
 use controller::Budget;
 use cutoff::Cutoff;
 use exchange::{Ending, Exchange};
@@ -24,6 +26,7 @@ use frame_guard::{FrameGuard, GRACE, STREAMS};
 use gate::{Gate, Served, ServedCell};
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use in_flight::InFlight;
 use socket_stream::{SocketStream, StreamParts};
 use std::os::fd::OwnedFd;
 use std::pin::{Pin, pin};
@@ -206,12 +209,12 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
 ) -> bool {
     let WorkerSignals { mut leaving, mut cutoff } = signals;
     let mut connection = pin!(connection);
-    let watched = is_watched.then_some(exchange);
+    let watched = is_watched.then(|| exchange.in_flight());
     let mut is_cut_off = false;
     // The time at which the connection's graceful end began, and its deadline.
     let (mut ending, mut deadline) = (None::<Instant>, None::<Instant>);
     loop {
-        let until_idle = match (watched.map(Exchange::idle_for), ending) {
+        let until_idle = match (watched.map(InFlight::idle_for), ending) {
             (None, _) => Duration::MAX,
             (Some(time), None) => worker.settings.idle_timeout.saturating_sub(time),
             (Some(time), Some(ending)) => GRACE.saturating_sub(time.min(ending.elapsed())),
@@ -219,14 +222,14 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
         let until_old = expires.filter(|_| ending.is_none());
         let until_old = until_old.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
         let until_deadline = deadline.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
-        let until_stuck = |exchange: &Exchange| worker.settings.write_timeout.saturating_sub(exchange.stuck_for());
+        let until_stuck = |requests: &InFlight| worker.settings.write_timeout.saturating_sub(requests.stuck_for());
         let until_stuck = watched.map_or(Duration::MAX, until_stuck);
         let until_cut_off = if is_cut_off { CUT_OFF_WAIT } else { Duration::MAX };
         let announced = ending.filter(|_| is_watched && !exchange.flow().is_final());
         let until_final = announced.map_or(Duration::MAX, |since| GRACE.saturating_sub(since.elapsed()));
         let wait = until_idle.min(until_old).min(until_deadline).min(until_stuck).min(until_cut_off);
         let wait = wait.min(until_final).max(LEAST_WAIT);
-        if is_cut_off && exchange.has_streams_only() {
+        if is_cut_off && exchange.in_flight().has_streams_only() {
             return false;
         }
         tokio::select! {
@@ -249,8 +252,8 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
             // The client goes on, whether it has read of the end or not.
             () = exchange.beyond() => exchange.flow().finish(),
             () = sleep(wait) => {
-                let stuck = watched.map_or(Duration::ZERO, Exchange::stuck_for);
-                let idle = watched.map_or(Duration::ZERO, Exchange::idle_for);
+                let stuck = watched.map_or(Duration::ZERO, InFlight::stuck_for);
+                let idle = watched.map_or(Duration::ZERO, InFlight::idle_for);
                 match ending {
                     _ if stuck >= worker.settings.write_timeout => return false,
                     None if idle >= worker.settings.idle_timeout || expires.is_some_and(|at| at <= Instant::now()) => {

@@ -1,24 +1,25 @@
 //! HTTP/1.1 on one connection: bytes in, responses out. Without sockets and clock, so that any order of events can be tested.
 
 mod content;
+mod handled;
 mod input;
-mod next;
 mod router_fields;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub(crate) use next::{HyperProtocol, LongBody, Next, PendingResponse, Then};
+pub(crate) use handled::{Handled, LongBody, PendingResponse};
 
 use crate::app::{Content as RequestContent, Outcome};
 use crate::client::Client;
-use crate::context::EngineContext;
+use crate::conn::context::EngineContext;
+use crate::conn::next::{HyperProtocol, Next};
+use crate::conn::visit::Note;
 use crate::message::body_pace::BodyPace;
 use crate::message::response::{Body, Response};
-use crate::observe::visit::Note;
 use content::{Content, ContentError, Gathered, Remainder, Upload};
+use handled::ResponseRules;
 use input::Input;
-use next::ResponseRules;
 use std::task::Waker;
 use std::time::Duration;
 use torr_wire::body::Framing;
@@ -139,24 +140,30 @@ impl Http1 {
     /// Handles bytes that have arrived, and those of the input before them, and appends responses to `out`. `wake` makes a
     /// waker for the connection, which calls [`Http1::invite`].
     #[inline]
-    pub fn receive(&mut self, bytes: &[u8], cx: &EngineContext, wake: impl Fn() -> Waker, out: &mut Vec<u8>) -> Next {
+    pub fn receive(
+        &mut self,
+        bytes: &[u8],
+        cx: &EngineContext,
+        wake: impl Fn() -> Waker,
+        out: &mut Vec<u8>,
+    ) -> Handled {
         if self.input.is_empty() {
-            let (used, next) = self.advance(bytes, cx, wake, out);
-            if used < bytes.len() && !next.is_end() {
+            let (used, handled) = self.advance(bytes, cx, wake, out);
+            if used < bytes.len() && !handled.is_end() {
                 self.input.push(&bytes[used..]);
-                self.input.is_unparsed = !matches!(next, Next::Receive);
+                self.input.is_unparsed = !matches!(handled, Handled::Done(Next::Receive));
             }
-            return next;
+            return handled;
         }
         let mut input = std::mem::take(&mut self.input);
         input.push(bytes);
-        let (used, next) = self.advance(input.unread(), cx, wake, out);
-        if !next.is_end() {
+        let (used, handled) = self.advance(input.unread(), cx, wake, out);
+        if !handled.is_end() {
             input.advance(used);
-            input.is_unparsed = !input.is_empty() && !matches!(next, Next::Receive);
+            input.is_unparsed = !input.is_empty() && !matches!(handled, Handled::Done(Next::Receive));
             self.input = input;
         }
-        next
+        handled
     }
 
     /// Keeps bytes unhandled, for hyper.
@@ -172,30 +179,29 @@ impl Http1 {
         cx: &EngineContext,
         wake: impl Fn() -> Waker,
         out: &mut Vec<u8>,
-    ) -> (usize, Next) {
+    ) -> (usize, Handled) {
         let begin = out.len();
         let mut at = 0;
         if !matches!(self.content, Content::None) {
             match self.continue_content(input, cx, out) {
-                (used, None) => at = used,
-                (used, Some(next)) => return (used, next),
+                (used, Handled::Done(Next::Continue)) => at = used,
+                ended => return ended,
             }
         }
         while at < input.len() {
             if out.len() - begin > ENOUGH_OUTPUT {
-                return (at, Next::CONTINUE);
+                return (at, Handled::Done(Next::Continue));
             }
-            let (used, next) = self.receive_request(&input[at..], cx, &wake, out);
+            let (used, handled) = self.receive_request(&input[at..], cx, &wake, out);
             at += used;
-            if let Some(next) = next {
-                return (at, next);
+            if !matches!(handled, Handled::Done(Next::Continue)) {
+                return (at, handled);
             }
         }
-        (at, Next::Receive)
+        (at, Handled::Done(Next::Receive))
     }
 
-    /// Handles the request at the front of `input`. Returns how much of the input is handled, and no next step if the next
-    /// request may follow.
+    /// Handles the request at the front of `input`. Returns also how much of the input is handled.
     #[inline]
     fn receive_request(
         &mut self,
@@ -203,10 +209,10 @@ impl Http1 {
         cx: &EngineContext,
         wake: impl Fn() -> Waker,
         out: &mut Vec<u8>,
-    ) -> (usize, Option<Next>) {
+    ) -> (usize, Handled) {
         let renamed;
         let mut headers = request::header_buffer();
-        let (mut known, limits) = (input, cx.settings.limits());
+        let (mut known, limits) = (input, cx.worker.settings.limits());
         let mut parsed = request::parse(input, &mut headers, limits);
         if let Err(WireError::Version) = parsed
             && let Some(copy) = request::as_http_1_1(input, limits)
@@ -218,12 +224,12 @@ impl Http1 {
         }
         let head = match parsed {
             Ok(Some(head)) => head,
-            Ok(None) => return (0, Some(Next::Receive)),
-            Err(error) => return (0, Some(self.refuse_head(error, input, cx, out))),
+            Ok(None) => return (0, Handled::Done(Next::Receive)),
+            Err(error) => return (0, self.refuse_head(error, input, cx, out)),
         };
         if (head.upgrade || head.method == "CONNECT") && is_for_hyper(&head, cx) {
             let protocol = HyperProtocol::Http1 { head: head.len, framing: head.framing };
-            return (0, Some(Next::Send(None, Then::HandOver(protocol))));
+            return (0, Handled::Done(Next::HandOver(protocol)));
         }
         let behind = &input[head.len..];
         let content = match head.framing {
@@ -231,13 +237,13 @@ impl Http1 {
             Framing::Length(length) if length <= behind.len() as u64 && length <= most_at_once(cx) => {
                 &behind[..length as usize]
             }
-            _ if cx.app.takes_body_as_it_comes(head.method, head.path(), cx) => {
-                let (used, next) = self.begin_upload(&head, behind, cx, wake, out);
-                return (head.len + used, next);
+            _ if cx.worker.app.takes_body_as_it_comes(head.method, head.path()) => {
+                let (used, handled) = self.begin_upload(&head, behind, cx, wake, out);
+                return (head.len + used, handled);
             }
             _ => {
-                let (used, next) = self.begin_gathering(&head, &known[..head.len], behind, cx, out);
-                return (head.len + used, next);
+                let (used, handled) = self.begin_gathering(&head, &known[..head.len], behind, cx, out);
+                return (head.len + used, handled);
             }
         };
         (head.len + content.len(), self.dispatch(&head, RequestContent::Whole(content), cx, out))
@@ -252,10 +258,10 @@ impl Http1 {
         behind: &[u8],
         cx: &EngineContext,
         out: &mut Vec<u8>,
-    ) -> (usize, Option<Next>) {
-        if matches!(head.framing, Framing::Length(length) if length > cx.settings.max_body) {
+    ) -> (usize, Handled) {
+        if matches!(head.framing, Framing::Length(length) if length > cx.worker.settings.max_body) {
             self.note_request(head, cx);
-            return (0, Some(self.refuse_content(ContentError::TooLarge, cx, out)));
+            return (0, self.refuse_content(ContentError::TooLarge, cx, out));
         }
         if head.expect_continue && behind.is_empty() {
             invite(out);
@@ -273,42 +279,46 @@ impl Http1 {
         cx: &EngineContext,
         wake: impl Fn() -> Waker,
         out: &mut Vec<u8>,
-    ) -> (usize, Option<Next>) {
-        if matches!(head.framing, Framing::Length(length) if length > cx.settings.most_streamed()) {
+    ) -> (usize, Handled) {
+        if matches!(head.framing, Framing::Length(length) if length > cx.worker.settings.most_streamed()) {
             self.note_request(head, cx);
-            return (behind.len(), Some(self.refuse_content(ContentError::TooLarge, cx, out)));
+            return (behind.len(), self.refuse_content(ContentError::TooLarge, cx, out));
         }
-        let (upload, receiver) =
-            Upload::new(head.framing, head.expect_continue && behind.is_empty(), BodyPace::new(&cx.settings), wake);
+        let (upload, receiver) = Upload::new(
+            head.framing,
+            head.expect_continue && behind.is_empty(),
+            BodyPace::new(&cx.worker.settings),
+            wake,
+        );
         self.content = Content::Uploaded(Box::new(upload));
         let used = match self.upload(behind, cx) {
             Ok(used) => used,
             Err(error) => {
                 self.note_request(head, cx);
-                return (behind.len(), Some(self.refuse_content(error, cx, out)));
+                return (behind.len(), self.refuse_content(error, cx, out));
             }
         };
-        let next = self.dispatch(head, RequestContent::Coming(receiver), cx, out);
-        if matches!(next, Some(Next::Handle(..))) {
+        let handled = self.dispatch(head, RequestContent::Coming(receiver), cx, out);
+        if matches!(handled, Handled::Pending(..)) {
             self.invite(out);
         }
-        (used, next)
+        (used, handled)
     }
 
-    /// Takes more of the content that is awaited, before any other request. Returns no next step if another request may follow.
+    /// Takes more of the content that is awaited, before any other request.
     #[cold]
-    fn continue_content(&mut self, input: &[u8], cx: &EngineContext, out: &mut Vec<u8>) -> (usize, Option<Next>) {
+    fn continue_content(&mut self, input: &[u8], cx: &EngineContext, out: &mut Vec<u8>) -> (usize, Handled) {
         match std::mem::take(&mut self.content) {
-            Content::None => (0, None),
+            Content::None => (0, Handled::Done(Next::Continue)),
             Content::Gathered(gathered) => self.gather(gathered, input, cx, out),
             uploaded @ Content::Uploaded(_) => {
                 // The response has been sent, so that a refusal cannot be.
                 self.content = uploaded;
                 match self.upload(input, cx) {
-                    Ok(used) if self.remainder() != Remainder::Unwanted => (used, None),
+                    Ok(used) if self.remainder() != Remainder::Unwanted => (used, Handled::Done(Next::Continue)),
                     _ => {
                         self.content = Content::None;
-                        (input.len(), Some(Next::LINGER))
+                        (input.len(), Handled::Done(Next::Linger))
                     }
                 }
             }
@@ -322,30 +332,30 @@ impl Http1 {
         input: &[u8],
         cx: &EngineContext,
         out: &mut Vec<u8>,
-    ) -> (usize, Option<Next>) {
-        let used = match gathered.receive(input, cx.settings.max_body) {
+    ) -> (usize, Handled) {
+        let used = match gathered.receive(input, cx.worker.settings.max_body) {
             Ok(used) => used,
             Err(error) => {
                 self.note_head(&gathered.head, cx);
-                return (input.len(), Some(self.refuse_content(error, cx, out)));
+                return (input.len(), self.refuse_content(error, cx, out));
             }
         };
         if !gathered.is_complete() {
             self.content = Content::Gathered(gathered);
-            return (used, Some(Next::Receive));
+            return (used, Handled::Done(Next::Receive));
         }
         let mut headers = request::header_buffer();
-        match request::parse(&gathered.head, &mut headers, cx.settings.limits()) {
+        match request::parse(&gathered.head, &mut headers, cx.worker.settings.limits()) {
             Ok(Some(head)) => (used, self.dispatch(&head, RequestContent::Whole(&gathered.body), cx, out)),
             // Unreachable: the bytes were parsed before, and have not changed.
-            _ => (used, Some(Next::CLOSE)),
+            _ => (used, Handled::Done(Next::Close)),
         }
     }
 
     /// Passes on what of `input` belongs to the content. Returns how much that is.
     fn upload(&mut self, input: &[u8], cx: &EngineContext) -> Result<usize, ContentError> {
         let Content::Uploaded(upload) = &mut self.content else { return Ok(0) };
-        let used = upload.receive(input, cx.settings.most_streamed())?;
+        let used = upload.receive(input, cx.worker.settings.most_streamed())?;
         if upload.is_complete() {
             self.content = Content::None;
         }
@@ -354,15 +364,21 @@ impl Http1 {
 
     /// Takes bytes that have arrived while a response is made (`is_handling`) or sent.
     #[cold]
-    pub fn receive_content(&mut self, bytes: &[u8], is_handling: bool, cx: &EngineContext, out: &mut Vec<u8>) -> Next {
+    pub fn receive_content(
+        &mut self,
+        bytes: &[u8],
+        is_handling: bool,
+        cx: &EngineContext,
+        out: &mut Vec<u8>,
+    ) -> Handled {
         match self.upload(bytes, cx) {
             Ok(used) => {
                 self.input.push(&bytes[used..]);
                 self.input.is_unparsed |= used < bytes.len();
-                Next::Receive
+                Handled::Done(Next::Receive)
             }
             Err(error) if is_handling => self.refuse_content(error, cx, out),
-            Err(_) => Next::CLOSE,
+            Err(_) => Handled::Done(Next::Close),
         }
     }
 
@@ -382,13 +398,13 @@ impl Http1 {
         pending: PendingResponse,
         cx: &EngineContext,
         out: &mut Vec<u8>,
-    ) -> Next {
-        self.put(response, pending.rules, self.remainder(), cx, out).unwrap_or(Next::CONTINUE)
+    ) -> Handled {
+        self.put(response, pending.rules, self.remainder(), cx, out)
     }
 
     /// Takes the end of the time for a request, or for its content while a handler works (`is_handling`). Returns `None` where
     /// the client is sent no response, since none of a request has arrived, or the response has been sent.
-    pub fn time_out(&mut self, is_handling: bool, cx: &EngineContext, out: &mut Vec<u8>) -> Option<Next> {
+    pub fn time_out(&mut self, is_handling: bool, cx: &EngineContext, out: &mut Vec<u8>) -> Option<Handled> {
         let part = self.part();
         match std::mem::take(&mut self.content) {
             Content::None if is_handling || part == Part::Nothing => return None,
@@ -401,7 +417,7 @@ impl Http1 {
                 }
             }
         }
-        self.note.get_or_insert_with(|| cx.visits.malformed(&self.client));
+        self.note.get_or_insert_with(|| cx.worker.visits.malformed(&self.client));
         Some(self.fail(408, "The request took too long\n", cx, out))
     }
 
@@ -415,7 +431,7 @@ impl Http1 {
         self.note = None;
     }
 
-    /// Calls the handler of a request. Returns `None` if the next request may follow.
+    /// Calls the handler of a request.
     #[inline]
     fn dispatch(
         &mut self,
@@ -423,9 +439,9 @@ impl Http1 {
         content: RequestContent<'_>,
         cx: &EngineContext,
         out: &mut Vec<u8>,
-    ) -> Option<Next> {
+    ) -> Handled {
         self.served += 1;
-        let most = cx.settings.requests_per_connection;
+        let most = cx.worker.settings.requests_per_connection;
         let rules = ResponseRules {
             to_head: head.method == "HEAD",
             http_1_1: head.http_1_1,
@@ -433,15 +449,14 @@ impl Http1 {
             is_last: self.ends_soon || most != 0 && self.served >= most,
         };
         let outcome = match self.note_request(head, cx) {
-            Some(client) => cx.app.call(head, content, &client, cx),
-            None => cx.app.call(head, content, &self.client, cx),
+            Some(client) => cx.worker.app.call(head, content, &client),
+            None => cx.worker.app.call(head, content, &self.client),
         };
         let (future, is_droppable) = match outcome {
             Outcome::Ready(response) => return self.put(response, rules, self.remainder(), cx, out),
-            Outcome::Pending(future) => (future, false),
-            Outcome::Droppable(future) => (future, true),
+            Outcome::Pending { future, is_droppable } => (future, is_droppable),
         };
-        Some(Next::Handle(future, PendingResponse { rules, is_droppable }))
+        Handled::Pending(future, PendingResponse { rules, is_droppable })
     }
 
     /// Returns how much of the request's content has not arrived.
@@ -462,25 +477,25 @@ impl Http1 {
         remainder: Remainder,
         cx: &EngineContext,
         out: &mut Vec<u8>,
-    ) -> Option<Next> {
-        let next = write(response, rules, remainder, self.note.as_mut(), cx, out);
-        if !matches!(next, Some(Next::Send(Some(_), _))) {
+    ) -> Handled {
+        let handled = write(response, rules, remainder, self.note.as_mut(), cx, out);
+        if !matches!(handled, Handled::Body(..)) {
             self.note = None;
         }
-        next
+        handled
     }
 
     /// Notes a request where a setting requires that. Returns the client then, as far as a proxy tells.
     #[inline]
     fn note_request(&mut self, head: &RequestHead<'_, '_>, cx: &EngineContext) -> Option<Client> {
-        if cx.visits.are_noted() { Some(self.take_note(head, cx)) } else { None }
+        if cx.worker.visits.are_noted() { Some(self.take_note(head, cx)) } else { None }
     }
 
     #[cold]
     fn take_note(&mut self, head: &RequestHead<'_, '_>, cx: &EngineContext) -> Client {
         let protocol = if head.http_1_1 { "HTTP/1.1" } else { "HTTP/1.0" };
         let fields: Vec<_> = head.headers.iter().map(|field| (field.name, field.value)).collect();
-        let (client, note) = cx.visits.begin(&self.client, [head.method, head.target, protocol], &fields);
+        let (client, note) = cx.worker.visits.begin(&self.client, [head.method, head.target, protocol], &fields);
         self.note = Some(note);
         client
     }
@@ -489,25 +504,25 @@ impl Http1 {
     #[cold]
     fn note_head(&mut self, head: &[u8], cx: &EngineContext) {
         let mut headers = request::header_buffer();
-        if let Ok(Some(head)) = request::parse(head, &mut headers, cx.settings.limits()) {
+        if let Ok(Some(head)) = request::parse(head, &mut headers, cx.worker.settings.limits()) {
             self.note_request(&head, cx);
         }
     }
 
     /// Handles what is no request of HTTP/1.1: the preface of HTTP/2, or a fault.
     #[cold]
-    fn refuse_head(&mut self, error: WireError, input: &[u8], cx: &EngineContext, out: &mut Vec<u8>) -> Next {
+    fn refuse_head(&mut self, error: WireError, input: &[u8], cx: &EngineContext, out: &mut Vec<u8>) -> Handled {
         let arrived = input.len().min(HTTP2_PREFACE.len());
-        let may_be_http2 = cx.settings.http2 && self.served == 0 && input[..arrived] == HTTP2_PREFACE[..arrived];
+        let may_be_http2 = cx.worker.settings.http2 && self.served == 0 && input[..arrived] == HTTP2_PREFACE[..arrived];
         match error {
-            WireError::Version if may_be_http2 && arrived < HTTP2_PREFACE.len() => Next::Receive,
-            WireError::Version if may_be_http2 => Next::Send(None, Then::HandOver(HyperProtocol::Http2)),
+            WireError::Version if may_be_http2 && arrived < HTTP2_PREFACE.len() => Handled::Done(Next::Receive),
+            WireError::Version if may_be_http2 => Handled::Done(Next::HandOver(HyperProtocol::Http2)),
             _ => self.refuse(error, cx, out),
         }
     }
 
     #[cold]
-    fn refuse_content(&mut self, error: ContentError, cx: &EngineContext, out: &mut Vec<u8>) -> Next {
+    fn refuse_content(&mut self, error: ContentError, cx: &EngineContext, out: &mut Vec<u8>) -> Handled {
         self.content = Content::None;
         match error {
             ContentError::TooLarge => self.fail(413, "The body is too large\n", cx, out),
@@ -517,17 +532,17 @@ impl Http1 {
 
     /// Refuses a request that breaks the rules of HTTP.
     #[cold]
-    fn refuse(&mut self, error: WireError, cx: &EngineContext, out: &mut Vec<u8>) -> Next {
-        self.note.get_or_insert_with(|| cx.visits.malformed(&self.client));
+    fn refuse(&mut self, error: WireError, cx: &EngineContext, out: &mut Vec<u8>) -> Handled {
+        self.note.get_or_insert_with(|| cx.worker.visits.malformed(&self.client));
         self.fail(status_of(error), format!("{error}\n"), cx, out)
     }
 
     /// Sends a failure after which the connection ends.
     #[cold]
-    fn fail(&mut self, status: u16, why: impl Into<Body>, cx: &EngineContext, out: &mut Vec<u8>) -> Next {
+    fn fail(&mut self, status: u16, why: impl Into<Body>, cx: &EngineContext, out: &mut Vec<u8>) -> Handled {
         let rules = ResponseRules { to_head: false, http_1_1: true, keep_alive: false, is_last: true };
         self.put(Response::error(status, why), rules, Remainder::Unwanted, cx, out);
-        Next::LINGER
+        Handled::Done(Next::Linger)
     }
 }
 
@@ -538,7 +553,7 @@ fn invite(out: &mut Vec<u8>) {
 
 /// Returns the length of content up to which it is handed over with its header section, if it has arrived.
 fn most_at_once(cx: &EngineContext) -> u64 {
-    cx.settings.max_body.min(cx.settings.most_streamed())
+    cx.worker.settings.max_body.min(cx.worker.settings.most_streamed())
 }
 
 /// Whether a request may upgrade its connection. A request for HTTP/2 by `Upgrade` may not: that way was removed (RFC 9113,
@@ -546,5 +561,5 @@ fn most_at_once(cx: &EngineContext) -> u64 {
 #[cold]
 fn is_for_hyper(head: &RequestHead<'_, '_>, cx: &EngineContext) -> bool {
     let offered = || head.header("upgrade").is_some_and(|protocol| !protocol.eq_ignore_ascii_case(b"h2c"));
-    (head.method == "CONNECT" || offered()) && cx.app.takes_body_as_it_comes(head.method, head.path(), cx)
+    (head.method == "CONNECT" || offered()) && cx.worker.app.takes_body_as_it_comes(head.method, head.path())
 }

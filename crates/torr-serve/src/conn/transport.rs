@@ -8,6 +8,7 @@ pub(crate) use tls::Tls;
 
 use crate::client::Client;
 use crate::conn::admission::Admission;
+use crate::conn::next::Next;
 use torr_net::tls::{TlsAcceptor, TlsError, TlsServer};
 
 /// The layers below HTTP on one connection, without a socket.
@@ -27,14 +28,15 @@ pub(crate) trait Transport: Sized + 'static {
     /// Decodes what has arrived, within `bytes` or into `plain`. Appends what has to be sent in return to `out`.
     ///
     /// # Errors
-    /// If the client does not keep to the protocol, or has too many connections.
+    /// The end of a connection whose HTTP does not begin: [`Next::Linger`] after output that tells the client of its fault,
+    /// [`Next::Drop`] for a client that is turned away.
     fn receive<'b>(
         &mut self,
         bytes: &'b mut [u8],
         peer: Peer<'_>,
         plain: &'b mut Vec<u8>,
         out: &mut Vec<u8>,
-    ) -> Result<Received<'b>, Refusal>;
+    ) -> Result<Received<'b>, Next>;
 
     /// Encodes what `put` appends to its buffer, and appends that to `out`. `plain` is memory for the time between.
     ///
@@ -70,15 +72,6 @@ pub(crate) struct Received<'b> {
     pub is_http2: bool,
 }
 
-/// Why a connection ends before its HTTP begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// A fault that the output tells the client of, so that the connection ends by a lingering close.
-    Explained,
-    /// A client that is turned away without output.
-    TurnedAway,
-}
-
 /// No transport of its own: bytes of HTTP on the socket.
 pub(crate) struct Plain;
 
@@ -103,7 +96,7 @@ impl Transport for Plain {
         _: Peer<'_>,
         _: &'b mut Vec<u8>,
         _: &mut Vec<u8>,
-    ) -> Result<Received<'b>, Refusal> {
+    ) -> Result<Received<'b>, Next> {
         Ok(Received { bytes, is_http2: false })
     }
 

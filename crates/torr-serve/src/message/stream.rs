@@ -26,8 +26,6 @@ pub struct Stream {
     /// The step that the body has returned and that is not used.
     next: Option<Step>,
     frames: Option<Pin<Box<dyn Frames + Send>>>,
-    /// The number of bytes of the body that were put into a buffer since [`Stream::take_carried`].
-    carried: u64,
     /// The names of the fields that may stand in the trailer section.
     announced: Vec<HeaderName>,
 }
@@ -52,17 +50,6 @@ enum Step {
     End,
     /// The body failed or panicked.
     Failure,
-}
-
-/// The outcome of filling a buffer with the next part of a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fill {
-    /// The buffer holds the next part; if it is empty, the body has ended.
-    Ready,
-    /// There is no next part yet.
-    Pending,
-    /// The body cannot be sent to its end.
-    Short,
 }
 
 /// A response's body did not come to its end.
@@ -110,18 +97,12 @@ impl Stream {
     /// length is cut off there; if it ends before, the connection is closed, since the client would wait for ever.
     pub fn new(body: impl Body + Send + 'static, length: Option<u64>) -> Self {
         let framing = framing_of(&body, length);
-        Self {
-            framing,
-            next: None,
-            frames: Some(Box::pin(BodyMemory { body: Some(body) })),
-            carried: 0,
-            announced: Vec::new(),
-        }
+        Self { framing, next: None, frames: Some(Box::pin(BodyMemory { body: Some(body) })), announced: Vec::new() }
     }
 
     /// Returns the stand-in for a body that is announced and never sent, in the response to a HEAD.
     pub(crate) fn unsent(framing: Framing) -> Self {
-        Self { framing, next: None, frames: None, carried: 0, announced: Vec::new() }
+        Self { framing, next: None, frames: None, announced: Vec::new() }
     }
 
     pub(crate) fn framing(&self) -> Framing {
@@ -164,7 +145,7 @@ impl Stream {
                 Poll::Pending => {}
             }
         }
-        Err(Self { framing, next, frames: Some(memory), carried: 0, announced: Vec::new() })
+        Err(Self { framing, next, frames: Some(memory), announced: Vec::new() })
     }
 
     /// Waits for the next step.
@@ -178,15 +159,20 @@ impl Stream {
         .await;
     }
 
-    /// Puts the part that is at hand into an empty buffer, framed.
-    pub(crate) fn fill(&mut self, buffer: &mut Vec<u8>) -> Fill {
+    /// Puts the part that is at hand into an empty buffer, framed. The buffer stays empty at the body's end. Returns how many bytes
+    /// of the body that is, without their framing; pending if nothing is at hand yet.
+    ///
+    /// # Errors
+    /// If the body cannot be sent to its end.
+    pub(crate) fn fill(&mut self, buffer: &mut Vec<u8>) -> Poll<Result<u64, BodyFailed>> {
+        let mut carried = 0;
         while buffer.len() < PIECE && self.frames.is_some() && self.framing != Framing::Length(0) {
             let step = match self.next.take() {
                 Some(step) => Poll::Ready(step),
                 None => self.poll_step(&mut Context::from_waker(Waker::noop())),
             };
             match step {
-                Poll::Ready(Step::Data(data)) => self.put(data, buffer),
+                Poll::Ready(Step::Data(data)) => carried += self.put(data, buffer),
                 Poll::Ready(Step::Trailers(trailers)) => {
                     if self.framing == Framing::Chunked {
                         self.end_with(&trailers, buffer);
@@ -196,29 +182,26 @@ impl Stream {
                     self.let_go();
                     match self.framing {
                         Framing::Chunked => encode::last_chunk(buffer),
-                        Framing::Length(_) => return Fill::Short,
+                        Framing::Length(_) => return Poll::Ready(Err(BodyFailed)),
                         Framing::UntilClose | Framing::Nothing => {}
                     }
                 }
                 Poll::Ready(Step::Failure) => {
                     self.next = Some(Step::Failure);
                     // The client receives what came before the failure.
-                    return if buffer.is_empty() { Fill::Short } else { Fill::Ready };
+                    return Poll::Ready(if buffer.is_empty() { Err(BodyFailed) } else { Ok(carried) });
                 }
-                Poll::Pending => return if buffer.is_empty() { Fill::Pending } else { Fill::Ready },
+                Poll::Pending if buffer.is_empty() => return Poll::Pending,
+                Poll::Pending => break,
             }
         }
-        Fill::Ready
+        Poll::Ready(Ok(carried))
     }
 
-    /// Returns the number of bytes of the body, without its framing, that were made ready since the last call.
-    pub(crate) fn take_carried(&mut self) -> u64 {
-        std::mem::take(&mut self.carried)
-    }
-
-    fn put(&mut self, mut data: Bytes, buffer: &mut Vec<u8>) {
+    /// Puts one piece into the buffer. Returns how many bytes of the body that is.
+    fn put(&mut self, mut data: Bytes, buffer: &mut Vec<u8>) -> u64 {
         let piece = data.split_to(data.len().min(PIECE));
-        self.carried += match &self.framing {
+        let carried = match &self.framing {
             Framing::Length(left) => (piece.len() as u64).min(*left),
             Framing::Chunked | Framing::UntilClose => piece.len() as u64,
             Framing::Nothing => 0,
@@ -236,6 +219,7 @@ impl Stream {
         if !data.is_empty() {
             self.next = Some(Step::Data(data));
         }
+        carried
     }
 
     /// Ends a body in chunks with those of its trailers that were announced and may stand there.

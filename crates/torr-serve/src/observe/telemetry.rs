@@ -62,6 +62,11 @@ impl Counts {
         let cell = self.cell(COUNTS + gauge as usize);
         let _ = cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
     }
+
+    /// Returns all workers' counters and the application's metrics in Prometheus' text format.
+    pub fn text(&self, metrics: &[Metric]) -> String {
+        text::of(&self.table, metrics)
+    }
 }
 
 impl Deref for Meter {
@@ -128,11 +133,6 @@ impl Meter {
     /// Returns the row for use by other threads.
     pub fn elsewhere(&self) -> Counts {
         self.counts.clone()
-    }
-
-    /// Returns all workers' counters and the application's metrics in Prometheus' text format.
-    pub fn text(&self, metrics: &[Metric]) -> String {
-        text::of(&self.table, metrics)
     }
 }
 

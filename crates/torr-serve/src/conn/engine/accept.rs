@@ -61,7 +61,7 @@ impl<T: Transport> Engine<T> {
         self.receive(&accepted);
         accepted.clear();
         self.accepted = accepted;
-        self.cx.meter.set(Gauge::Open, self.connections.len() as u64);
+        self.cx.worker.meter.set(Gauge::Open, self.connections.len() as u64);
         more
     }
 
@@ -81,26 +81,26 @@ impl<T: Transport> Engine<T> {
                 return Accepted::Nothing;
             }
         };
-        self.cx.meter.add(Count::Accepted, 1);
+        self.cx.worker.meter.add(Count::Accepted, 1);
         // A proxy has the connections of many clients.
         let ip = peer.map(|peer| peer.ip());
-        let is_trusted = self.cx.settings.trusted_proxies.trusts(ip);
+        let is_trusted = self.cx.worker.settings.trusted_proxies.trusts(ip);
         let counted = ip.filter(|_| !is_trusted);
-        if self.cx.settings.proxy_protocol == ProxyProtocol::Required && !is_trusted {
-            self.cx.meter.add(Count::TurnedAway, 1);
+        if self.cx.worker.settings.proxy_protocol == ProxyProtocol::Required && !is_trusted {
+            self.cx.worker.meter.add(Count::TurnedAway, 1);
             return Accepted::TurnedAway;
         }
         let Ok(admission) = self.limits.admit(counted) else {
-            self.cx.meter.add(Count::TurnedAway, 1);
+            self.cx.worker.meter.add(Count::TurnedAway, 1);
             tracing::debug!(?peer, "a connection beyond the limit is turned away");
             // A client that expects TLS could not read the response.
-            if self.cx.tls.is_none() {
+            if self.cx.worker.tls.is_none() {
                 turn_away(&socket, &self.cx.common_headers);
             }
             return Accepted::TurnedAway;
         };
-        let Ok(transport) = T::accept(self.cx.tls.as_ref()) else { return Accepted::TurnedAway };
-        let describes = self.cx.app.describes_connections();
+        let Ok(transport) = T::accept(self.cx.worker.tls.as_ref()) else { return Accepted::TurnedAway };
+        let describes = self.cx.worker.app.shared.describes_connections();
         let connection = describes.then(|| Arc::new(ConnectionInfo::of(&socket, peer)));
         let http = Http1::new(Client { address: peer, connection, ..Client::default() });
         let mut connection = Connection::new(socket, admission, transport, http, self.now, false);
@@ -111,7 +111,7 @@ impl<T: Transport> Engine<T> {
     /// Returns the time at which a connection that begins now is old.
     #[inline]
     fn expiry(&self) -> Nanos {
-        let age = clock::nanos(self.cx.settings.max_connection_age);
+        let age = clock::nanos(self.cx.worker.settings.max_connection_age);
         // Connections that were opened together do not end together, and their clients do not come again together.
         if age == 0 { Nanos::MAX } else { (self.now + age).saturating_sub(fastrand::u64(0..=age / 10)) }
     }
@@ -124,7 +124,7 @@ impl<T: Transport> Engine<T> {
         let added = self
             .listener
             .as_deref()
-            .map(|listener| self.poller.add(listener, LISTENER, open_listener::interest(&self.cx.settings)));
+            .map(|listener| self.poller.add(listener, LISTENER, open_listener::interest(&self.cx.worker.settings)));
         match added {
             // What made the pause necessary may make this fail as well, until the next pause is over.
             Some(Err(error)) if error.kind() != io::ErrorKind::AlreadyExists => {

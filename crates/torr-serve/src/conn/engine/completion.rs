@@ -22,14 +22,14 @@ impl<T: Transport> Engine<T> {
                 continue;
             };
             let State::Handling { pending, arrived, .. } = connection.enter(State::Reading, self.now) else { continue };
-            self.cx.meter.took(clock::exact().saturating_sub(arrived), 1);
+            self.cx.worker.meter.took(clock::exact().saturating_sub(arrived), 1);
             let start = self.buffers.out.len();
-            let next = connection.respond(response, pending, &self.cx, &mut self.buffers);
-            self.outputs.push(Output { token, bytes: start..self.buffers.out.len(), next });
+            let handled = connection.respond(response, pending, &self.cx, &mut self.buffers);
+            self.outputs.push(Output { token, bytes: start..self.buffers.out.len(), handled });
         }
-        self.cx.meter.take_responses();
+        self.cx.worker.meter.take_responses();
         self.send();
-        self.cx.meter.busy_until(clock::exact());
+        self.cx.worker.meter.busy_until(clock::exact());
     }
 
     /// Takes a body of which the next part, or the end, has come.
@@ -52,18 +52,18 @@ impl<T: Transport> Engine<T> {
 
     /// Handles the wake-ups of connections: their handlers have taken content, or ask for it, or want no more of it.
     pub(super) fn take_wakeups(&mut self) {
-        for token in self.cx.wakeups.take() {
+        for token in self.cx.worker.wakeups.take() {
             let Some(connection) = self.connections.get_mut(token) else { continue };
             let start = self.buffers.out.len();
             // As long as there was no room, the client could not send: its time begins now.
             if !matches!(connection.state, State::Writing { .. } | State::Lingering { .. }) {
                 connection.since = self.now;
             }
-            let next = connection.invite(&mut self.buffers);
+            let handled = connection.invite(&mut self.buffers);
             if connection.unread && !connection.http.has_backpressure() {
                 self.again.push(token);
             }
-            self.outputs.push(Output { token, bytes: start..self.buffers.out.len(), next });
+            self.outputs.push(Output { token, bytes: start..self.buffers.out.len(), handled });
         }
         self.send();
     }

@@ -2,13 +2,15 @@
 
 use super::task::AbortOnDrop;
 use crate::conn::admission::Admission;
-use crate::conn::http1::{Http1, HyperProtocol, LongBody, Next, Part, PendingResponse, Then};
-use crate::conn::transport::{Peer, Received, Refusal, Transport};
-use crate::context::EngineContext;
+use crate::conn::context::EngineContext;
+use crate::conn::http1::{Handled, Http1, LongBody, Part, PendingResponse};
+use crate::conn::next::{HyperProtocol, Next};
+use crate::conn::transport::{Peer, Received, Transport};
 use crate::message::response::Response;
-use crate::message::stream::Fill;
+use crate::message::stream::BodyFailed;
+use crate::observe::metrics_table::Count;
 use std::os::fd::OwnedFd;
-use std::task::Waker;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 use torr_net::{Interest, Nanos, socket, tcp_info};
 
@@ -44,36 +46,12 @@ pub(super) enum State {
     /// it has been started.
     Handling { pending: PendingResponse, arrived: Nanos, task: Option<AbortOnDrop> },
     /// The socket takes what is unsent, and then the rest of `body`.
-    Writing { body: Option<LongBody>, then: Then },
+    Writing { body: Option<LongBody>, then: Next },
     /// The application makes the next part of a body, for which a task waits.
-    Producing { is_endless: bool, then: Then, task: Option<AbortOnDrop> },
+    Producing { is_endless: bool, then: Next, task: Option<AbortOnDrop> },
     /// The last response is sent. What the client still sends is read and discarded: to close at once would make the kernel
     /// reset the connection, and the client might never read the response.
     Lingering { began: Nanos },
-}
-
-/// The action of a connection on a socket that may be readable.
-pub(super) enum Readable {
-    /// The connection receives.
-    Receive,
-    /// The connection handles requests that it has already.
-    Handle,
-    /// The connection receives later, since something else comes first.
-    Later,
-    /// The connection ends, since its client is gone and takes no response.
-    End,
-}
-
-/// The consequence of bytes that have arrived.
-pub(super) enum Outcome {
-    /// Output is to be sent, and this follows.
-    Next(Next),
-    /// Bytes were discarded, and more may be.
-    Discarded,
-    /// The connection ends without output.
-    End,
-    /// The connection ends without output, since its client is not to be served.
-    TurnedAway,
 }
 
 /// Memory that connections share while they are worked on.
@@ -169,19 +147,20 @@ impl<T: Transport> Connection<T> {
         pending.is_droppable && !self.http.has_upload_room()
     }
 
-    /// Returns what to do with a socket that may be readable.
+    /// Returns what to do now that the socket may be readable; `None` if something else comes first.
     #[inline]
-    pub fn readable(&self) -> Readable {
+    pub fn readable(&self) -> Option<Next> {
         match &self.state {
             // Requests that have arrived are handled first: else a client that sends fast would fill the memory, and a client
             // that has ended its side would be gone before it is sent its responses.
-            State::Reading if self.http.has_backlog() => Readable::Handle,
-            State::Reading if !self.http.has_backpressure() => Readable::Receive,
-            State::Lingering { .. } => Readable::Receive,
-            _ if self.http.has_upload_room() => Readable::Receive,
-            State::Handling { pending, .. } if self.ended && pending.is_droppable => Readable::End,
-            State::Producing { .. } if self.ended => Readable::End,
-            _ => Readable::Later,
+            State::Reading if self.http.has_backlog() => Some(Next::Continue),
+            State::Reading if !self.http.has_backpressure() => Some(Next::Receive),
+            State::Lingering { .. } => Some(Next::Receive),
+            _ if self.http.has_upload_room() => Some(Next::Receive),
+            // The client is gone, and takes no response.
+            State::Handling { pending, .. } if self.ended && pending.is_droppable => Some(Next::Drop),
+            State::Producing { .. } if self.ended => Some(Next::Drop),
+            _ => None,
         }
     }
 
@@ -196,12 +175,13 @@ impl<T: Transport> Connection<T> {
         cx: &EngineContext,
         wake: impl Fn() -> Waker,
         buffers: &mut Buffers,
-    ) -> Outcome {
+    ) -> Handled {
         match self.state {
             _ if is_end => return self.receive_end(),
             State::Lingering { .. } => {
+                // The bytes are discarded.
                 self.since = now;
-                return Outcome::Discarded;
+                return Handled::Done(Next::Receive);
             }
             _ => {}
         }
@@ -211,15 +191,19 @@ impl<T: Transport> Connection<T> {
             Ok(Received { bytes, is_http2: false }) => bytes,
             Ok(Received { bytes, is_http2: true }) => {
                 self.http.keep(bytes);
-                return Outcome::Next(Next::Send(None, Then::HandOver(HyperProtocol::Http2)));
+                return Handled::Done(Next::HandOver(HyperProtocol::Http2));
             }
-            Err(Refusal::Explained) => return Outcome::Next(Next::LINGER),
-            Err(Refusal::TurnedAway) => return Outcome::TurnedAway,
+            Err(next) => {
+                if next == Next::Drop {
+                    cx.worker.meter.add(Count::TurnedAway, 1);
+                }
+                return Handled::Done(next);
+            }
         };
-        Outcome::Next(match self.state {
+        match self.state {
             State::Reading => self.receive_requests(bytes, now, cx, wake, plain, out),
             _ => self.receive_content(bytes, now, cx, plain, out),
-        })
+        }
     }
 
     #[inline]
@@ -231,12 +215,12 @@ impl<T: Transport> Connection<T> {
         wake: impl Fn() -> Waker,
         plain: &mut Vec<u8>,
         out: &mut Vec<u8>,
-    ) -> Next {
+    ) -> Handled {
         let (part, has_ended) = (self.http.part(), self.transport.has_ended());
-        let next = self.encode(plain, out, |http, out| match http.receive(bytes, cx, wake, out) {
+        let handled = self.encode(plain, out, |http, out| match http.receive(bytes, cx, wake, out) {
             // An incomplete request stays incomplete.
-            Next::Receive if has_ended => Next::CLOSE,
-            next => next,
+            Handled::Done(Next::Receive) if has_ended => Handled::Done(Next::Close),
+            handled => handled,
         });
         if self.http.part() != part || self.http.has_upload_room() {
             if part == Part::Content {
@@ -244,7 +228,7 @@ impl<T: Transport> Connection<T> {
             }
             self.since = now;
         }
-        next
+        handled
     }
 
     /// Returns the time since the client's last bytes.
@@ -261,7 +245,7 @@ impl<T: Transport> Connection<T> {
         cx: &EngineContext,
         plain: &mut Vec<u8>,
         out: &mut Vec<u8>,
-    ) -> Next {
+    ) -> Handled {
         let is_handling = self.state.is_handling();
         if !matches!(self.state, State::Writing { .. }) {
             self.http.wait(self.waited(now));
@@ -272,11 +256,11 @@ impl<T: Transport> Connection<T> {
 
     /// Handles the end of the client's side: complete requests have their responses, and an incomplete one stays incomplete.
     #[cold]
-    fn receive_end(&mut self) -> Outcome {
+    fn receive_end(&mut self) -> Handled {
         if self.state.is_reading() {
             self.end_transport();
         }
-        Outcome::End
+        Handled::Done(Next::Drop)
     }
 
     /// Takes the response of the handler that is waited for.
@@ -286,45 +270,46 @@ impl<T: Transport> Connection<T> {
         pending: PendingResponse,
         cx: &EngineContext,
         buffers: &mut Buffers,
-    ) -> Next {
+    ) -> Handled {
         self.encode(&mut buffers.plain, &mut buffers.out, |http, out| http.respond(response, pending, cx, out))
     }
 
     /// Sends `100 Continue` to a client that waits for it, if the handler reads the content.
-    pub fn invite(&mut self, buffers: &mut Buffers) -> Next {
+    pub fn invite(&mut self, buffers: &mut Buffers) -> Handled {
         let is_handling = self.state.is_handling();
         self.encode(&mut buffers.plain, &mut buffers.out, |http, out| {
             if is_handling {
                 http.invite(out);
             }
-            Next::Receive
+            Handled::Done(Next::Receive)
         })
     }
 
     /// Takes the end of the time for a request. Returns `None` where the connection ends without a response.
-    pub fn time_out(&mut self, cx: &EngineContext, buffers: &mut Buffers) -> Option<Next> {
+    pub fn time_out(&mut self, cx: &EngineContext, buffers: &mut Buffers) -> Option<Handled> {
         let is_handling = self.state.is_handling();
         if !is_handling && !self.state.is_reading() {
             return None;
         }
         let mut has_response = false;
-        let next = self.encode(&mut buffers.plain, &mut buffers.out, |http, out| {
-            let next = http.time_out(is_handling, cx, out);
-            has_response = next.is_some();
-            next.unwrap_or(Next::Receive)
+        let handled = self.encode(&mut buffers.plain, &mut buffers.out, |http, out| {
+            let handled = http.time_out(is_handling, cx, out);
+            has_response = handled.is_some();
+            handled.unwrap_or(Handled::Done(Next::Receive))
         });
-        has_response.then_some(next)
+        has_response.then_some(handled)
     }
 
     /// Puts the next part of a long body into the empty `unsent`, which stays empty at the body's end.
-    pub fn fill(&mut self, plain: &mut Vec<u8>) -> Fill {
-        let State::Writing { body: Some(body), .. } = &mut self.state else { return Fill::Ready };
+    ///
+    /// # Errors
+    /// If the body cannot be sent to its end.
+    pub fn fill(&mut self, plain: &mut Vec<u8>) -> Poll<Result<(), BodyFailed>> {
+        let State::Writing { body: Some(body), .. } = &mut self.state else { return Poll::Ready(Ok(())) };
         match self.transport.send(plain, &mut self.unsent, |out| body.fill(out)) {
-            Ok((fill, carried)) => {
-                self.http.count_sent(carried);
-                fill
-            }
-            Err(_) => Fill::Short,
+            Ok(filled) => filled.map_ok(|bytes| self.http.count_sent(bytes)),
+            // The keys are used up.
+            Err(_) => Poll::Ready(Err(BodyFailed)),
         }
     }
 
@@ -345,18 +330,18 @@ impl<T: Transport> Connection<T> {
         &mut self,
         plain: &mut Vec<u8>,
         out: &mut Vec<u8>,
-        put: impl FnOnce(&mut Http1, &mut Vec<u8>) -> Next,
-    ) -> Next {
+        put: impl FnOnce(&mut Http1, &mut Vec<u8>) -> Handled,
+    ) -> Handled {
         let Self { transport, http, .. } = self;
         match transport.send(plain, out, |out| put(http, out)) {
-            Ok(next) => {
-                if next.is_end() {
+            Ok(handled) => {
+                if handled.is_end() {
                     transport.end(out);
                 }
-                next
+                handled
             }
             // The keys are used up.
-            Err(_) => Next::CLOSE,
+            Err(_) => Handled::Done(Next::Close),
         }
     }
 }

@@ -4,7 +4,8 @@ use super::Engine;
 use super::connection::Connection;
 use super::task::{Task, Work};
 use crate::conn::handover::{ConnectionParts, HandedOver, Returned};
-use crate::conn::http1::{Http1, HyperProtocol, Then};
+use crate::conn::http1::Http1;
+use crate::conn::next::{HyperProtocol, Next};
 use crate::conn::transport::Transport;
 use crate::observe::metrics_table::Count;
 use torr_net::{Token, clock};
@@ -18,7 +19,7 @@ impl<T: Transport> Engine<T> {
         if interest.is_some() && self.poller.remove(&socket).is_err() {
             return;
         }
-        self.cx.meter.add(Count::HandedOver, 1);
+        self.cx.worker.meter.add(Count::HandedOver, 1);
         let (client, served, input) = http.into_parts();
         let parts = ConnectionParts { socket, admission, tls: transport.into_tls(), input, client, served, expires };
         self.tasks.push(Task { token, work: Work::Connection(HandedOver { parts, protocol }) });
@@ -37,7 +38,7 @@ impl<T: Transport> Engine<T> {
         if is_kept_alive {
             self.again.push(token);
         } else {
-            self.write(token, None, Then::Linger);
+            self.write(token, None, Next::Linger);
         }
     }
 }

@@ -27,7 +27,7 @@ impl<T: Transport> Engine<T> {
         for stand_in in begun {
             // No connection has this index.
             let token = Token::new(u32::MAX, stand_in.sibling as u32);
-            if self.poller.add(&*stand_in.listener, token, open_listener::interest(&self.cx.settings)).is_ok() {
+            if self.poller.add(&*stand_in.listener, token, open_listener::interest(&self.cx.worker.settings)).is_ok() {
                 self.stand_ins.push(stand_in);
             }
         }

@@ -27,8 +27,8 @@ impl<T: Transport> Engine<T> {
         self.now = clock::coarse();
         self.cx.common_headers.refresh();
         self.resume_accepting();
-        self.cx.visits.flush();
-        self.cx.watch.tick();
+        self.cx.worker.visits.flush();
+        self.cx.worker.app.watch.tick();
         let pause = self.look_pause();
         for connection in self.connections.values_mut() {
             if matches!(connection.state, State::Writing { .. }) && connection.look(self.now, pause) {
@@ -36,7 +36,7 @@ impl<T: Transport> Engine<T> {
             }
         }
         self.look_after_siblings();
-        if !self.cx.settings.max_connection_age.is_zero() {
+        if !self.cx.worker.settings.max_connection_age.is_zero() {
             self.end_old_connections();
         }
         let overdue: Vec<_> =
@@ -45,13 +45,13 @@ impl<T: Transport> Engine<T> {
             self.time_out(token);
         }
         self.send();
-        self.counts.end_batch(&self.cx.meter);
+        self.counts.end_batch(&self.cx.worker.meter);
         Ok(())
     }
 
     /// Returns the least time between two looks at what a client has taken.
     pub(super) fn look_pause(&self) -> Nanos {
-        clock::nanos(self.cx.settings.write_timeout / LOOKS)
+        clock::nanos(self.cx.worker.settings.write_timeout / LOOKS)
     }
 
     /// Ends idle connections that are old, and lets others end with their next response.
@@ -69,7 +69,7 @@ impl<T: Transport> Engine<T> {
     }
 
     fn is_overdue(&self, connection: &Connection<T>) -> bool {
-        let (settings, http, mut since) = (&self.cx.settings, &connection.http, connection.since);
+        let (settings, http, mut since) = (&self.cx.worker.settings, &connection.http, connection.since);
         let limit = match connection.state {
             State::Writing { .. } => settings.write_timeout,
             State::Lingering { began } => {
@@ -100,7 +100,7 @@ impl<T: Transport> Engine<T> {
         };
         let is_over = |since: Nanos, limit| self.now.saturating_sub(since) >= clock::nanos(limit);
         // A response of unknown length goes on for as long as such responses may.
-        let is_cut_off = || connection.state.is_endless() && self.cx.shutdown.streams_are_over();
+        let is_cut_off = || connection.state.is_endless() && self.cx.worker.shutdown.streams_are_over();
         is_over(since, limit)
             || self.leaving.is_some_and(|leaving| is_over(leaving, settings.stop_timeout) || is_cut_off())
     }
@@ -110,13 +110,13 @@ impl<T: Transport> Engine<T> {
         let is_leaving = self.leaving.is_some();
         // Neither a client that has its last response, nor one that has to leave with the server, has taken too long.
         if !is_leaving && !matches!(connection.state, State::Lingering { .. }) {
-            self.cx.meter.add(Count::TimedOut, 1);
+            self.cx.worker.meter.add(Count::TimedOut, 1);
         }
         tracing::debug!(state = connection.state.name(), part = ?connection.http.part(), "a connection took too long");
         let start = self.buffers.out.len();
-        let next = if is_leaving { None } else { connection.time_out(&self.cx, &mut self.buffers) };
-        if let Some(next) = next {
-            return self.outputs.push(Output { token, bytes: start..self.buffers.out.len(), next });
+        let handled = if is_leaving { None } else { connection.time_out(&self.cx, &mut self.buffers) };
+        if let Some(handled) = handled {
+            return self.outputs.push(Output { token, bytes: start..self.buffers.out.len(), handled });
         }
         if connection.state.is_reading() {
             connection.end_transport();

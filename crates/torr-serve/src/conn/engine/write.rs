@@ -3,17 +3,19 @@
 use super::Engine;
 use super::connection::State;
 use super::task::{Task, Work};
-use crate::conn::http1::{LongBody, Then};
+use crate::conn::http1::LongBody;
+use crate::conn::next::Next;
 use crate::conn::transport::Transport;
-use crate::message::stream::Fill;
+use crate::message::stream::BodyFailed;
+use std::task::Poll;
 use torr_net::{Interest, Token, socket};
 
 /// The number of parts of a long body that are sent before other connections have their turn.
 const PARTS: usize = 16;
 
 impl<T: Transport> Engine<T> {
-    /// Sends what is unsent, then `body`, then does what `then` tells.
-    pub(super) fn write(&mut self, token: Token, body: Option<LongBody>, then: Then) {
+    /// Sends what is unsent, then `body`, and then takes the next step.
+    pub(super) fn write(&mut self, token: Token, body: Option<LongBody>, then: Next) {
         if let Some(connection) = self.connections.get_mut(token) {
             connection.state = State::Writing { body, then };
             self.write_more(token);
@@ -41,15 +43,14 @@ impl<T: Transport> Engine<T> {
         let pause = self.look_pause();
         for _ in 0..PARTS {
             let Some(connection) = self.connections.get_mut(token) else { return };
-            let is_filled = connection.unsent.is_empty();
-            match if is_filled { connection.fill(&mut self.buffers.plain) } else { Fill::Ready } {
-                Fill::Ready => {}
-                Fill::Pending => return self.wait_for_body(token),
-                // The handler gave less than it announced.
-                Fill::Short => return drop(self.connections.remove(token)),
-            }
             if connection.unsent.is_empty() {
-                return self.end_writing(token);
+                match connection.fill(&mut self.buffers.plain) {
+                    Poll::Ready(Ok(())) if connection.unsent.is_empty() => return self.end_writing(token),
+                    Poll::Ready(Ok(())) => {}
+                    Poll::Pending => return self.wait_for_body(token),
+                    // The handler gave less than it announced.
+                    Poll::Ready(Err(BodyFailed)) => return drop(self.connections.remove(token)),
+                }
             }
             match socket::send(&connection.socket, &connection.unsent) {
                 Ok(0) => {
@@ -96,19 +97,20 @@ impl<T: Transport> Engine<T> {
         connection.unsent = Vec::new();
         connection.http.end_body();
         match then {
-            Then::Continue => {
+            Next::Receive | Next::Continue => {
                 // Requests may have arrived meanwhile, here or in the kernel.
                 if connection.unread || connection.http.has_backlog() || connection.transport.has_ended() {
                     self.again.push(token);
                 }
                 self.watch(token, Interest::Read);
             }
-            Then::Close => {
+            Next::Close => {
                 connection.end_transport();
                 self.connections.remove(token);
             }
-            Then::Linger => self.linger(token),
-            Then::HandOver(protocol) => self.hand_over(token, protocol),
+            Next::Drop => drop(self.connections.remove(token)),
+            Next::Linger => self.linger(token),
+            Next::HandOver(protocol) => self.hand_over(token, protocol),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::app::owned::OwnedHead;
 use crate::app::{self, Content, Outcome};
 use crate::client::Client;
 use crate::conn::admission::Admission;
-use crate::context::WorkerContext;
+use crate::conn::context::WorkerContext;
 use crate::message::body_error::BodyError;
 use crate::message::body_pace::BodyPace;
 use crate::message::hyper_request_body::HyperRequestBody;
@@ -111,18 +111,18 @@ pub(super) async fn respond(
     let head = OwnedHead::of_parts(&parts);
     drop(parts);
     let called = {
-        let (_context, begin) = (worker.enter(), clock::coarse());
-        let called = head.with(|head| worker.app.call(head, Content::Whole(&body.bytes), client, worker));
-        worker.watch.took(clock::coarse().saturating_sub(begin));
+        let (_context, begin) = (worker.app.enter(), clock::coarse());
+        let called = head.with(|head| worker.app.call(head, Content::Whole(&body.bytes), client));
+        worker.app.watch.took(clock::coarse().saturating_sub(begin));
         called
     };
     match called {
         Outcome::Ready(response) => response,
-        Outcome::Pending(future) | Outcome::Droppable(future) => {
+        Outcome::Pending { future, .. } => {
             let (worker, admission) = (Rc::clone(worker), Arc::clone(&budget.admission));
             let work = async move {
                 let _held = (permit, body, admission);
-                app::survive(worker.within(future), || app::panicked(&worker)).await
+                app::survive(worker.app.within(future), || worker.app.panicked()).await
             };
             // Without its handle the task continues, until the handler ends or the worker does.
             task::spawn_local(work).await.unwrap_or_else(|_| Response::error(503, "The server is stopping\n"))

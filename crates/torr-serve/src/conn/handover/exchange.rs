@@ -3,27 +3,29 @@
 use super::authority::names_one_host;
 use super::controller::{self, Budget};
 use super::frame_guard::{Flow, STREAMS};
+use super::in_flight::{InFlight, RequestInFlight};
+use super::noted_body::NotedBody;
 use super::refusal::refusal;
 use super::upgrade::Upgrade;
 use crate::app;
 use crate::app::router::{HttpPending, RouterAdapter, says_close};
+use crate::app::worker_app::WorkerApp;
 use crate::client::Client;
 use crate::client::request_id::FIELD;
 use crate::computing::Observed;
-use crate::context::WorkerContext;
+use crate::conn::context::WorkerContext;
+use crate::conn::visit::Note;
 use crate::message::body_error::BodyError;
 use crate::message::body_pace::BodyPace;
 use crate::message::hyper_request_body::HyperRequestBody;
 use crate::message::hyper_response::{self, BoxBody};
 use crate::message::request_body::{self, RequestBody};
 use crate::message::response::Response;
-use crate::message::stream::BodyFailed;
-use crate::observe::visit::Note;
 use bytes::Bytes;
 use h2::Reason;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, SERVER};
 use http::{HeaderValue, Method, Request, StatusCode, Version};
-use http_body::{Body, Frame, SizeHint};
+use http_body::Body;
 use http_body_util::Empty;
 use hyper::body::Incoming;
 use std::cell::Cell;
@@ -31,13 +33,11 @@ use std::future::{poll_fn, ready};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{self, Context, Poll};
-use std::time::{Duration, Instant};
+use std::task::Poll;
+use std::time::Instant;
 use tokio::sync::Notify;
 use torr_net::clock;
 
-/// The number of bytes that are given to hyper at a time.
-const PART: usize = 16 * 1024;
 /// The number of requests beyond their limit that a connection of HTTP/2 may bring before its client has read that it ends: as many
 /// as it may have in flight.
 const BEYOND: u64 = STREAMS as u64;
@@ -50,35 +50,29 @@ struct Inner {
     worker: Rc<WorkerContext>,
     client: Client,
     server: HeaderValue,
-    is_http2: bool,
-    /// The number of requests in flight.
-    active: Cell<usize>,
-    /// The number of responses of unknown length that are being sent, among these.
-    endless: Cell<usize>,
-    /// The number of these that the worker knows of: 0 while anything else is in flight, and over HTTP/1.1.
-    streams: Cell<usize>,
+    protocol: Protocol,
+    /// The sending of frames over HTTP/2.
+    flow: Rc<Flow>,
+    in_flight: Rc<InFlight>,
+    /// The limits of the connection for handlers of the `App`.
+    budget: Budget,
     /// The number of requests so far.
     served: Cell<u64>,
     /// Notified when the connection is to bring no further request here.
     enough: Notify,
     /// Notified when a client does not heed that.
     beyond: Notify,
-    /// The effect of the response to the one request over HTTP/1.1 on the connection; `None` until there is a response.
-    ending: Cell<Option<Ending>>,
-    /// The upgrade by the one request of a connection over HTTP/1.1.
-    upgrade: Arc<Upgrade>,
-    /// The sending of frames over HTTP/2.
-    flow: Rc<Flow>,
-    /// The number of responses whose bodies could continue if the client took more.
-    held: Cell<usize>,
-    /// The time at which hyper last polled such a body.
-    flowed: Cell<Instant>,
-    /// The limits of the connection for handlers of the `App`.
-    budget: Budget,
-    /// A request has made a tunnel of its stream, whose end hyper does not report.
-    has_tunnel: Cell<bool>,
-    /// The time at which the connection began, or the last response ended.
-    since: Cell<Instant>,
+}
+
+/// The state that depends on the version of HTTP.
+enum Protocol {
+    Http1 {
+        /// The upgrade by the connection's one request.
+        upgrade: Arc<Upgrade>,
+        /// The effect of the response to that request on the connection; `None` until there is a response.
+        ending: Cell<Option<Ending>>,
+    },
+    Http2,
 }
 
 /// The effect of a response over HTTP/1.1 on its connection.
@@ -93,25 +87,6 @@ pub(super) enum Ending {
     Upgraded,
 }
 
-/// One request in flight.
-struct Active(Rc<Inner>);
-
-impl Active {
-    fn new(inner: &Rc<Inner>) -> Self {
-        inner.active.set(inner.active.get() + 1);
-        inner.note_streams();
-        Self(Rc::clone(inner))
-    }
-}
-
-impl Drop for Active {
-    fn drop(&mut self) {
-        self.0.active.set(self.0.active.get() - 1);
-        self.0.note_streams();
-        self.0.since.set(Instant::now());
-    }
-}
-
 impl Inner {
     /// Counts a request. Returns whether the connection may bring no further one.
     fn count(&self) -> bool {
@@ -123,13 +98,6 @@ impl Inner {
         most != 0 && self.served.get() >= most
     }
 
-    /// Tells the worker how many responses of unknown length are being sent, if nothing else is.
-    fn note_streams(&self) {
-        let endless = self.endless.get();
-        let streams = if self.is_http2 && self.active.get() == endless { endless } else { 0 };
-        self.worker.http2_streams.change(self.streams.replace(streams), streams);
-    }
-
     /// Whether a request comes too late to be taken.
     fn refuses(&self) -> bool {
         let most = self.worker.settings.requests_per_connection;
@@ -138,21 +106,19 @@ impl Inner {
 
     /// Settles the end of a connection over HTTP/1.1, of which hyper serves one request: either the response turns it into
     /// something else, or hyper is done with it.
-    fn end_http1(&self, response: &mut http::Response<BoxBody>, by_connect: bool, is_last: bool) {
+    fn end_http1(&self, response: &mut http::Response<BoxBody>, by_connect: bool, is_last: bool) -> Ending {
         if response.status() == StatusCode::SWITCHING_PROTOCOLS || by_connect && response.status().is_success() {
-            self.ending.set(Some(Ending::Upgraded));
-            return self.upgrade.accept();
+            return Ending::Upgraded;
         }
         if is_last {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         if response.headers().get_all(CONNECTION).iter().any(says_close) {
-            self.ending.set(Some(Ending::Closes));
-            return;
+            return Ending::Closes;
         }
-        self.ending.set(Some(Ending::KeepAlive));
         // hyper has written the response's header section by the time that the connection's end is requested.
         self.enough.notify_one();
+        Ending::KeepAlive
     }
 
     /// Returns who sent a request, and what is noted of it.
@@ -174,87 +140,6 @@ impl Inner {
     }
 }
 
-/// A response's body, with what is noted of its request until the body ends.
-pub(super) struct NotedBody {
-    body: BoxBody,
-    /// The rest of a piece that is given to hyper in parts.
-    rest: Bytes,
-    note: Note,
-    /// The body waits for hyper to ask for more.
-    is_held: bool,
-    /// The body has no known length, so that it may have no end.
-    is_endless: bool,
-    /// The request is in flight until the body is dropped.
-    active: Active,
-}
-
-impl NotedBody {
-    fn new(body: BoxBody, note: Note, active: Active) -> Self {
-        let is_endless = !body.is_end_stream() && body.size_hint().exact().is_none();
-        active.0.endless.set(active.0.endless.get() + usize::from(is_endless));
-        active.0.note_streams();
-        let mut noted = Self { body, rest: Bytes::new(), note, is_held: false, is_endless, active };
-        let has_more = !noted.body.is_end_stream();
-        noted.hold(has_more);
-        noted
-    }
-
-    fn hold(&mut self, is_held: bool) {
-        let inner = &self.active.0;
-        inner.flowed.set(Instant::now());
-        inner.held.set(inner.held.get() + usize::from(is_held) - usize::from(self.is_held));
-        self.is_held = is_held;
-    }
-}
-
-impl Drop for NotedBody {
-    fn drop(&mut self) {
-        self.hold(false);
-        let endless = &self.active.0.endless;
-        endless.set(endless.get() - usize::from(self.is_endless));
-        self.active.0.note_streams();
-    }
-}
-
-impl Body for NotedBody {
-    type Data = Bytes;
-    type Error = BodyFailed;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
-        if self.rest.is_empty() {
-            let inner = Rc::clone(&self.active.0);
-            let _context = inner.worker.enter();
-            let frame = Pin::new(&mut self.body).poll_frame(cx);
-            self.hold(matches!(frame, Poll::Ready(Some(Ok(_)))));
-            match task::ready!(frame).map(|frame| frame.map(Frame::into_data)) {
-                Some(Ok(Ok(data))) => self.rest = data,
-                Some(Ok(Err(trailers))) => return Poll::Ready(Some(Ok(trailers))),
-                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-                None => return Poll::Ready(None),
-            }
-        } else {
-            self.hold(true);
-        }
-        // hyper takes a piece whole once its stream has any room, and does not report what it has sent of it.
-        let fits = self.rest.len().min(PART);
-        let part = self.rest.split_to(fits);
-        self.note.sent(part.len() as u64);
-        Poll::Ready(Some(Ok(Frame::data(part))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.rest.is_empty() && self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        let (mut hint, rest) = (self.body.size_hint(), self.rest.len() as u64);
-        // The upper bound first: it must not be below the other.
-        hint.upper().into_iter().for_each(|upper| hint.set_upper(upper + rest));
-        hint.set_lower(hint.lower() + rest);
-        hint
-    }
-}
-
 impl Exchange {
     /// Returns the service of a connection that has brought `served` requests. `upgrade` is that of the one request of a connection over
     /// HTTP/1.1.
@@ -265,32 +150,20 @@ impl Exchange {
         upgrade: Option<Arc<Upgrade>>,
         budget: Budget,
     ) -> Self {
-        let is_http2 = upgrade.is_none();
-        let upgrade = upgrade.unwrap_or_default();
         let server = HeaderValue::from_static(worker.settings.server_name);
-        let (active, endless, since) = (Cell::new(0), Cell::new(0), Cell::new(Instant::now()));
-        let (served, enough, beyond) = (Cell::new(served), Notify::new(), Notify::new());
-        let (flow, held, flowed, has_tunnel) = (Flow::new(), Cell::new(0), since.clone(), Cell::new(false));
-        let (ending, streams) = (Cell::new(None), Cell::new(0));
+        let (flow, counted_by) = (Flow::new(), upgrade.is_none().then(|| Rc::clone(&worker)));
+        let protocol = upgrade.map_or(Protocol::Http2, |upgrade| Protocol::Http1 { upgrade, ending: Cell::new(None) });
         Self(Rc::new(Inner {
             worker,
             client,
             server,
-            active,
-            endless,
-            streams,
-            is_http2,
-            served,
-            enough,
-            beyond,
-            ending,
-            upgrade,
+            protocol,
+            in_flight: InFlight::new(Rc::clone(&flow), counted_by),
             flow,
-            held,
-            flowed,
             budget,
-            has_tunnel,
-            since,
+            served: Cell::new(served),
+            enough: Notify::new(),
+            beyond: Notify::new(),
         }))
     }
 
@@ -302,7 +175,10 @@ impl Exchange {
     /// Returns what the response to the one request over HTTP/1.1 makes of the connection: `None` before there is a response,
     /// and over HTTP/2.
     pub fn ending(&self) -> Option<Ending> {
-        self.0.ending.get()
+        match &self.0.protocol {
+            Protocol::Http1 { ending, .. } => ending.get(),
+            Protocol::Http2 => None,
+        }
     }
 
     /// Waits until the connection has brought as many requests as it may.
@@ -320,24 +196,9 @@ impl Exchange {
         &self.0.flow
     }
 
-    /// Returns how long the client has taken nothing of responses that could continue.
-    pub fn stuck_for(&self) -> Duration {
-        if self.0.held.get() > 0 { self.0.flowed.get().elapsed().min(self.0.flow.still_for()) } else { Duration::ZERO }
-    }
-
-    /// Whether nothing is in flight but responses of unknown length, or there is a tunnel.
-    pub fn has_streams_only(&self) -> bool {
-        let (active, endless) = (self.0.active.get(), self.0.endless.get());
-        active == endless && (endless > 0 || self.0.has_tunnel.get())
-    }
-
-    /// Returns how long there has been no request, and nothing was sent of responses that hyper has taken whole. With a tunnel the
-    /// connection is never idle.
-    pub fn idle_for(&self) -> Duration {
-        if self.0.active.get() > 0 || self.0.has_tunnel.get() {
-            return Duration::ZERO;
-        }
-        self.0.since.get().elapsed().min(self.0.flow.still_for())
+    /// Returns the requests in flight.
+    pub fn in_flight(&self) -> &InFlight {
+        &self.0.in_flight
     }
 }
 
@@ -347,45 +208,51 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, h2::Error>>>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        if request.version() == Version::HTTP_2 && self.0.refuses() {
+        let is_http2 = matches!(self.0.protocol, Protocol::Http2);
+        if is_http2 && self.0.refuses() {
             return Box::pin(ready(Err(Reason::REFUSED_STREAM.into())));
         }
-        let active = Active::new(&self.0);
-        let is_last = self.0.count();
-        if is_last && request.version() == Version::HTTP_2 {
-            self.0.enough.notify_one();
+        let (inner, in_flight) = (Rc::clone(&self.0), RequestInFlight::new(&self.0.in_flight));
+        let is_last = inner.count();
+        if is_last && is_http2 {
+            inner.enough.notify_one();
         }
         Box::pin(async move {
-            let inner = &active.0;
             let (version, begin) = (request.version(), Instant::now());
             let by_connect = request.method() == Method::CONNECT;
             let to_head = request.method() == Method::HEAD;
             let keep_alive = !request.headers().get_all(CONNECTION).iter().any(says_close);
             let (client, mut note) = inner.visit(&request);
-            let responding = Box::pin(respond(inner, &client, request));
-            let mut response = app::survive(responding, || own(app::panicked(&inner.worker), false)).await;
+            let responding = Box::pin(respond(&inner, &client, request));
+            let mut response = app::survive(responding, || own(inner.worker.app.panicked(), false)).await;
             note.answered(response.status().as_u16(), 0);
             if let Some(id) = note.id.as_ref().and_then(|id| HeaderValue::from_str(&id.to_string()).ok()) {
                 response.headers_mut().entry(FIELD).or_insert(id);
             }
-            if version == Version::HTTP_2 {
-                response.headers_mut().remove(CONNECTION);
-                if !to_head && !by_connect {
-                    announce_nothing(&mut response);
+            match &inner.protocol {
+                Protocol::Http1 { upgrade, ending } => {
+                    let is_last = is_last || !keep_alive || version == Version::HTTP_10;
+                    ending.set(Some(inner.end_http1(&mut response, by_connect, is_last)));
+                    if ending.get() == Some(Ending::Upgraded) {
+                        upgrade.accept();
+                    }
                 }
-            } else {
-                let is_last = is_last || !keep_alive || version == Version::HTTP_10;
-                inner.end_http1(&mut response, by_connect, is_last);
+                Protocol::Http2 => {
+                    response.headers_mut().remove(CONNECTION);
+                    if by_connect && response.status().is_success() {
+                        inner.in_flight.open_tunnel();
+                    } else if !to_head && !by_connect {
+                        announce_nothing(&mut response);
+                    }
+                }
             }
             if !inner.server.is_empty() {
                 response.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
             }
             inner.worker.meter.status(response.status().as_u16());
             inner.worker.meter.took(clock::nanos(begin.elapsed()), 1);
-            if version == Version::HTTP_2 && by_connect && response.status().is_success() {
-                inner.has_tunnel.set(true);
-            }
-            Ok(response.map(|body| NotedBody::new(body, note, active)))
+            let worker = Rc::clone(&inner.worker);
+            Ok(response.map(|body| NotedBody::new(body, worker, note, in_flight)))
         })
     }
 }
@@ -415,8 +282,8 @@ async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> 
         parts.headers.insert(HOST, host);
     }
     let path = parts.uri.path();
-    if let Some(router) = &worker.router
-        && worker.app.takes_body_as_it_comes(parts.method.as_str(), if path.is_empty() { "/" } else { path }, worker)
+    if let Some(router) = &worker.app.router
+        && worker.app.takes_body_as_it_comes(parts.method.as_str(), if path.is_empty() { "/" } else { path })
     {
         let most = worker.settings.most_streamed();
         if body.size_hint().lower() > most {
@@ -426,11 +293,11 @@ async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> 
         let reading = body.exchange();
         let mut request = Request::from_parts(parts, request_body::hyper(body));
         let called = {
-            let _context = worker.enter();
-            worker.app.introduce(client, request.extensions_mut());
-            call(worker, router, request)
+            let _context = worker.app.enter();
+            worker.app.shared.introduce(client, request.extensions_mut());
+            call(&worker.app, router, request)
         };
-        let mut responding = worker.within(called);
+        let mut responding = worker.app.within(called);
         return poll_fn(|cx| {
             let response = Pin::new(&mut responding).poll(cx);
             // As in the engine, a faulty body decides the response.
@@ -450,17 +317,17 @@ async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> 
 }
 
 /// Calls the router, on another thread where the request's route computes.
-fn call(worker: &WorkerContext, router: &RouterAdapter, request: Request<RequestBody>) -> HttpPending {
-    if worker.watch.is_calm() {
+fn call(app: &WorkerApp, router: &RouterAdapter, request: Request<RequestBody>) -> HttpPending {
+    if app.watch.is_calm() {
         return router.call_http(request);
     }
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    if let Some(call) = worker.app.moved_call(method.as_str(), &path, worker) {
-        let called = call.run(worker, request, |response| response);
+    if let Some(call) = app.moved_call(method.as_str(), &path) {
+        let called = call.run(app, request, |response| response);
         return Box::pin(async { called.await.unwrap_or_else(|| own(app::failed(), false)) });
     }
-    let route = worker.app.route_of(method.as_str(), &path);
-    Box::pin(Observed::new(router.call_http(request), Rc::clone(&worker.watch), &route))
+    let route = app.shared.route_of(method.as_str(), &path);
+    Box::pin(Observed::new(router.call_http(request), Rc::clone(&app.watch), &route))
 }
 
 /// Returns a response of this server's own in the types of `http`.

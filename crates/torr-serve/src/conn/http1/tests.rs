@@ -1,8 +1,9 @@
 //! Requests that arrive in any pieces have the responses that they have when each comes alone and whole.
 
-use super::{Http1, LongBody, Next, Part, Then};
+use super::{Handled, Http1, LongBody, Part};
 use crate::app::App;
-use crate::context::{EngineContext, ServerContext};
+use crate::conn::context::{EngineContext, ServerContext};
+use crate::conn::next::Next;
 use crate::message::response::{Response, SMALL};
 use crate::settings::Settings;
 use bytes::Bytes;
@@ -51,33 +52,33 @@ fn wake() -> Waker {
 fn output(pieces: &[&[u8]], cx: &EngineContext) -> (Vec<u8>, bool) {
     let (mut http, mut out) = (Http1::default(), Vec::new());
     for piece in pieces {
-        let mut next = http.receive(piece, cx, wake, &mut out);
+        let mut handled = http.receive(piece, cx, wake, &mut out);
         loop {
-            let then = match next {
-                Next::Receive => break,
-                Next::Handle(mut future, pending) => {
+            let next = match handled {
+                Handled::Done(Next::Receive) => break,
+                Handled::Pending(mut future, pending) => {
                     let waker = &mut std::task::Context::from_waker(Waker::noop());
                     let response = loop {
                         if let Poll::Ready(response) = future.as_mut().poll(waker) {
                             break response;
                         }
                     };
-                    next = http.respond(response, pending, cx, &mut out);
+                    handled = http.respond(response, pending, cx, &mut out);
                     continue;
                 }
-                Next::Send(Some(LongBody::Pieces(mut pieces)), then) => {
+                Handled::Body(LongBody::Pieces(mut pieces), next) => {
                     while let Some(piece) = pieces.take() {
                         out.extend_from_slice(&piece.expect("the handlers here give what they announce"));
                     }
-                    then
+                    next
                 }
-                Next::Send(Some(LongBody::Stream(_)), _) => unreachable!("no handler here gives one"),
-                Next::Send(None, then) => then,
+                Handled::Body(LongBody::Stream(_), _) => unreachable!("no handler here gives one"),
+                Handled::Done(next) => next,
             };
-            if then != Then::Continue {
+            if next != Next::Continue {
                 return (out, true);
             }
-            next = http.receive(&[], cx, wake, &mut out);
+            handled = http.receive(&[], cx, wake, &mut out);
         }
         assert!(!http.has_backlog(), "it asks for more with requests to handle");
     }
@@ -215,8 +216,8 @@ fn parts_of_a_request_are_distinguished() {
         ] {
             let mut http = Http1::default();
             for piece in pieces {
-                let next = http.receive(piece.as_bytes(), cx, wake, &mut Vec::new());
-                assert!(matches!(next, Next::Receive), "{pieces:?}");
+                let handled = http.receive(piece.as_bytes(), cx, wake, &mut Vec::new());
+                assert!(matches!(handled, Handled::Done(Next::Receive)), "{pieces:?}");
             }
             assert_eq!(http.part(), part, "{pieces:?}");
         }
@@ -255,12 +256,12 @@ fn requests_that_wait_behind_one_another_are_copied_once() {
     with_context(|cx| {
         let (mut http, mut out) = (Http1::default(), Vec::new());
         let wire = "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n".repeat(8_000);
-        let (mut next, mut responses) = (http.receive(wire.as_bytes(), cx, wake, &mut out), 0);
+        let (mut handled, mut responses) = (http.receive(wire.as_bytes(), cx, wake, &mut out), 0);
         loop {
-            next = match next {
-                Next::Handle(_, pending) => http.respond(Response::text("waited"), pending, cx, &mut out),
-                Next::Send(None, Then::Continue) => http.receive(&[], cx, wake, &mut out),
-                Next::Receive => break,
+            handled = match handled {
+                Handled::Pending(_, pending) => http.respond(Response::text("waited"), pending, cx, &mut out),
+                Handled::Done(Next::Continue) => http.receive(&[], cx, wake, &mut out),
+                Handled::Done(Next::Receive) => break,
                 _ => unreachable!("all of them wait"),
             };
             responses += usize::from(!out.is_empty());
@@ -275,12 +276,12 @@ fn requests_that_wait_behind_one_another_are_copied_once() {
 fn responses_to_many_requests_come_in_portions() {
     with_context(|cx| {
         let (mut http, mut out) = (Http1::default(), Vec::new());
-        let mut next =
+        let mut handled =
             http.receive("GET /middling HTTP/1.1\r\nHost: x\r\n\r\n".repeat(9).as_bytes(), cx, wake, &mut out);
         let mut portions = Vec::new();
-        while matches!(next, Next::Send(None, Then::Continue)) {
+        while matches!(handled, Handled::Done(Next::Continue)) {
             portions.push(std::mem::take(&mut out).len() / MIDDLING.len());
-            next = http.receive(&[], cx, wake, &mut out);
+            handled = http.receive(&[], cx, wake, &mut out);
         }
         portions.push(out.len() / MIDDLING.len());
         assert_eq!(portions, [2, 2, 2, 2, 1]);
@@ -293,8 +294,8 @@ fn a_server_that_leaves_says_so_with_its_next_response() {
         let mut out = Vec::new();
         cx.leaving = true;
         let request = "GET /short HTTP/1.1\r\nHost: x\r\n\r\n";
-        let next = Http1::default().receive(request.repeat(2).as_bytes(), cx, wake, &mut out);
-        assert!(matches!(next, Next::Send(None, Then::Linger)));
+        let handled = Http1::default().receive(request.repeat(2).as_bytes(), cx, wake, &mut out);
+        assert!(matches!(handled, Handled::Done(Next::Linger)));
         let text = String::from_utf8_lossy(&out);
         assert!(text.contains("\r\nConnection: close\r\n") && text.matches("HTTP/1.1 200 OK").count() == 1, "{text}");
     });

@@ -1,14 +1,15 @@
 //! Responses as bytes.
 
 use super::content::Remainder;
-use super::next::{LongBody, Next, ResponseRules, Then};
+use super::handled::{Handled, LongBody, ResponseRules};
 use super::router_fields::{self, Persistence};
 use crate::callbacks;
 use crate::client::request_id::FIELD;
-use crate::context::EngineContext;
+use crate::conn::context::EngineContext;
+use crate::conn::next::Next;
+use crate::conn::visit::Note;
 use crate::message::response::{Body, Fields, Pieces, Response, SMALL};
 use crate::message::stream::Framing;
-use crate::observe::visit::Note;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
 use torr_wire::{WireError, encode};
@@ -16,7 +17,7 @@ use torr_wire::{WireError, encode};
 /// The field that carries the request's id.
 const REQUEST_ID: HeaderName = HeaderName::from_static(FIELD);
 
-/// Appends a response to `out`. Returns `None` if the next request may follow.
+/// Appends a response to `out`.
 #[inline]
 pub(super) fn write(
     mut response: Response,
@@ -25,7 +26,7 @@ pub(super) fn write(
     note: Option<&mut Note>,
     cx: &EngineContext,
     out: &mut Vec<u8>,
-) -> Option<Next> {
+) -> Handled {
     let mut framing = response.body.framing();
     if let (Framing::Chunked, false, Body::Stream(stream)) = (framing, rules.http_1_1, &mut response.body) {
         stream.until_close();
@@ -37,7 +38,7 @@ pub(super) fn write(
         && !response.closes
         && framing != Framing::UntilClose
         && remainder != Remainder::Unwanted;
-    cx.meter.answered(response.status);
+    cx.worker.meter.answered(response.status);
     match &response.reason {
         None => encode::status_line(out, response.status),
         Some(reason) => encode::status_line_with(out, response.status, reason.as_bytes()),
@@ -74,11 +75,11 @@ pub(super) fn write(
         }
     }
     out.extend_from_slice(b"\r\n");
-    let then = match (keep_alive, rules.keep_alive) {
-        (true, _) => Then::Continue,
-        (false, false) if remainder == Remainder::Nothing => Then::Close,
+    let next = match (keep_alive, rules.keep_alive) {
+        (true, _) => Next::Continue,
+        (false, false) if remainder == Remainder::Nothing => Next::Close,
         // The client does not know yet, and may be sending further requests, or the rest of this one.
-        _ => Then::Linger,
+        _ => Next::Linger,
     };
     match response.body {
         body if !has_body || rules.to_head => callbacks::dispose("a body", body),
@@ -88,9 +89,9 @@ pub(super) fn write(
             out.extend_from_slice(&bytes);
             callbacks::dispose("the bytes of a body", bytes);
         }
-        body => return Some(Next::Send(Some(long(body)), then)),
+        body => return Handled::Body(long(body), next),
     }
-    (then != Then::Continue).then_some(Next::Send(None, then))
+    Handled::Done(next)
 }
 
 /// Appends the fields of a controller's response and its framing. `None` stands for a response without content.

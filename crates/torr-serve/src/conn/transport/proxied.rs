@@ -1,7 +1,8 @@
 //! A PROXY header at the beginning of a connection, below TLS or HTTP.
 
-use super::{Peer, Received, Refusal, Transport};
+use super::{Peer, Received, Transport};
 use crate::client::proxy_protocol;
+use crate::conn::next::Next;
 use torr_net::tls::{TlsAcceptor, TlsError, TlsServer};
 
 /// A transport behind a PROXY header, which tells the client's address.
@@ -30,16 +31,16 @@ impl<T: Transport> Transport for Proxied<T> {
         peer: Peer<'_>,
         plain: &'b mut Vec<u8>,
         out: &mut Vec<u8>,
-    ) -> Result<Received<'b>, Refusal> {
+    ) -> Result<Received<'b>, Next> {
         let Some(header) = &mut self.header else { return self.inner.receive(bytes, peer, plain, out) };
         let before = header.len();
         header.extend_from_slice(bytes);
-        let parsed = proxy_protocol::parse(header).map_err(|_| Refusal::TurnedAway)?;
+        let parsed = proxy_protocol::parse(header).map_err(|_| Next::Drop)?;
         let Some((proxied, length)) = parsed else { return Ok(Received { bytes: &[], is_http2: false }) };
         self.header = None;
         peer.client.is_unknown = proxied.is_unknown;
         if let Some(source) = proxied.source {
-            peer.admission.charge(source.ip()).map_err(|_| Refusal::TurnedAway)?;
+            peer.admission.charge(source.ip()).map_err(|_| Next::Drop)?;
             peer.client.address = Some(source);
         }
         // The header was not complete before these bytes, so that it ends among them.

@@ -1,7 +1,8 @@
 //! TLS below HTTP.
 
-use super::{Peer, Received, Refusal, Transport};
+use super::{Peer, Received, Transport};
 use crate::client;
+use crate::conn::next::Next;
 use std::sync::Arc;
 use torr_net::tls::{TlsAcceptor, TlsError, TlsServer};
 
@@ -31,7 +32,7 @@ impl Transport for Tls {
         peer: Peer<'_>,
         plain: &'b mut Vec<u8>,
         out: &mut Vec<u8>,
-    ) -> Result<Received<'b>, Refusal> {
+    ) -> Result<Received<'b>, Next> {
         let (was_securing, begin) = (self.0.is_handshaking(), out.len());
         plain.clear();
         if let Err(error) = self.0.receive(bytes, out, plain) {
@@ -74,11 +75,11 @@ impl Transport for Tls {
 /// Ends a connection whose client does not speak TLS as it should. The alert is in `out` already. A client that never spoke TLS
 /// is sent plain HTTP instead: an alert would tell it nothing.
 #[cold]
-fn refuse(error: &TlsError, was_securing: bool, out: &mut Vec<u8>, begin: usize) -> Refusal {
+fn refuse(error: &TlsError, was_securing: bool, out: &mut Vec<u8>, begin: usize) -> Next {
     tracing::debug!(%error, "a connection is not secured");
     if *error == TlsError::ClientNoTls && was_securing {
         out.truncate(begin);
         out.extend_from_slice(NO_TLS);
     }
-    Refusal::Explained
+    Next::Linger
 }
