@@ -238,8 +238,9 @@ fn a_run_whose_agent_is_slow_to_respond_can_be_interrupted() {
 
 /// A plan of a load on a target, for the agent alone.
 fn plan(run: &str, target: &str) -> Value {
-    let words = ["--rate=100", "--connections=5", "--duration=1s", target];
-    json!({"plan": {"run": run, "load": {"words": words, "files": {}, "variables": {}, "secrets": []}, "part": 1.0,
+    let settings = json!([["target", target], ["connections", "5"], ["duration", "1s"], ["rate", "100"]]);
+    let load = json!({"schema": "torr.load/1", "settings": settings});
+    json!({"plan": {"run": run, "load": {"load": load, "files": {}, "variables": {}, "secrets": []}, "part": 1.0,
         "connections": 5, "requests": null, "phase": 0.0, "users_before": 0, "if_lost": "finish"}})
 }
 
@@ -273,8 +274,17 @@ fn an_agent_refuses_plans_that_it_cannot_carry_out_and_is_there_for_the_next() {
         with("/plan/run", json!(">")),
         with("/plan/run", json!(HOSTILE)),
         with("/plan/load/files", json!({"a": "0123"})),
-        with("/plan/load/words/0", json!("--rate=1e308")),
-        with("/plan/load/words/2", json!("--duration=1e300")),
+        with("/plan/load/load/schema", json!("torr.load/0")),
+        with("/plan/load/load/settings/0/1", json!(HOSTILE)),
+        with("/plan/load/load/settings/1", json!(["connections", null])),
+        with("/plan/load/load/settings/2", json!(["duration", "1e300"])),
+        with("/plan/load/load/settings/3", json!(["rate", "1e308"])),
+        with("/plan/load/load/settings/3", json!(["rate", 100])),
+        with("/plan/load/load/settings/3", json!([HOSTILE, "100"])),
+        with("/plan/load/load/settings/3", json!(["stages", HOSTILE])),
+        with("/plan/load/load/settings/3", json!(["proxy", "127.0.0.1:1"])),
+        with("/plan/load/load/settings/3", json!(["json", "/tmp/x"])),
+        with("/plan/load/load", json!([["rate", "100"]])),
         json!({"file": {"digest": "0123", "part": 0, "last": true, "content": ""}}),
         json!({"file": {"digest": "ab".repeat(32), "part": u64::MAX, "last": true, "content": ""}}),
         json!({"go": {"run": "r", "at_ns": u64::MAX}}),

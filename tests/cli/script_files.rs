@@ -140,7 +140,7 @@ fn limit_and_doctor_take_scripts_and_plans() {
         assert!(!ended.stdout.is_empty(), "{command} {target}: {ended:?}");
         let passed_over = "torr: plan.toml: passed over by 'torr limit': duration\n";
         assert_eq!(ended.stderr.contains(passed_over), target == "plan.toml", "{ended:?}");
-        let again = if target == "plan.toml" { "--script shop.lua --header 'X: y'" } else { "torr shop.lua" };
+        let again = if target == "plan.toml" { "--header 'X: y' --script shop.lua" } else { "torr shop.lua" };
         assert!(command == "doctor" || ended.stdout.contains(again), "{command} {target}: {}", ended.stdout);
     }
     fs::write(

@@ -9,7 +9,7 @@ use crate::allow::AllowList;
 use crate::error::FleetError;
 use crate::heartbeat::{HEARTBEAT, LOST_AFTER, STOP_POLL};
 use crate::limits::MOST_RULES;
-use crate::load::Load;
+use crate::load::LoadAndFiles;
 use crate::message::{FilePart, Hello, LoadMessage, Message, MessageError, PlanMessage, Refusal, VERSION};
 use crate::nats::{self, Nats};
 use crate::role::Agent;
@@ -302,8 +302,8 @@ impl Serving {
         if !missing.is_empty() {
             return Some(Message::Missing { files: missing });
         }
-        let LoadMessage { words, variables, secrets, .. } = message.load.clone();
-        let load = Load { words, files: self.files.take(&message.load), records: None, variables, secrets };
+        let LoadMessage { load, variables, secrets, .. } = message.load.clone();
+        let load = LoadAndFiles { load, files: self.files.take(&message.load), records: None, variables, secrets };
         self.preparing = Some(message.run.clone());
         let (agent, settings, sender) = (Arc::clone(&self.agent), self.settings.clone(), self.prepared.0.clone());
         tokio::task::spawn_blocking(move || {

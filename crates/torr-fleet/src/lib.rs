@@ -28,7 +28,7 @@ pub use allow::AllowList;
 pub use coordinator::{RunSettings, Watch};
 pub use error::FleetError;
 pub use limits::CEILINGS;
-pub use load::Load;
+pub use load::LoadAndFiles;
 pub use members::Members;
 pub use nats::Nats;
 pub use role::Agent;

@@ -1,4 +1,4 @@
-//! A load that several machines carry out together: the words of a command line, and all that they name.
+//! A load that several machines carry out together, and all files that it names.
 
 use crate::limits::{MOST_BYTES, PART};
 use crate::message::{Digest, FilePart, LoadMessage};
@@ -10,12 +10,12 @@ use std::path::Path;
 use std::sync::Arc;
 use torr_press::request::part_of_records;
 
-/// A load. Its words, variables and secrets may hold secrets.
+/// A load with its files. Its settings, variables and secrets may hold secrets.
 #[derive(Clone, Default)]
-pub struct Load {
-    /// The words of a command line, without those of outputs.
-    pub words: Vec<String>,
-    /// The files that the words name, and files that those name, by the paths that they have there.
+pub struct LoadAndFiles {
+    /// The load as JSON, without its outputs. The program around the fleet gives it its meaning.
+    pub load: Value,
+    /// The files that the load names, and files that those name, by the paths that they have there.
     pub files: BTreeMap<String, Arc<[u8]>>,
     /// The path of the file among them whose records the agents share, if there is one.
     pub records: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) struct AgentLoad {
     bytes: usize,
 }
 
-impl Load {
+impl LoadAndFiles {
     /// Returns the load of each of so many agents: all have the same, but for records of their own.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl Load {
         let is_shared = |path: &String| records.is_none_or(|(records, _)| path != records);
         let mut common = AgentLoad::default();
         self.files.iter().filter(|(path, _)| is_shared(path)).for_each(|(path, content)| common.add(path, content));
-        common.message.words.clone_from(&self.words);
+        common.message.load.clone_from(&self.load);
         common.message.variables.clone_from(&self.variables);
         common.message.secrets.clone_from(&self.secrets);
         let load = |number| {
@@ -102,7 +102,7 @@ mod tests {
         let file = |text: &str| Arc::from(text.as_bytes());
         let files = [("a.hurl", "GET http://a"), ("b.hurl", "GET http://a"), ("users.csv", "name\nAda\nBob\nCleo\n")];
         let files = files.map(|(path, text)| (path.to_owned(), file(text))).into();
-        let load = Load { files, records: Some("users.csv".into()), ..Load::default() };
+        let load = LoadAndFiles { files, records: Some("users.csv".into()), ..LoadAndFiles::default() };
         let text = |number: usize, path: &str| {
             let agents = load.of_agents(2).expect("there are records for all");
             let agent = &agents[number];
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_load_that_no_agent_could_hold_is_refused() {
         let files = [("big".to_owned(), vec![0; MOST_BYTES + 1].into())].into();
-        let refused = Load { files, ..Load::default() }.of_agents(1).err();
+        let refused = LoadAndFiles { files, ..LoadAndFiles::default() }.of_agents(1).err();
         assert!(refused.is_some_and(|why| why.contains("64 MiB")));
     }
 

@@ -163,7 +163,7 @@ pub struct Hello {
     pub run: Option<FleetName>,
 }
 
-/// An agent's part of a run. The words may hold secrets: they go into no log, and `Debug` does not show them.
+/// An agent's part of a run. The load may hold secrets: they go into no log, and `Debug` does not show them.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanMessage {
     /// The run.
@@ -190,12 +190,12 @@ impl fmt::Debug for PlanMessage {
     }
 }
 
-/// A load as it travels. The words, variables and secrets may hold secrets: they go into no log.
+/// A load as it travels. Its settings, variables and secrets may hold secrets: they go into no log.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadMessage {
-    /// The words of a command line, without those of outputs.
-    pub words: Vec<String>,
-    /// The files that the words name, and files that those name, by the paths that they have there.
+    /// The load as JSON, without its outputs. The program around the agent reads and checks it.
+    pub load: Value,
+    /// The files that the load names, and files that those name, by the paths that they have there.
     pub files: BTreeMap<String, Digest>,
     /// The variables that each session begins with, as JSON values.
     pub variables: BTreeMap<String, Value>,

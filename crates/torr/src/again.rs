@@ -1,26 +1,27 @@
 //! From a command line to the commands that a report prints. Secrets do not go into reports, which are kept and passed on: a shell's
 //! variable stands for each of them.
 
-use crate::flags::given::{GivenFlag, GivenFlags};
-use crate::flags::secret::{self, SECRETS};
+use crate::flags::secret;
 use crate::target;
 use torr_doctor::{Invocation, quoted};
 use torr_gauge::redact;
+use torr_load::{Given, Load, Secret};
 use torr_press::Target;
 
-/// The request and the way there, as they were given, for this URL or file.
-pub fn invocation(given: &GivenFlags, url: Option<&str>) -> Invocation {
+/// Returns the request and the way there of a load, for the commands that load its target again.
+pub fn invocation(load: &Load) -> Invocation {
+    let url = load.targets.first().map(String::as_str);
     let file = url.filter(|url| target::is_file(url));
     let target = url.filter(|_| file.is_none()).and_then(|url| Target::parse(url).ok());
     let url = file.map(str::to_owned).or(target.as_ref().map(|target| target.url.clone()));
     let mut again = Invocation { url, ..Invocation::default() };
-    for flag in &given.flags {
-        let words = words(flag, &mut again.variables);
-        let into = if flag.id == "streams" { &mut again.streams } else { &mut again.request };
+    for given in load.given_of_requests() {
+        let words = words(&given, &mut again.variables);
+        let into = if given.id == "streams" { &mut again.streams } else { &mut again.request };
         into.extend(words);
     }
     // What stands in a URL counts only where no flag says otherwise.
-    let has_user = given.flags.iter().any(|flag| ["user", "oauth2_bearer"].contains(&flag.id.as_str()));
+    let has_user = load.request.user.is_some() || load.request.oauth2_bearer.is_some();
     if !has_user && target.is_some_and(|target| target.has_userinfo()) {
         let variable = variable("TORR_USER", "user and password of the URL", &mut again.variables);
         again.request.extend(["--user".to_owned(), format!("\"${variable}\"")]);
@@ -30,14 +31,14 @@ pub fn invocation(given: &GivenFlags, url: Option<&str>) -> Invocation {
 
 /// Returns a positional argument as a word of a shell, or as two: the URL without user and password, and the flag that gives these.
 pub fn word(id: &str, value: &str, variables: &mut Vec<(String, String)>) -> String {
-    let target = ["targets", "url"].contains(&id).then(|| Target::parse(value).ok()).flatten();
+    let target = ["target", "url"].contains(&id).then(|| Target::parse(value).ok()).flatten();
     if let Some(target) = target.filter(Target::has_userinfo)
         && !secret::hides(id, &target.url)
     {
         let variable = variable("TORR_USER", "user and password of the URL", variables);
         return format!("{} --user \"${variable}\"", quoted(&target.url));
     }
-    let name = if id == "targets" { "url" } else { id };
+    let name = if id == "target" { "url" } else { id };
     hidden(id, name, value, variables).unwrap_or_else(|| quoted(value))
 }
 
@@ -49,29 +50,28 @@ fn hidden(id: &str, name: &str, value: &str, variables: &mut Vec<(String, String
 }
 
 /// Returns a flag and its value, as words of a shell.
-pub fn words(flag: &GivenFlag, variables: &mut Vec<(String, String)>) -> Vec<String> {
+pub fn words(flag: &Given, variables: &mut Vec<(String, String)>) -> Vec<String> {
     let mut words = vec![flag.name.clone()];
     let Some(value) = &flag.value else { return words };
-    let secret = SECRETS.iter().find(|(id, _)| *id == flag.id).map(|(_, variable)| variable);
-    if secret.is_none()
-        && flag.id != "headers"
+    let secret = flag.setting().map_or(Secret::Nothing, |setting| setting.secret);
+    if !matches!(secret, Secret::Whole(_) | Secret::Field)
         && let Some(variable) = hidden(&flag.id, &flag.name, value, variables)
     {
         words.push(variable);
         return words;
     }
-    let field = (flag.id == "headers").then(|| value.split_once(':')).flatten().filter(|(name, _)| is_secret(name));
+    let field = (secret == Secret::Field).then(|| value.split_once(':')).flatten().filter(|(name, _)| is_secret(name));
     let word = match (secret, field) {
-        (Some(name), _) => format!("\"${}\"", variable(name, &flag.name, variables)),
-        (None, Some((name, _))) => {
+        (Secret::Whole(name), _) => format!("\"${}\"", variable(name, &flag.name, variables)),
+        (_, Some((name, _))) => {
             let upper: String =
                 name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
             let variable = variable(&format!("TORR_{upper}"), &format!("the field {name}"), variables);
             format!("\"{name}: ${variable}\"")
         }
         // A value that looks like a flag is taken for one, unless it is joined to its own.
-        (None, None) if value.starts_with('-') => return vec![format!("{}={}", flag.name, quoted(value))],
-        (None, None) => quoted(value),
+        (_, None) if value.starts_with('-') => return vec![format!("{}={}", flag.name, quoted(value))],
+        (_, None) => quoted(value),
     };
     words.push(word);
     words
@@ -97,32 +97,20 @@ fn variable(name: &str, what: &str, variables: &mut Vec<(String, String)>) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flags::request::RequestArgs;
-    use crate::flags::script::ScriptArgs;
-    use crate::flags::transport::TransportArgs;
-    use crate::flags::variables::VariableArgs;
     use clap::Parser;
+    use torr_load::Sent;
 
     #[derive(Debug, Parser)]
     struct Only {
-        #[command(flatten)]
-        given: GivenFlags,
         url: String,
         #[command(flatten)]
-        variables: VariableArgs,
-        #[command(flatten)]
-        request: RequestArgs,
-        #[command(flatten)]
-        script: ScriptArgs,
-        #[command(flatten)]
-        transport: TransportArgs,
-        /// What a flag of the transport excludes.
-        #[arg(long)]
-        no_keepalive: bool,
+        load: Sent,
     }
 
-    fn parsed(words: &[&str]) -> Only {
-        Only::try_parse_from([&["torr"], words].concat()).unwrap_or_else(|error| panic!("{words:?}: {error}"))
+    fn parsed(words: &[&str]) -> Load {
+        let only = Only::try_parse_from([&["torr"], words].concat());
+        let Only { url, load } = only.unwrap_or_else(|error| panic!("{words:?}: {error}"));
+        load.to(Some(&url), true)
     }
 
     /// The words of the printed command, as a shell would make them with these variables.
@@ -136,7 +124,7 @@ mod tests {
     #[test]
     fn a_file_and_its_variables_are_given_again_but_for_secrets() {
         let only = parsed(&["shop cart.hurl", "--variable", "host=a b", "--secret", "token=geheim"]);
-        let again = invocation(&only.given, Some(&only.url));
+        let again = invocation(&only);
         let command = again.press(&[("-c", &1)]);
         assert_eq!(command, "torr 'shop cart.hurl' --variable 'host=a b' --secret \"$TORR_SECRET\" -c 1");
     }
@@ -186,19 +174,15 @@ mod tests {
             "full",
         ];
         let first = parsed(&line);
-        let again = invocation(&first.given, Some(&first.url));
+        let again = invocation(&first);
         assert_eq!(again.variables, []);
         let words = shell(&again.press(&[]), &[]);
         let second = parsed(&words[1..].iter().map(String::as_str).collect::<Vec<_>>());
-        assert_eq!(
-            format!("{:?} {:?}", first.request, first.transport),
-            format!("{:?} {:?}", second.request, second.transport)
-        );
-        assert_eq!(first.url, second.url);
+        assert_eq!(first, second);
         // The order of pieces of data is that of the body.
         let order: Vec<_> =
-            first.given.flags.iter().map(|flag| flag.id.as_str()).filter(|id| id.starts_with("data")).collect();
-        assert_eq!(order, ["data", "data_urlencode", "data_raw"]);
+            second.given().into_iter().map(|given| given.id).filter(|id| id.starts_with("data")).collect();
+        assert_eq!(order, ["data", "data-urlencode", "data-raw"]);
     }
 
     #[test]
@@ -221,7 +205,7 @@ mod tests {
             "p:s3cret5",
         ];
         let first = parsed(&line);
-        let again = invocation(&first.given, Some(&first.url));
+        let again = invocation(&first);
         let command = again.press(&[]);
         assert!(!command.contains("s3cret"), "{command}");
         let variables = [
@@ -241,8 +225,8 @@ mod tests {
             (second.request.cookies, second.transport.proxy_user),
             (first.request.cookies, first.transport.proxy_user)
         );
-        assert_eq!((second.request.user.as_deref(), second.url.as_str()), (Some("me:s3cret0"), "http://h/"));
+        assert_eq!((second.request.user.as_deref(), second.targets[0].as_str()), (Some("me:s3cret0"), "http://h/"));
         let token = parsed(&["http://h/", "--oauth2-bearer", "s3cret"]);
-        assert!(invocation(&token.given, Some(&token.url)).press(&[]).ends_with("--oauth2-bearer \"$TORR_TOKEN\""));
+        assert!(invocation(&token).press(&[]).ends_with("--oauth2-bearer \"$TORR_TOKEN\""));
     }
 }

@@ -2,35 +2,19 @@
 //! is left to say.
 
 use crate::exit::{self, CliError};
-use crate::flags::given::GivenFlags;
 use crate::flags::input::Input;
-use crate::flags::request::RequestArgs;
-use crate::flags::session::{check_script, check_sessions, check_url};
-use crate::flags::transport::{TransportArgs, finder};
-use crate::flags::variables::VariableArgs;
+use crate::flags::transport::finder;
+use crate::flags::{request, variables};
 use crate::press;
 use crate::script::{self, Script, ScriptSettings};
 use crate::session::{self, Given};
 use crate::target::TargetKind;
 use std::path::Path;
 use std::process::ExitCode;
+use torr_load::Load;
 use torr_press::request::Options;
 use torr_press::{Plan, Work};
 use torr_script::Printing;
-
-/// What the command line says of the load.
-pub struct BaseArgs<'a> {
-    pub target: Option<&'a str>,
-    /// The file of `--script`.
-    pub script: Option<&'a Path>,
-    /// The arguments of the script.
-    pub arguments: &'a [String],
-    pub given: &'a GivenFlags,
-    pub variables: &'a VariableArgs,
-    pub request: &'a RequestArgs,
-    pub transport: &'a TransportArgs,
-    pub keep_alive: bool,
-}
 
 /// A plan, with what its requests are made of.
 pub struct Base {
@@ -47,27 +31,23 @@ impl Base {
     ///
     /// # Errors
     /// If the target is none, or does not go with a flag; for a mistake in a file, with its position.
-    pub fn of(args: &BaseArgs<'_>) -> Result<Self, CliError> {
-        let targets: Vec<_> = args.target.map(str::to_owned).into_iter().collect();
-        match (TargetKind::of(&targets)?, args.script) {
+    pub fn of(load: &Load) -> Result<Self, CliError> {
+        match (TargetKind::of(&load.targets)?, load.script.as_deref()) {
             (TargetKind::Url(url), None) => {
-                check_url(&args.given.flags)?;
-                let (plan, options) =
-                    press::base_and_options(args.request, args.transport, url.as_deref(), args.keep_alive)?;
+                let (plan, options) = press::base_and_options(load, url.as_deref())?;
                 Ok(Self { plan, options, given: Given::default(), script: None })
             }
-            (TargetKind::Url(url), Some(path)) => args.scripted(url.as_deref(), path),
+            (TargetKind::Url(url), Some(path)) => scripted(load, url.as_deref(), path),
             (TargetKind::Script(path), None) => {
-                let url = script::target(&path, &args.request.files, Printing::Stderr)?;
-                args.scripted(Some(&url), &path)
+                let url = script::target(&path, &load.request.files, Printing::Stderr)?;
+                scripted(load, Some(&url), &path)
             }
             (TargetKind::Script(path), Some(_)) => Err(script::stands_alone(&path)),
             (TargetKind::Sessions(files), _) => {
-                check_sessions(&args.given.flags)?;
                 let [file] =
                     <[_; 1]>::try_from(files).map_err(|_| CliError::Usage("one hurl file at a time".into()))?;
-                let given = Given::of(args.variables)?;
-                let plan = session::base(file, given.clone(), args.request, args.transport, args.keep_alive)?;
+                let given = Given::of(&load.session.variables)?;
+                let plan = session::base(file, given.clone(), load)?;
                 Ok(Self { plan, options: Options::default(), given, script: None })
             }
             (TargetKind::Plan(path), _) => {
@@ -82,29 +62,26 @@ impl Base {
     }
 }
 
-impl BaseArgs<'_> {
-    fn scripted(&self, url: Option<&str>, path: &Path) -> Result<Base, CliError> {
-        check_script(&self.given.flags)?;
-        let plan = press::base(self.request, self.transport, url, self.keep_alive)?;
-        // A state for each thread that an experiment can have.
-        let plan = Plan { connections: plan.connections.max(plan.threads), ..plan };
-        let variables = self.variables.values(&mut Input::default())?;
-        let settings = ScriptSettings {
-            path,
-            files: &self.request.files,
-            arguments: self.arguments,
-            variables: variables.clone().into_iter().collect(),
-            secrets: self.variables.secrets().collect(),
-            feeder: self.request.records()?,
-            feeder_order: self.request.feeder_order.into(),
-            // Standard output belongs to the report.
-            printing: Printing::Stderr,
-            find: Box::new(finder(self.transport)),
-        };
-        let script = Script::load(&plan, settings)?;
-        // Also of a script that decides nothing during the load the requests are its own, and no other is tried instead.
-        let plan = Plan { work: Work::Users(script.users()), ..plan };
-        let given = Given::of_texts(variables, self.variables.secrets().collect());
-        Ok(Base { plan, options: Options::default(), given, script: Some(script) })
-    }
+fn scripted(load: &Load, url: Option<&str>, path: &Path) -> Result<Base, CliError> {
+    let plan = press::base(load, url)?;
+    // A state for each thread that an experiment can have.
+    let plan = Plan { connections: plan.connections.max(plan.threads), ..plan };
+    let texts = variables::values(&load.session.variables, &mut Input::default())?;
+    let secrets: Vec<_> = variables::secrets(&load.session.variables).collect();
+    let settings = ScriptSettings {
+        path,
+        files: &load.request.files,
+        arguments: &load.arguments,
+        variables: texts.clone().into_iter().collect(),
+        secrets: secrets.clone(),
+        feeder: request::records(&load.request)?,
+        feeder_order: load.request.feeder_order(),
+        // Standard output belongs to the report.
+        printing: Printing::Stderr,
+        find: Box::new(finder(&load.transport)),
+    };
+    let script = Script::load(&plan, settings)?;
+    // Also of a script that decides nothing during the load the requests are its own, and no other is tried instead.
+    let plan = Plan { work: Work::Users(script.users()), ..plan };
+    Ok(Base { plan, options: Options::default(), given: Given::of_texts(texts, secrets), script: Some(script) })
 }

@@ -2,13 +2,12 @@
 
 use crate::exit::CliError;
 use crate::flags::input::Input;
-use crate::flags::transport::TransportArgs;
-use crate::flags::variables::VariableArgs;
 use crate::session::{self, Given, Prepared};
 use crate::{output, target};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use torr_load::{OnlyVariables, TransportPart};
 use torr_script::{FileReader, ScriptFile};
 use torr_session::hurl::{self, ParseError};
 use torr_session::users::SessionFile;
@@ -29,7 +28,7 @@ pub struct CheckArgs {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<String>,
     #[command(flatten)]
-    pub variables: VariableArgs,
+    pub load: OnlyVariables,
 }
 
 /// What a plan that has no mistake itself would run.
@@ -45,7 +44,7 @@ pub enum Planned {
 /// Checks each file: exit code 2 if anything is wrong with one of them. `look_through` looks through a plan.
 pub fn run(args: &CheckArgs, look_through: impl Fn(&str) -> Result<Planned, CliError>) -> Result<ExitCode, CliError> {
     let mut input = Input::default();
-    let given = Given::of(&args.variables)?;
+    let given = Given::of(&args.load.session.variables)?;
     let mut mistakes = 0;
     for path in &args.files {
         let is_plan = target::is_plan(path);
@@ -114,7 +113,7 @@ fn report(path: &str, source: String, session: Session, given: &Given) -> Result
         return Ok(unassigned.len());
     }
     let file = SessionFile { name: path.to_owned(), source, session, weight: 1 };
-    match session::preflight(Prepared { files: vec![file], given: given.clone() }, &TransportArgs::without_flags()) {
+    match session::preflight(Prepared { files: vec![file], given: given.clone() }, &TransportPart::default()) {
         Ok(()) => {
             let requests = if count == 1 { "request" } else { "requests" };
             output::report(&format!("{path}: {count} {requests}, no mistakes\n"));

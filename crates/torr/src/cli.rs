@@ -9,14 +9,12 @@ mod units;
 use crate::check::Planned;
 use crate::command_line;
 use crate::exit::{self, CliError};
-use crate::flags::given::{GivenFlag, given};
+use crate::flags::checks::inspection;
+use crate::flags::needs;
 use crate::flags::reads::{self, InputFile};
-use crate::flags::{self, needs};
-use crate::fleet::{FleetLoad, WordSource};
 use crate::fronts;
 use crate::output;
-use crate::plan_file::{self, Expanded};
-use crate::press::PressArgs;
+use crate::plan_file::{self, Merged};
 use crate::sink;
 use crate::target::{RunFile, TargetKind};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -28,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use torr_fronts::Front;
 use torr_gauge::redact;
+use torr_load::{Load, Mistake, values};
 use torr_press::Plan;
 
 /// Runs a command line, whose first word is the program's name.
@@ -36,51 +35,27 @@ pub fn run(args: &[OsString]) -> Result<ExitCode, CliError> {
     if let Some(mistake) = first.and_then(commands::mistyped) {
         return Err(mistake);
     }
-    let is_command = first.is_some_and(|first| commands::names().any(|name| name == first));
-    let plan = match first.filter(|_| is_command) {
-        None => Expanded::of(args)?,
-        Some(name) if ["doctor", "limit", "once"].contains(&name) => {
-            let grammar = help::grammar();
-            let command = grammar.find_subcommand(name).cloned();
-            command.map(|command| Expanded::of_command(args, command)).transpose()?.flatten()
-        }
-        Some(_) => None,
-    };
-    let ready = match &plan {
-        Some(plan) => prepare_plan(plan),
-        None => prepare(args),
-    };
     // What a unit alone was taken for is of no interest then.
-    let ready = ready.map_err(|stop| units::apart(args).unwrap_or(stop))?;
+    let ready = prepare(args).map_err(|stop| units::apart(args).unwrap_or(stop))?;
     ready.execute()
-}
-
-/// Checks a command line with a plan in it.
-fn prepare_plan(plan: &Expanded) -> Result<Ready, CliError> {
-    let ready = prepare(&plan.words()).map_err(|stop| match stop {
-        CliError::Usage(mistake) => plan.locate(&mistake, mistake_of),
-        stop => stop,
-    })?;
-    sink::check_inputs(ready.outputs().into_iter(), &[("the plan".to_owned(), plan.path())])?;
-    Ok(ready)
-}
-
-/// Returns the grammar of all commands.
-pub fn whole_grammar() -> clap::Command {
-    help::grammar()
 }
 
 /// A command line that was checked.
 enum Ready {
     /// Help or a version, which clap shows.
     Help(clap::Error),
-    Command(Box<Command>),
+    /// A command, with the load of `torr fleet run`.
+    Command(Box<Command>, Option<Box<Load>>),
     /// A plan is to be printed.
     PlanText(String),
-    /// A URL, with the arguments of its script.
-    Url(Box<PressArgs>, Box<Plan>, Vec<String>),
-    Sessions(Box<PressArgs>, Vec<RunFile>),
-    Script(Box<PressArgs>, PathBuf),
+    Target(Box<Load>, Loaded),
+}
+
+/// What a load is sent to.
+enum Loaded {
+    Url(Box<Plan>),
+    Sessions(Vec<RunFile>),
+    Script(PathBuf),
 }
 
 /// Checks a command line as far as that is possible without sending anything.
@@ -90,22 +65,52 @@ fn prepare(words: &[OsString]) -> Result<Ready, CliError> {
         parsed => parsed.map_err(|error| refusal(words, &error))?,
     };
     let cli = Cli::from_arg_matches(&matches).map_err(|error| refusal(words, &error))?;
-    command_line::note(whole_grammar, &matches);
-    match cli.command {
-        Some(command) => {
-            check_command(&command, &matches)?;
-            Ok(Ready::Command(Box::new(command)))
+    let Some(command) = cli.command else {
+        if let Some(mistake) = apart_from_dashboard(&cli.load, &matches) {
+            return Err(mistake);
         }
-        None => prepare_load(cli.press, &matches),
+        return prepare_target(cli.load, true);
+    };
+    let (grammar, below) = (help::grammar(), matches.subcommand());
+    let own = below.and_then(|(name, below)| grammar.find_subcommand(name).zip(Some(below)));
+    if command.takes_plans()
+        && let Some((grammar, below)) = own
+        && let Some((plan, words)) = Merged::of_command(grammar, below)?
+    {
+        sink::check_inputs(command.outputs().into_iter(), &[("the plan".to_owned(), plan.clone())])?;
+        return prepare(&words).map_err(|stop| match stop {
+            CliError::Usage(mistake) => CliError::Usage(format!("{}: {mistake}", plan.display())),
+            stop => stop,
+        });
     }
+    if let Some(load) = command.load() {
+        check_for(load, &help::of_words(words))?;
+    }
+    check_command(&command, &matches)?;
+    let load = command.words_of_load().map(fleet_load).transpose()?;
+    if let Some(text) = command_line::of_command(grammar, &matches, load.as_ref()) {
+        command_line::note(text);
+    }
+    Ok(Ready::Command(Box::new(command), load.map(Box::new)))
+}
+
+/// Finds what does not go together in the load of a command.
+fn check_for(load: Load, help: &str) -> Result<(), CliError> {
+    let kind = TargetKind::of(&load.targets)?;
+    let Some(work) = kind.work(load.script.is_some()) else { return Ok(()) };
+    load.check(work).map_err(|mistake| CliError::Usage(line(&mistake, help)))
+}
+
+/// Returns a mistake with a hint to the help, where that tells more.
+fn line(mistake: &Mistake, help: &str) -> String {
+    if mistake.is_in_help { format!("{mistake} (see '{help}')") } else { mistake.to_string() }
 }
 
 /// Refuses outputs of a command that would overwrite what it reads.
 fn check_command(command: &Command, matches: &ArgMatches) -> Result<(), CliError> {
     let outputs = command.outputs();
     let Some((name, matches)) = matches.subcommand().filter(|_| !outputs.is_empty()) else { return Ok(()) };
-    let grammar = help::grammar();
-    let Some(grammar) = grammar.find_subcommand(name) else { return Ok(()) };
+    let Some(grammar) = help::grammar().find_subcommand(name) else { return Ok(()) };
     let flags: Vec<_> = outputs.iter().map(|(flag, _)| *flag).collect();
     sink::check_inputs(outputs.into_iter(), &reads::of_command(grammar, matches, &flags))
 }
@@ -131,7 +136,7 @@ fn refusal(words: &[OsString], error: &clap::Error) -> CliError {
 fn unmet(words: &[OsString]) -> Option<CliError> {
     let grammar = help::grammar();
     let is_command = words.get(1).and_then(|word| grammar.find_subcommand(word)).is_some();
-    let sentence = needs::unmet(&grammar, words, if is_command { 2 } else { 1 })?;
+    let sentence = needs::unmet(grammar, words, if is_command { 2 } else { 1 })?;
     Some(CliError::Usage(format!("{sentence} (see '{}')", help::of_words(words))))
 }
 
@@ -155,126 +160,144 @@ fn unknown_flag(error: &clap::Error) -> Option<CliError> {
     Some(CliError::Usage(format!("{flag} is a flag of '{owner}' ('torr --help-all' and 'torr help COMMAND' list all)")))
 }
 
-/// Checks the targets and their flags.
-fn prepare_load(mut args: PressArgs, matches: &ArgMatches) -> Result<Ready, CliError> {
-    if let Some(mistake) = apart_from_dashboard(&args, matches) {
+/// Checks the targets and settings of a load, after a plan among them was replaced by its settings. `notes` is whether the load is what
+/// this process is for.
+fn prepare_target(load: Load, notes: bool) -> Result<Ready, CliError> {
+    let Some(plan) = Merged::of(&load)? else {
+        return prepare_load(load, None, notes);
+    };
+    let load = plan.load();
+    sink::check_inputs(load.output.files(), &[("the plan".to_owned(), plan.path())])?;
+    prepare_load(load, Some(&plan), notes)
+}
+
+/// Checks the targets and settings of a load without a plan, or of that which a plan became.
+fn prepare_load(load: Load, plan: Option<&Merged>, notes: bool) -> Result<Ready, CliError> {
+    let located = |stop| match (plan, stop) {
+        (Some(plan), CliError::Usage(mistake)) => plan.find(&mistake, mistake_of),
+        (_, stop) => stop,
+    };
+    let kind = check_targets(&load).map_err(located)?;
+    check_settings(&load, &kind, plan)?;
+    if notes {
+        command_line::note(command_line::of_load(&load));
+    }
+    loaded(load, kind).map_err(located)
+}
+
+/// Finds out what the targets are, and that none is a command.
+fn check_targets(load: &Load) -> Result<TargetKind, CliError> {
+    if let Some(mistake) = load.targets.iter().find_map(|word| commands::misplaced(word)) {
         return Err(mistake);
     }
-    let arguments = args.take_arguments();
-    if let Some(mistake) = args.targets.iter().find_map(|word| commands::misplaced(word)) {
-        return Err(mistake);
-    }
-    if let [first, _, ..] = &args.targets[..]
+    if let [first, _, ..] = &load.targets[..]
         && commands::is_bare(first)
     {
         return Err(commands::unknown(first));
     }
-    let kind = TargetKind::of(&args.targets)?;
-    let grammar = help::grammar();
-    let given = given(grammar.get_arguments(), matches);
-    let inputs = inputs(&args, &given, &grammar);
-    check_outputs(&args, &kind, &inputs)?;
-    match &kind {
-        TargetKind::Script(path) if args.script.script.is_some() => return Err(crate::script::stands_alone(path)),
-        TargetKind::Script(_) => flags::session::check_script(&given)?,
-        TargetKind::Url(_) if args.script.script.is_some() => flags::session::check_script(&given)?,
-        TargetKind::Url(_) => flags::session::check_url(&given)?,
-        TargetKind::Sessions(_) => flags::session::check_sessions(&given)?,
-        TargetKind::Plan(_) => {}
+    TargetKind::of(&load.targets)
+}
+
+/// Finds what does not go together in a load, or what it cannot do without.
+fn check_settings(load: &Load, kind: &TargetKind, plan: Option<&Merged>) -> Result<(), CliError> {
+    let Some(work) = kind.work(load.script.is_some()) else { return Ok(()) };
+    load.check(work).map_err(|mistake| match plan {
+        Some(plan) => plan.locate(&mistake),
+        None => CliError::Usage(line(&mistake, "torr --help-all")),
+    })
+}
+
+/// Checks a load whose settings go together.
+fn loaded(load: Load, kind: TargetKind) -> Result<Ready, CliError> {
+    let inputs = reads::files(&load.given());
+    check_outputs(&load, &kind, &inputs)?;
+    if let (TargetKind::Script(path), Some(_)) = (&kind, &load.script) {
+        return Err(crate::script::stands_alone(path));
     }
-    if args.print_plan {
-        check_printed(&args, &kind, &inputs)?;
-        return plan_file::text(matches).map(Ready::PlanText);
+    if load.output.print_plan {
+        check_printed(&load, &kind, &inputs)?;
+        return plan_file::text(&load).map(Ready::PlanText);
     }
-    match kind {
+    let loaded = match kind {
         TargetKind::Url(url) => {
             let word = url.as_deref().unwrap_or_default();
-            let plan =
-                crate::press::plan(&args, url.as_deref()).map_err(|stop| commands::also_no_command(word, stop))?;
-            Ok(Ready::Url(Box::new(args), Box::new(plan), arguments))
+            let plan = crate::press::plan(&load, url.as_deref());
+            Loaded::Url(Box::new(plan.map_err(|stop| commands::also_no_command(word, stop))?))
         }
-        TargetKind::Sessions(files) => Ok(Ready::Sessions(Box::new(args), files)),
-        TargetKind::Script(file) => Ok(Ready::Script(Box::new(args), file)),
-        TargetKind::Plan(path) => {
-            Err(CliError::Usage(format!("'{}' is a plan, and the target of a plan cannot be one", path.display())))
-        }
-    }
+        TargetKind::Sessions(files) => Loaded::Sessions(files),
+        TargetKind::Script(file) => Loaded::Script(file),
+        TargetKind::Plan(path) => return Err(plan_as_target(&path)),
+    };
+    Ok(Ready::Target(Box::new(load), loaded))
+}
+
+fn plan_as_target(path: &Path) -> CliError {
+    CliError::Usage(format!("'{}' is a plan, and the target of a plan cannot be one", path.display()))
 }
 
 /// Returns the mistake of giving the address of `--dashboard` as a word of its own, which is taken for a target.
-fn apart_from_dashboard(args: &PressArgs, matches: &ArgMatches) -> Option<CliError> {
-    if matches.value_source("dashboard") != Some(ValueSource::CommandLine) || args.targets.len() < 2 {
+fn apart_from_dashboard(load: &Load, matches: &ArgMatches) -> Option<CliError> {
+    if matches.value_source("dashboard") != Some(ValueSource::CommandLine) || load.targets.len() < 2 {
         return None;
     }
     let at = matches.index_of("dashboard")?;
-    let targets = matches.indices_of("targets")?.zip(&args.targets);
+    let targets = matches.indices_of("target")?.zip(&load.targets);
     let address = targets.filter(|(index, _)| *index > at).map(|(_, word)| word).next()?;
-    crate::press::is_dashboard_address(address)
+    values::address(address)
+        .is_ok()
         .then(|| CliError::Usage(format!("the address of --dashboard stands behind '=', as in --dashboard={address}")))
 }
 
 /// Refuses what a run would refuse, as far as that shows without sending anything, running a script or reading standard input.
-fn check_printed(args: &PressArgs, kind: &TargetKind, inputs: &[InputFile]) -> Result<(), CliError> {
+fn check_printed(load: &Load, kind: &TargetKind, inputs: &[InputFile]) -> Result<(), CliError> {
     if inputs.iter().any(|(_, path)| path.as_os_str() == "-") {
         return Ok(());
     }
     match kind {
-        TargetKind::Url(url) => match crate::press::plan(args, url.as_deref()) {
+        TargetKind::Url(url) => match crate::press::plan(load, url.as_deref()) {
             // A service that is not there now is no mistake of the plan.
-            Ok(_) | Err(CliError::Unreachable(_)) if args.script.script.is_none() => args.output.check(&[]),
+            Ok(_) | Err(CliError::Unreachable(_)) if load.script.is_none() => {
+                load.output.check(&[]).map_err(CliError::Usage)
+            }
             Ok(_) | Err(CliError::Unreachable(_)) => Ok(()),
             Err(stop) => Err(stop),
         },
         TargetKind::Sessions(files) => {
-            crate::press::check(args)?;
-            crate::session::check(args, files)
+            inspection(&load.checks)?;
+            crate::session::check(load, files)
         }
-        TargetKind::Script(_) | TargetKind::Plan(_) => crate::press::check(args),
+        TargetKind::Script(_) | TargetKind::Plan(_) => inspection(&load.checks).map(drop),
     }
-}
-
-/// Returns the files that the flags of a load read.
-fn inputs(args: &PressArgs, given: &[GivenFlag], grammar: &clap::Command) -> Vec<InputFile> {
-    reads::files(given, grammar, &args.output.outputs().map(|(flag, _)| flag))
 }
 
 /// Refuses outputs that would overwrite what the load is made of.
-fn check_outputs(args: &PressArgs, kind: &TargetKind, inputs: &[InputFile]) -> Result<(), CliError> {
-    sink::check_inputs(args.output.files(), inputs)?;
+fn check_outputs(load: &Load, kind: &TargetKind, inputs: &[InputFile]) -> Result<(), CliError> {
+    sink::check_inputs(load.output.files(), inputs)?;
     let targets: Vec<_> = kind.files().into_iter().map(|file| ("the target".to_owned(), file)).collect();
-    sink::check_inputs(args.output.files(), &targets)
+    sink::check_inputs(load.output.files(), &targets)
 }
 
 impl Ready {
-    /// Returns the files that are to be written, each with its flag.
-    fn outputs(&self) -> Vec<(&'static str, &Path)> {
-        match self {
-            Self::Url(args, ..) | Self::Sessions(args, _) | Self::Script(args, _) => args.output.files().collect(),
-            Self::Command(command) => command.outputs(),
-            Self::Help(_) | Self::PlanText(_) => Vec::new(),
-        }
-    }
-
     fn execute(self) -> Result<ExitCode, CliError> {
         match self {
             Self::Help(error) => Ok(exit::show_help(&error)),
-            Self::Command(command) => execute(*command),
+            Self::Command(command, load) => execute(*command, load),
             Self::PlanText(text) => {
                 output::print(&text);
                 Ok(ExitCode::SUCCESS)
             }
-            Self::Url(args, plan, arguments) => match &args.script.script {
-                Some(script) => crate::press::run_script(&args, *plan, script, &arguments),
-                None => crate::press::run(&args, &plan),
+            Self::Target(load, loaded) => match (loaded, &load.script) {
+                (Loaded::Url(plan), Some(script)) => crate::press::run_script(&load, *plan, script),
+                (Loaded::Url(plan), None) => crate::press::run(&load, &plan),
+                (Loaded::Sessions(files), _) => crate::session::run(&load, &files),
+                (Loaded::Script(file), _) => crate::press::run_script_file(&load, &file),
             },
-            Self::Sessions(args, files) => crate::session::run(&args, &files),
-            Self::Script(args, file) => crate::press::run_script_file(&args, &file),
         }
     }
 }
 
 /// Runs a command.
-fn execute(command: Command) -> Result<ExitCode, CliError> {
+fn execute(command: Command, load: Option<Box<Load>>) -> Result<ExitCode, CliError> {
     match command {
         Command::Serve(args) => crate::serve::run(&args),
         Command::Doctor(args) => crate::doctor::run(*args),
@@ -284,7 +307,7 @@ fn execute(command: Command) -> Result<ExitCode, CliError> {
         Command::Lab(args) => crate::lab::run(&args),
         Command::Report(args) => crate::report::run(&args),
         Command::Demo(args) => crate::demo::run(&args),
-        Command::Fleet(args) => crate::fleet::run(&args, fleet_load),
+        Command::Fleet(args) => crate::fleet::run(&args, load.map(|load| *load)),
         Command::Watch(args) => crate::watch::run(&args),
         Command::Check(args) => crate::check::run(&args, planned),
         Command::Once(args) => crate::once::run(&args),
@@ -299,37 +322,34 @@ fn execute(command: Command) -> Result<ExitCode, CliError> {
             Ok(ExitCode::SUCCESS)
         }
         Command::InstallLinks(args) => crate::links::run(&args),
-        Command::Completions(args) => shell::completions(&args, help::grammar()),
-        Command::Man(args) => shell::man(&args, help::grammar()),
+        Command::Completions(args) => shell::completions(&args, help::grammar().clone()),
+        Command::Man(args) => shell::man(&args, help::grammar().clone()),
         Command::Help { command } => help_of(&command),
     }
 }
 
-/// Reads the load of a fleet from words of a command line. A plan's file is read only for those who give one, not for words
-/// that came from elsewhere.
-fn fleet_load(words: &[String], source: WordSource) -> Result<FleetLoad, CliError> {
+/// Reads the load of `torr fleet run` from the words behind its dashes.
+fn fleet_load(words: &[String]) -> Result<Load, CliError> {
     let words: Vec<OsString> =
         std::iter::once("torr").chain(words.iter().map(String::as_str)).map(Into::into).collect();
-    let plan = if matches!(source, WordSource::User) { Expanded::of(&words)? } else { None };
-    let words = plan.as_ref().map_or(words, Expanded::words);
     let no_load =
         || CliError::Usage("a fleet loads a URL or hurl files: 'torr fleet run --nats ... -- URL ...'".into());
     let matches = help::parse(&words).map_err(|error| match exit::is_help(&error) {
         true => no_load(),
         false => refusal(&words, &error),
     })?;
-    let Cli { press: mut args, command, .. } =
-        Cli::from_arg_matches(&matches).map_err(|error| refusal(&words, &error))?;
+    let Cli { load, command } = Cli::from_arg_matches(&matches).map_err(|error| refusal(&words, &error))?;
     if command.is_some() {
         return Err(no_load());
     }
-    let grammar = help::grammar();
-    let given = given(grammar.get_arguments(), &matches);
-    let arguments = args.take_arguments();
-    if matches!(source, WordSource::User) {
-        check_outputs(&args, &TargetKind::of(&args.targets)?, &inputs(&args, &given, &grammar))?;
-    }
-    FleetLoad::of(args, &arguments, &given, source)
+    let plan = Merged::of(&load)?;
+    let load = plan.as_ref().map_or(load, Merged::load);
+    let kind = TargetKind::of(&load.targets)?;
+    // What does not travel is a mistake, whatever else is.
+    load.check_for_fleet().map_err(CliError::usage)?;
+    check_settings(&load, &kind, plan.as_ref())?;
+    check_outputs(&load, &kind, &reads::files(&load.given()))?;
+    Ok(load)
 }
 
 /// Looks through a plan, and the hurl files that it names.
@@ -337,11 +357,14 @@ fn fleet_load(words: &[String], source: WordSource) -> Result<FleetLoad, CliErro
 /// # Errors
 /// With the position of the first mistake.
 fn planned(path: &str) -> Result<Planned, CliError> {
-    let Some(plan) = Expanded::of(&["torr".into(), path.into()])? else { return Ok(Planned::Nothing) };
-    match prepare_plan(&plan) {
-        Ok(Ready::Sessions(args, files)) => crate::session::check(&args, &files).map(|()| Planned::Sessions),
-        Ok(Ready::Script(_, file)) => Ok(Planned::Script(file)),
-        Ok(Ready::Url(args, ..)) => Ok(args.script.script.map_or(Planned::Nothing, Planned::Script)),
+    let mut load = Load::default();
+    load.targets.push(path.to_owned());
+    match prepare_target(load, false) {
+        Ok(Ready::Target(load, loaded)) => match loaded {
+            Loaded::Sessions(files) => crate::session::check(&load, &files).map(|()| Planned::Sessions),
+            Loaded::Script(file) => Ok(Planned::Script(file)),
+            Loaded::Url(_) => Ok(load.script.map_or(Planned::Nothing, Planned::Script)),
+        },
         // A service that is not there now is no mistake of the plan.
         Ok(_) | Err(CliError::Unreachable(_)) => Ok(Planned::Nothing),
         Err(stop) => Err(stop),
@@ -361,10 +384,34 @@ fn help_of(command: &[String]) -> Result<ExitCode, CliError> {
     run(&args)
 }
 
-/// Returns the mistake of a command line, if it has one.
-fn mistake_of(words: Vec<OsString>) -> Option<String> {
-    match prepare(&words) {
+/// Returns the mistake of a load, if it has one.
+fn mistake_of(load: Load) -> Option<String> {
+    if load.given().is_empty() {
+        return None;
+    }
+    if load.targets.is_empty() && load.request.urls.is_none() {
+        return Some("there is no target".to_owned());
+    }
+    let checked = check_targets(&load).and_then(|kind| {
+        check_settings(&load, &kind, None)?;
+        loaded(load, kind)
+    });
+    match checked {
         Err(CliError::Usage(mistake)) => Some(mistake),
         _ => None,
+    }
+}
+
+/// Returns the command line that repeats a command line of Torr's own.
+#[cfg(test)]
+pub fn repeated(words: &[OsString]) -> Option<String> {
+    let matches = help::parse(words).ok()?;
+    let Cli { load, command } = Cli::from_arg_matches(&matches).ok()?;
+    match command {
+        None => Some(command_line::of_load(&load)),
+        Some(command) => {
+            let load = command.words_of_load().map(|words| fleet_load(words).expect("it is a load"));
+            command_line::of_command(help::grammar(), &matches, load.as_ref())
+        }
     }
 }

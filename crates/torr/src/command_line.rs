@@ -1,55 +1,29 @@
 //! The user's command line as results keep it: it can be run again, has no secrets, and writes no outputs.
 
 use crate::again;
-use crate::flags::given::GivenFlag;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use serde::Serialize;
 use std::sync::OnceLock;
 use torr_doctor::quoted;
+use torr_load::{Given, Load, find};
 
-/// Flags that a repetition does not need: outputs, views, and what is read from the environment.
-const LEFT_OUT: [&str; 20] = [
-    "archive",
-    "csv",
-    "csv_entries",
-    "dashboard",
-    "dashboard_cert",
-    "dashboard_key",
-    "hlog",
-    "json",
-    "junit",
-    "live",
-    "markdown",
-    "nats",
-    "otlp",
-    "print_plan",
-    "prometheus",
-    "quiet",
-    "report",
-    "resume",
-    "summary",
-    "watch_token",
-];
+/// Arguments of commands that a repetition does not need: outputs, views, and what is read from the environment. Settings of a load
+/// tell it by their rows.
+const LEFT_OUT: [&str; 6] = ["archive", "markdown", "nats", "resume", "summary", "watch_token"];
 
-/// What clap found in the command line of this process.
-static GIVEN: OnceLock<Given> = OnceLock::new();
-
-/// A command line with its grammar, which takes time to make and is made only for a result that is written.
-struct Given {
-    grammar: fn() -> Command,
-    matches: ArgMatches,
-}
+/// The command line of this process.
+static GIVEN: OnceLock<String> = OnceLock::new();
 
 /// Notes the command line of this process.
-pub fn note(grammar: fn() -> Command, matches: &ArgMatches) {
-    // A process has one command line; a plan in it has been replaced by its flags before.
-    let _ = GIVEN.set(Given { grammar, matches: matches.clone() });
+pub fn note(text: String) {
+    // A process has one command line; a plan in it has been replaced by its settings before.
+    let _ = GIVEN.set(text);
 }
 
 /// Returns the command line of this process. `None` for one whose grammar is another program's.
 pub fn given() -> Option<String> {
-    GIVEN.get().and_then(|given| text(&(given.grammar)(), &given.matches))
+    GIVEN.get().cloned()
 }
 
 /// A result with the command line that repeats it.
@@ -76,8 +50,34 @@ impl<'r, T: Serialize> Repeatable<'r, T> {
     }
 }
 
-/// Returns a command line; `None` for one whose grammar is another program's.
-fn text(grammar: &Command, matches: &ArgMatches) -> Option<String> {
+/// Returns the command line of a load.
+pub fn of_load(load: &Load) -> String {
+    format!("torr {}", words_of(load).join(" "))
+}
+
+fn words_of(load: &Load) -> Vec<String> {
+    let mut variables = Vec::new();
+    let repeated = load.given().into_iter().filter(|given| given.setting().is_some_and(|setting| setting.repeats));
+    let mut words: Vec<_> = repeated
+        .flat_map(|given| match (&given.value, given.setting().and_then(|setting| setting.short)) {
+            (Some(value), _) if given.name.is_empty() => vec![again::word(&given.id, value, &mut variables)],
+            (_, letter) => again::words(&Given { name: short(letter, &given.name), ..given }, &mut variables),
+        })
+        .collect();
+    if !load.arguments.is_empty() {
+        words.push("--".to_owned());
+        words.extend(load.arguments.iter().map(|argument| quoted(argument)));
+    }
+    words
+}
+
+/// Returns a flag, by its letter where every example has that.
+fn short(letter: Option<char>, long: &str) -> String {
+    letter.filter(|letter| "ctdnr".contains(*letter)).map_or_else(|| long.to_owned(), |letter| format!("-{letter}"))
+}
+
+/// Returns the command line of a command, behind whose dashes a load may stand; `None` for one whose grammar is another program's.
+pub fn of_command(grammar: &Command, matches: &ArgMatches, load: Option<&Load>) -> Option<String> {
     let mut words = vec!["torr".to_owned()];
     let (mut command, mut given) = (grammar, matches);
     while let Some((name, below)) = given.subcommand() {
@@ -85,17 +85,11 @@ fn text(grammar: &Command, matches: &ArgMatches) -> Option<String> {
         (command, given) = (command.find_subcommand(name)?, below);
     }
     let mut variables = Vec::new();
-    let (positionals, flags): (Vec<&Arg>, Vec<&Arg>) = command.get_arguments().partition(|arg| arg.is_positional());
-    let mut last = Vec::new();
+    let (positionals, flags): (Vec<&Arg>, Vec<&Arg>) =
+        command.get_arguments().filter(|arg| !arg.is_last_set()).partition(|arg| arg.is_positional());
     for positional in positionals {
         let values = raw(positional, given).into_iter().flat_map(|(_, values)| values);
-        match positional.is_last_set() {
-            // The load of a fleet has the grammar of 'torr URL'.
-            true => last.extend(load(grammar, values.collect())?),
-            false => {
-                words.extend(values.map(|value| again::word(positional.get_id().as_str(), &value, &mut variables)))
-            }
-        }
+        words.extend(values.map(|value| again::word(positional.get_id().as_str(), &value, &mut variables)));
     }
     let mut all: Vec<_> =
         flags.into_iter().flat_map(|flag| raw(flag, given).into_iter().map(move |r| (r.0, flag, r.1))).collect();
@@ -103,24 +97,18 @@ fn text(grammar: &Command, matches: &ArgMatches) -> Option<String> {
     for (_, flag, values) in all {
         words.extend(flag_words(flag, &values, &mut variables));
     }
-    if !last.is_empty() {
+    if let Some(load) = load {
         words.push("--".to_owned());
-        words.extend(last);
+        words.extend(words_of(load));
     }
     Some(words.join(" "))
-}
-
-/// Returns the words of the load of a fleet.
-fn load(grammar: &Command, words: Vec<String>) -> Option<Vec<String>> {
-    let line = std::iter::once("torr".to_owned()).chain(words);
-    let matches = grammar.clone().try_get_matches_from(line).ok()?;
-    text(grammar, &matches).map(|text| vec![text.trim_start_matches("torr ").to_owned()])
 }
 
 /// Returns each occurrence of an argument on the command line, with its position and its values.
 fn raw(arg: &Arg, matches: &ArgMatches) -> Vec<(usize, Vec<String>)> {
     let id = arg.get_id().as_str();
-    if LEFT_OUT.contains(&id) || matches.value_source(id) != Some(ValueSource::CommandLine) {
+    let is_left_out = LEFT_OUT.contains(&id) || find(id).is_some_and(|setting| !setting.repeats);
+    if is_left_out || matches.value_source(id) != Some(ValueSource::CommandLine) {
         return Vec::new();
     }
     if !arg.get_action().takes_values() {
@@ -139,9 +127,7 @@ fn raw(arg: &Arg, matches: &ArgMatches) -> Vec<(usize, Vec<String>)> {
 fn flag_words(flag: &Arg, values: &[String], variables: &mut Vec<(String, String)>) -> Vec<String> {
     let id = flag.get_id().as_str();
     let long = flag.get_long().map(|long| format!("--{long}"));
-    // The short name where the flag is one of those that every example has.
-    let short = flag.get_short().filter(|short| "ctdnr".contains(*short)).map(|short| format!("-{short}"));
-    let Some(name) = short.or(long) else { return Vec::new() };
+    let name = short(flag.get_short(), &long.unwrap_or_default());
     let value = match (values, flag.get_value_delimiter()) {
         ([], _) => return vec![name],
         ([one], _) => one.clone(),
@@ -154,20 +140,17 @@ fn flag_words(flag: &Arg, values: &[String], variables: &mut Vec<(String, String
     if flag.is_require_equals_set() {
         return vec![format!("{name}={}", quoted(&value))];
     }
-    again::words(&GivenFlag { id: id.to_owned(), name, value: Some(value) }, variables)
+    again::words(&Given { id: id.to_owned(), name, value: Some(value) }, variables)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::cli;
 
     /// Returns the command line that results keep of this one.
     fn kept(line: &str) -> String {
-        let words = shlex::split(line).expect("its quotes are closed");
-        let grammar = cli::whole_grammar();
-        let matches = grammar.clone().try_get_matches_from(words).unwrap_or_else(|error| panic!("{line}: {error}"));
-        text(&grammar, &matches).expect("it is a command of Torr's own")
+        let words: Vec<_> = shlex::split(line).expect("its quotes are closed").into_iter().map(Into::into).collect();
+        cli::repeated(&words).unwrap_or_else(|| panic!("{line} is no command of Torr's own"))
     }
 
     #[test]

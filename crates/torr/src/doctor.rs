@@ -11,7 +11,6 @@ mod written;
 
 use crate::base::Base;
 use crate::exit::{self, CliError};
-use crate::flags::file_source::{FileSource, FilesByPath};
 use crate::fleet::{FleetOf, StepLoad, Steps};
 use crate::interrupt;
 use crate::output;
@@ -29,6 +28,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
 use torr_doctor::remote::RemoteWatch;
 use torr_doctor::{Agents, Assignment, Diagnosis, Halt, Instruments, Observer, diagnose};
+use torr_load::{FileSource, FilesByPath};
 use torr_press::Plan;
 use written::WrittenDiagnosis;
 
@@ -44,14 +44,12 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
     let kept = Arc::default();
     if args.through.fleet.is_some() {
         // What the load names is sent to the agents.
-        args.request.files = FileSource::Kept(Arc::clone(&kept));
-        args.transport.tls.files = args.request.files.clone();
+        args.load.take_files_from(&FileSource::Kept(Arc::clone(&kept)));
     }
     let args = &args;
     let fleet = args.through.fleet()?;
-    let url = args.url.as_deref().unwrap_or_default();
     let (json, page) = report::open_beside(args.json.as_deref(), args.report.as_deref())?;
-    let base = base(args, &args.transport, url, !args.no_keepalive)?;
+    let base = base(args, &args.load())?;
     let agents = match &fleet {
         Some(fleet) => {
             let files = kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -93,14 +91,7 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
 
 /// Returns the runs over a fleet that the diagnosis makes.
 fn steps(args: &DoctorArgs, fleet: &FleetOf<'_>, base: &Base, files: FilesByPath) -> Result<Steps, CliError> {
-    let load = StepLoad {
-        target: args.url.as_deref(),
-        flags: &args.given.flags,
-        base,
-        files,
-        records: args.request.feeder.as_deref(),
-        threads: args.threads,
-    };
+    let load = StepLoad { load: args.load(), base, files, threads: args.threads };
     Steps::of(fleet, load)
 }
 

@@ -6,20 +6,18 @@ mod load;
 mod manage;
 mod run;
 mod steps;
-mod words;
 
 use crate::exit::CliError;
-use args::FleetCommand;
-pub use args::{FleetArgs, FleetOf, ThroughFleet, failed};
-pub use load::{FleetLoad, WordSource};
+pub use args::{FleetArgs, FleetCommand, FleetOf, ThroughFleet, failed};
 use std::process::ExitCode;
 pub use steps::{Step, StepLoad, Steps};
+use torr_load::Load;
 
-/// Runs a command. `read` reads the words of a load.
-pub fn run(args: &FleetArgs, read: load::Reader) -> Result<ExitCode, CliError> {
+/// Runs a command; `load` is that of `torr fleet run`.
+pub fn run(args: &FleetArgs, load: Option<Load>) -> Result<ExitCode, CliError> {
     match &args.command {
-        FleetCommand::Agent(args) => agent::run(args, read),
-        FleetCommand::Run(args) => run::run(args, read),
+        FleetCommand::Agent(args) => agent::run(args),
+        FleetCommand::Run(args) => run::run(args, load.unwrap_or_default()),
         FleetCommand::List(args) => manage::list(args),
         FleetCommand::Stop(args) => manage::stop(args),
     }

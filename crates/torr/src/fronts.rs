@@ -1,7 +1,6 @@
 //! The command lines of other load generators (`torr-fronts`): this program carries out their loads.
 
 use crate::exit::{self, CliError};
-use crate::flags::file_source::FileSource;
 use crate::press::{self, ports};
 use crate::script::{Script, ScriptSettings};
 use crate::{interrupt, output};
@@ -10,6 +9,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use torr_fronts::{Front, FrontError, FrontLoad, Host};
 use torr_gauge::collector::{Measurement, Progress};
+use torr_load::FileSource;
 use torr_press::request::Order;
 use torr_report::verdict_line;
 use torr_script::Printing;

@@ -8,10 +8,9 @@ mod spread;
 mod verify;
 mod written;
 
-use crate::base::{Base, BaseArgs};
+use crate::base::Base;
 use crate::command_line::Repeatable;
 use crate::exit::{self, CliError};
-use crate::flags::file_source::{FileSource, FilesByPath};
 use crate::fleet::{self, FleetOf, Step, StepLoad, Steps};
 use crate::interrupt;
 use crate::output;
@@ -28,6 +27,7 @@ use std::time::SystemTime;
 use torr_doctor::Request;
 use torr_doctor::limit::{About, Ask, Press, ResultKind, Settings, find};
 use torr_gauge::collector::Progress;
+use torr_load::{FileSource, FilesByPath};
 use torr_press::{Arrivals, Plan, RunError};
 use torr_report::live::LiveProgress;
 use written::WrittenOutcome;
@@ -37,22 +37,12 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     let kept = Arc::default();
     if args.through.fleet.is_some() {
         // What the load names is sent to the agents.
-        args.request.files = FileSource::Kept(Arc::clone(&kept));
-        args.transport.tls.files = args.request.files.clone();
+        args.load.take_files_from(&FileSource::Kept(Arc::clone(&kept)));
     }
     let args = &args;
     let fleet = args.through.fleet()?;
     let (json, page) = report::open_beside(args.json.as_deref(), args.report.as_deref())?;
-    let base = Base::of(&BaseArgs {
-        target: args.url.as_deref(),
-        script: args.script.script.as_deref(),
-        arguments: &[],
-        given: &args.given,
-        variables: &args.variables,
-        request: &args.request,
-        transport: &args.transport,
-        keep_alive: !args.no_keepalive,
-    })?;
+    let base = Base::of(&args.load())?;
     args.slo.check(&press::entries(&base.plan)).map_err(|error| CliError::Usage(format!("--slo {error}")))?;
     permission::ask(&base.plan, args.i_own_this, "torr limit")?;
     servers::note(&base.plan, "torr limit");
@@ -70,7 +60,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
         max_connections: args.max_connections,
         depth: u32::from(plan.depth),
     };
-    let arrivals = args.arrivals.into();
+    let arrivals = args.arrivals;
     let about = About {
         target: plan.target.url.clone(),
         started_at: humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
@@ -129,20 +119,13 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
 
 /// Returns what is loaded: a URL, or a file of sessions and its server, as their requests have several URLs.
 fn title(args: &LimitArgs, plan: &Plan) -> String {
-    let file = args.url.as_ref().filter(|_| plan.work.users().is_some() && args.script.script.is_none());
+    let file = args.url.as_ref().filter(|_| plan.work.users().is_some() && args.load.script.is_none());
     let origin = plan.origins().into_iter().next().unwrap_or_default();
     file.map_or_else(|| plan.target.url.clone(), |file| format!("{file} at {origin}"))
 }
 
 /// Returns the runs over a fleet that the search makes.
 fn steps(args: &LimitArgs, fleet: &FleetOf<'_>, base: &Base, files: FilesByPath) -> Result<Steps, CliError> {
-    let load = StepLoad {
-        target: args.url.as_deref(),
-        flags: &args.given.flags,
-        base,
-        files,
-        records: args.request.feeder.as_deref(),
-        threads: args.threads,
-    };
+    let load = StepLoad { load: args.load(), base, files, threads: args.threads };
     Steps::of(fleet, load)
 }

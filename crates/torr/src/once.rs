@@ -3,21 +3,16 @@
 mod scripted;
 mod url;
 
-use crate::base::{Base, BaseArgs};
+use crate::base::Base;
 use crate::exit::CliError;
-use crate::flags::given::GivenFlags;
-use crate::flags::request::RequestArgs;
-use crate::flags::script::ScriptArgs;
-use crate::flags::session::check_sessions;
-use crate::flags::transport::TransportArgs;
-use crate::flags::values::duration;
-use crate::flags::variables::VariableArgs;
 use crate::session::{self, Walk};
 use crate::target::TargetKind;
 use clap::Args;
 use std::process::ExitCode;
 use std::slice;
 use std::time::Duration;
+use torr_load::values::duration;
+use torr_load::{Load, Sent};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,16 +25,12 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct OnceArgs {
-    #[command(flatten)]
-    pub given: GivenFlags,
     /// A URL, a hurl file, a script, or a plan, of which the load is passed over; or the URL of --script
     #[arg(value_name = "TARGET")]
     pub target: String,
     /// The arguments of the script, behind '--'
     #[arg(last = true, value_name = "ARGUMENTS")]
     pub arguments: Vec<String>,
-    #[command(flatten)]
-    pub variables: VariableArgs,
     /// After how long without a complete response a request has failed
     #[arg(long, default_value = "10s", value_parser = duration, value_name = "DURATION")]
     pub timeout: Duration,
@@ -47,41 +38,26 @@ pub struct OnceArgs {
     #[arg(long)]
     pub no_keepalive: bool,
     #[command(flatten)]
-    pub request: RequestArgs,
-    #[command(flatten)]
-    pub script: ScriptArgs,
-    #[command(flatten)]
-    pub transport: TransportArgs,
+    pub load: Sent,
+}
+
+impl OnceArgs {
+    /// Returns what is sent.
+    pub fn load(&self) -> Load {
+        let mut load = self.load.to(Some(&self.target), !self.no_keepalive);
+        load.arguments.clone_from(&self.arguments);
+        load
+    }
 }
 
 /// Sends one request, or walks one user through a file: exit code 1 if the request or the session fails.
 pub fn run(args: &OnceArgs) -> Result<ExitCode, CliError> {
     match TargetKind::of(slice::from_ref(&args.target))? {
         TargetKind::Sessions(files) => {
-            check_sessions(&args.given.flags)?;
             let file = files.into_iter().next().ok_or_else(|| CliError::Usage("there is no file".into()))?;
-            session::once(Walk {
-                file,
-                variables: &args.variables,
-                transport: &args.transport,
-                timeout: args.timeout,
-                keep_alive: !args.no_keepalive,
-            })
+            session::once(Walk { file, load: &args.load(), timeout: args.timeout })
         }
-        TargetKind::Url(_) if args.script.script.is_none() => url::run(base(args)?, args.timeout),
-        _ => scripted::run(base(args)?, args.timeout),
+        TargetKind::Url(_) if args.load.script.is_none() => url::run(Base::of(&args.load())?, args.timeout),
+        _ => scripted::run(Base::of(&args.load())?, args.timeout),
     }
-}
-
-fn base(args: &OnceArgs) -> Result<Base, CliError> {
-    Base::of(&BaseArgs {
-        target: Some(&args.target),
-        script: args.script.script.as_deref(),
-        arguments: &args.arguments,
-        given: &args.given,
-        variables: &args.variables,
-        request: &args.request,
-        transport: &args.transport,
-        keep_alive: !args.no_keepalive,
-    })
 }

@@ -9,23 +9,13 @@ pub mod ports;
 pub mod servers;
 
 use crate::exit::{self, CliError};
-use crate::flags::checks::CheckArgs;
 use crate::flags::input::Input;
-use crate::flags::load::{ArrivalsArg, LoadArgs};
-use crate::flags::output::OutputArgs;
-use crate::flags::request::RequestArgs;
-use crate::flags::script::ScriptArgs;
-use crate::flags::session::SessionFlags;
-use crate::flags::transport::{TransportArgs, finder};
-use crate::flags::unused;
-use crate::flags::values::Stages;
+use crate::flags::transport::{self, finder};
+use crate::flags::{checks, request, unused, variables};
 use crate::interrupt;
 use crate::judge::judge;
 use crate::script::{self, Script, ScriptSettings};
 use crate::sink;
-use clap::Args;
-use dashboard::DashboardArgs;
-pub use dashboard::is_address as is_dashboard_address;
 use live::WatchedRun;
 use outputs::Outputs;
 use std::io::IsTerminal;
@@ -35,60 +25,23 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::sessions::EntryName;
+use torr_load::Load;
 use torr_press::request::Options;
-use torr_press::{Pace, Plan, RunError};
+use torr_press::{Plan, RunError};
 use torr_report::live::LiveProgress;
 use torr_script::Printing;
 
 /// The default duration of a run.
 const DURATION: Duration = Duration::from_secs(10);
 
-/// `torr URL`.
-#[derive(Debug, Args)]
-pub struct PressArgs {
-    /// A URL, whose 'http://' may be left out; or files: a.hurl, or a.hurl=7 b.hurl=1 with weights, script.lua, plan.toml
-    #[arg(value_name = "TARGET", required_unless_present = "urls")]
-    pub targets: Vec<String>,
-    #[command(flatten)]
-    pub load: LoadArgs,
-    #[command(flatten)]
-    pub request: RequestArgs,
-    #[command(flatten)]
-    pub script: ScriptArgs,
-    #[command(flatten)]
-    pub transport: TransportArgs,
-    #[command(flatten)]
-    pub checks: CheckArgs,
-    #[command(flatten)]
-    pub session: SessionFlags,
-    #[command(flatten)]
-    pub output: OutputArgs,
-    /// Show the run on the whole screen, with keys that pause, steer and end it; without a terminal the progress line
-    #[arg(long, help_heading = "Output", conflicts_with = "quiet")]
-    pub live: bool,
-    #[command(flatten)]
-    pub dashboard: DashboardArgs,
-    /// Print all of this as a plan in TOML, but for secrets, and send nothing; 'torr plan.toml' runs it
-    #[arg(long, help_heading = "Output")]
-    pub print_plan: bool,
-}
-
-impl PressArgs {
-    /// Takes the words after the URL of a script, which are the script's arguments.
-    pub fn take_arguments(&mut self) -> Vec<String> {
-        let has_arguments = self.script.script.is_some() && self.targets.len() > 1;
-        if has_arguments { self.targets.split_off(1) } else { Vec::new() }
-    }
-}
-
 /// Runs a plan and prints the report.
-pub fn run(args: &PressArgs, plan: &Plan) -> Result<ExitCode, CliError> {
-    run_with(args, plan, None, Outputs::open(&args.output)?)
+pub fn run(load: &Load, plan: &Plan) -> Result<ExitCode, CliError> {
+    run_with(load, plan, None, Outputs::open(&load.output)?)
 }
 
 /// A run whose outputs are open and whose load is one that can be, before anything is sent for it.
 pub struct ReadyRun<'a> {
-    args: &'a PressArgs,
+    load: &'a Load,
     outputs: Outputs,
 }
 
@@ -97,32 +50,31 @@ impl<'a> ReadyRun<'a> {
     ///
     /// # Errors
     /// For flags that exclude each other, and outputs that cannot be written.
-    pub fn of(args: &'a PressArgs) -> Result<Self, CliError> {
-        check(args)?;
-        Ok(Self { args, outputs: Outputs::open(&args.output)? })
+    pub fn of(load: &'a Load) -> Result<Self, CliError> {
+        checks::inspection(&load.checks)?;
+        Ok(Self { load, outputs: Outputs::open(&load.output)? })
     }
 
     /// Runs a plan, of which only how hard to press is left to say, and prints the report.
     pub fn run(self, base: Plan) -> Result<ExitCode, CliError> {
-        let plan = with_load(self.args, base)?;
-        run_with(self.args, &plan, None, self.outputs)
+        let plan = with_load(self.load, base)?;
+        run_with(self.load, &plan, None, self.outputs)
     }
 }
 
 /// Runs a plan whose requests a script makes, and prints the report.
-pub fn run_script(args: &PressArgs, plan: Plan, path: &Path, arguments: &[String]) -> Result<ExitCode, CliError> {
-    let variables = args.session.variables.values(&mut Input::default())?.into_iter().collect();
-    let outputs = Outputs::open(&args.output)?;
-    let secrets = args.session.variables.secrets().collect();
-    let words = ScriptWords { path, arguments, variables, secrets, printing: printing(args) };
-    let (script, plan) = scripted(args, plan, words)?;
-    run_with(args, &plan, Some(script), outputs)
+pub fn run_script(load: &Load, plan: Plan, path: &Path) -> Result<ExitCode, CliError> {
+    let given = &load.session.variables;
+    let variables = variables::values(given, &mut Input::default())?.into_iter().collect();
+    let outputs = Outputs::open(&load.output)?;
+    let words = ScriptWords { path, variables, secrets: variables::secrets(given).collect(), printing: printing(load) };
+    let (script, plan) = scripted(load, plan, words)?;
+    run_with(load, &plan, Some(script), outputs)
 }
 
-/// What a command line, or a message, says of a script.
+/// What a script is given beside its load.
 pub struct ScriptWords<'a> {
     pub path: &'a Path,
-    pub arguments: &'a [String],
     pub variables: Vec<(String, String)>,
     /// Values that no output shows.
     pub secrets: Vec<String>,
@@ -133,17 +85,17 @@ pub struct ScriptWords<'a> {
 ///
 /// # Errors
 /// If the script ends in an error, or does not go with the plan.
-pub fn scripted(args: &PressArgs, plan: Plan, words: ScriptWords<'_>) -> Result<(Script, Plan), CliError> {
+pub fn scripted(load: &Load, plan: Plan, words: ScriptWords<'_>) -> Result<(Script, Plan), CliError> {
     let settings = ScriptSettings {
         path: words.path,
-        files: &args.request.files,
-        arguments: words.arguments,
+        files: &load.request.files,
+        arguments: &load.arguments,
         variables: words.variables,
         secrets: words.secrets,
-        feeder: args.request.records()?,
-        feeder_order: args.request.feeder_order.into(),
+        feeder: request::records(&load.request)?,
+        feeder_order: load.request.feeder_order(),
         printing: words.printing,
-        find: Box::new(finder(&args.transport)),
+        find: Box::new(finder(&load.transport)),
     };
     let script = Script::load(&plan, settings)?;
     let plan = script.plan(plan);
@@ -155,28 +107,28 @@ pub fn scripted(args: &PressArgs, plan: Plan, words: ScriptWords<'_>) -> Result<
 }
 
 /// Runs a script that names its target itself, and prints the report.
-pub fn run_script_file(args: &PressArgs, path: &Path) -> Result<ExitCode, CliError> {
-    let url = script::target(path, &args.request.files, printing(args))?;
-    run_script(args, plan(args, Some(&url))?, path, &[])
+pub fn run_script_file(load: &Load, path: &Path) -> Result<ExitCode, CliError> {
+    let url = script::target(path, &load.request.files, printing(load))?;
+    run_script(load, plan(load, Some(&url))?, path)
 }
 
 /// Returns where the text goes that a script prints.
-pub fn printing(args: &PressArgs) -> Printing {
-    let takes_stdout = args.output.files().any(|(_, path)| sink::is_stdout(path));
+pub fn printing(load: &Load) -> Printing {
+    let takes_stdout = load.output.files().any(|(_, path)| sink::is_stdout(path));
     if takes_stdout { Printing::Stderr } else { Printing::Stdout }
 }
 
-fn run_with(args: &PressArgs, plan: &Plan, script: Option<Script>, mut outputs: Outputs) -> Result<ExitCode, CliError> {
-    args.output.check(&entries(plan))?;
+fn run_with(load: &Load, plan: &Plan, script: Option<Script>, mut outputs: Outputs) -> Result<ExitCode, CliError> {
+    load.output.check(&entries(plan)).map_err(CliError::Usage)?;
     let stop = interrupt::flag()?;
     outputs.begin(&plan.target.url)?;
     if let Some(requests) = plan.work.requests() {
-        unused::note(&args.request, &args.transport, plan, requests);
+        unused::note(load, plan, requests);
     }
     ports::warn(plan);
-    let watched = WatchedRun::start(args.live, &args.dashboard, plan, &stop)?;
+    let watched = WatchedRun::start(&load.output, plan, &stop)?;
     let has_screen = watched.as_ref().is_some_and(WatchedRun::has_screen);
-    let has_line = !has_screen && !args.output.quiet && std::io::stderr().is_terminal();
+    let has_line = !has_screen && !load.output.quiet && std::io::stderr().is_terminal();
     let line = LiveProgress::new(plan.duration, has_line);
     let watch = |progress: &Progress| {
         line.progress(progress);
@@ -229,124 +181,50 @@ pub fn why_not(error: RunError) -> CliError {
 }
 
 /// Returns the plan of a command line for a URL.
-pub fn plan(args: &PressArgs, url: Option<&str>) -> Result<Plan, CliError> {
-    let keep_alive = !args.load.no_keepalive;
-    with_load(args, base(&args.request, &args.transport, url, keep_alive)?)
-}
-
-/// Finds the mistakes of a load and its checks, whatever the load is sent to.
-///
-/// # Errors
-/// For flags that exclude each other, and checks that are none.
-pub fn check(args: &PressArgs) -> Result<(), CliError> {
-    check_load(args)?;
-    args.checks.inspection().map(drop)
-}
-
-/// Finds the mistakes of a load that do not depend on what is sent.
-fn check_load(args: &PressArgs) -> Result<(), CliError> {
-    let load = &args.load;
-    if load.max_rate.is_some() && matches!(load.pace(), Pace::Open(..)) {
-        return Err(CliError::Usage(
-            "--max-rate is for closed loops: the rate of an open loop is what it is told".into(),
-        ));
-    }
-    if let Some(stages) = &load.stages {
-        check_stages(load, stages)?;
-    }
-    Ok(())
-}
-
-/// Refuses flags that stages leave without effect.
-fn check_stages(load: &LoadArgs, stages: &Stages) -> Result<(), CliError> {
-    let length = stages.length();
-    if let Some(duration) = load.duration.filter(|duration| *duration > length) {
-        let [duration, length] = [duration, length].map(humantime::format_duration);
-        return Err(CliError::Usage(format!(
-            "-d {duration} is longer than --stages, which end after {length}: leave out -d, or add a stage"
-        )));
-    }
-    let Stages::Connections(_) = stages else { return Ok(()) };
-    let given = [
-        ("-c", load.connections.is_some()),
-        ("--max-connections", load.max_connections.is_some()),
-        ("--coalesce", load.coalesce.is_some()),
-        ("--arrivals", load.arrivals != ArrivalsArg::Constant),
-    ];
-    match given.iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) => {
-            let why = "stages of connections say how many there are, and are a closed loop";
-            Err(CliError::Usage(format!("{flag} does not go with --stages of connections: {why}")))
-        }
-        None => Ok(()),
-    }
+pub fn plan(load: &Load, url: Option<&str>) -> Result<Plan, CliError> {
+    with_load(load, base(load, url)?)
 }
 
 /// Returns a plan with the load of a command line.
-pub fn with_load(args: &PressArgs, base: Plan) -> Result<Plan, CliError> {
-    check_load(args)?;
-    let load = &args.load;
-    let (pace, depth) = (load.pace(), load.pipeline.unwrap_or(base.depth));
-    if load.think.is_some() && base.work.users().is_none() && matches!(pace, Pace::Open(..)) {
-        return Err(CliError::Usage(
-            "--think is for closed loops: in an open loop requests are due at their times".into(),
-        ));
-    }
-    let inspection = args.checks.inspection()?;
-    if base.protocol.http2 && inspection.follow {
-        return Err(CliError::Usage("--follow goes with HTTP/1.1 only".into()));
-    }
-    if matches!(pace, Pace::Closed { connections: Some(_), .. }) && depth > 1 {
-        return Err(CliError::Usage(
-            "stages of connections go with one request at a time on each: leave out --pipeline and --streams".into(),
-        ));
-    }
-    let endless = load.requests.is_none() && load.stages.is_none();
+pub fn with_load(load: &Load, base: Plan) -> Result<Plan, CliError> {
+    let pace = &load.pace;
+    let inspection = checks::inspection(&load.checks)?;
+    let endless = pace.requests.is_none() && pace.stages.is_none();
     Ok(Plan {
         inspection,
-        pace,
-        connections: load.connections(),
-        depth,
-        threads: load.threads.unwrap_or(base.threads),
-        duration: load.duration.or(endless.then_some(DURATION)),
-        requests: load.requests,
-        warmup: load.warmup.unwrap_or_default(),
-        think: load.think.clone(),
-        requests_per_connection: load.requests_per_connection,
-        timeout: load.timeout,
-        coalesce: load.coalesce.unwrap_or(base.coalesce),
-        timestamps: load.timestamps.into(),
-        quick_ack: load.quick_ack,
+        pace: pace.pace(),
+        connections: pace.connections(),
+        depth: pace.pipeline.as_deref().copied().unwrap_or(base.depth),
+        threads: pace.threads.as_deref().copied().unwrap_or(base.threads),
+        duration: pace.duration.as_deref().copied().or(endless.then_some(DURATION)),
+        requests: pace.requests.as_deref().copied(),
+        warmup: pace.warmup.as_deref().copied().unwrap_or_default(),
+        think: pace.think.as_deref().cloned(),
+        requests_per_connection: pace.requests_per_connection.as_deref().copied(),
+        timeout: pace.timeout(),
+        coalesce: pace.coalesce.as_deref().copied().unwrap_or(base.coalesce),
+        timestamps: pace.timestamps.as_deref().copied().unwrap_or(base.timestamps),
+        quick_ack: pace.quick_ack,
         ..base
     })
 }
 
 /// What is sent, and the way there: a plan of which only how hard to press is left to say. It has a thread for each CPU.
-pub fn base(
-    request: &RequestArgs,
-    transport: &TransportArgs,
-    url: Option<&str>,
-    keep_alive: bool,
-) -> Result<Plan, CliError> {
-    base_and_options(request, transport, url, keep_alive).map(|(plan, _)| plan)
+pub fn base(load: &Load, url: Option<&str>) -> Result<Plan, CliError> {
+    base_and_options(load, url).map(|(plan, _)| plan)
 }
 
 /// Returns the plan, and the options that its requests were made of.
-pub fn base_and_options(
-    request: &RequestArgs,
-    transport: &TransportArgs,
-    url: Option<&str>,
-    keep_alive: bool,
-) -> Result<(Plan, Options), CliError> {
-    let (target, request, options) = request.requests(url, keep_alive)?;
-    let route = transport.route(&target)?;
+pub fn base_and_options(load: &Load, url: Option<&str>) -> Result<(Plan, Options), CliError> {
+    let (target, request, options) = request::requests(load, url)?;
+    let route = transport::route(&load.transport, &target)?;
     let plan = Plan {
         sources: route.sources,
         tunnel: route.tunnel,
         protocol: route.protocol,
-        depth: transport.http2.streams.unwrap_or(1),
+        depth: load.transport.http2.streams.as_deref().copied().unwrap_or(1),
         threads: cpus(),
-        keep_alive,
+        keep_alive: load.keep_alive(),
         ..Plan::new(target, route.addresses, request)
     };
     Ok((plan, options))

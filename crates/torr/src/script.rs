@@ -1,7 +1,7 @@
 //! Lua scripts as load, those of `torr wrk -s` and of `--script`: from a file to what a plan sends, and to the script's last word.
 
 use crate::exit::{self, CliError};
-use crate::flags::file_source::FileSource;
+use crate::flags::input::module_reader;
 use crate::{interrupt, output};
 use std::path::Path;
 use std::process::{self, ExitCode};
@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use torr_gauge::collector::Measurement;
 use torr_gauge::secrets::Haystack;
+use torr_load::FileSource;
 use torr_press::learnt::Find;
 use torr_press::request::{Feeder, Order};
 use torr_press::users::Users;
@@ -81,7 +82,7 @@ impl Script {
             printing: settings.printing,
             ..Facts::new(&target.url, target, &request).map_err(CliError::Usage)?
         };
-        let file = ScriptFile::read(settings.path, settings.files.into()).map_err(CliError::usage)?;
+        let file = ScriptFile::read(settings.path, module_reader(settings.files)).map_err(CliError::usage)?;
         let name = file.name.clone();
         let (origin, default_address) = (facts.origin.clone(), facts.addresses.first().copied());
         let Some(loaded) = interruptible(&name, move || LoadedScript::load(&file, &facts))? else {
@@ -168,7 +169,7 @@ impl Script {
 /// # Errors
 /// If the script ends in an error, or names none.
 pub fn target(path: &Path, files: &FileSource, printing: Printing) -> Result<String, CliError> {
-    let file = ScriptFile::read(path, files.into()).map_err(CliError::usage)?;
+    let file = ScriptFile::read(path, module_reader(files)).map_err(CliError::usage)?;
     let name = file.name.clone();
     match interruptible(&name, move || torr_script::target(&file, printing))? {
         Some(target) => target.map_err(CliError::usage),

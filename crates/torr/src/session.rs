@@ -10,16 +10,12 @@ pub use files::{Given, Prepared};
 pub use once::{Walk, run as once};
 
 use crate::exit::CliError;
-use crate::flags::file_source::FileSource;
 use crate::flags::input;
-use crate::flags::output::OutputArgs;
-use crate::flags::request::RequestArgs;
-use crate::flags::transport::TransportArgs;
-use crate::press::{PressArgs, ReadyRun};
+use crate::press::ReadyRun;
 use crate::target::RunFile;
-use std::path::Path;
 use std::process::ExitCode;
-use torr_press::{Plan, ThinkTime};
+use torr_load::{FileSource, Load, TransportPart};
+use torr_press::Plan;
 use torr_session::users::RunSettings;
 
 /// Returns how many requests a session of a plan has, if each entry sends one; 1 for a URL.
@@ -31,57 +27,39 @@ pub fn requests_each(plan: &Plan) -> usize {
 ///
 /// # Errors
 /// As [`SessionSource::run`].
-pub fn base(
-    file: RunFile,
-    given: Given,
-    request: &RequestArgs,
-    transport: &TransportArgs,
-    keep_alive: bool,
-) -> Result<Plan, CliError> {
-    let files = [file];
-    let source = SessionSource {
-        files: &files,
-        given,
-        setup: None,
-        teardown: None,
-        request,
-        transport,
-        think: None,
-        keep_alive,
-        output: None,
-    };
-    source.run().map(|run| run.plan)
+pub fn base(file: RunFile, given: Given, load: &Load) -> Result<Plan, CliError> {
+    SessionSource { files: &[file], given, load }.run().map(|run| run.plan)
 }
 
 /// Looks through the files of a run, of which nothing is sent.
 ///
 /// # Errors
 /// For a mistake in a file, with its position.
-pub fn check(args: &PressArgs, files: &[RunFile]) -> Result<(), CliError> {
-    let LookedThrough { setup, files, .. } =
-        SessionSource::of(args, files, Given::of(&args.session.variables)?).prepare()?;
+pub fn check(load: &Load, files: &[RunFile]) -> Result<(), CliError> {
+    let given = Given::of(&load.session.variables)?;
+    let LookedThrough { setup, files, .. } = SessionSource { files, given, load }.prepare()?;
     // The values that a setup captures are known only in the run.
-    preflight(setup.unwrap_or(files), &args.transport)
+    preflight(setup.unwrap_or(files), &load.transport)
 }
 
 /// Finds what would stop files from being run, before anything is sent.
 ///
 /// # Errors
 /// As the run itself.
-pub fn preflight(prepared: Prepared, transport: &TransportArgs) -> Result<(), CliError> {
+pub fn preflight(prepared: Prepared, transport: &TransportPart) -> Result<(), CliError> {
     let transport = transport::with_options_of(&prepared.files, &prepared.given.values, transport)?;
     let settings = prepared.settings();
     plan::check(prepared.files, settings, &transport)
 }
 
 /// Runs virtual users who walk through files, and prints the report.
-pub fn run(args: &PressArgs, files: &[RunFile]) -> Result<ExitCode, CliError> {
-    let ready = ReadyRun::of(args)?;
-    let SessionRun { plan, teardown, .. } =
-        SessionSource::of(args, files, Given::of(&args.session.variables)?).run()?;
+pub fn run(load: &Load, files: &[RunFile]) -> Result<ExitCode, CliError> {
+    let ready = ReadyRun::of(load)?;
+    let given = Given::of(&load.session.variables)?;
+    let SessionRun { plan, teardown, .. } = SessionSource { files, given, load }.run()?;
     let ended = ready.run(plan);
     // What the setup made is cleared away however the run ended.
-    let cleared = tear_down(teardown, &args.transport);
+    let cleared = tear_down(teardown, &load.transport);
     let code = ended?;
     cleared?;
     Ok(code)
@@ -91,25 +69,16 @@ pub fn run(args: &PressArgs, files: &[RunFile]) -> Result<ExitCode, CliError> {
 ///
 /// # Errors
 /// If its session fails.
-pub fn tear_down(teardown: Option<Prepared>, transport: &TransportArgs) -> Result<(), CliError> {
+pub fn tear_down(teardown: Option<Prepared>, transport: &TransportPart) -> Result<(), CliError> {
     teardown.map_or(Ok(()), |teardown| once::quietly(teardown, transport, "teardown").map(drop))
 }
 
-/// What a run of sessions is made of, beside its load.
+/// What a run of sessions is made of.
 pub struct SessionSource<'a> {
     /// The files, each with its weight.
     pub files: &'a [RunFile],
     pub given: Given,
-    /// The file that one user runs before all others; its captures are variables of all users.
-    pub setup: Option<&'a Path>,
-    /// The file that one user runs at the end.
-    pub teardown: Option<&'a Path>,
-    pub request: &'a RequestArgs,
-    pub transport: &'a TransportArgs,
-    pub think: Option<ThinkTime>,
-    pub keep_alive: bool,
-    /// Rules and outputs that are to fit the entries, before the setup is sent.
-    pub output: Option<&'a OutputArgs>,
+    pub load: &'a Load,
 }
 
 /// A run of sessions, ready to begin.
@@ -128,34 +97,20 @@ struct LookedThrough {
     teardown: Option<Prepared>,
 }
 
-impl<'a> SessionSource<'a> {
-    /// Returns the sessions of a command line.
-    pub fn of(args: &'a PressArgs, files: &'a [RunFile], given: Given) -> Self {
-        Self {
-            files,
-            given,
-            setup: args.session.setup.as_deref(),
-            teardown: args.session.teardown.as_deref(),
-            request: &args.request,
-            transport: &args.transport,
-            think: args.load.think.clone(),
-            keep_alive: !args.load.no_keepalive,
-            output: Some(&args.output),
-        }
-    }
-
+impl SessionSource<'_> {
     /// Reads and compiles all files.
     fn prepare(&self) -> Result<LookedThrough, CliError> {
         // What the setup will capture counts as given.
         // What one user sends before and after the load, this machine sends.
         let alone =
             |path, later: &[String]| prepare(&[RunFile::new(path)], &self.given, None, later, &FileSource::Here);
-        let setup = self.setup.map(|path| alone(path, &[])).transpose()?;
+        let Load { request, session, output, .. } = self.load;
+        let setup = session.setup.as_deref().map(|path| alone(path, &[])).transpose()?;
         let later = setup.as_ref().map(Prepared::names).unwrap_or_default();
-        let (feeder, source) = (self.request.feeder.as_deref(), &self.request.files);
-        let files = prepare(self.files, &self.given, feeder, &later, source)?;
-        self.output.map_or(Ok(()), |output| output.check(&files.entries()))?;
-        let teardown = self.teardown.map(|path| alone(path, &later));
+        let files = prepare(self.files, &self.given, request.feeder.as_deref(), &later, &request.files)?;
+        // Rules and outputs have to fit the entries before the setup is sent.
+        output.check(&files.entries()).map_err(CliError::Usage)?;
+        let teardown = session.teardown.as_deref().map(|path| alone(path, &later));
         Ok(LookedThrough { setup, files, teardown: teardown.transpose()? })
     }
 
@@ -168,7 +123,7 @@ impl<'a> SessionSource<'a> {
         // All files are read before anything is sent.
         let LookedThrough { setup, files: mut prepared, mut teardown } = self.prepare()?;
         if let Some(setup) = setup {
-            let captured = once::quietly(setup, self.transport, "setup")?;
+            let captured = once::quietly(setup, &self.load.transport, "setup")?;
             prepared.given.extend(&captured);
             if let Some(teardown) = &mut teardown {
                 teardown.given.extend(&captured);
@@ -180,17 +135,18 @@ impl<'a> SessionSource<'a> {
     }
 
     fn plan(&self, prepared: Prepared) -> Result<Plan, CliError> {
-        let feeder = self.request.feeder.as_deref().map(|path| input::feeder(path, &self.request.files)).transpose()?;
-        let transport = transport::with_options_of(&prepared.files, &prepared.given.values, self.transport)?;
-        if self.request.files.is_of_fleet() {
+        let Load { request, transport, pace, .. } = self.load;
+        let feeder = request.feeder.as_deref().map(|path| input::feeder(path, &request.files)).transpose()?;
+        let transport = transport::with_options_of(&prepared.files, &prepared.given.values, transport)?;
+        if request.files.is_of_fleet() {
             transport::check_for_fleet(&transport)?;
         }
         let settings = RunSettings {
             feeder,
-            feeder_order: self.request.feeder_order.into(),
-            think: self.think.clone(),
+            feeder_order: request.feeder_order(),
+            think: pace.think.as_deref().cloned(),
             ..prepared.settings()
         };
-        plan::of(prepared.files, settings, &transport, self.keep_alive)
+        plan::of(prepared.files, settings, &transport, self.load.keep_alive())
     }
 }

@@ -3,6 +3,7 @@
 use crate::exit::CliError;
 use std::path::{Path, PathBuf};
 use torr_gauge::number;
+use torr_load::Work;
 
 /// What the targets of a command line are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +69,16 @@ impl TargetKind {
             [Word::File(Ending::Plan, file)] => Ok(Self::Plan(file.path.clone().into())),
             [Word::File(Ending::Lua, file)] => Ok(Self::Script(file.path.clone().into())),
             _ => sessions(words).map(Self::Sessions),
+        }
+    }
+
+    /// Returns what makes the requests of a load of these targets; `None` for a plan.
+    pub fn work(&self, has_script: bool) -> Option<Work> {
+        match self {
+            Self::Url(_) if !has_script => Some(Work::Requests),
+            Self::Url(_) | Self::Script(_) => Some(Work::Script),
+            Self::Sessions(_) => Some(Work::Sessions),
+            Self::Plan(_) => None,
         }
     }
 

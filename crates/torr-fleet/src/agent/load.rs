@@ -191,7 +191,7 @@ mod tests {
     struct Failing;
 
     impl Agent for Failing {
-        fn plan(&self, _: crate::load::Load) -> Result<Plan, String> {
+        fn plan(&self, _: crate::load::LoadAndFiles) -> Result<Plan, String> {
             panic!("no plan")
         }
 

@@ -1,7 +1,7 @@
 //! An agent's part of a plan that a coordinator sends, and the reasons for which it is refused.
 
 use crate::allow::AllowList;
-use crate::load::Load;
+use crate::load::LoadAndFiles;
 use crate::message::{PlanMessage, Refusal};
 use crate::role::Agent;
 use std::net::TcpStream;
@@ -21,7 +21,7 @@ pub(super) fn part_of(
     agent: &dyn Agent,
     (allow, longest): (&AllowList, Duration),
     message: &PlanMessage,
-    load: Load,
+    load: LoadAndFiles,
 ) -> Part {
     let made = catch_unwind(AssertUnwindSafe(|| make_plan(agent, (allow, longest), message, load)));
     made.unwrap_or_else(|_| Err((Refusal::Plan, "it failed at making its part of the plan".into())))
@@ -34,7 +34,12 @@ fn not_allowed<'a>(allow: &AllowList, addresses: impl Iterator<Item = &'a Addres
     Some(format!("it may not load {refused}, only {allowed} (--allow of 'torr fleet agent')"))
 }
 
-fn make_plan(agent: &dyn Agent, (allow, longest): (&AllowList, Duration), message: &PlanMessage, load: Load) -> Part {
+fn make_plan(
+    agent: &dyn Agent,
+    (allow, longest): (&AllowList, Duration),
+    message: &PlanMessage,
+    load: LoadAndFiles,
+) -> Part {
     let plan = agent.plan(load).map_err(|why| (Refusal::Plan, why))?;
     if let Some(why) = not_allowed(allow, plan.all_addresses()) {
         return Err((Refusal::Target, why));
@@ -77,7 +82,7 @@ mod tests {
     struct Failing;
 
     impl Agent for Failing {
-        fn plan(&self, _: Load) -> Result<Plan, String> {
+        fn plan(&self, _: LoadAndFiles) -> Result<Plan, String> {
             panic!("no plan")
         }
 
@@ -100,7 +105,7 @@ mod tests {
             users_before: 0,
             if_lost: IfLost::Stop,
         };
-        let refused = part_of(&Failing, (&AllowList::default(), Duration::MAX), &message, Load::default());
+        let refused = part_of(&Failing, (&AllowList::default(), Duration::MAX), &message, LoadAndFiles::default());
         assert!(matches!(refused, Err((Refusal::Plan, _))));
     }
 }

@@ -1,6 +1,6 @@
 //! What the program around a coordinator gives it.
 
-use crate::load::Load;
+use crate::load::LoadAndFiles;
 use crate::members::Members;
 use crate::message::IfLost;
 use crate::nats::Nats;
@@ -23,7 +23,7 @@ pub struct RunSettings {
     /// What agents do if the coordinator is lost.
     pub if_lost: IfLost,
     /// The load that the agents share.
-    pub load: Load,
+    pub load: LoadAndFiles,
 }
 
 /// Where a run's user sees it.

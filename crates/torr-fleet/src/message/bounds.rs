@@ -9,6 +9,7 @@ use crate::limits::{
     PART,
 };
 use crate::subject::FleetName;
+use serde_json::Value;
 use torr_gauge::bounds::{Bounded, LONGEST_S, MOST_IN_A_RUN, OutOfBounds, at_most, no_longer, text, texts, within};
 
 impl Message {
@@ -72,8 +73,8 @@ impl PlanMessage {
 
 impl LoadMessage {
     fn check(&self) -> Result<(), OutOfBounds> {
-        let Self { words, files, variables, secrets } = self;
-        no_longer("words", words.len(), MOST_WORDS)?;
+        let Self { load, files, variables, secrets } = self;
+        no_longer("load", longest(load), MOST_WORDS)?;
         no_longer("files", files.len(), MOST_FILES)?;
         no_longer("variables", variables.len(), MOST_WORDS)?;
         no_longer("secrets", secrets.len(), MOST_WORDS)?;
@@ -81,6 +82,15 @@ impl LoadMessage {
             true => Ok(()),
             false => Err(OutOfBounds { field: "files", must: format!("must have paths of 1 to {MOST_PATH} bytes") }),
         }
+    }
+}
+
+/// Returns the length of the longest list of a value.
+fn longest(value: &Value) -> usize {
+    match value {
+        Value::Array(list) => list.iter().map(longest).max().unwrap_or_default().max(list.len()),
+        Value::Object(fields) => fields.values().map(longest).max().unwrap_or_default(),
+        _ => 0,
     }
 }
 

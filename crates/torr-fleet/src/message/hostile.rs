@@ -47,7 +47,7 @@ fn messages() -> Vec<Value> {
         json!({"what": "steal", "ok": false, "value": 0.5, "limit": 0.1, "p": 0.001, "note": "n", "advice": "a"});
     let own = json!({"busy_share": 0.5, "send_lag_p99_us": 90, "saturated": false, "verdict": "none: x",
         "findings": [finding], "error": "e"});
-    let load = json!({"words": ["http://a/"], "files": {"a": digest}, "variables": {"a": 1}, "secrets": ["s"]});
+    let load = json!({"load": {"schema": "torr.load/1", "settings": [["target", "http://a/"]]}, "files": {"a": digest}, "variables": {"a": 1}, "secrets": ["s"]});
     let counts = json!({"response_times": "100:4", "shortest": 100, "status": [[200, 3]], "responses_failed": 1,
         "request_failures": 1, "unfinished": 1, "retries": 1, "sessions_failed": 1,
         "asserts": [{"failed": 1, "examples": [{"expected": "a", "actual": "b"}]}], "causes": {"c": 1}});
@@ -187,7 +187,7 @@ fn no_text_acts_on_a_terminal() {
     let hostile = "a\u{1b}[2J\u{1b}]0;title\u{7}\r\n\u{9b}31m";
     for message in messages() {
         for path in paths(&message).into_iter().filter(|path| message.pointer(path).is_some_and(Value::is_string)) {
-            // The words of a load are the user's, and no agent shows them. What a server sent stays as it is, for outputs that are no
+            // The settings of a load are the user's, and no agent shows them. What a server sent stays as it is, for outputs that are no
             // terminal; it is escaped where it is shown.
             let is_kept = ["/plan/load/", "/file/content", "/failed_response/", "/examples/"]
                 .iter()

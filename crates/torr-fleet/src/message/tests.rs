@@ -42,7 +42,7 @@ fn a_sample_survives_the_way() {
 fn a_plans_words_are_not_shown() {
     let plan = PlanMessage {
         run: FleetName::of("r"),
-        load: LoadMessage { words: vec!["--user=a:secret".into()], ..LoadMessage::default() },
+        load: LoadMessage { load: serde_json::json!({ "settings": [["user", "a:secret"]] }), ..LoadMessage::default() },
         part: 1.0,
         connections: 1,
         requests: None,

@@ -1,8 +1,7 @@
 //! The names of commands, and words that were meant to be one.
 
-use super::grammar::Cli;
+use super::help::grammar;
 use crate::exit::CliError;
-use clap::CommandFactory;
 
 /// The hint to the list of all commands.
 const SEE: &str = "see 'torr help'";
@@ -52,8 +51,8 @@ pub fn also_no_command(word: &str, stop: CliError) -> CliError {
 /// Returns the first command that has this flag, that of a target being `torr TARGET`.
 pub fn with_flag(long: &str) -> Option<String> {
     let has = |command: &clap::Command| command.get_arguments().any(|arg| arg.get_long() == Some(long));
-    let command = Cli::command();
-    if has(&command) {
+    let command = grammar();
+    if has(command) {
         return Some("torr TARGET".into());
     }
     command.get_subcommands().find(|command| has(command)).map(|command| format!("torr {}", command.get_name()))
@@ -61,8 +60,7 @@ pub fn with_flag(long: &str) -> Option<String> {
 
 /// All commands, 'help' among them.
 pub fn names() -> impl Iterator<Item = String> {
-    let command = Cli::command();
-    command.get_subcommands().map(|command| command.get_name().to_owned()).collect::<Vec<_>>().into_iter()
+    grammar().get_subcommands().map(|command| command.get_name().to_owned())
 }
 
 /// Returns the command that a word is nearest to, if it is so near that hardly anything else can be meant, and by how

@@ -5,7 +5,7 @@ use crate::check::CheckArgs;
 use crate::compare::CompareArgs;
 use crate::demo::DemoArgs;
 use crate::doctor::DoctorArgs;
-use crate::fleet::FleetArgs;
+use crate::fleet::{FleetArgs, FleetCommand};
 use crate::fronts::FrontArgs;
 use crate::history::HistoryArgs;
 use crate::import::ImportArgs;
@@ -13,13 +13,13 @@ use crate::lab::LabArgs;
 use crate::limit::LimitArgs;
 use crate::links::LinksArgs;
 use crate::once::OnceArgs;
-use crate::press::PressArgs;
 use crate::report::{self, ReportArgs};
 use crate::serve::ServeArgs;
 use crate::watch::WatchArgs;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 use std::path::Path;
+use torr_load::Load;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -53,7 +53,7 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
     #[command(flatten)]
-    pub press: PressArgs,
+    pub load: Load,
 }
 
 /// A command with its arguments, which stand in the module that runs it.
@@ -80,7 +80,7 @@ pub enum Command {
     /// Tell others what can be seen of a service on this machine, so that they know what limits it
     Watch(WatchArgs),
     /// Read hurl files, scripts and plans and say what is wrong with them; nothing is sent
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// Send one request of a URL, or walk one user through a hurl file or a script, and show every request and response
     Once(Box<OnceArgs>),
     /// Turn curl command lines, HAR recordings, and files of OpenAPI, Postman, Apipost and JMeter into hurl files
@@ -116,6 +116,30 @@ pub enum Command {
 }
 
 impl Command {
+    /// Returns whether the command's target can be that of a plan.
+    pub fn takes_plans(&self) -> bool {
+        matches!(self, Self::Doctor(_) | Self::Limit(_) | Self::Once(_))
+    }
+
+    /// Returns the load of a command that loads a target in its own way.
+    pub fn load(&self) -> Option<Load> {
+        match self {
+            Self::Doctor(args) => Some(args.load()),
+            Self::Limit(args) => Some(args.load()),
+            Self::Once(args) => Some(args.load()),
+            Self::Compare(args) => Some(args.load.to(None, !args.no_keepalive)),
+            _ => None,
+        }
+    }
+
+    /// Returns the words that a load stands in.
+    pub fn words_of_load(&self) -> Option<&[String]> {
+        match self {
+            Self::Fleet(FleetArgs { command: FleetCommand::Run(args) }) => Some(&args.words),
+            _ => None,
+        }
+    }
+
     /// Returns the files that the command writes anew, each with its flag, where it has files to read as well.
     pub fn outputs(&self) -> Vec<(&'static str, &Path)> {
         let outputs = match self {

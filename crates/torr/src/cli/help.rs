@@ -5,7 +5,9 @@ use crate::exit;
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error};
 use std::ffi::OsString;
+use std::sync::LazyLock;
 use torr_fronts::Front;
+use torr_load::{SETTINGS, find};
 
 /// Flags of help itself.
 const OWN: [&str; 3] = ["help", "help_all", "version"];
@@ -16,7 +18,8 @@ const ALL: &str = "--help-all";
 struct Brief {
     /// The command's name; that of the program is empty.
     command: &'static str,
-    /// The flags that are shown, each with its meaning within one line.
+    /// The flags that are shown, each with its meaning within one line; a setting of a load without one has that of its row. That of
+    /// the program shows all settings that have such a line.
     flags: &'static [(&'static str, &'static str)],
     /// The commands that are shown with their meaning; the others are only named.
     commands: &'static [(&'static str, &'static str)],
@@ -27,22 +30,7 @@ struct Brief {
 const BRIEFS: &[Brief] = &[
     Brief {
         command: "",
-        flags: &[
-            ("targets", "A URL; or a.hurl=7 b.hurl=1, a.lua, plan.toml"),
-            ("connections", "Connections at a time, or virtual users [100]"),
-            ("duration", "How long, such as 30s or 2m [10s]"),
-            ("requests", "How many requests, such as 5000 or 2M"),
-            ("rate", "An open loop: requests per second"),
-            ("stages", "A rate, or connections, that rise and fall"),
-            ("headers", "A header, as 'Name: value'"),
-            ("method", "The method"),
-            ("data", "A body; @FILE reads it from a file"),
-            ("insecure", "Do not check the server's certificate"),
-            ("variables", "A variable of hurl files"),
-            ("json", "Write the result as JSON"),
-            ("fail_if", "Exit with 1 if so, such as 'p99>50ms,errors>0.1%'"),
-            ("print_plan", "Print all of this as a plan, and send nothing"),
-        ],
+        flags: &[],
         commands: &[
             ("serve", "Run the demo application: a server worth pressing"),
             ("doctor", "Name the one factor that limits a service, with proof"),
@@ -79,10 +67,10 @@ usage, 3 not reached, 4 cannot tell, 130 interrupted (the report is printed)",
             ("json", "Write the outcome as JSON"),
             ("report", "Write a report as one HTML page"),
             ("quiet", "No progress line"),
-            ("headers", "A header, as 'Name: value'"),
-            ("method", "The method"),
-            ("data", "A body; @FILE reads it from a file"),
-            ("insecure", "Do not check the server's certificate"),
+            ("header", ""),
+            ("request", ""),
+            ("data", ""),
+            ("insecure", ""),
         ],
         commands: &[],
         below: "",
@@ -102,10 +90,10 @@ usage, 3 not reached, 4 cannot tell, 130 interrupted (the report is printed)",
             ("json", "Write the diagnosis as JSON"),
             ("report", "Write a report as one HTML page"),
             ("quiet", "No progress on stderr"),
-            ("headers", "A header, as 'Name: value'"),
-            ("method", "The method"),
-            ("data", "A body; @FILE reads it from a file"),
-            ("insecure", "Do not check the server's certificate"),
+            ("header", ""),
+            ("request", ""),
+            ("data", ""),
+            ("insecure", ""),
             ("sweep", "Instead: ever more workers, and the number to take"),
             ("command", "The command that starts them"),
             ("via", "Instead: what this proxy before URL costs"),
@@ -136,8 +124,8 @@ usage, 3 not reached, 4 cannot tell, 130 interrupted (the report is printed)",
             ("summary", "Append Markdown, such as to $GITHUB_STEP_SUMMARY"),
             ("junit", "Write the rules as JUnit XML"),
             ("quiet", "No progress on stderr"),
-            ("headers", "A header, as 'Name: value'"),
-            ("insecure", "Do not check the server's certificate"),
+            ("header", ""),
+            ("insecure", ""),
         ],
         commands: &[],
         below: "",
@@ -147,11 +135,11 @@ usage, 3 not reached, 4 cannot tell, 130 interrupted (the report is printed)",
         flags: &[
             ("target", "A URL, a.hurl, script.lua, plan.toml"),
             ("script", "A Lua script that says what is sent to the URL"),
-            ("variables", "Give a variable a value"),
-            ("variables_file", "Read variables from lines NAME=VALUE"),
-            ("secrets", "A variable whose value no output shows"),
+            ("variable", "Set a variable"),
+            ("variables-file", "Read variables from lines NAME=VALUE"),
+            ("secret", "Set a variable whose value no output shows"),
             ("timeout", "Time for a whole response [default: 10s]"),
-            ("insecure", "Do not check the server's certificate"),
+            ("insecure", ""),
             ("cacert", "Trust the certificates in this PEM file"),
             ("http2", "HTTP/2, agreed on in the TLS handshake"),
             ("proxy", "Go through an HTTP proxy, by CONNECT"),
@@ -187,8 +175,8 @@ as TORR_SERVE_MAX_HEAD, or is a flag, --max-head; the last is the strongest.",
     },
 ];
 
-/// The grammar of the command line with [`ALL`].
-pub fn grammar() -> Command {
+/// The grammar of the command line with [`ALL`], which is made once.
+static GRAMMAR: LazyLock<Command> = LazyLock::new(|| {
     let all = || {
         Arg::new("help_all")
             .long("help-all")
@@ -201,6 +189,11 @@ pub fn grammar() -> Command {
         true => command.arg(all()),
         false => command,
     })
+});
+
+/// Returns the grammar of the command line.
+pub fn grammar() -> &'static Command {
+    &GRAMMAR
 }
 
 /// Parses a command line. If help is requested, the error is that help: two screens of it, or everything.
@@ -210,9 +203,9 @@ pub fn parse(args: &[OsString]) -> Result<ArgMatches, Error> {
     let before_dashes = args.iter().take_while(|word| *word != "--");
     if !front && before_dashes.clone().any(is_all) {
         let args = args.iter().map(|word| if is_all(word) { OsString::from("--help") } else { word.clone() });
-        return grammar().try_get_matches_from(args);
+        return grammar().clone().try_get_matches_from(args);
     }
-    match grammar().try_get_matches_from(args) {
+    match grammar().clone().try_get_matches_from(args) {
         Err(error) if exit::is_help(&error) => brief().try_get_matches_from(args),
         parsed => parsed,
     }
@@ -220,8 +213,7 @@ pub fn parse(args: &[OsString]) -> Result<ArgMatches, Error> {
 
 /// Returns the command line that shows all flags of the command of these words, the first of which is the program's name.
 pub fn of_words(words: &[OsString]) -> String {
-    let grammar = grammar();
-    let (mut command, mut names) = (&grammar, vec!["torr"]);
+    let (mut command, mut names) = (grammar(), vec!["torr"]);
     for word in words.iter().skip(1) {
         let Some(one) = command.find_subcommand(word) else { break };
         names.push(one.get_name());
@@ -238,20 +230,32 @@ fn brief() -> Command {
         Some(brief) => shorten(command, brief),
         None => command,
     };
-    let command = grammar().mut_subcommands(shortened);
+    let command = grammar().clone().mut_subcommands(shortened);
     match BRIEFS.iter().find(|brief| brief.command.is_empty()) {
         Some(brief) => shorten(command, brief),
         None => command,
     }
 }
 
+impl Brief {
+    /// Returns the meaning of a flag that is shown, and its position among those.
+    fn line(&self, id: &str) -> Option<(usize, &'static str)> {
+        if self.command.is_empty() {
+            let at = SETTINGS.iter().position(|setting| setting.name == id)?;
+            return Some((at, SETTINGS[at].brief?));
+        }
+        let at = self.flags.iter().position(|(shown, _)| *shown == id)?;
+        let line = Some(self.flags[at].1).filter(|line| !line.is_empty());
+        Some((at, line.or_else(|| find(id)?.brief)?))
+    }
+}
+
 fn shorten(command: Command, brief: &Brief) -> Command {
-    let order = |id: &str| brief.flags.iter().position(|(shown, _)| *shown == id);
     let command = command.mut_args(|arg| {
         let id = arg.get_id().as_str().to_owned();
-        match order(&id) {
-            Some(at) => {
-                let arg = arg.help(brief.flags[at].1).help_heading(None::<&str>).display_order(at);
+        match brief.line(&id) {
+            Some((at, line)) => {
+                let arg = arg.help(line).help_heading(None::<&str>).display_order(at);
                 let takes_values = arg.get_action().takes_values();
                 if takes_values { arg.hide_default_value(true).hide_possible_values(true) } else { arg }
             }

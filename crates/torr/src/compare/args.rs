@@ -1,13 +1,12 @@
 //! `torr compare` on the command line.
 
-use crate::flags::request::RequestArgs;
-use crate::flags::transport::TransportArgs;
-use crate::flags::values::{connections, duration, rate, threads};
 use crate::report;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use torr_lab::gate::Rule;
+use torr_load::RequestAndWay;
+use torr_load::values::{connections, duration, rate, threads};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,7 +55,7 @@ pub struct CompareArgs {
     #[arg(short, long, value_parser = threads)]
     pub threads: Option<usize>,
     /// Open a connection for each request
-    #[arg(long, conflicts_with = "streams")]
+    #[arg(long)]
     pub no_keepalive: bool,
     /// The seed of the order of turns and of what is drawn [default: at random, and printed]
     #[arg(long, value_name = "N")]
@@ -83,9 +82,7 @@ pub struct CompareArgs {
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub request: RequestArgs,
-    #[command(flatten)]
-    pub transport: TransportArgs,
+    pub load: RequestAndWay,
 }
 
 /// The rules of `--fail-if`.

@@ -90,7 +90,7 @@ fn commands(args: &CompareArgs) -> Result<([String; 2], String), CliError> {
 }
 
 fn plan(args: &CompareArgs, url: &str) -> Result<Plan, CliError> {
-    let (plan, _) = press::base_and_options(&args.request, &args.transport, Some(url), !args.no_keepalive)?;
+    let (plan, _) = press::base_and_options(&args.load.to(Some(url), !args.no_keepalive), Some(url))?;
     permission::ask(&plan, args.i_own_this, "torr compare")?;
     let threads = args.threads.unwrap_or(plan.threads).min(args.connections);
     Ok(Plan { connections: args.connections, threads, ..plan })

@@ -1,10 +1,10 @@
 //! What settings take: each reads a value's text, and gives none for one that is not sound.
 
-use crate::flags::values::duration;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+use torr_load::values::duration;
 use torr_serve::LogTarget;
 
 pub fn within<T: FromStr + PartialOrd>(text: &str, range: RangeInclusive<T>) -> Option<T> {

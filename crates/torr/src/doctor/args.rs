@@ -1,22 +1,16 @@
 //! `torr doctor` on the command line.
 
 use super::compare::args::CompareArgs;
-use crate::flags::given::GivenFlags;
-use crate::flags::request::RequestArgs;
-use crate::flags::script::ScriptArgs;
-use crate::flags::transport::TransportArgs;
-use crate::flags::values::{connections, duration, per_second, threads};
-use crate::flags::variables::VariableArgs;
 use crate::fleet::ThroughFleet;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
+use torr_load::values::{connections, duration, per_second, threads};
+use torr_load::{Load, Sent};
 
 /// `torr doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    #[command(flatten)]
-    pub given: GivenFlags,
     /// A URL, whose 'http://' may be left out; or a.hurl, script.lua, or plan.toml, of which the load is passed over
     #[arg(required_unless_present_any = ["sweep", "command", "tls"])]
     pub url: Option<String>,
@@ -36,7 +30,7 @@ pub struct DoctorArgs {
     #[arg(long, value_parser = connections, value_name = "N")]
     pub max_connections: Option<usize>,
     /// The clients open a connection for each request
-    #[arg(long, conflicts_with = "streams")]
+    #[arg(long)]
     pub no_keepalive: bool,
     /// Examine a service that is not on this machine or a private network: you vouch that you may
     #[arg(long)]
@@ -59,13 +53,7 @@ pub struct DoctorArgs {
     #[command(flatten)]
     pub compare: CompareArgs,
     #[command(flatten)]
-    pub variables: VariableArgs,
-    #[command(flatten)]
-    pub request: RequestArgs,
-    #[command(flatten)]
-    pub script: ScriptArgs,
-    #[command(flatten)]
-    pub transport: TransportArgs,
+    pub load: Sent,
     #[command(flatten)]
     pub through: ThroughFleet,
 }
@@ -73,4 +61,9 @@ pub struct DoctorArgs {
 impl DoctorArgs {
     /// The default time limit of all experiments together.
     pub const BUDGET: Duration = Duration::from_secs(60);
+
+    /// Returns what is examined.
+    pub fn load(&self) -> Load {
+        self.load.to(self.url.as_deref(), !self.no_keepalive)
+    }
 }

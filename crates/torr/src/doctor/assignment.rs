@@ -2,14 +2,14 @@
 
 use super::args::DoctorArgs;
 use crate::again;
-use crate::base::{Base, BaseArgs};
+use crate::base::Base;
 use crate::exit::CliError;
-use crate::flags::transport::TransportArgs;
 use crate::press::permission;
 use crate::session;
 use std::time::Duration;
 use torr_doctor::remote::{RemoteError, RemoteWatch};
 use torr_doctor::{Assignment, Invocation, quoted};
+use torr_load::Load;
 use torr_press::Plan;
 use torr_press::request::Options;
 
@@ -17,33 +17,19 @@ use torr_press::request::Options;
 const LEAST_BUDGET: Duration = Duration::from_secs(5);
 
 /// Returns the plan for a URL or a hurl file, if it may be loaded, for a comparison.
-pub fn plan(
-    args: &DoctorArgs,
-    transport: &TransportArgs,
-    url: &str,
-    keep_alive: bool,
-) -> Result<(Plan, Options), CliError> {
-    if args.script.script.is_some() {
+pub fn plan(args: &DoctorArgs, load: &Load) -> Result<(Plan, Options), CliError> {
+    if load.script.is_some() {
         return Err(CliError::Usage("--script is for a diagnosis: a comparison takes URLs and hurl files".into()));
     }
-    base(args, transport, url, keep_alive).map(|base| (base.plan, base.options))
+    base(args, load).map(|base| (base.plan, base.options))
 }
 
 /// Returns the plan for a target, if it may be loaded, with its script.
-pub fn base(args: &DoctorArgs, transport: &TransportArgs, url: &str, keep_alive: bool) -> Result<Base, CliError> {
-    if args.request.urls.is_some() {
+pub fn base(args: &DoctorArgs, load: &Load) -> Result<Base, CliError> {
+    if load.request.urls.is_some() {
         return Err(CliError::Usage("torr doctor examines one URL at a time: leave out --urls".into()));
     }
-    let base = Base::of(&BaseArgs {
-        target: Some(url),
-        script: args.script.script.as_deref(),
-        arguments: &[],
-        given: &args.given,
-        variables: &args.variables,
-        request: &args.request,
-        transport,
-        keep_alive,
-    })?;
+    let base = Base::of(load)?;
     permission::ask(&base.plan, args.i_own_this, "torr doctor")?;
     let threads = args.threads.unwrap_or(base.plan.threads);
     Ok(Base { plan: Plan { connections: args.connections, threads, ..base.plan }, ..base })
@@ -51,7 +37,7 @@ pub fn base(args: &DoctorArgs, transport: &TransportArgs, url: &str, keep_alive:
 
 /// Returns the user's command line, for the commands that are printed.
 fn again(args: &DoctorArgs, agents: Option<usize>) -> Invocation {
-    let mut again = again::invocation(&args.given, args.url.as_deref());
+    let mut again = again::invocation(&args.load());
     let flag = |name: &str, value: Option<String>| (name.to_owned(), value.map(|value| quoted(&value)));
     let load = [
         args.threads.map(|threads| flag("-t", Some(threads.to_string()))),

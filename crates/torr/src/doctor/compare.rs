@@ -10,14 +10,13 @@ use super::assignment::{assignment, plan, remote};
 use super::outcome::{halted, put};
 use super::progress::Shown;
 use crate::exit::{self, CliError};
-use crate::flags::tls::{TlsArgs, TlsResumption};
-use crate::flags::transport::TransportArgs;
 use crate::interrupt;
 use crate::sink::Sink;
 use course::{Course, Found};
 use std::process::ExitCode;
 use torr_doctor::Observer;
 use torr_doctor::compare::{Conclusion, Secured, Transport, Way, paths, tls, via};
+use torr_load::Load;
 use torr_press::{Plan, Target};
 use torr_report::sentence;
 
@@ -63,7 +62,7 @@ fn by_path(args: &DoctorArgs, course: Course<'_>) -> Found {
         return Err(CliError::Usage("--paths compares two or more, as in --paths /db/raw,/db/model".into()));
     }
     let target = Target::parse(url(args)).map_err(CliError::usage)?;
-    let planned = |path: &String| plan(args, &args.transport, &target.whole_as_user(path), !args.no_keepalive);
+    let planned = |path: &String| plan(args, &to(args, &target.whole_as_user(path)));
     let plans = requested.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
     let observer = observer(args, &plans[0].0)?;
     let way = |(path, (plan, _)): (&String, &(Plan, _))| way(path, plan, &observer);
@@ -76,8 +75,8 @@ fn by_proxy(args: &DoctorArgs, proxy: &str, course: Course<'_>) -> Found {
     let service = Target::parse(url(args)).map_err(CliError::usage)?;
     let proxy = Target::parse(proxy).map_err(CliError::usage)?;
     let path = if proxy.path() == "/" { service.path() } else { proxy.path() };
-    let (direct, options) = plan(args, &args.transport, url(args), !args.no_keepalive)?;
-    let (through, _) = plan(args, &args.transport, &proxy.whole_as_user(path), !args.no_keepalive)?;
+    let (direct, options) = plan(args, &to(args, url(args)))?;
+    let (through, _) = plan(args, &to(args, &proxy.whole_as_user(path)))?;
     let observers = [observer(args, &direct)?, observer(args, &through)?];
     let ways = [way("directly", &direct, &observers[0]), way("through the proxy", &through, &observers[1])];
     Ok(via(&assignment(args, direct, options, None)?, &ways, &course.stop, course.tell))
@@ -88,12 +87,12 @@ fn by_tls(args: &DoctorArgs, secured: Option<&str>, course: Course<'_>) -> Found
     let (mut transports, mut plans) = (Vec::new(), Vec::new());
     for (url, how) in [(plain, Secured::Plain), (Some(secured), Secured::Full), (Some(secured), Secured::Resumed)] {
         let Some(url) = url else { continue };
-        let tls_resumption = if how == Secured::Full { TlsResumption::Full } else { TlsResumption::On };
-        let tls = TlsArgs { tls_resumption, ..args.transport.tls.clone() };
-        let transport = TransportArgs { tls, ..args.transport.clone() };
         for keep_alive in [true, false] {
+            let mut load = args.load.to(Some(url), keep_alive);
+            let resumption = if how == Secured::Full { "full" } else { "on" };
+            load.set("tls-resumption", resumption).map_err(CliError::Usage)?;
             transports.push(Transport { secured: how, keep_alive });
-            plans.push(plan(args, &transport, url, keep_alive)?);
+            plans.push(plan(args, &load)?);
         }
     }
     // The first and the last plan are of the two servers, or of the same.
@@ -129,6 +128,10 @@ fn plain_and_secured<'a>(args: &'a DoctorArgs, given: Option<&'a str>) -> Result
         }
         plain => Ok((plain, secured)),
     }
+}
+
+fn to(args: &DoctorArgs, url: &str) -> Load {
+    args.load.to(Some(url), !args.no_keepalive)
 }
 
 fn url(args: &DoctorArgs) -> &str {

@@ -1,9 +1,10 @@
 //! Files and standard input that requests are made from.
 
-use super::file_source::FileSource;
 use crate::exit::CliError;
 use std::path::Path;
+use torr_load::FileSource;
 use torr_press::request::Feeder;
+use torr_script::FileReader;
 
 /// A reader of files, and of standard input once.
 #[derive(Debug, Default)]
@@ -53,4 +54,10 @@ pub fn feeder(path: &Path, source: &FileSource) -> Result<Feeder, CliError> {
 /// Returns the last component of a path.
 pub fn file_name(path: &str) -> String {
     Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Returns what reads the modules of a script.
+pub fn module_reader(source: &FileSource) -> FileReader {
+    let source = source.clone();
+    FileReader::new(move |path| source.read(path))
 }

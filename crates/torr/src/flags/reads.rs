@@ -1,9 +1,9 @@
 //! The files that a command line reads, each with the flag that names it.
 
-use super::given::{GivenFlag, given};
 use super::{data, form};
 use clap::{Arg, ArgMatches, Command};
 use std::path::PathBuf;
+use torr_load::{Given, Reads, given};
 
 /// The name of a value that is a file.
 const FILE: &str = "FILE";
@@ -15,38 +15,41 @@ pub type InputFile = (String, PathBuf);
 
 /// Returns the files that a command reads: those of its flags but for `outputs`, and those that are its words.
 pub fn of_command(command: &Command, matches: &ArgMatches, outputs: &[&str]) -> Vec<InputFile> {
-    let mut found = files(&given(command.get_arguments(), matches), command, outputs);
-    for arg in command.get_arguments() {
-        let name = match arg.get_long() {
-            None if arg.get_id() == "versions" => "a version".to_owned(),
-            None if arg.is_positional() => "the target".to_owned(),
-            Some(long) if is_named(arg, COMMAND_OR_FILE) => format!("--{long}"),
-            _ => continue,
-        };
-        let words = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
-        found.extend(words.map(|word| (name.clone(), word.into())));
-    }
-    found
+    let (words, flags): (Vec<_>, Vec<_>) =
+        given(command.get_arguments(), matches).into_iter().partition(|given| given.name.is_empty());
+    let (settings, own): (Vec<_>, Vec<_>) = flags.into_iter().partition(|flag| flag.setting().is_some());
+    let arg = |given: &Given| command.get_arguments().find(|arg| arg.get_id() == given.id.as_str());
+    let is_input = |flag: &Given| {
+        let reads = |arg: &Arg| is_named(arg, FILE) || is_named(arg, COMMAND_OR_FILE);
+        !outputs.contains(&flag.name.as_str()) && arg(flag).is_some_and(reads)
+    };
+    let of_flags = own.into_iter().filter(is_input).filter_map(|flag| Some((flag.name, flag.value?.into())));
+    let what = |id: &str| if id == "versions" { "a version" } else { "the target" };
+    let of_words = words.into_iter().filter_map(|word| Some((what(&word.id).to_owned(), word.value?.into())));
+    files(&settings).into_iter().chain(of_flags).chain(of_words).collect()
 }
 
-/// Returns the files that these flags of a command read, those of `outputs` excepted; `-` is standard input.
-pub fn files(flags: &[GivenFlag], command: &Command, outputs: &[&str]) -> Vec<InputFile> {
-    let inputs = flags.iter().filter(|flag| !outputs.contains(&flag.name.as_str()));
-    inputs.filter_map(|flag| Some((flag.name.clone(), file(flag, command)?.into()))).collect()
+/// Returns the files that settings read; `-` is standard input.
+pub fn files(given: &[Given]) -> Vec<InputFile> {
+    given.iter().filter_map(|given| Some((given.name.clone(), file(given)?.into()))).collect()
 }
 
-/// Returns the file that a flag reads, if it reads one.
-fn file<'f>(flag: &'f GivenFlag, command: &Command) -> Option<&'f str> {
-    let value = flag.value.as_deref()?;
-    match flag.id.as_str() {
-        "data" | "data_binary" | "json_body" | "expect_body" => value.strip_prefix('@'),
-        "data_urlencode" => data::file(value),
-        "url_query" if !value.starts_with('+') => data::file(value),
-        "form" => form::file(value),
-        id => {
-            let arg = command.get_arguments().find(|arg| arg.get_id() == id)?;
-            is_named(arg, FILE).then_some(value)
+/// Returns the file that a setting reads, if it reads one.
+fn file(given: &Given) -> Option<&str> {
+    let value = given.value.as_deref()?;
+    match given.setting()?.reads {
+        Reads::Nothing => None,
+        Reads::File => Some(value),
+        Reads::AfterAt => value.strip_prefix('@'),
+        Reads::Encoded => data::file(value),
+        Reads::Query => {
+            if value.starts_with('+') {
+                None
+            } else {
+                data::file(value)
+            }
         }
+        Reads::FormPart => form::file(value),
     }
 }
 
@@ -58,21 +61,12 @@ fn is_named(arg: &Arg, value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flags::checks::CheckArgs;
-    use crate::flags::given::given;
-    use crate::flags::load::LoadArgs;
-    use crate::flags::output::OutputArgs;
-    use crate::flags::request::RequestArgs;
-    use crate::flags::script::ScriptArgs;
-    use crate::flags::transport::TransportArgs;
-    use crate::flags::variables::VariableArgs;
     use clap::Args;
+    use torr_load::Load;
 
     #[test]
     fn every_way_to_name_a_file_is_known() {
-        let command = LoadArgs::augment_args(RequestArgs::augment_args(Command::new("torr")));
-        let command = CheckArgs::augment_args(OutputArgs::augment_args(ScriptArgs::augment_args(command)));
-        let command = TransportArgs::augment_args(VariableArgs::augment_args(command));
+        let command = Load::augment_args(Command::new("torr"));
         for (words, read) in [
             (&["--urls", "a", "--json", "b"][..], &[("--urls", "a")][..]),
             (&["--data", "@a", "--data-raw", "@b", "--data-binary", "@-"], &[("--data", "a"), ("--data-binary", "-")]),
@@ -84,11 +78,11 @@ mod tests {
             (&["--script", "a", "--variables-file", "b"], &[("--script", "a"), ("--variables-file", "b")]),
             (&["-H", "@a", "--request", "FILE"], &[]),
         ] {
-            let all = [&["torr"][..], words].concat();
+            let all = [&["torr", "http://h/"][..], words].concat();
             let matches =
                 command.clone().try_get_matches_from(all).unwrap_or_else(|error| panic!("{words:?}: {error}"));
             let flags = given(command.get_arguments(), &matches);
-            let found = files(&flags, &command, &["--json"]);
+            let found = files(&flags);
             let expected: Vec<_> = read.iter().map(|(flag, path)| ((*flag).to_owned(), PathBuf::from(path))).collect();
             assert_eq!(found, expected, "{words:?}");
         }

@@ -2,60 +2,43 @@
 
 use crate::exit::CliError;
 use crate::flags::input::Input;
-use clap::Args;
 use std::collections::BTreeMap;
+use torr_load::VariablePart;
 
 /// The beginning of the names of variables in the environment, as hurl has it.
 const PREFIX: &str = "HURL_VARIABLE_";
 
-/// Variables of a session.
-#[derive(Debug, Args)]
-pub struct VariableArgs {
-    /// Give a variable a value; can be given several times
-    #[arg(long = "variable", value_name = "NAME=VALUE", help_heading = "Sessions")]
-    pub variables: Vec<String>,
-    /// Read variables from a file of lines NAME=VALUE; can be given several times
-    #[arg(long, value_name = "FILE", help_heading = "Sessions")]
-    pub variables_file: Vec<String>,
-    /// Give a variable a value that no output shows; can be given several times
-    #[arg(long = "secret", value_name = "NAME=VALUE", help_heading = "Sessions")]
-    pub secrets: Vec<String>,
+/// Returns the values that no output shows.
+pub fn secrets(part: &VariablePart) -> impl Iterator<Item = String> {
+    part.secrets.iter().filter_map(|text| pair(text)).map(|(_, value)| value)
 }
 
-impl VariableArgs {
-    /// Returns the values that no output shows.
-    pub fn secrets(&self) -> impl Iterator<Item = String> {
-        self.secrets.iter().filter_map(|text| pair(text)).map(|(_, value)| value)
-    }
-
-    /// Returns the variables: those of the environment (`HURL_VARIABLE_NAME`), over them those of files, over them those of flags.
-    pub fn values(&self, input: &mut Input) -> Result<BTreeMap<String, String>, CliError> {
-        let environment = std::env::vars_os().filter_map(|(name, value)| {
-            let name = name.to_str()?.strip_prefix(PREFIX)?.to_owned();
-            Some((name, value.to_str()?.to_owned()))
-        });
-        let mut values: BTreeMap<_, _> = environment.collect();
-        for path in &self.variables_file {
-            let text = input.read_text(path, "variables")?;
-            for (number, line) in (1..).zip(text.lines()) {
-                if line.trim().is_empty() || line.trim_start().starts_with('#') {
-                    continue;
-                }
-                let pair =
-                    pair(line).ok_or_else(|| CliError::Usage(format!("{path}:{number}: a line is NAME=VALUE")))?;
-                values.insert(pair.0, pair.1);
+/// Returns the variables: those of the environment (`HURL_VARIABLE_NAME`), over them those of files, over them those of flags.
+pub fn values(part: &VariablePart, input: &mut Input) -> Result<BTreeMap<String, String>, CliError> {
+    let environment = std::env::vars_os().filter_map(|(name, value)| {
+        let name = name.to_str()?.strip_prefix(PREFIX)?.to_owned();
+        Some((name, value.to_str()?.to_owned()))
+    });
+    let mut values: BTreeMap<_, _> = environment.collect();
+    for path in &part.variables_file {
+        let text = input.read_text(path, "variables")?;
+        for (number, line) in (1..).zip(text.lines()) {
+            if line.trim().is_empty() || line.trim_start().starts_with('#') {
+                continue;
             }
+            let pair = pair(line).ok_or_else(|| CliError::Usage(format!("{path}:{number}: a line is NAME=VALUE")))?;
+            values.insert(pair.0, pair.1);
         }
-        for (flag, given) in [("--variable", &self.variables), ("--secret", &self.secrets)] {
-            for text in given {
-                // The value may be a secret, so it is not shown.
-                let wrong = || CliError::Usage(format!("{flag} takes NAME=VALUE, such as {flag} host=127.0.0.1:8080"));
-                let pair = pair(text).ok_or_else(wrong)?;
-                values.insert(pair.0, pair.1);
-            }
-        }
-        Ok(values)
     }
+    for (flag, given) in [("--variable", &part.variables), ("--secret", &part.secrets)] {
+        for text in given {
+            // The value may be a secret, so it is not shown.
+            let wrong = || CliError::Usage(format!("{flag} takes NAME=VALUE, such as {flag} host=127.0.0.1:8080"));
+            let pair = pair(text).ok_or_else(wrong)?;
+            values.insert(pair.0, pair.1);
+        }
+    }
+    Ok(values)
 }
 
 fn pair(text: &str) -> Option<(String, String)> {

@@ -1,7 +1,7 @@
 //! `torr fleet agent`.
 
 use super::args::{AgentArgs, failed};
-use super::load::{Reader, WordSource};
+use super::load;
 use crate::exit::CliError;
 use crate::interrupt;
 use crate::judge::judge;
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use torr_fleet::{Agent, AgentSettings, AllowList, FleetName, Load};
+use torr_fleet::{Agent, AgentSettings, AllowList, FleetName, LoadAndFiles};
 use torr_gauge::{RunResult, Verdict, redact};
 use torr_press::Plan;
 
@@ -24,7 +24,7 @@ const CALIBRATION_WARMUP: Duration = Duration::from_millis(200);
 const CALIBRATION_CONNECTIONS: usize = 32;
 
 /// Runs an agent until a signal ends it.
-pub fn run(args: &AgentArgs, read: Reader) -> Result<ExitCode, CliError> {
+pub fn run(args: &AgentArgs) -> Result<ExitCode, CliError> {
     let stop = interrupt::flag()?;
     let settings = AgentSettings {
         nats: args.nats.server.connection(),
@@ -39,12 +39,8 @@ pub fn run(args: &AgentArgs, read: Reader) -> Result<ExitCode, CliError> {
     };
     settings.check().map_err(failed)?;
     let ceiling = args.ceiling.map_or_else(|| calibrated(&stop), Ok)?;
-    torr_fleet::agent::run(
-        AgentSettings { ceiling, ..settings },
-        Arc::new(Carrier { read, scripts: args.scripts }),
-        &stop,
-    )
-    .map_err(failed)?;
+    torr_fleet::agent::run(AgentSettings { ceiling, ..settings }, Arc::new(Carrier { scripts: args.scripts }), &stop)
+        .map_err(failed)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -71,17 +67,14 @@ fn calibrated(stop: &AtomicBool) -> Result<f64, CliError> {
     Ok(run.result.rps.max(1.0))
 }
 
-/// Carries out plans by this program's own command line.
+/// Carries out loads as this program carries out those of its own command line.
 struct Carrier {
-    read: Reader,
     scripts: bool,
 }
 
 impl Agent for Carrier {
-    fn plan(&self, load: Load) -> Result<Plan, String> {
-        let words = load.words.clone();
-        let load = (self.read)(&words, WordSource::Message { load: Box::new(load), scripts: self.scripts });
-        load.map(|load| load.plan).map_err(|stop| redact::line(&stop.into_line()))
+    fn plan(&self, load: LoadAndFiles) -> Result<Plan, String> {
+        load::sent(load, self.scripts).map_err(|stop| redact::line(&stop.into_line()))
     }
 
     fn judge(&self, result: &RunResult) -> Option<Verdict> {

@@ -1,7 +1,6 @@
 //! The command lines of `torr fleet`.
 
 use crate::exit::CliError;
-use crate::flags::values::{agents, duration, per_second};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,6 +8,7 @@ use torr_doctor::{Invocation, quoted};
 use torr_fleet::allow::Rule;
 use torr_fleet::message::IfLost;
 use torr_fleet::{FleetError, FleetName, Nats};
+use torr_load::values::{agents, duration, per_second};
 
 /// The variable that has the URL, for those with a password in it.
 const VARIABLE: &str = "TORR_NATS";

@@ -1,44 +1,26 @@
-//! The load of a fleet: from a command line to what travels, and from that to an agent's plan.
+//! The load of a fleet: from a user's load to what travels, and from that to an agent's plan.
 
-use super::words::{check_sent, travelling};
 use crate::exit::CliError;
-use crate::flags::file_source::FileSource;
-use crate::flags::given::GivenFlag;
 use crate::flags::input::Input;
-use crate::flags::session::{check_script, check_sessions, check_url};
-use crate::press::{self, PressArgs, ScriptWords};
+use crate::flags::variables;
+use crate::press::{self, ScriptWords};
 use crate::script::{self, Script};
 use crate::session::{Given, Prepared, SessionRun, SessionSource};
 use crate::target::{RunFile, TargetKind};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
-use torr_fleet::Load;
+use torr_fleet::LoadAndFiles;
+use torr_load::{FileSource, Load, Mistake, Work};
 use torr_press::Plan;
 use torr_script::Printing;
 use torr_session::Value;
 
-/// Where words come from.
-pub enum WordSource {
-    /// From this program's command line.
-    User,
-    /// From a coordinator's message, with all that they name.
-    Message {
-        load: Box<Load>,
-        /// Whether scripts are carried out.
-        scripts: bool,
-    },
-}
-
-/// Reads words.
-pub type Reader = fn(&[String], WordSource) -> Result<FleetLoad, CliError>;
-
 /// The load of a fleet.
 pub struct FleetLoad {
-    pub args: PressArgs,
     pub plan: Plan,
     /// What agents read.
-    pub load: Load,
+    pub load: LoadAndFiles,
     /// What is run at the end, on this machine.
     pub teardown: Option<Prepared>,
     /// The script, which has the last word.
@@ -54,110 +36,119 @@ struct Planned {
 }
 
 impl FleetLoad {
-    /// Returns the load of a command line, whose script has these arguments.
+    /// Returns the load of this program's user, whose settings go together. Files are read, and a setup is run.
     ///
     /// # Errors
     /// If it is none that several machines can carry out.
-    pub fn of(
-        args: PressArgs,
-        arguments: &[String],
-        given: &[GivenFlag],
-        source: WordSource,
-    ) -> Result<Self, CliError> {
-        match source {
-            WordSource::User => Self::of_user(args, arguments, given),
-            WordSource::Message { scripts: false, .. } if args.script.script.is_some() => {
-                let line = "it carries out no scripts (--scripts of 'torr fleet agent')";
-                Err(CliError::Usage(line.into()))
-            }
-            WordSource::Message { load, .. } => Self::sent(args, arguments, given, *load),
-        }
-    }
-
-    /// Returns the load of this program's command line. Files are read, and a setup is run.
-    fn of_user(mut args: PressArgs, arguments: &[String], given: &[GivenFlag]) -> Result<Self, CliError> {
+    pub fn of(mut load: Load) -> Result<Self, CliError> {
         let kept = Arc::default();
-        take_files_from(&mut args, &FileSource::Kept(Arc::clone(&kept)));
-        let mut words = travelling(given)?;
-        let planned = match (TargetKind::of(&args.targets)?, args.script.script.clone()) {
+        load.take_files_from(&FileSource::Kept(Arc::clone(&kept)));
+        load.check_for_fleet().map_err(CliError::usage)?;
+        let mut sent = load.travelling();
+        let Planned { plan, variables, teardown, script } = match (TargetKind::of(&load.targets)?, &load.script) {
             (TargetKind::Url(url), None) => {
-                check_url(given)?;
-                let url = url.map(|url| with_scheme(&url));
-                words.extend(url.clone());
-                let plan = press::plan(&args, url.as_deref())?;
+                sent.targets = url.as_deref().map(with_scheme).into_iter().collect();
+                let plan = press::plan(&load, sent.targets.first().map(String::as_str))?;
                 Planned { plan, variables: Given::default(), teardown: None, script: None }
             }
             (TargetKind::Url(url), Some(path)) => {
-                check_script(given)?;
                 let url = with_scheme(&url.unwrap_or_default());
-                words.extend([url.clone(), "--".into()]);
-                words.extend_from_slice(arguments);
-                planned_by_script(&args, &url, &path, arguments)?
+                sent.targets = vec![url.clone()];
+                planned_by_script(&load, &url, path)?
             }
             (TargetKind::Script(path), Some(_)) => return Err(script::stands_alone(&path)),
             (TargetKind::Script(path), None) => {
-                check_script(given)?;
-                let url = script::target(&path, &args.request.files, press::printing(&args))?;
-                words.extend([format!("--script={}", path.display()), url.clone()]);
-                planned_by_script(&args, &url, &path, &[])?
+                let url = script::target(&path, &load.request.files, press::printing(&load))?;
+                sent.targets = vec![url.clone()];
+                sent.script = Some(path.clone());
+                planned_by_script(&load, &url, &path)?
             }
             (TargetKind::Sessions(files), _) => {
-                check_sessions(given)?;
-                words.push("--".into());
-                words.extend(files.iter().map(RunFile::word));
-                let source = SessionSource::of(&args, &files, Given::of(&args.session.variables)?);
-                let SessionRun { plan, given, teardown } = source.run()?;
-                Planned { plan: press::with_load(&args, plan)?, variables: given, teardown, script: None }
+                sent.targets = files.iter().map(RunFile::word).collect();
+                let given = Given::of(&load.session.variables)?;
+                let SessionRun { plan, given, teardown } = SessionSource { files: &files, given, load: &load }.run()?;
+                Planned { plan: press::with_load(&load, plan)?, variables: given, teardown, script: None }
             }
             (TargetKind::Plan(_), _) => return Err(no_load()),
         };
-        let Planned { plan, variables, teardown, script } = planned;
         let files = kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let records = args.request.feeder.as_ref().map(|path| path.to_string_lossy().into_owned());
-        let load = Load { words, files, records, variables: to_json(&variables.values)?, secrets: variables.secrets };
-        Ok(Self { args, plan, load, teardown, script })
+        Ok(Self { plan, load: with_files(&sent, files, &variables)?, teardown, script })
     }
+}
 
-    /// Returns the load of a message. No file and no variable of this machine becomes part of it.
-    fn sent(mut args: PressArgs, arguments: &[String], given: &[GivenFlag], load: Load) -> Result<Self, CliError> {
-        check_sent(given)?;
-        let files = FileSource::Sent(Arc::new(load.files.clone()));
-        take_files_from(&mut args, &files);
-        let plan = match (&args.targets[..], &args.script.script) {
-            ([], None) => press::plan(&args, None)?,
-            ([url], None) if url.contains("://") => press::plan(&args, Some(url))?,
-            ([url], Some(path)) if url.contains("://") => {
-                let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                let words = ScriptWords {
-                    path,
-                    arguments,
-                    variables: load.variables.iter().map(|(name, value)| (name.clone(), text(value))).collect(),
-                    secrets: load.secrets.clone(),
-                    printing: Printing::Stderr,
-                };
-                press::scripted(&args, press::plan(&args, Some(url))?, words)?.1
-            }
-            (targets, None) => {
-                let files = targets.iter().map(|word| RunFile::of_word(word)).collect::<Option<Vec<_>>>();
-                let files = files.ok_or_else(no_load)?;
-                let values = load.variables.iter().map(|(name, value)| (name.clone(), Value::from_json(value)));
-                let variables = Given { values: values.collect(), secrets: load.secrets.clone() };
-                press::with_load(&args, SessionSource::of(&args, &files, variables).run()?.plan)?
-            }
-            _ => return Err(no_load()),
-        };
-        Ok(Self { args, plan, load, teardown: None, script: None })
+/// Returns a load as it travels, with the files that it names and the variables that each session begins with.
+///
+/// # Errors
+/// For a variable that JSON has not.
+pub(super) fn with_files(
+    load: &Load,
+    files: BTreeMap<String, Arc<[u8]>>,
+    variables: &Given,
+) -> Result<LoadAndFiles, CliError> {
+    Ok(LoadAndFiles {
+        load: json(load)?,
+        files,
+        records: load.request.feeder.as_ref().map(|path| path.to_string_lossy().into_owned()),
+        variables: to_json(&variables.values)?,
+        secrets: variables.secrets.clone(),
+    })
+}
+
+/// Returns a load as JSON.
+///
+/// # Errors
+/// If JSON cannot say it.
+pub(super) fn json(load: &Load) -> Result<serde_json::Value, CliError> {
+    serde_json::to_value(load).map_err(|error| CliError::Failed(format!("a load cannot be sent: {error}")))
+}
+
+/// Returns the plan of a load that a coordinator sent. No file and no variable of this machine becomes part of it, and scripts are
+/// carried out only where this machine's user lets them.
+///
+/// # Errors
+/// For a load that is none, or that this machine does not carry out.
+pub fn sent(message: LoadAndFiles, scripts: bool) -> Result<Plan, CliError> {
+    let mut load: Load = serde_json::from_value(message.load).map_err(CliError::usage)?;
+    let refused = |mistake: Mistake| CliError::Usage(mistake.line);
+    load.check_travelled().map_err(refused)?;
+    if load.script.is_some() && !scripts {
+        return Err(CliError::Usage("it carries out no scripts (--scripts of 'torr fleet agent')".into()));
+    }
+    load.take_files_from(&FileSource::Sent(Arc::new(message.files)));
+    let check = |work| load.check(work).map_err(refused);
+    match (&load.targets[..], &load.script) {
+        ([], None) => check(Work::Requests).and_then(|()| press::plan(&load, None)),
+        ([url], None) if url.contains("://") => check(Work::Requests).and_then(|()| press::plan(&load, Some(url))),
+        ([url], Some(path)) if url.contains("://") => {
+            check(Work::Script)?;
+            let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let words = ScriptWords {
+                path,
+                variables: message.variables.iter().map(|(name, value)| (name.clone(), text(value))).collect(),
+                secrets: message.secrets,
+                printing: Printing::Stderr,
+            };
+            press::scripted(&load, press::plan(&load, Some(url))?, words).map(|(_, plan)| plan)
+        }
+        (targets, None) => {
+            check(Work::Sessions)?;
+            let files = targets.iter().map(|word| RunFile::of_word(word)).collect::<Option<Vec<_>>>();
+            let files = files.ok_or_else(no_load)?;
+            let values = message.variables.iter().map(|(name, value)| (name.clone(), Value::from_json(value)));
+            let given = Given { values: values.collect(), secrets: message.secrets };
+            press::with_load(&load, SessionSource { files: &files, given, load: &load }.run()?.plan)
+        }
+        _ => Err(no_load()),
     }
 }
 
 /// Returns the plan of a script. This machine's states of it take no part in the load.
-fn planned_by_script(args: &PressArgs, url: &str, path: &Path, arguments: &[String]) -> Result<Planned, CliError> {
-    let texts = args.session.variables.values(&mut Input::default())?;
-    let secrets: Vec<_> = args.session.variables.secrets().collect();
+fn planned_by_script(load: &Load, url: &str, path: &Path) -> Result<Planned, CliError> {
+    let texts = variables::values(&load.session.variables, &mut Input::default())?;
+    let secrets: Vec<_> = variables::secrets(&load.session.variables).collect();
     let variables = texts.clone().into_iter().collect();
-    let printing = press::printing(args);
-    let words = ScriptWords { path, arguments, variables, secrets: secrets.clone(), printing };
-    let (script, plan) = press::scripted(args, press::plan(args, Some(url))?, words)?;
+    let words = ScriptWords { path, variables, secrets: secrets.clone(), printing: press::printing(load) };
+    let (script, plan) = press::scripted(load, press::plan(load, Some(url))?, words)?;
     Ok(Planned { plan, variables: Given::of_texts(texts, secrets), teardown: None, script: Some(script) })
 }
 
@@ -166,17 +157,11 @@ pub(super) fn with_scheme(url: &str) -> String {
     if url.contains("://") { url.to_owned() } else { format!("http://{url}") }
 }
 
-fn take_files_from(args: &mut PressArgs, source: &FileSource) {
-    args.request.files = source.clone();
-    args.checks.files = source.clone();
-    args.transport.tls.files = source.clone();
-}
-
 /// Returns variables as they travel.
 ///
 /// # Errors
 /// For a value that JSON has not.
-pub(super) fn to_json(values: &BTreeMap<String, Value>) -> Result<BTreeMap<String, serde_json::Value>, CliError> {
+fn to_json(values: &BTreeMap<String, Value>) -> Result<BTreeMap<String, serde_json::Value>, CliError> {
     let json = |(name, value): (&String, &Value)| {
         let json = value.to_json().ok().and_then(|text| serde_json::from_str(&text).ok());
         let json = json.ok_or_else(|| {
@@ -190,4 +175,38 @@ pub(super) fn to_json(values: &BTreeMap<String, Value>) -> Result<BTreeMap<Strin
 
 pub(super) fn no_load() -> CliError {
     CliError::Usage("a fleet loads a URL, a list of URLs, hurl files or a script".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn no_message_reads_a_file_or_starts_anything_on_an_agent() {
+        let of = |settings: serde_json::Value| LoadAndFiles {
+            load: json!({ "schema": "torr.load/1", "settings": settings }),
+            ..LoadAndFiles::default()
+        };
+        let why = |settings| sent(of(settings), true).map(drop).expect_err("it is refused").into_line();
+        let url = json!(["target", "http://127.0.0.1:1/"]);
+        for name in ["json", "report", "setup", "teardown", "variables-file", "cert", "unix-socket", "proxy", "bind"] {
+            assert!(why(json!([url, [name, "/etc/passwd"]])).starts_with(&format!("--{name} does not go")), "{name}");
+        }
+        for (settings, line) in [
+            (json!([url, ["live", null]]), "--live does not go with a fleet"),
+            (json!([url, ["print-plan", null]]), "--print-plan does not go with a fleet"),
+            (json!([url, ["variable", "a=b"]]), "--variable does not go with a fleet"),
+            (json!([url, ["data", "@/etc/hostname"]]), "did not send it"),
+            (json!([url, ["feeder", "/etc/hostname"]]), "did not send it"),
+            (json!([url, ["connections", "0"]]), "not a whole number"),
+            (json!([url, ["no-such-setting", "0"]]), "unknown setting"),
+            (json!([url, ["rate", "5"], ["stages", "1s:5"]]), "--rate cannot be used with --stages"),
+            (json!([["target", "/etc/hostname"]]), "a fleet loads a URL"),
+        ] {
+            assert!(why(settings.clone()).contains(line), "{settings}");
+        }
+        let script = json!([url, ["script", "a.lua"]]);
+        assert!(sent(of(script), false).is_err_and(|stop| stop.into_line().contains("carries out no scripts")));
+    }
 }

@@ -1,13 +1,13 @@
 //! `torr fleet run`.
 
 use super::args::{RunArgs, failed};
-use super::load::{FleetLoad, Reader, WordSource};
+use super::load::FleetLoad;
 use crate::exit::{self, CliError};
 use crate::interrupt;
 use crate::output;
+use crate::press;
 use crate::press::live::Views;
 use crate::press::outputs::Outputs;
-use crate::press::{self, PressArgs};
 use crate::script::Script;
 use crate::session;
 use std::borrow::Cow;
@@ -15,11 +15,12 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use torr_fleet::{FleetError, Load, Members, RunSettings, Watch};
+use torr_fleet::{FleetError, LoadAndFiles, Members, RunSettings, Watch};
 use torr_gauge::Factor;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::redact;
 use torr_gauge::verdict::Fact;
+use torr_load::{Load, OutputPart};
 use torr_press::{Plan, SoFar};
 use torr_report::live::LiveProgress;
 use torr_report::sentence;
@@ -30,11 +31,12 @@ const WAIT: Duration = Duration::from_secs(30);
 const WAIT_FOR_ALL: Duration = Duration::from_secs(2);
 
 /// Loads a URL from the machines of a fleet, and prints the report.
-pub fn run(args: &RunArgs, read: Reader) -> Result<ExitCode, CliError> {
-    let FleetLoad { args: press, plan, load, teardown, script } = read(&args.words, WordSource::User)?;
-    let code = load_from_fleet(args, &press, &plan, load, script);
+pub fn run(args: &RunArgs, load: Load) -> Result<ExitCode, CliError> {
+    let (output, transport) = (load.output.clone(), load.transport.clone());
+    let FleetLoad { plan, load, teardown, script } = FleetLoad::of(load)?;
+    let code = load_from_fleet(args, &output, &plan, load, script);
     // What the setup made is cleared away however the run ended.
-    let cleared = session::tear_down(teardown, &press.transport);
+    let cleared = session::tear_down(teardown, &transport);
     let code = code?;
     cleared?;
     Ok(code)
@@ -42,12 +44,12 @@ pub fn run(args: &RunArgs, read: Reader) -> Result<ExitCode, CliError> {
 
 fn load_from_fleet(
     args: &RunArgs,
-    press: &PressArgs,
+    output: &OutputPart,
     plan: &Plan,
-    load: Load,
+    load: LoadAndFiles,
     script: Option<Script>,
 ) -> Result<ExitCode, CliError> {
-    press.output.check(&press::entries(plan))?;
+    output.check(&press::entries(plan)).map_err(CliError::Usage)?;
     let settings = RunSettings {
         nats: args.nats.server.connection(),
         fleet: args.nats.fleet.clone(),
@@ -56,14 +58,14 @@ fn load_from_fleet(
         if_lost: args.if_lost.into(),
         load,
     };
-    let quiet = press.output.quiet;
-    let mut outputs = Outputs::open(&press.output)?;
+    let quiet = output.quiet;
+    let mut outputs = Outputs::open(output)?;
     let stop = interrupt::flag()?;
     outputs.begin(&plan.target.url)?;
-    let (views, plan) = match Views::are_wanted(press.live, &press.dashboard) {
+    let (views, plan) = match Views::are_wanted(output) {
         true => {
             let plan = plan.clone().watched().0;
-            (Some(Views::of(press.live, &press.dashboard, &plan, &stop)?), Cow::Owned(plan))
+            (Some(Views::of(output, &plan, &stop)?), Cow::Owned(plan))
         }
         false => (None, Cow::Borrowed(plan)),
     };

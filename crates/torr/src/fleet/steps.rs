@@ -1,24 +1,21 @@
 //! Runs of one load over the same agents of a fleet, one after another: the steps of a search, the experiments of a diagnosis.
 
 use super::args::{FleetOf, failed};
-use super::words::travelling;
+use super::load;
 use crate::base::Base;
 use crate::exit::CliError;
-use crate::flags::file_source::FilesByPath;
-use crate::flags::given::GivenFlag;
 use crate::output;
 use crate::target::{RunFile, TargetKind};
-use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_doctor::Request;
 use torr_fleet::message::IfLost;
-use torr_fleet::{FleetError, FleetName, Load, Members, RunSettings, Watch};
+use torr_fleet::{FleetError, FleetName, Members, RunSettings, Watch};
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::redact;
-use torr_press::{Arrivals, Pace, Plan, SoFar};
+use torr_load::{FilesByPath, Load};
+use torr_press::{Arrivals, Pace, Plan, SoFar, Timestamps};
 
 /// How long agents are waited for whose number is not known.
 const WAIT: Duration = Duration::from_secs(2);
@@ -27,14 +24,10 @@ const WAIT_FOR_KNOWN: Duration = Duration::from_secs(15);
 
 /// What each run sends, beside how hard.
 pub struct StepLoad<'a> {
-    pub target: Option<&'a str>,
-    /// The given flags of the request and the way there.
-    pub flags: &'a [GivenFlag],
+    pub load: Load,
     pub base: &'a Base,
-    /// The files that the flags name.
+    /// The files that the load names.
     pub files: FilesByPath,
-    /// The file of records.
-    pub records: Option<&'a Path>,
     /// The threads of each agent; `None` for as many as it has CPUs.
     pub threads: Option<usize>,
 }
@@ -47,8 +40,8 @@ pub struct Steps {
     pub cpus: usize,
     /// Whether all agents run on this machine.
     pub are_here: bool,
-    flags: Vec<GivenFlag>,
-    target: Vec<String>,
+    /// What is sent and the way there, of which each step changes a part.
+    load: Load,
 }
 
 /// One run.
@@ -66,28 +59,24 @@ impl Steps {
     /// # Errors
     /// If there are too few of them, or the load is of one machine.
     pub fn of(fleet: &FleetOf, load: StepLoad<'_>) -> Result<Self, CliError> {
-        let StepLoad { target, flags, base, files, records, threads } = load;
+        let StepLoad { mut load, base, files, threads } = load;
         // What does not travel is a mistake, whatever the agents are.
-        travelling(flags)?;
-        let words = threads.map(|threads| format!("--threads={threads}")).into_iter().collect();
-        let targets: Vec<_> = target.map(str::to_owned).into_iter().collect();
-        let target = match TargetKind::of(&targets)? {
-            TargetKind::Url(url) => url.into_iter().map(|url| super::load::with_scheme(&url)).collect(),
-            TargetKind::Sessions(files) => {
-                std::iter::once("--".to_owned()).chain(files.iter().map(RunFile::word)).collect()
-            }
+        load.check_for_fleet().map_err(CliError::usage)?;
+        let kind = TargetKind::of(&load.targets)?;
+        load = load.travelling();
+        if let Some(threads) = threads {
+            load.set("threads", &threads.to_string()).map_err(CliError::Usage)?;
+        }
+        match kind {
+            TargetKind::Url(url) => load.targets = url.as_deref().map(load::with_scheme).into_iter().collect(),
+            TargetKind::Sessions(files) => load.targets = files.iter().map(RunFile::word).collect(),
             TargetKind::Script(path) => {
-                vec![format!("--script={}", path.display()), base.plan.target.whole_as_user(base.plan.target.path())]
+                load.script = Some(path);
+                load.targets = vec![base.plan.target.whole_as_user(base.plan.target.path())];
             }
-            TargetKind::Plan(_) => return Err(super::load::no_load()),
-        };
-        let load = Load {
-            words,
-            files,
-            records: records.map(|path| path.to_string_lossy().into_owned()),
-            variables: super::load::to_json(&base.given.values)?,
-            secrets: base.given.secrets.clone(),
-        };
+            TargetKind::Plan(_) => return Err(load::no_load()),
+        }
+        let sent = load::with_files(&load, files, &base.given)?;
         let nats = fleet.nats.connection();
         let (members, wait) = match fleet.agents {
             Some(agents) => (Members::Count(agents), WAIT_FOR_KNOWN),
@@ -106,13 +95,12 @@ impl Steps {
                 members,
                 wait: WAIT_FOR_KNOWN,
                 if_lost: IfLost::Stop,
-                load,
+                load: sent,
             },
             cpus: agents.iter().map(|agent| agent.cores).sum(),
             are_here: agents.iter().all(|agent| !here.is_empty() && agent.machine == here),
             names,
-            flags: flags.to_vec(),
-            target,
+            load,
         })
     }
 
@@ -136,14 +124,10 @@ impl Steps {
         let names = &self.names[agents.start..agents.end.min(agents.start + most.max(1))];
         let mut settings = self.settings.clone();
         settings.members = Members::Named(names.to_vec());
-        let words = &mut settings.load.words;
-        words.extend(load_words(plan));
-        words.extend(request_words(&self.flags, plan, *request)?);
-        match request {
-            // The path is another one; user and password of the URL remain.
-            Request::Absent => words.push(plan.target.whole_as_user(plan.target.path())),
-            _ => words.extend(self.target.clone()),
-        }
+        let usage = |error| FleetError::Usage(error);
+        let mut load = changed(&self.load, plan, *request).map_err(usage)?;
+        set_pace(&mut load, plan).map_err(usage)?;
+        settings.load.load = load::json(&load).map_err(|error| usage(error.into_line()))?;
         let run = torr_fleet::coordinator::run(&settings, plan, stop, &mut Screen(watch))?;
         match run.result.fleet.as_ref().map(|fleet| fleet.shortcomings()) {
             Some(shortcomings) if !shortcomings.is_empty() => Err(FleetError::NoResult(shortcomings.join("; "))),
@@ -152,79 +136,74 @@ impl Steps {
     }
 }
 
-/// Returns the user's flags of the request and the way there, with a change.
+/// Returns the user's load with a change of its request.
 ///
 /// # Errors
-/// For a request that no flags make.
-fn request_words(flags: &[GivenFlag], plan: &Plan, request: Request) -> Result<Vec<String>, FleetError> {
-    let mut without = BTreeSet::from(["streams"]);
-    let streams = plan.protocol.http2.then(|| format!("--streams={}", plan.depth));
-    let mut more = None;
+/// For a request that no load makes.
+fn changed(load: &Load, plan: &Plan, request: Request) -> Result<Load, String> {
+    let mut load = load.clone();
+    if plan.protocol.http2 {
+        load.set("streams", &plan.depth.to_string())?;
+    }
+    let sent = &mut load.request;
     match request {
         Request::Target => {}
-        Request::Head => {
-            without.extend(["method", "head"]);
-            more = Some("--head");
-        }
-        Request::Gzip => {
-            without.insert("compressed");
-            more = Some("--compressed");
-        }
-        Request::ExplicitKeepAlive => more = Some("--header=Connection: keep-alive"),
+        Request::Head => (sent.method, sent.head) = (None, true),
+        Request::Gzip => sent.compressed = true,
+        Request::ExplicitKeepAlive => sent.headers.push("Connection: keep-alive".into()),
         Request::Identity => {
-            without.insert("compressed");
-            more = Some("--header=Accept-Encoding: identity");
+            sent.compressed = false;
+            sent.headers.push("Accept-Encoding: identity".into());
         }
-        Request::Absent => without.extend(BODY_AND_METHOD),
+        Request::Absent => {
+            (sent.method, sent.head, sent.get, sent.no_template) = (None, false, false, false);
+            sent.data.clear();
+            sent.json_body.clear();
+            sent.form.clear();
+            load.script = None;
+            // The path is another one; user and password of the URL remain.
+            load.targets = vec![plan.target.whole_as_user(plan.target.path())];
+        }
         Request::Http10 | Request::WithoutHost | Request::Null(_) => {
-            return Err(FleetError::Usage("agents send only what a command line can name".into()));
+            return Err("agents send only what the settings of a load can say".into());
         }
     }
-    let flags: Vec<_> = flags.iter().filter(|flag| !without.contains(flag.id.as_str())).cloned().collect();
-    let mut words = travelling(&flags).map_err(|error| FleetError::Usage(error.into_line()))?;
-    words.extend(streams);
-    words.extend(more.map(str::to_owned));
-    Ok(words)
+    Ok(load)
 }
 
-/// The flags that make a request's method and body.
-const BODY_AND_METHOD: [&str; 11] = [
-    "method",
-    "head",
-    "get",
-    "data",
-    "data_raw",
-    "data_binary",
-    "data_urlencode",
-    "json_body",
-    "form",
-    "no_template",
-    "script",
-];
-
-/// Returns the flags of a plan's load and length.
-fn load_words(plan: &Plan) -> Vec<String> {
+/// Gives a load the pace and the length of a plan.
+fn set_pace(load: &mut Load, plan: &Plan) -> Result<(), String> {
     let nanos = |time: Duration| format!("{}ns", time.as_nanos());
-    let mut words = match &plan.pace {
-        Pace::Open(schedule, arrivals) => vec![
-            format!("--rate={}", schedule.peak()),
-            format!("--max-connections={}", plan.connections),
-            format!("--arrivals={}", if *arrivals == Arrivals::Poisson { "poisson" } else { "constant" }),
-        ],
-        Pace::Closed { max_rate, .. } => {
-            let most = max_rate.map(|rate| format!("--max-rate={rate}"));
-            std::iter::once(format!("--connections={}", plan.connections)).chain(most).collect()
+    match &plan.pace {
+        Pace::Open(schedule, arrivals) => {
+            load.set("rate", &schedule.peak().to_string())?;
+            load.set("max-connections", &plan.connections.to_string())?;
+            load.set("arrivals", if *arrivals == Arrivals::Poisson { "poisson" } else { "constant" })?;
+            load.set("coalesce", &nanos(plan.coalesce))?;
         }
+        Pace::Closed { max_rate, .. } => {
+            load.set("connections", &plan.connections.to_string())?;
+            max_rate.map_or(Ok(()), |rate| load.set("max-rate", &rate.to_string()))?;
+        }
+    }
+    let clock = match plan.timestamps {
+        Timestamps::Auto => "auto",
+        Timestamps::Kernel => "kernel",
+        Timestamps::User => "user",
     };
-    words.extend(plan.duration.map(|length| format!("--duration={}", nanos(length))));
-    words.extend(plan.requests.map(|requests| format!("--requests={requests}")));
-    words.extend((!plan.warmup.is_zero()).then(|| format!("--warmup={}", nanos(plan.warmup))));
-    let think = plan.think.as_ref().map(|think| (nanos(*think.range.start()), nanos(*think.range.end())));
-    words.extend(think.map(|(least, most)| format!("--think={least}..{most}")));
-    words.extend((!plan.keep_alive).then(|| "--no-keepalive".to_owned()));
-    words.extend(plan.quick_ack.then(|| "--quick-ack".to_owned()));
-    words.push(format!("--timeout={}", nanos(plan.timeout)));
-    words
+    load.set("timestamps", clock)?;
+    plan.duration.map_or(Ok(()), |length| load.set("duration", &nanos(length)))?;
+    plan.requests.map_or(Ok(()), |requests| load.set("requests", &requests.to_string()))?;
+    if !plan.warmup.is_zero() {
+        load.set("warmup", &nanos(plan.warmup))?;
+    }
+    if let Some(think) = &plan.think {
+        let (least, most) = (nanos(*think.range.start()), nanos(*think.range.end()));
+        load.set("think", &format!("{least}..{most}"))?;
+    }
+    load.pace.no_keepalive = !plan.keep_alive;
+    load.pace.quick_ack = plan.quick_ack;
+    load.set("timeout", &nanos(plan.timeout))
 }
 
 /// What is seen of a step: its progress, and which agent is lost.
@@ -255,43 +234,49 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_words_of_a_command_line() {
+    fn a_step_has_the_pace_of_its_plan() {
+        let paced = |plan: &Plan| {
+            let mut load = Load::default();
+            set_pace(&mut load, plan).expect("a load can say it");
+            load
+        };
         let plan = plan();
-        assert_eq!(load_words(&plan), ["--connections=100", "--duration=1500000000ns", "--timeout=10000000000ns"]);
+        let words = |load: &Load| load.given().iter().map(torr_load::Given::word).collect::<Vec<_>>();
+        let closed = words(&paced(&plan));
+        assert_eq!(
+            closed,
+            ["--connections=100", "--duration=1500000000ns", "--timestamps=auto", "--timeout=10000000000ns"]
+        );
+        let pace = Pace::Open(Schedule::constant(12.5).expect("a rate"), Arrivals::Poisson);
         let think = Some(ThinkTime { range: Duration::from_millis(1)..=Duration::from_millis(2) });
-        let paused = Plan { pace: Pace::closed(Some(70.5)), think, quick_ack: true, ..plan.clone() };
-        let words = load_words(&paused);
-        for word in ["--max-rate=70.5", "--think=1000000ns..2000000ns", "--quick-ack"] {
-            assert!(words.iter().any(|has| has == word), "{words:?}");
-        }
-        let pace = Pace::Open(Schedule::constant(12.5).expect("it is a rate"), Arrivals::Poisson);
-        let open = Plan { pace, requests: Some(9), warmup: Duration::from_secs(1), keep_alive: false, ..plan };
-        let words = load_words(&open);
-        assert_eq!(words[..3], ["--rate=12.5", "--max-connections=100", "--arrivals=poisson"]);
-        for word in ["--requests=9", "--warmup=1000000000ns", "--no-keepalive"] {
-            assert!(words.iter().any(|has| has == word), "{words:?}");
-        }
+        let coalesce = Duration::from_micros(300);
+        let open = Plan { pace, requests: Some(9), think, warmup: Duration::from_secs(1), coalesce, ..plan };
+        let open = Plan { keep_alive: false, quick_ack: true, timestamps: Timestamps::User, ..open };
+        let load = paced(&open);
+        let again = crate::press::with_load(&load, Plan { keep_alive: load.keep_alive(), ..self::plan() });
+        let again = again.expect("a plan can be made of it");
+        assert_eq!(format!("{:?}", (&again.pace, again.connections)), format!("{:?}", (&open.pace, open.connections)));
+        assert_eq!((again.duration, again.requests, again.warmup), (open.duration, open.requests, open.warmup));
+        assert_eq!((again.coalesce, again.timestamps, again.timeout), (open.coalesce, open.timestamps, open.timeout));
+        assert_eq!((again.think, again.keep_alive, again.quick_ack), (open.think, open.keep_alive, open.quick_ack));
     }
 
     #[test]
-    fn a_change_of_the_request_is_a_change_of_its_flags() {
-        let flag = |id: &str, name: &str, value: Option<&str>| GivenFlag {
-            id: id.into(),
-            name: name.into(),
-            value: value.map(str::to_owned),
+    fn a_change_of_the_request_is_a_change_of_its_settings() {
+        let mut load = Load::default();
+        for (name, value) in [("request", "PUT"), ("data", "a"), ("compressed", ""), ("target", "http://a.test/b")] {
+            load.set(name, value).expect("it is a setting");
+        }
+        let words = |request| {
+            let changed = changed(&load, &plan(), request).expect("a load can say it");
+            changed.given().iter().map(torr_load::Given::word).collect::<Vec<_>>()
         };
-        let flags = [
-            flag("method", "--method", Some("PUT")),
-            flag("data", "--data", Some("a")),
-            flag("compressed", "--compressed", None),
-            flag("streams", "--streams", Some("9")),
-        ];
-        let words = |request| request_words(&flags, &plan(), request).expect("a command line can name it");
-        assert_eq!(words(Request::Target), ["--method=PUT", "--data=a", "--compressed"]);
-        assert_eq!(words(Request::Absent), ["--compressed"]);
-        assert_eq!(words(Request::Head), ["--data=a", "--compressed", "--head"]);
-        assert_eq!(words(Request::Identity), ["--method=PUT", "--data=a", "--header=Accept-Encoding: identity"]);
-        assert_eq!(words(Request::Gzip).iter().filter(|word| *word == "--compressed").count(), 1);
-        assert!(request_words(&flags, &plan(), Request::Http10).is_err(), "it would be sent as HTTP/1.1");
+        assert_eq!(words(Request::Target), ["http://a.test/b", "--request=PUT", "--data=a", "--compressed"]);
+        assert_eq!(words(Request::Absent), ["http://a.test/", "--compressed"]);
+        assert_eq!(words(Request::Head), ["http://a.test/b", "--data=a", "--head", "--compressed"]);
+        let identity = ["http://a.test/b", "--header=Accept-Encoding: identity", "--request=PUT", "--data=a"];
+        assert_eq!(words(Request::Identity), identity);
+        assert_eq!(words(Request::Gzip), words(Request::Target));
+        assert!(changed(&load, &plan(), Request::Http10).is_err(), "it would be sent as HTTP/1.1");
     }
 }

@@ -1,8 +1,8 @@
 //! `torr lab` on the command line.
 
-use crate::flags::values::rounds;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
+use torr_load::values::rounds;
 
 const EXAMPLES: &str = "\
 Examples:

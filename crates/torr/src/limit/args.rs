@@ -1,17 +1,14 @@
 //! `torr limit` on the command line.
 
-use crate::flags::given::GivenFlags;
-use crate::flags::load::ArrivalsArg;
-use crate::flags::request::RequestArgs;
-use crate::flags::script::ScriptArgs;
-use crate::flags::transport::TransportArgs;
-use crate::flags::values::{connections, duration, rate, threads};
-use crate::flags::variables::VariableArgs;
 use crate::fleet::ThroughFleet;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 use std::time::Duration;
 use torr_doctor::limit::Slo;
+use torr_load::values::{arrivals, connections, duration, rate, threads};
+use torr_load::{Load, Sent};
+use torr_press::Arrivals;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,8 +23,6 @@ Exit codes: 0 a rate is sustained, 1 none is or an output failed, 2 bad usage, 3
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct LimitArgs {
-    #[command(flatten)]
-    pub given: GivenFlags,
     /// A URL, whose 'http://' may be left out; or a.hurl, script.lua, or plan.toml, of which the load is passed over
     #[arg(required_unless_present = "urls")]
     pub url: Option<String>,
@@ -44,13 +39,14 @@ pub struct LimitArgs {
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = connections)]
     pub max_connections: usize,
     /// How requests are spread: at random as many independent users would, or evenly
-    #[arg(long, value_enum, default_value_t = ArrivalsArg::Poisson)]
-    pub arrivals: ArrivalsArg,
+    #[arg(long, default_value = "poisson",
+          value_parser = PossibleValuesParser::new(["constant", "poisson"]).try_map(|text| arrivals(&text)))]
+    pub arrivals: Arrivals,
     /// Threads [default: one per CPU]
     #[arg(short, long, value_parser = threads)]
     pub threads: Option<usize>,
     /// Open a connection for each request
-    #[arg(long, conflicts_with = "streams")]
+    #[arg(long)]
     pub no_keepalive: bool,
     /// Press a service that is neither on a loopback nor on a private address: you are responsible
     #[arg(long)]
@@ -65,15 +61,16 @@ pub struct LimitArgs {
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub variables: VariableArgs,
-    #[command(flatten)]
-    pub request: RequestArgs,
-    #[command(flatten)]
-    pub script: ScriptArgs,
-    #[command(flatten)]
-    pub transport: TransportArgs,
+    pub load: Sent,
     #[command(flatten)]
     pub through: ThroughFleet,
+}
+
+impl LimitArgs {
+    /// Returns what is loaded.
+    pub fn load(&self) -> Load {
+        self.load.to(self.url.as_deref(), !self.no_keepalive)
+    }
 }
 
 /// The shortest budget.

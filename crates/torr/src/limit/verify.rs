@@ -27,7 +27,7 @@ pub fn commands(args: &LimitArgs, agents: Option<usize>, requests_each: usize, o
 }
 
 fn invocation(args: &LimitArgs, agents: Option<usize>) -> Invocation {
-    let mut again = again::invocation(&args.given, args.url.as_deref());
+    let mut again = again::invocation(&args.load());
     if let Some(agents) = agents {
         args.through.press_again(agents, &mut again);
     }

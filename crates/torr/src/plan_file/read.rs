@@ -1,14 +1,12 @@
 //! A plan's file: each value with its position.
 
-use super::settings::{Kind, Settings, TARGET, is_joined, is_many, is_table, key, kind, mistake};
 use crate::exit::CliError;
-use crate::flags::secret;
 use crate::toml_value::{excerpt, plain};
-use clap::Arg;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use torr_load::{Given, Kind, SETTINGS, Setting, Times};
 use torr_session::hurl::Position;
 
 /// A plan as it was read.
@@ -23,21 +21,10 @@ pub struct PlanFile {
 /// One value of a setting.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// The setting's id.
-    pub id: String,
-    /// The setting's key.
-    pub key: String,
-    /// The word of a command line that says the same.
-    pub word: String,
+    /// The setting with its value.
+    pub given: Given,
     /// The value's position.
     pub at: Position,
-}
-
-impl Entry {
-    /// Returns the value; nothing for a switch.
-    pub fn value(&self) -> &str {
-        self.word.split_once('=').map_or("", |(_, value)| value)
-    }
 }
 
 /// What is wrong at a byte of the text.
@@ -48,16 +35,16 @@ impl PlanFile {
     ///
     /// # Errors
     /// With the position of the first mistake.
-    pub fn read(path: &Path, settings: &Settings) -> Result<Self, CliError> {
+    pub fn read(path: &Path) -> Result<Self, CliError> {
         let name = path.to_string_lossy().into_owned();
         let read = std::fs::read_to_string(path);
         let text = read.map_err(|error| CliError::Usage(format!("cannot read the plan '{name}': {error}")))?;
-        Self::parse(name, &text, settings)
+        Self::parse(name, &text)
     }
 
     /// Reads the text of a plan.
-    pub fn parse(name: String, text: &str, settings: &Settings) -> Result<Self, CliError> {
-        let reader = Reader { text, settings };
+    pub fn parse(name: String, text: &str) -> Result<Self, CliError> {
+        let reader = Reader { text };
         let entries = reader.entries();
         let entries =
             entries.map_err(|Mistake(at, what)| CliError::Usage(format!("{name}:{}: {what}", reader.position(at))))?;
@@ -67,7 +54,6 @@ impl PlanFile {
 
 struct Reader<'p> {
     text: &'p str,
-    settings: &'p Settings,
 }
 
 impl Reader<'_> {
@@ -87,44 +73,27 @@ impl Reader<'_> {
         values.sort_by_key(|(key, _)| key.span().start);
         let mut entries = Vec::new();
         for (name, value) in values {
-            let arg = self.setting(name.get_ref(), name.span(), value)?;
-            self.values(arg, value, &mut entries)?;
+            let setting = setting(name.get_ref(), name.span(), value)?;
+            self.values(setting, value, &mut entries)?;
         }
         Ok(entries)
     }
 
-    fn setting(&self, name: &str, span: Range<usize>, value: &Spanned<DeValue<'_>>) -> Result<&Arg, Mistake> {
-        if let Some(arg) = self.settings.with_key(name) {
-            return Ok(arg);
-        }
-        // A key with a dot in it is a table of the part before the dot.
-        let inner = value.get_ref().as_table().and_then(|table| table.keys().next());
-        let dotted = inner
-            .map(|inner| format!("{name}.{}", inner.get_ref()))
-            .filter(|dotted| self.settings.with_key(dotted).is_some());
-        let hint = match (dotted, self.settings.similar(name)) {
-            (Some(dotted), _) => format!("in quotes it is one: \"{dotted}\" = ..."),
-            (None, Some(known)) => format!("did you mean '{known}'?"),
-            (None, None) => "'torr plan-schema' lists all keys, 'torr --help-all' explains them".into(),
-        };
-        Err(Mistake(span.start, format!("there is no setting '{}' ({hint})", excerpt(name))))
-    }
-
-    /// Adds the words for a setting's value, which can be several.
-    fn values(&self, arg: &Arg, value: &Spanned<DeValue<'_>>, entries: &mut Vec<Entry>) -> Result<(), Mistake> {
-        let name = key(arg).unwrap_or_default();
+    /// Adds a setting's value, which can be several.
+    fn values(&self, setting: &Setting, value: &Spanned<DeValue<'_>>, entries: &mut Vec<Entry>) -> Result<(), Mistake> {
+        let name = setting.name;
         let at = value.span().start;
         match value.get_ref() {
-            DeValue::Array(values) if is_joined(arg) => {
-                let parts = values.iter().map(|value| self.single(arg, value)).collect::<Result<Vec<_>, _>>()?;
-                entries.push(self.entry(arg, at, &parts.join(","))?);
+            DeValue::Array(values) if setting.times == Times::Joined => {
+                let parts = values.iter().map(|value| single(setting, value)).collect::<Result<Vec<_>, _>>()?;
+                entries.push(self.entry(setting, at, &parts.join(","))?);
             }
-            DeValue::Array(values) if is_many(arg) => {
+            DeValue::Array(values) if setting.times == Times::Many => {
                 for value in values {
-                    entries.push(self.entry(arg, value.span().start, &self.single(arg, value)?)?);
+                    entries.push(self.entry(setting, value.span().start, &single(setting, value)?)?);
                 }
             }
-            DeValue::Table(values) if is_table(arg) => {
+            DeValue::Table(values) if setting.is_table() => {
                 let mut values: Vec<_> = values.iter().collect();
                 values.sort_by_key(|(name, _)| name.span().start);
                 for (name, value) in values {
@@ -132,56 +101,81 @@ impl Reader<'_> {
                         let name = excerpt(name.get_ref());
                         Mistake(value.span().start, format!("'{name}' must be text, a number, true or false"))
                     })?;
-                    entries.push(self.entry(arg, value.span().start, &format!("{}={text}", name.get_ref()))?);
+                    entries.push(self.entry(setting, value.span().start, &format!("{}={text}", name.get_ref()))?);
                 }
             }
             DeValue::Array(_) => return Err(Mistake(at, format!("'{name}' has one value, not an array"))),
-            DeValue::Boolean(on) if kind(arg) == Kind::Switch => {
+            DeValue::Boolean(on) if setting.kind == Kind::Switch => {
                 if *on {
-                    entries.push(Entry {
-                        id: arg.get_id().to_string(),
-                        key: name.to_owned(),
-                        word: format!("--{name}"),
-                        at: self.position(at),
-                    });
+                    entries.push(Entry { given: Given::of(setting, None), at: self.position(at) });
                 }
             }
-            _ => entries.push(self.entry(arg, at, &self.single(arg, value)?)?),
+            _ => entries.push(self.entry(setting, at, &single(setting, value)?)?),
         }
         Ok(())
     }
 
-    /// Returns the text of a value of the setting's kind.
-    fn single(&self, arg: &Arg, value: &Spanned<DeValue<'_>>) -> Result<String, Mistake> {
-        let is_right = matches!(
-            (kind(arg), value.get_ref()),
-            (Kind::Number | Kind::Text, DeValue::String(_)) | (Kind::Number, DeValue::Integer(_) | DeValue::Float(_))
-        );
-        let name = key(arg).unwrap_or_default();
-        let must_be = match kind(arg) {
-            Kind::Switch => "true or false",
-            Kind::Number => "a number, or text such as \"10s\" or \"5k\"",
-            Kind::Text => "text, in quotes",
-        };
-        plain(value.get_ref())
-            .filter(|_| is_right)
-            .ok_or_else(|| Mistake(value.span().start, format!("'{name}' must be {must_be}")))
-    }
-
-    /// Returns a value with its position, if its flag would take it.
-    fn entry(&self, arg: &Arg, at: usize, value: &str) -> Result<Entry, Mistake> {
-        let name = key(arg).unwrap_or_default();
-        if let Some(why) = mistake(arg, value) {
-            let shown = if secret::is_secret(arg.get_id().as_str(), value) {
-                "this".into()
-            } else {
-                format!("'{}'", excerpt(value))
-            };
-            return Err(Mistake(at, format!("'{name}' cannot be {shown}: {why}")));
+    /// Returns a value with its position, if its setting takes it.
+    fn entry(&self, setting: &Setting, at: usize, value: &str) -> Result<Entry, Mistake> {
+        if let Err(why) = setting.check(value) {
+            let shown = if setting.is_secret(value) { "this".into() } else { format!("'{}'", excerpt(value)) };
+            return Err(Mistake(at, format!("'{}' cannot be {shown}: {why}", setting.name)));
         }
-        let word = if name == TARGET { value.to_owned() } else { format!("--{name}={value}") };
-        Ok(Entry { id: arg.get_id().to_string(), key: name.to_owned(), word, at: self.position(at) })
+        Ok(Entry { given: Given::of(setting, Some(value.to_owned())), at: self.position(at) })
     }
+}
+
+/// Returns the settings that plans have.
+fn known() -> impl Iterator<Item = &'static Setting> {
+    SETTINGS.iter().filter(|setting| setting.is_of_plans())
+}
+
+/// Returns the setting of a key, which stands there in the text.
+fn setting(name: &str, span: Range<usize>, value: &Spanned<DeValue<'_>>) -> Result<&'static Setting, Mistake> {
+    let with_key = |key: &str| known().find(|setting| setting.name == key);
+    if let Some(setting) = with_key(name) {
+        return Ok(setting);
+    }
+    // A key with a dot in it is a table of the part before the dot.
+    let inner = value.get_ref().as_table().and_then(|table| table.keys().next());
+    let dotted = inner.map(|inner| format!("{name}.{}", inner.get_ref())).filter(|dotted| with_key(dotted).is_some());
+    let hint = match (dotted, similar(name)) {
+        (Some(dotted), _) => format!("in quotes it is one: \"{dotted}\" = ..."),
+        (None, Some(known)) => format!("did you mean '{known}'?"),
+        (None, None) => "'torr plan-schema' lists all keys, 'torr --help-all' explains them".into(),
+    };
+    Err(Mistake(span.start, format!("there is no setting '{}' ({hint})", excerpt(name))))
+}
+
+/// Returns the key that was probably meant by a mistyped one.
+fn similar(typed: &str) -> Option<&'static str> {
+    let typed = typed.to_lowercase().replace('_', "-");
+    let is_other_name = |setting: &&Setting| {
+        setting.alias == Some(&*typed) || setting.short.is_some_and(|letter| letter.to_string() == typed)
+    };
+    if let Some(setting) = known().find(is_other_name) {
+        return Some(setting.name);
+    }
+    let rated = known().map(|setting| (strsim::jaro_winkler(&typed, setting.name), setting.name));
+    rated.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|best| best.0 > 0.8).map(|best| best.1)
+}
+
+/// Returns the text of a value of the setting's kind.
+fn single(setting: &Setting, value: &Spanned<DeValue<'_>>) -> Result<String, Mistake> {
+    let is_number = matches!(setting.kind, Kind::Number(_));
+    let is_right = match value.get_ref() {
+        DeValue::String(_) => setting.kind != Kind::Switch,
+        DeValue::Integer(_) | DeValue::Float(_) => is_number,
+        _ => false,
+    };
+    let must_be = match setting.kind {
+        Kind::Switch => "true or false",
+        Kind::Number(_) => "a number, or text such as \"10s\" or \"5k\"",
+        _ => "text, in quotes",
+    };
+    plain(value.get_ref())
+        .filter(|_| is_right)
+        .ok_or_else(|| Mistake(value.span().start, format!("'{}' must be {must_be}", setting.name)))
 }
 
 #[cfg(test)]
@@ -193,10 +187,9 @@ mod tests {
 
     #[test]
     fn a_position_counts_characters_and_each_value_has_its_own() {
-        let settings = Settings::new();
         let text = PLAN.replace("b = {}\n", "");
-        let plan = PlanFile::parse("p.toml".into(), &text, &settings).expect("the plan is sound");
-        let found: Vec<_> = plan.entries.iter().map(|entry| (entry.word.as_str(), entry.at.to_string())).collect();
+        let plan = PlanFile::parse("p.toml".into(), &text).expect("the plan is sound");
+        let found: Vec<_> = plan.entries.iter().map(|entry| (entry.given.word(), entry.at.to_string())).collect();
         let expected = [
             ("http://h/", "1:10"),
             ("--connections=5", "2:15"),
@@ -207,12 +200,11 @@ mod tests {
             ("--tlsv1.2", "6:13"),
             ("--variable=a=1.5", "8:5"),
         ];
-        assert_eq!(found, expected.map(|(word, at)| (word, at.to_owned())));
+        assert_eq!(found, expected.map(|(word, at)| (word.to_owned(), at.to_owned())));
     }
 
     #[test]
     fn no_text_makes_the_reader_panic() {
-        let settings = Settings::new();
         let mut random = fastrand::Rng::with_seed(7);
         let pieces: Vec<char> = PLAN.chars().chain("[]{}=\"'\\\n.,#é0\u{0}".chars()).collect();
         let mut mistakes = 0;
@@ -227,7 +219,7 @@ mod tests {
                 }
             }
             let text: String = text.into_iter().collect();
-            if let Err(stop) = PlanFile::parse("p.toml".into(), &text, &settings) {
+            if let Err(stop) = PlanFile::parse("p.toml".into(), &text) {
                 assert!(matches!(&stop, CliError::Usage(line) if line.starts_with("p.toml:")), "{text}: {stop:?}");
                 mistakes += 1;
             }

@@ -1,13 +1,12 @@
 //! The JSON Schema of plans, for editors: completion, explanations and mistakes while a plan is written.
 
-use super::settings::{Kind, Settings, help, is_joined, is_many, is_table, key, kind};
-use clap::Arg;
 use serde_json::{Map, Value, json};
+use torr_load::{Kind, SETTINGS, Setting, Times};
 
 /// Returns the schema as JSON text.
 pub fn schema() -> String {
-    let settings = Settings::new();
-    let properties: Map<_, _> = settings.all().filter_map(|arg| Some((key(arg)?.to_owned(), property(arg)))).collect();
+    let settings = SETTINGS.iter().filter(|setting| setting.is_of_plans());
+    let properties: Map<_, _> = settings.map(|setting| (setting.name.to_owned(), property(setting))).collect();
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A plan of torr",
@@ -19,33 +18,31 @@ pub fn schema() -> String {
     format!("{schema:#}\n")
 }
 
-fn property(arg: &Arg) -> Value {
-    let single = single(arg);
+fn property(setting: &Setting) -> Value {
+    let single = single(setting);
     let mut forms = vec![single.clone()];
-    if is_many(arg) || is_joined(arg) {
+    if setting.times != Times::Once {
         forms.push(json!({ "type": "array", "items": single }));
     }
-    if is_table(arg) {
+    if setting.is_table() {
         forms.push(json!({ "type": "object", "additionalProperties": { "type": ["string", "number", "boolean"] } }));
     }
     let mut property = match &forms[..] {
         [Value::Object(only)] => only.clone(),
         _ => Map::from_iter([("anyOf".to_owned(), Value::Array(forms))]),
     };
-    property.insert("description".into(), help(arg).into());
-    let default = arg.get_default_values().first().and_then(|default| default.to_str());
-    if let Some(default) = default.filter(|_| kind(arg) != Kind::Switch) {
+    property.insert("description".into(), setting.help.into());
+    if let Some(default) = setting.default {
         property.insert("default".into(), default.into());
     }
     Value::Object(property)
 }
 
-fn single(arg: &Arg) -> Value {
-    let possible: Vec<_> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
-    match kind(arg) {
+fn single(setting: &Setting) -> Value {
+    match setting.kind {
         Kind::Switch => json!({ "type": "boolean" }),
-        Kind::Number => json!({ "type": ["string", "number"] }),
-        Kind::Text if possible.is_empty() => json!({ "type": "string" }),
-        Kind::Text => json!({ "enum": possible }),
+        Kind::Number(_) => json!({ "type": ["string", "number"] }),
+        Kind::Choice(_, words) => json!({ "enum": words }),
+        Kind::Text(_) | Kind::Path(_) | Kind::OptionalText(..) => json!({ "type": "string" }),
     }
 }

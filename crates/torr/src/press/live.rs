@@ -1,6 +1,6 @@
 //! `--live` and `--dashboard`: a run that is watched, and that its watcher may steer.
 
-use super::dashboard::DashboardArgs;
+use super::dashboard;
 use crate::exit::CliError;
 use crate::judge::judge;
 use crate::output;
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_live::{Dashboard, Live, Load};
+use torr_load::OutputPart;
 use torr_press::{Plan, RunError, SoFar};
 
 /// A run with its views.
@@ -21,17 +22,12 @@ impl WatchedRun {
     ///
     /// # Errors
     /// If there is no dashboard.
-    pub fn start(
-        live: bool,
-        dashboard: &DashboardArgs,
-        plan: &Plan,
-        stop: &Arc<AtomicBool>,
-    ) -> Result<Option<Self>, CliError> {
-        if !Views::are_wanted(live, dashboard) {
+    pub fn start(output: &OutputPart, plan: &Plan, stop: &Arc<AtomicBool>) -> Result<Option<Self>, CliError> {
+        if !Views::are_wanted(output) {
             return Ok(None);
         }
         let (plan, _) = plan.clone().steered();
-        let views = Views::of(live, dashboard, &plan, stop)?;
+        let views = Views::of(output, &plan, stop)?;
         Ok(Some(Self { plan, views }))
     }
 
@@ -67,17 +63,17 @@ pub struct Views {
 
 impl Views {
     /// Whether the user wants a view that there can be.
-    pub fn are_wanted(live: bool, dashboard: &DashboardArgs) -> bool {
-        dashboard.dashboard.is_some() || (live && torr_live::is_possible())
+    pub fn are_wanted(output: &OutputPart) -> bool {
+        output.dashboard.is_some() || (output.live && torr_live::is_possible())
     }
 
     /// Opens the views of a plan, which has a steering.
     ///
     /// # Errors
     /// If there is no dashboard.
-    pub fn of(live: bool, dashboard: &DashboardArgs, plan: &Plan, stop: &Arc<AtomicBool>) -> Result<Self, CliError> {
-        let (dashboard, url) = dashboard.start(plan)?.unzip();
-        let steering = plan.steering.clone().filter(|_| live && torr_live::is_possible());
+    pub fn of(output: &OutputPart, plan: &Plan, stop: &Arc<AtomicBool>) -> Result<Self, CliError> {
+        let (dashboard, url) = dashboard::start(output, plan)?.unzip();
+        let steering = plan.steering.clone().filter(|_| output.live && torr_live::is_possible());
         let screen = steering.map(|steering| Live::start(Load::of(plan), steering, Arc::clone(stop)));
         let screen =
             screen.and_then(|screen| screen.map_err(|error| output::note(&format!("no full screen: {error}"))).ok());

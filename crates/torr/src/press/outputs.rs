@@ -3,7 +3,6 @@
 use super::interval_log::IntervalLog;
 use crate::command_line::Repeatable;
 use crate::exit::{self, CliError};
-use crate::flags::output::OutputArgs;
 use crate::output;
 use crate::report;
 use crate::sink::{self, Sink};
@@ -11,6 +10,7 @@ use std::process::ExitCode;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::fleet::Fleet;
 use torr_gauge::{RunResult, ThresholdRule};
+use torr_load::OutputPart;
 use torr_report::otlp::Collector;
 use torr_report::{csv, expectations, junit, prometheus, text};
 
@@ -36,13 +36,13 @@ pub struct Outputs {
 
 impl Outputs {
     /// Opens the outputs, before anything is sent.
-    pub fn open(args: &OutputArgs) -> Result<Self, CliError> {
-        let otlp = args.otlp.clone().map(with_headers).transpose()?;
-        let [json, csv, csv_entries, log, prometheus, junit, report] = sink::open_all(args.outputs())?;
+    pub fn open(part: &OutputPart) -> Result<Self, CliError> {
+        let otlp = part.otlp.as_deref().cloned().map(with_headers).transpose()?;
+        let [json, csv, csv_entries, log, prometheus, junit, report] = sink::open_all(part.outputs())?;
         let all = [&json, &csv, &csv_entries, &log, &prometheus, &junit, &report];
         let stdout_taken = all.into_iter().flatten().any(Sink::takes_stdout);
         Ok(Self {
-            rules: args.rules(),
+            rules: part.rules(),
             json,
             csv,
             csv_entries,

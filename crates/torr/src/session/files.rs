@@ -1,14 +1,14 @@
 //! Hurl files, read and compiled for a run.
 
 use crate::exit::CliError;
-use crate::flags::file_source::FileSource;
 use crate::flags::input::{self, Input, file_name};
-use crate::flags::variables::VariableArgs;
+use crate::flags::variables;
 use crate::output;
 use crate::target::RunFile;
 use std::collections::BTreeMap;
 use std::path::Path;
 use torr_gauge::sessions::EntryName;
+use torr_load::{FileSource, VariablePart};
 use torr_session::hurl::{self, ParseError};
 use torr_session::users::{RunSettings, SessionFile};
 use torr_session::{Entry, Files, Folder, Session, Value};
@@ -32,9 +32,9 @@ impl Given {
     ///
     /// # Errors
     /// If one has no value, or a file cannot be read.
-    pub fn of(variables: &VariableArgs) -> Result<Self, CliError> {
-        let values = typed(variables.values(&mut Input::default())?).collect();
-        Ok(Self { values, secrets: variables.secrets().collect() })
+    pub fn of(part: &VariablePart) -> Result<Self, CliError> {
+        let values = typed(variables::values(part, &mut Input::default())?).collect();
+        Ok(Self { values, secrets: variables::secrets(part).collect() })
     }
 
     /// Returns variables that are texts.

@@ -3,9 +3,6 @@
 use super::files::{Given, Prepared, prepare};
 use super::{plan, transport};
 use crate::exit::{self, CliError};
-use crate::flags::file_source::FileSource;
-use crate::flags::transport::TransportArgs;
-use crate::flags::variables::VariableArgs;
 use crate::target::RunFile;
 use crate::{interrupt, output, press, transcript};
 use std::collections::BTreeMap;
@@ -14,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use torr_gauge::Secrets;
 use torr_gauge::sessions::EntryName;
+use torr_load::{FileSource, Load, TransportPart};
 use torr_press::users::{Judged, ReceivedBy};
 use torr_report::human::micros;
 use torr_session::Value;
@@ -25,18 +23,16 @@ const SETUP_TIMEOUT: Duration = Duration::from_secs(30);
 /// What one session is made of.
 pub struct Walk<'a> {
     pub file: RunFile,
-    pub variables: &'a VariableArgs,
-    pub transport: &'a TransportArgs,
+    pub load: &'a Load,
     /// After how long without a complete response a request has failed.
     pub timeout: Duration,
-    pub keep_alive: bool,
 }
 
 /// Walks one user through a file, and shows all requests and responses: exit code 1 if the session fails.
 pub fn run(session: Walk<'_>) -> Result<ExitCode, CliError> {
-    let given = Given::of(session.variables)?;
+    let given = Given::of(&session.load.session.variables)?;
     let prepared = prepare(&[session.file], &given, None, &[], &FileSource::Here)?;
-    let outcome = walk(prepared, session.transport, session.timeout, session.keep_alive, true)?;
+    let outcome = walk(prepared, &session.load.transport, session.timeout, session.load.keep_alive(), true)?;
     Ok(match outcome.end {
         Some(Ended::Finished) => ExitCode::SUCCESS,
         Some(Ended::Failed(..)) => ExitCode::from(1),
@@ -49,7 +45,7 @@ pub fn run(session: Walk<'_>) -> Result<ExitCode, CliError> {
 ///
 /// # Errors
 /// If the session fails; `what` names it.
-pub fn quietly(prepared: Prepared, transport: &TransportArgs, what: &str) -> Result<Given, CliError> {
+pub fn quietly(prepared: Prepared, transport: &TransportPart, what: &str) -> Result<Given, CliError> {
     let outcome = walk(prepared, transport, SETUP_TIMEOUT, true, false)?;
     match outcome.end {
         Some(Ended::Finished) => Ok(Given { values: outcome.variables, secrets: outcome.secrets }),
@@ -73,7 +69,7 @@ struct Outcome {
 
 fn walk(
     prepared: Prepared,
-    flags: &TransportArgs,
+    flags: &TransportPart,
     timeout: Duration,
     keep_alive: bool,
     shows: bool,

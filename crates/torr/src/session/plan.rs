@@ -1,9 +1,10 @@
 //! The plan of a run of sessions.
 
 use crate::exit::CliError;
-use crate::flags::transport::{TransportArgs, destination, finder};
+use crate::flags::transport::{self, destination, finder};
 use crate::press::cpus;
 use std::sync::Arc;
+use torr_load::TransportPart;
 use torr_press::{Plan, Target, Work};
 use torr_session::users::{HurlUsers, RunSettings, SessionFile};
 
@@ -11,9 +12,9 @@ use torr_session::users::{HurlUsers, RunSettings, SessionFile};
 ///
 /// # Errors
 /// As [`of`].
-pub fn check(files: Vec<SessionFile>, settings: RunSettings, transport: &TransportArgs) -> Result<(), CliError> {
+pub fn check(files: Vec<SessionFile>, settings: RunSettings, transport: &TransportPart) -> Result<(), CliError> {
     let (_, target, further) = users(files, settings)?;
-    std::iter::once(&target).chain(&further).try_for_each(|target| transport.check(target))
+    std::iter::once(&target).chain(&further).try_for_each(|target| transport::check(transport, target))
 }
 
 /// Returns the users of files, with the first server that they send requests to, and the others that are known.
@@ -39,13 +40,13 @@ fn users(files: Vec<SessionFile>, settings: RunSettings) -> Result<(HurlUsers, T
 pub fn of(
     files: Vec<SessionFile>,
     settings: RunSettings,
-    transport: &TransportArgs,
+    transport: &TransportPart,
     keep_alive: bool,
 ) -> Result<Plan, CliError> {
     let (mut users, target, further) = users(files, settings)?;
     users.learn(finder(transport));
-    let route = transport.route(&target)?;
-    if transport.http2.streams.is_some_and(|streams| streams > 1) {
+    let route = transport::route(transport, &target)?;
+    if transport.http2.streams.as_deref().is_some_and(|streams| *streams > 1) {
         return Err(CliError::Usage("each user of a session has a connection of its own: leave out --streams".into()));
     }
     let further = further.into_iter().map(|target| destination(transport, target)).collect::<Result<_, _>>()?;

@@ -1,9 +1,9 @@
 //! Options of entries that are the connection's: they hold for the whole run, so all entries have to agree.
 
 use crate::exit::CliError;
-use crate::flags::transport::{Family, TransportArgs};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use torr_load::{Family, Parsed, TransportPart, resolved};
 use torr_session::Value;
 use torr_session::users::SessionFile;
 
@@ -15,8 +15,8 @@ use torr_session::users::SessionFile;
 pub fn with_options_of(
     files: &[SessionFile],
     values: &BTreeMap<String, Value>,
-    flags: &TransportArgs,
-) -> Result<TransportArgs, CliError> {
+    flags: &TransportPart,
+) -> Result<TransportPart, CliError> {
     let mut transport = flags.clone();
     let mut seen: BTreeMap<&'static str, String> = BTreeMap::new();
     for file in files {
@@ -57,8 +57,8 @@ pub fn with_options_of(
 ///
 /// # Errors
 /// With the option.
-pub fn check_for_fleet(transport: &TransportArgs) -> Result<(), CliError> {
-    let TransportArgs { unix_socket, proxy, bind, tls, .. } = transport;
+pub fn check_for_fleet(transport: &TransportPart) -> Result<(), CliError> {
+    let TransportPart { unix_socket, proxy, bind, tls, .. } = transport;
     let options = [
         ("cert", tls.cert.is_some()),
         ("key", tls.key.is_some()),
@@ -75,7 +75,7 @@ pub fn check_for_fleet(transport: &TransportArgs) -> Result<(), CliError> {
 }
 
 /// Applies one option.
-fn apply(transport: &mut TransportArgs, flags: &TransportArgs, name: &str, value: &str) -> Result<(), String> {
+fn apply(transport: &mut TransportPart, flags: &TransportPart, name: &str, value: &str) -> Result<(), String> {
     let is_true = value == "true";
     let path = || Some(PathBuf::from(value));
     match name {
@@ -87,7 +87,7 @@ fn apply(transport: &mut TransportArgs, flags: &TransportArgs, name: &str, value
         "unix-socket" if flags.unix_socket.is_none() => transport.unix_socket = path(),
         "http2" => transport.http2.http2 |= is_true && !flags.http2.http2_prior_knowledge,
         "http2-prior-knowledge" => transport.http2.http2_prior_knowledge |= is_true && !flags.http2.http2,
-        "resolve" => transport.resolve.push(crate::flags::transport::resolved(value)?),
+        "resolve" => transport.resolve.push(Parsed::read(value, resolved)?),
         "connect-to" => transport.connect_to.push(value.parse()?),
         "ipv4" if is_true => transport.family = Some(Family::V4),
         "ipv6" if is_true => transport.family = Some(Family::V6),

@@ -1,7 +1,7 @@
 //! The flags of `torr doctor` for comparisons.
 
-use crate::flags::values::threads;
 use clap::{ArgGroup, Args, ValueEnum};
+use torr_load::values::threads;
 
 /// clap takes '{n}' for the end of a line, unless a style that changes nothing stands in it.
 const COMMAND: &str = "The command that starts it, without a shell, and stays in the foreground; '{\u{1b}[0mn}' stands for the \

@@ -31,7 +31,8 @@ pub fn sweep(args: &DoctorArgs, command: &str, course: Course<'_>) -> Found {
     if counts.as_ref().is_some_and(|counts| counts.len() < 2) {
         return Err(CliError::Usage("--counts compares two numbers of workers or more, as in --counts 1,2,4".into()));
     }
-    let planned = |port: u16| plan(args, &args.transport, &url.replace(PORT, &port.to_string()), !args.no_keepalive);
+    let planned =
+        |port: u16| plan(args, &args.load.to(Some(&url.replace(PORT, &port.to_string())), !args.no_keepalive));
     // Mistakes are reported before anything is started.
     let (first, options) = planned(free_port()?)?;
     let assignment = assignment(args, first, options, None)?;

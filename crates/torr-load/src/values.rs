@@ -1,8 +1,11 @@
 //! Values on the command line: counts, durations, rates.
 
+use crate::parts::tls::TlsResumption;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
-use torr_gauge::{limits, number};
-use torr_press::{Schedule, ThinkTime};
+use torr_gauge::{ThresholdRule, limits, number, threshold};
+use torr_press::request::Order;
+use torr_press::{Arrivals, Schedule, ThinkTime, Timestamps};
 
 /// A number of connections.
 pub fn connections(text: &str) -> Result<usize, String> {
@@ -127,6 +130,53 @@ pub fn window(text: &str) -> Result<Duration, String> {
     parsed.filter(fits).ok_or_else(|| "not 0 or a short time such as 150us, up to 1ms".into())
 }
 
+/// An address, or the port of one on loopback.
+pub fn address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = text.trim_start_matches(':').parse::<u16>() {
+        return Ok(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port));
+    }
+    text.parse().map_err(|_| "an address with a port, such as 127.0.0.1:8089, or a port alone".into())
+}
+
+/// Rules with commas between them.
+pub fn rules(text: &str) -> Result<Vec<ThresholdRule>, String> {
+    let texts = threshold::split(text);
+    let parse = |rule: &&str| {
+        ThresholdRule::parse(rule).map_err(|error| match texts.len() {
+            1 => error.to_string(),
+            _ => format!("'{}': {error}", rule.trim()),
+        })
+    };
+    texts.iter().map(parse).collect()
+}
+
+/// How requests of an open loop are spread.
+pub fn arrivals(text: &str) -> Result<Arrivals, String> {
+    choice(text, &[("constant", Arrivals::Constant), ("poisson", Arrivals::Poisson)])
+}
+
+/// The clock of arriving responses.
+pub fn timestamps(text: &str) -> Result<Timestamps, String> {
+    choice(text, &[("auto", Timestamps::Auto), ("kernel", Timestamps::Kernel), ("user", Timestamps::User)])
+}
+
+/// How URLs or records are chosen.
+pub fn order(text: &str) -> Result<Order, String> {
+    choice(text, &[("random", Order::Random), ("sequence", Order::Sequence)])
+}
+
+/// The use of TLS sessions.
+pub fn tls_resumption(text: &str) -> Result<TlsResumption, String> {
+    choice(text, &[("on", TlsResumption::On), ("off", TlsResumption::Off), ("full", TlsResumption::Full)])
+}
+
+fn choice<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+        format!("it is one of {}", names.join(", "))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,6 +206,16 @@ mod tests {
         );
         for bad in ["", "0", "-1", "0s", "ten", "1e30", "NaN", "inf", "5x", "100000000000000s"] {
             assert!(duration(bad).is_err(), "{bad:?} was taken");
+        }
+    }
+
+    #[test]
+    fn a_port_alone_is_one_of_loopback() {
+        for (text, parsed) in [("8089", "127.0.0.1:8089"), (":8089", "127.0.0.1:8089"), ("[::]:1", "[::]:1")] {
+            assert_eq!(address(text).map(|address| address.to_string()).as_deref(), Ok(parsed));
+        }
+        for text in ["", "localhost", "127.0.0.1", "70000", "a:1"] {
+            assert!(address(text).is_err(), "{text}");
         }
     }
 }

@@ -1,0 +1,63 @@
+//! A load as a value.
+
+use crate::file_source::FileSource;
+use crate::parts::checks::CheckPart;
+use crate::parts::output::OutputPart;
+use crate::parts::pace::PacePart;
+use crate::parts::request::RequestPart;
+use crate::parts::session::SessionPart;
+use crate::parts::transport::TransportPart;
+use std::path::PathBuf;
+
+/// A load that a user asks for. A field without a value leaves the setting at its default.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Load {
+    /// A URL, hurl files with their weights, a script, or a plan.
+    pub targets: Vec<String>,
+    /// The arguments of the script.
+    pub arguments: Vec<String>,
+    /// How hard and how long the load is.
+    pub pace: PacePart,
+    /// What is sent.
+    pub request: RequestPart,
+    /// The script that makes the requests.
+    pub script: Option<PathBuf>,
+    /// The way to the service.
+    pub transport: TransportPart,
+    /// What is expected of each response.
+    pub checks: CheckPart,
+    /// What only sessions have.
+    pub session: SessionPart,
+    /// Outputs and thresholds.
+    pub output: OutputPart,
+}
+
+impl Load {
+    /// Lets the load read its files from a source.
+    pub fn take_files_from(&mut self, source: &FileSource) {
+        self.request.files = source.clone();
+        self.checks.files = source.clone();
+        self.transport.tls.files = source.clone();
+    }
+
+    /// Returns the load for another target.
+    #[must_use]
+    pub fn to(&self, target: Option<&str>, keep_alive: bool) -> Self {
+        let mut load = self.clone();
+        load.targets = target.map(str::to_owned).into_iter().collect();
+        load.pace.no_keepalive = !keep_alive;
+        load
+    }
+
+    /// Returns whether connections are used again.
+    pub fn keep_alive(&self) -> bool {
+        !self.pace.no_keepalive
+    }
+
+    /// Moves the words after the URL of a script from the targets to the script's arguments.
+    pub fn take_arguments(&mut self) {
+        if self.script.is_some() && self.targets.len() > 1 {
+            self.arguments = self.targets.split_off(1);
+        }
+    }
+}

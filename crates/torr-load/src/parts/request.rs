@@ -1,0 +1,52 @@
+//! What is sent.
+
+use crate::data_kind::DataKind;
+use crate::file_source::FileSource;
+use crate::parsed::Parsed;
+use std::path::PathBuf;
+use torr_press::request::Order;
+
+/// The request, or many.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RequestPart {
+    pub headers: Vec<String>,
+    pub method: Option<String>,
+    /// The pieces of a body in their order.
+    pub data: Vec<(DataKind, String)>,
+    pub json_body: Vec<String>,
+    pub form: Vec<String>,
+    pub get: bool,
+    pub head: bool,
+    pub url_query: Vec<String>,
+    pub user: Option<String>,
+    pub oauth2_bearer: Option<String>,
+    pub cookies: Vec<String>,
+    pub user_agent: Option<String>,
+    pub referer: Option<String>,
+    pub compressed: bool,
+    pub urls: Option<PathBuf>,
+    pub order: Option<Parsed<Order>>,
+    pub feeder: Option<PathBuf>,
+    pub feeder_order: Option<Parsed<Order>>,
+    pub no_template: bool,
+    /// Where files come from, which is no setting.
+    pub files: FileSource,
+}
+
+impl RequestPart {
+    /// Returns how URLs are chosen.
+    pub fn order(&self) -> Order {
+        self.order.as_deref().copied().unwrap_or(Order::Random)
+    }
+
+    /// Returns how records are chosen.
+    pub fn feeder_order(&self) -> Order {
+        self.feeder_order.as_deref().copied().unwrap_or(Order::Sequence)
+    }
+
+    /// Returns whether requests have a body.
+    pub fn has_body(&self) -> bool {
+        let has_data = !self.data.is_empty() || !self.json_body.is_empty() || !self.form.is_empty();
+        has_data && !self.get
+    }
+}

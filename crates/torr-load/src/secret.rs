@@ -1,0 +1,65 @@
+//! Which values of settings are secrets. Reports and plans, which are kept and passed on, do not have them.
+
+use crate::setting::{Secret, Setting};
+use torr_gauge::redact;
+
+impl Setting {
+    /// Returns whether a value is a secret or has one in it.
+    pub fn is_secret(&self, value: &str) -> bool {
+        let hides = |text: &str| redact::url(text) != text;
+        match self.secret {
+            Secret::Nothing => false,
+            Secret::Whole(_) => true,
+            Secret::Field => {
+                let (name, value) = value.split_once(':').unwrap_or((value, ""));
+                redact::is_secret_field(name) && !value.trim().is_empty() && !value.contains("{{")
+            }
+            Secret::Json => serde_json::from_str(value).is_ok_and(|json| has_secret_member(&json)),
+            Secret::Url => hides(value),
+            // As parameters of a URL's query, whose names tell secrets.
+            Secret::Parameters => hides(&format!("http://host/?{value}")),
+        }
+    }
+}
+
+fn has_secret_member(json: &serde_json::Value) -> bool {
+    match json {
+        serde_json::Value::Object(members) => members.iter().any(|(name, value)| {
+            let parameter = format!("http://host/?{name}=x");
+            (!value.is_object() && redact::url(&parameter) != parameter) || has_secret_member(value)
+        }),
+        serde_json::Value::Array(elements) => elements.iter().any(has_secret_member),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::settings::find;
+
+    #[test]
+    fn secrets_are_known_by_flag_and_name() {
+        for (name, value, expected) in [
+            ("user", "a:b", true),
+            ("secret", "a=b", true),
+            ("header", "Authorization: Bearer x", true),
+            ("header", "Authorization: Bearer {{env TOKEN}}", false),
+            ("header", "Accept: text/html", false),
+            ("target", "http://a:b@host/", true),
+            ("target", "http://host/?token=x", true),
+            ("target", "http://host/?page=1", false),
+            ("proxy", "http://a:b@host:1", true),
+            ("data", "name=a&password=b", true),
+            ("data", "name=a", false),
+            ("form", "password=b", true),
+            ("variable", "token=b", true),
+            ("variable", "host=b", false),
+            ("json-body", r#"{"user": {"password": "x"}}"#, true),
+            ("json-body", r#"{"user": {"name": "x"}}"#, false),
+            ("duration", "10s", false),
+        ] {
+            let setting = find(name).unwrap_or_else(|| panic!("{name} is no setting"));
+            assert_eq!(setting.is_secret(value), expected, "{name} {value}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What is sent. Names are curl's where curl has one.
+
+use crate::field::{file, parsed, piece, switch, text, texts};
+use crate::setting::{Kind, Merge, Part, Reads, Secret, Setting, Times, setting};
+use crate::values::order;
+
+/// Where a hurl file says what a setting says of a URL.
+const ENTRY: &str = "a hurl file has its own requests";
+const HEADER: &str = "a header line below the request says it in the file";
+const FILES: &str = "several hurl files are several targets, as in a.hurl=7 b.hurl=1";
+const ORDERS: &[&str] = &["random", "sequence"];
+const BODIES: &[&str] = &["data", "data-raw", "data-binary", "data-urlencode", "json-body", "form"];
+
+pub const ROWS: &[Setting] = &[
+    setting(Part::Request, "header", Kind::Text("HEADER"), texts!(request.headers))
+        .short('H')
+        .times(Times::Many)
+        .brief("Send this header field, as 'Name: value'")
+        .help("Send this header field, as 'Name: value'; can be repeated")
+        .secret(Secret::Field)
+        .merge(Merge::Field)
+        .not_for_sessions(HEADER),
+    setting(Part::Request, "request", Kind::Text("METHOD"), text!(request.method))
+        .short('X')
+        .brief("Use this method")
+        .help("Use this method [default: GET, or POST with a body]")
+        .not_for_sessions(ENTRY),
+    body("data", piece!(Plain))
+        .brief("Send this body; @FILE reads it from a file")
+        .help(
+            "Send this body; @FILE reads it from a file, without line breaks, @- from standard input; several are joined by \
+             '&'",
+        )
+        .reads(Reads::AfterAt)
+        .secret(Secret::Parameters)
+        .excludes(JSON_AND_FORM),
+    body("data-raw", piece!(Raw))
+        .help("Send this body as --data does, but take '@' as it stands")
+        .secret(Secret::Parameters)
+        .excludes(JSON_AND_FORM),
+    body("data-binary", piece!(Binary))
+        .help("Send this body as --data does, but keep the line breaks of files")
+        .reads(Reads::AfterAt)
+        .secret(Secret::Parameters)
+        .excludes(JSON_AND_FORM),
+    body("data-urlencode", piece!(UrlEncode))
+        .help("Send this body percent-encoded: content, =content, name=content, @FILE or name@FILE")
+        .reads(Reads::Encoded)
+        .secret(Secret::Parameters)
+        .excludes(JSON_AND_FORM),
+    body("json-body", texts!(request.json_body))
+        .help("Send this JSON body, with its Content-Type and Accept; @FILE reads it from a file, @- from standard input")
+        .reads(Reads::AfterAt)
+        .secret(Secret::Json)
+        .excludes(&["form"]),
+    setting(Part::Request, "form", Kind::Text("PART"), texts!(request.form))
+        .short('F')
+        .times(Times::Many)
+        .help("Send this part of a multipart form: name=value, name=@FILE or name=<FILE, then ;type=TYPE and ;filename=NAME")
+        .reads(Reads::FormPart)
+        .secret(Secret::Parameters)
+        .merge(Merge::Body)
+        .not_for_sessions(ENTRY),
+    setting(Part::Request, "get", Kind::Switch, switch!(request.get))
+        .short('G')
+        .help("Send the data of --data and the like in the query instead of a body")
+        .needs(&[BODIES])
+        .excludes(JSON_AND_FORM)
+        .not_for_sessions(ENTRY),
+    setting(Part::Request, "head", Kind::Switch, switch!(request.head))
+        .short('I')
+        .help("Send HEAD, whose responses have no body")
+        .excludes(&["request"])
+        .not_for_sessions(ENTRY),
+    setting(Part::Request, "url-query", Kind::Text("TEXT"), texts!(request.url_query))
+        .times(Times::Many)
+        .help("Add this to the query, as --data-urlencode does; take what follows a '+' as it stands")
+        .reads(Reads::Query)
+        .secret(Secret::Parameters)
+        .not_for_sessions("[Query] says it in the file"),
+    setting(Part::Request, "user", Kind::Text("NAME:PASSWORD"), text!(request.user))
+        .short('u')
+        .help("Authenticate with this name and password (basic authentication)")
+        .secret(Secret::Whole("TORR_USER"))
+        .excludes(&["oauth2-bearer"])
+        .not_for_sessions("[BasicAuth] says it in the file"),
+    setting(Part::Request, "oauth2-bearer", Kind::Text("TOKEN"), text!(request.oauth2_bearer))
+        .help("Authenticate with this token (bearer authentication)")
+        .secret(Secret::Whole("TORR_TOKEN"))
+        .not_for_sessions(HEADER),
+    setting(Part::Request, "cookie", Kind::Text("COOKIES"), texts!(request.cookies))
+        .short('b')
+        .times(Times::Many)
+        .help("Send these cookies, as 'a=b; c=d'")
+        .secret(Secret::Whole("TORR_COOKIE"))
+        .not_for_sessions("[Cookies] says it in the file"),
+    setting(Part::Request, "user-agent", Kind::Text("NAME"), text!(request.user_agent))
+        .short('A')
+        .help("Send this User-Agent; an empty one sends none")
+        .not_for_sessions(HEADER),
+    setting(Part::Request, "referer", Kind::Text("URL"), text!(request.referer))
+        .short('e')
+        .help("Send this Referer")
+        .secret(Secret::Url)
+        .not_for_sessions(HEADER),
+    setting(Part::Request, "compressed", Kind::Switch, switch!(request.compressed))
+        .help("Request responses in gzip, brotli or zstd")
+        .not_for_sessions("'compressed: true' in [Options] says it in the file"),
+    setting(Part::Request, "urls", Kind::Path("FILE"), file!(request.urls))
+        .help("Load these URLs too, a line for each as '[weight] [METHOD] URL-or-path [body]'; '-' is standard input")
+        .reads(Reads::File)
+        .not_for_sessions(FILES),
+    setting(Part::Request, "order", Kind::Choice("ORDER", ORDERS), parsed!(request.order, order))
+        .help("Choose URLs in this order")
+        .default("random")
+        .needs(&[&["urls"]])
+        .not_for_sessions(FILES),
+    setting(Part::Request, "feeder", Kind::Path("FILE"), file!(request.feeder))
+        .help("Fill placeholders from the fields of these records: .csv with a header line, or .jsonl")
+        .reads(Reads::File)
+        .excludes(&["no-template"]),
+    setting(Part::Request, "feeder-order", Kind::Choice("FEEDER_ORDER", ORDERS), parsed!(request.feeder_order, order))
+        .help("Choose records in this order")
+        .default("sequence")
+        .needs(&[&["feeder"]]),
+    setting(Part::Request, "no-template", Kind::Switch, switch!(request.no_template))
+        .help("Take '{{seq}}' and other placeholders as they stand")
+        .not_for_sessions("a hurl file has variables, not placeholders"),
+    setting(Part::Script, "script", Kind::Path("FILE"), file!(script))
+        .help(
+            "Let a Lua script make the requests: one of wrk, or one with a function session(user); its arguments follow the \
+             URL and '--'",
+        )
+        .reads(Reads::File)
+        .excludes(&["urls"])
+        .not_for_sessions("a script goes with a URL"),
+];
+
+const JSON_AND_FORM: &[&str] = &["json-body", "form"];
+
+/// Returns a setting that is a body, or a piece of one.
+const fn body(name: &'static str, field: crate::field::Field) -> Setting {
+    setting(Part::Request, name, Kind::Text("TEXT"), field)
+        .times(Times::Many)
+        .merge(Merge::Body)
+        .not_for_sessions(ENTRY)
+}

@@ -1,0 +1,115 @@
+//! The way to the service, and what is expected of its responses.
+
+use crate::field::{Field, all_parsed, file, parsed, switch, text, texts};
+use crate::parts::transport::resolved;
+use crate::setting::{Fleet, Kind, Part, Reads, Secret, Setting, Times, setting};
+use crate::values::{depth, tls_resumption};
+
+const ASSERTS: &str = "'HTTP 200' and [Asserts] say it in the file";
+
+pub const ROWS: &[Setting] = &[
+    setting(Part::Transport, "bind", Kind::Text("ADDR"), Field {
+        set: |load, text| {
+            load.transport.bind.extend(text.split(',').map(str::to_owned));
+            Ok(())
+        },
+        get: |load| Some(load.transport.bind.join(",")).filter(|all| !all.is_empty()).into_iter().collect(),
+    })
+    .times(Times::Many)
+    .help(
+        "Connect from these addresses of this machine, or from networks such as 10.0.0.0/24, in turn; each address has its \
+         own local ports",
+    )
+    .fleet(Fleet::OneMachine),
+    setting(Part::Transport, "resolve", Kind::Text("HOST:PORT:ADDR"), all_parsed!(transport.resolve, resolved))
+    .times(Times::Many)
+    .help("Connect to this address for a host and port, whatever its name resolves to; can be repeated"),
+    setting(Part::Transport, "unix-socket", Kind::Path("PATH"), file!(transport.unix_socket))
+        .help("Connect to this Unix socket; the URL still has the host and the path")
+        .excludes(&["bind", "resolve", "proxy"])
+        .fleet(Fleet::OneMachine),
+    setting(Part::Transport, "proxy", Kind::Text("[http://][USER:PASSWORD@]HOST:PORT"), text!(transport.proxy))
+        .short('x')
+        .help("Connect through this HTTP proxy, by CONNECT")
+        .secret(Secret::Url)
+        .fleet(Fleet::OneMachine),
+    setting(Part::Transport, "proxy-user", Kind::Text("NAME:PASSWORD"), text!(transport.proxy_user))
+        .help("Authenticate to the proxy with this name and password, instead of those in its URL")
+        .needs(&[&["proxy"]])
+        .secret(Secret::Whole("TORR_PROXY_USER"))
+        .fleet(Fleet::OneMachine),
+    setting(Part::Transport, "http2", Kind::Switch, switch!(transport.http2.http2))
+        .help("Use HTTP/2, agreed on in the TLS handshake")
+        .excludes(&["http2-prior-knowledge"]),
+    setting(Part::Transport, "http2-prior-knowledge", Kind::Switch, switch!(transport.http2.http2_prior_knowledge))
+        .help("Use HTTP/2 without asking the server first, with or without TLS"),
+    setting(Part::Transport, "streams", Kind::Number("N"), parsed!(transport.http2.streams, depth))
+        .help("Keep this many requests in flight on each HTTP/2 connection [default: 1]")
+        .needs(&[&["http2", "http2-prior-knowledge"]])
+        .not_for_sessions("a virtual user has one request in flight"),
+    setting(Part::Tls, "cacert", Kind::Path("FILE"), file!(transport.tls.cacert))
+        .help("Trust the certificates in this PEM file instead of the system's")
+        .reads(Reads::File)
+        .excludes(&["insecure"]),
+    setting(Part::Tls, "insecure", Kind::Switch, switch!(transport.tls.insecure))
+        .short('k')
+        .brief("Do not check the server's certificate")
+        .help("Do not check the server's certificate"),
+    setting(Part::Tls, "cert", Kind::Path("FILE"), file!(transport.tls.cert))
+        .help("Show this certificate to the server, from a PEM file")
+        .reads(Reads::File)
+        .fleet(Fleet::OneMachine),
+    setting(Part::Tls, "key", Kind::Path("FILE"), file!(transport.tls.key))
+        .help("Read the key of --cert from this file")
+        .reads(Reads::File)
+        .needs(&[&["cert"]])
+        .fleet(Fleet::OneMachine),
+    setting(Part::Tls, "sni", Kind::Text("NAME"), text!(transport.tls.sni))
+        .help("Expect this server name in the certificate, and send it as SNI [default: the URL's host]"),
+    setting(Part::Tls, "tlsv1.2", Kind::Switch, switch!(transport.tls.tlsv1_2)).help("Use TLS 1.2 or later"),
+    setting(Part::Tls, "tlsv1.3", Kind::Switch, switch!(transport.tls.tlsv1_3))
+        .help("Use TLS 1.3 or later")
+        .excludes(&["tls-max"]),
+    setting(Part::Tls, "tls-max", Kind::Choice("VERSION", &["1.2", "1.3"]), Field {
+        set: |load, text| {
+            let is_known = ["1.2", "1.3"].contains(&text);
+            load.transport.tls.tls_max = is_known.then(|| text.to_owned());
+            if is_known { Ok(()) } else { Err("it is one of 1.2, 1.3".into()) }
+        },
+        get: |load| load.transport.tls.tls_max.iter().cloned().collect(),
+    })
+    .help("Use no later TLS version than this"),
+    setting(
+        Part::Tls,
+        "tls-resumption",
+        Kind::Choice("HOW", &["on", "off", "full"]),
+        parsed!(transport.tls.tls_resumption, tls_resumption),
+    )
+    .help(
+        "Resume TLS sessions on later connections as browsers do (on); never, without a request for tickets (off); or make a \
+         full handshake each time as new visitors do (full)",
+    )
+    .default("on"),
+    setting(Part::Checks, "expect-status", Kind::Text("CODES"), texts!(checks.expect_status))
+        .times(Times::Many)
+        .help("Expect one of these status codes, such as 200, 2xx or 200-204,301")
+        .not_for_sessions(ASSERTS),
+    setting(Part::Checks, "expect-header", Kind::Text("HEADER"), texts!(checks.expect_header))
+        .times(Times::Many)
+        .help("Expect a header field to be present, 'Name', to have a value, 'Name: value', or to match, 'Name: ~regex'")
+        .not_for_sessions(ASSERTS),
+    setting(Part::Checks, "expect-body", Kind::Text("TEXT"), texts!(checks.expect_body))
+        .times(Times::Many)
+        .help(
+            "Expect the body to contain a text, to match '~regex', or to equal the content of '@FILE'. A compressed body is \
+             decoded",
+        )
+        .reads(Reads::AfterAt)
+        .not_for_sessions(ASSERTS),
+    setting(Part::Checks, "follow", Kind::Switch, switch!(checks.follow))
+        .short('L')
+        .alias("location")
+        .help("Follow redirects to the same scheme, host and port; the last response is the one that counts")
+        .excludes(&["pipeline"])
+        .not_for_sessions("'location: true' in [Options] says it in the file"),
+];
