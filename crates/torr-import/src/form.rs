@@ -1,16 +1,14 @@
 //! Content of forms (application/x-www-form-urlencoded), byte for byte.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{percent_decode_str, utf8_percent_encode};
+use torr_wire::percent::COMPONENT;
 
 /// The media type of a form.
 pub(crate) const FORM: &str = "application/x-www-form-urlencoded";
 
-/// What a form of a hurl file leaves as it is: unreserved characters (RFC 3986, section 2.3).
-const UNRESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
 /// Returns a name or a value as a form or a query of a hurl file has it.
 pub(crate) fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, &UNRESERVED).to_string()
+    utf8_percent_encode(text, COMPONENT).to_string()
 }
 
 /// Returns text between separators percent-decoded, a plus as a space; what is no UTF-8 has replacement characters.

@@ -7,8 +7,9 @@ use crate::hurl::{ParseError, Position};
 use crate::scope::{Names, Variables};
 use crate::template::Template;
 use bytes::Bytes;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::utf8_percent_encode;
 use std::path::Path;
+use torr_wire::percent::COMPONENT;
 
 /// Content, compiled.
 #[derive(Debug, Clone)]
@@ -38,18 +39,13 @@ enum PartValue {
     File { name: String, content_type: Template, content: Vec<u8> },
 }
 
-/// What a name or a value of a query or a form leaves as it is: unreserved characters (RFC 3986, section 2.3). A space becomes
-/// `%20`, as in hurl.
-const UNRESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
-/// Returns names and values as a query or a form has them.
+/// Returns names and values as a query or a form has them. A space becomes `%20`, as in hurl.
 ///
 /// # Errors
 /// If a variable has no value.
 pub fn encoded_pairs(pairs: &[(Template, Template)], variables: &Variables) -> Result<String, EvaluationError> {
-    let encoded = |template: &Template| {
-        template.render(variables).map(|text| utf8_percent_encode(&text, &UNRESERVED).to_string())
-    };
+    let encoded =
+        |template: &Template| template.render(variables).map(|text| utf8_percent_encode(&text, COMPONENT).to_string());
     let pairs = pairs.iter().map(|(name, value)| Ok(format!("{}={}", encoded(name)?, encoded(value)?)));
     Ok(pairs.collect::<Result<Vec<_>, _>>()?.join("&"))
 }

@@ -7,18 +7,19 @@ use crate::references;
 use crate::scope::{Names, Variables};
 use crate::template::{self, Template};
 use crate::value::Value;
-use crate::xpath::{self, Expression, Outcome, Tree};
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 use encoding_rs::Encoding;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, percent_decode_str, utf8_percent_encode};
 use regex::Regex;
 use serde_json_path::JsonPath;
+use torr_wire::percent::COMPONENT;
+use torr_xpath::{Expression, Outcome, Tree};
 use url::Url;
 
 /// What `urlEncode` leaves as it is: unreserved characters (RFC 3986, section 2.3) and the slash.
-const URL: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+const URL: AsciiSet = COMPONENT.remove(b'/');
 
 /// A filter, its argument compiled.
 #[derive(Debug, Clone)]
@@ -260,7 +261,7 @@ impl Filter {
             }
             // As in hurl, a string is read as HTML.
             Self::XPath(path) => {
-                let tree = xpath::html(text("xpath", &value)?).map_err(EvaluationError)?;
+                let tree = torr_xpath::html(text("xpath", &value)?).map_err(EvaluationError)?;
                 x_path(&*path.get(variables)?, &tree)?
             }
         }))

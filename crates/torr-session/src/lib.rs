@@ -24,7 +24,6 @@ mod tests;
 pub mod users;
 mod value;
 mod walk;
-pub mod xpath;
 
 pub use error::EvaluationError;
 pub use files::{Files, Folder};

@@ -4,11 +4,11 @@ use crate::error::EvaluationError;
 use crate::hurl::{ParseError, Position, ast};
 use crate::scope::{Names, Variables};
 use crate::template::Template;
-use crate::xpath::Expression;
 use encoding_rs::Encoding;
 use regex::Regex;
 use serde_json_path::JsonPath;
 use std::borrow::Cow;
+use torr_xpath::Expression;
 
 /// What is compiled from text: at once, or each time that its placeholders have been filled in.
 #[derive(Debug, Clone)]

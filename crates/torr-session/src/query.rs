@@ -9,7 +9,6 @@ use crate::pattern::Compiled;
 use crate::scope::{Names, Variables};
 use crate::template::Template;
 use crate::value::Value;
-use crate::xpath::{self, Expression, Tree};
 use chrono::{DateTime, NaiveDateTime};
 use encoding_rs::{Encoding, UTF_8};
 use md5::{Digest, Md5};
@@ -19,6 +18,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::net::IpAddr;
 use std::time::Duration;
+use torr_xpath::{Expression, Tree};
 
 /// A response as the asserts and captures of an entry see it.
 #[derive(Debug, Default)]
@@ -95,7 +95,7 @@ impl Received<'_> {
             let content_type = self.values("content-type").next().unwrap_or_default();
             let is_html = content_type.trim().get(..9).is_some_and(|kind| kind.eq_ignore_ascii_case("text/html"));
             let text = self.text()?;
-            if is_html { xpath::html(&text) } else { xpath::xml(&text) }.map_err(EvaluationError)
+            if is_html { torr_xpath::html(&text) } else { torr_xpath::xml(&text) }.map_err(EvaluationError)
         });
         tree.as_ref().map_err(Clone::clone)
     }

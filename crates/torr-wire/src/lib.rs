@@ -14,6 +14,7 @@ mod controls;
 pub mod encode;
 mod error;
 mod fields;
+pub mod percent;
 pub mod request;
 pub mod response;
 mod token;

@@ -6,7 +6,7 @@ use super::extractor::{jmes_path, json_path, kind_of};
 use crate::parts::{assert, integer, response};
 use regex::Regex;
 use torr_session::hurl::ast::{Assert, Entry, Filter, Number, Pattern, Predicate, Query, Value};
-use torr_session::xpath::Outcome;
+use torr_xpath::Outcome;
 
 /// Bits of the kind of a response assertion.
 const MATCH: u32 = 1;

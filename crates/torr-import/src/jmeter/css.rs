@@ -176,7 +176,7 @@ mod tests {
             ("*", "//*"),
         ] {
             assert_eq!(x_path(selector).as_deref(), Some(expected), "{selector}");
-            torr_session::xpath::Expression::compile(expected).expect("it is an expression");
+            torr_xpath::Expression::compile(expected).expect("it is an expression");
         }
     }
 

@@ -7,7 +7,7 @@ use crate::parts::{capture, response};
 use regex::Regex;
 use torr_session::hurl::ast::{Entry, Filter, Pattern, Query};
 use torr_session::pattern::is_json_path;
-use torr_session::xpath::{self, Outcome};
+use torr_xpath::Outcome;
 
 /// Adds the captures of an extractor.
 pub(super) fn add(reader: &mut Reader, extractor: &Element<'_, '_>, entry: &mut Entry) {
@@ -188,8 +188,8 @@ fn x_path(extractor: &Element<'_, '_>, prefix: &str) -> Captures {
 
 /// Returns what an expression finds, whose kind is the same in every document; `None` for text that is no expression.
 pub(super) fn kind_of(expression: &str) -> Option<Outcome> {
-    let expression = xpath::Expression::compile(expression).ok()?;
-    let tree = xpath::html("<p>text</p>").ok()?;
+    let expression = torr_xpath::Expression::compile(expression).ok()?;
+    let tree = torr_xpath::html("<p>text</p>").ok()?;
     // A prefix is declared by the document.
     Some(expression.evaluate(&tree).unwrap_or(Outcome::Nodes(0)))
 }

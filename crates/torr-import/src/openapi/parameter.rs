@@ -3,30 +3,8 @@
 use super::document::Document;
 use super::sample::{Sampler, any_text, fitted, given};
 use crate::node::Node;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-
-/// Characters that a segment of a path encodes: all but the unreserved ones (RFC 3986, section 2.3).
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
-/// Characters that a query encodes where reserved ones stay (RFC 3986, section 2.2): `#` would end the query.
-const RESERVED: &AsciiSet = &SEGMENT
-    .remove(b':')
-    .remove(b'/')
-    .remove(b'?')
-    .remove(b'[')
-    .remove(b']')
-    .remove(b'@')
-    .remove(b'!')
-    .remove(b'$')
-    .remove(b'&')
-    .remove(b'\'')
-    .remove(b'(')
-    .remove(b')')
-    .remove(b'*')
-    .remove(b'+')
-    .remove(b',')
-    .remove(b';')
-    .remove(b'=');
+use percent_encoding::utf8_percent_encode;
+use torr_wire::percent::{COMPONENT, RESERVED_QUERY};
 
 /// A parameter of an operation.
 #[derive(Debug, Clone, Copy)]
@@ -113,15 +91,15 @@ impl<'d> Parameter<'d> {
             return None;
         }
         let encode = |text: &str| match is_reserved {
-            true => utf8_percent_encode(text, RESERVED).to_string(),
-            false => utf8_percent_encode(text, SEGMENT).to_string(),
+            true => utf8_percent_encode(text, RESERVED_QUERY).to_string(),
+            false => utf8_percent_encode(text, COMPONENT).to_string(),
         };
-        let name = utf8_percent_encode(self.name, SEGMENT).to_string();
+        let name = utf8_percent_encode(self.name, COMPONENT).to_string();
         if has_commas && is_several {
             return Some(format!("{name}={}", joined(value, ",", ",", &encode)));
         }
         let pairs = pairs(self.name, value, self.style(), self.node.get("explode")).into_iter();
-        let pairs = pairs.map(|(name, value)| format!("{}={}", utf8_percent_encode(&name, SEGMENT), encode(&value)));
+        let pairs = pairs.map(|(name, value)| format!("{}={}", utf8_percent_encode(&name, COMPONENT), encode(&value)));
         Some(pairs.collect::<Vec<_>>().join("&"))
     }
 
@@ -145,7 +123,7 @@ impl<'d> Parameter<'d> {
 
     /// Returns the value as a path has it, in its style (RFC 6570: simple, label or matrix).
     pub(super) fn segment(&self, value: &Node) -> String {
-        let encode = |text: &str| utf8_percent_encode(text, SEGMENT).to_string();
+        let encode = |text: &str| utf8_percent_encode(text, COMPONENT).to_string();
         if self.is_json() {
             return encode(&value.to_json());
         }

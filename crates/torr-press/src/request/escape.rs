@@ -1,28 +1,9 @@
 //! The escaping of a value for its position: a path, a query, a header, JSON, or none.
 
 use http::HeaderValue;
-use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use std::borrow::Cow;
-
-/// Unreserved characters stay (RFC 3986, section 2.3).
-const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
-/// In a path, what may stand in it stays as well (RFC 3986, section 3.3), the slashes between its segments among it.
-const PATH: &AsciiSet = &COMPONENT
-    .remove(b'/')
-    .remove(b':')
-    .remove(b'@')
-    .remove(b'!')
-    .remove(b'$')
-    .remove(b'&')
-    .remove(b'\'')
-    .remove(b'(')
-    .remove(b')')
-    .remove(b'*')
-    .remove(b'+')
-    .remove(b',')
-    .remove(b';')
-    .remove(b'=');
+use torr_wire::percent::{COMPONENT, PATH};
 
 /// The position of a value in a request, which decides how the value is escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

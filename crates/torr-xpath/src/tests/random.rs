@@ -1,11 +1,11 @@
 //! Random paths on random documents, against the definitions of the recommendation followed literally; and random text, which
 //! must not end in a panic.
 
-use crate::xpath::evaluate::evaluate;
-use crate::xpath::found::Found;
-use crate::xpath::parser::parse;
-use crate::xpath::tree::{Kind, Node, Tree};
-use crate::xpath::{Expression, html, xml};
+use crate::evaluate::evaluate;
+use crate::found::Found;
+use crate::parser::parse;
+use crate::tree::{Kind, Node, Tree};
+use crate::{Expression, html, xml};
 use proptest::prelude::*;
 use proptest::sample::select;
 

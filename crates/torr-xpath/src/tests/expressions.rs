@@ -1,7 +1,7 @@
 //! Expressions by table. What is expected was worked out by the recommendation and compared with libxml2's `xmllint`, which differs in
 //! numbers: it reads and writes exponents, writes -0 and 15 digits, and rounds 0.49999999999999994 to 1.
 
-use crate::xpath::{Expression, Outcome, xml};
+use crate::{Expression, Outcome, xml};
 
 const LIBRARY: &str = r#"<?xml version="1.0"?>
 <?sheet href="a.css"?>
@@ -252,7 +252,7 @@ fn expressions_find_what_the_recommendation_says() {
             Ok(expression) => match expression.evaluate(&tree).unwrap_or_else(|error| panic!("{text}: {error}")) {
                 Outcome::Nodes(count) => format!("{count} nodes"),
                 Outcome::Text(text) => text,
-                Outcome::Number(number) => crate::xpath::number::format(number),
+                Outcome::Number(number) => crate::number::format(number),
                 Outcome::Boolean(boolean) => boolean.to_string(),
             },
         };

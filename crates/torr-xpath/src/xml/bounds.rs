@@ -1,7 +1,7 @@
 //! What the tags of a document would cost the parser, which compares each attribute of a tag with the others, and each prefix
 //! with all that hold.
 
-use crate::xpath::tree::MAX_DEPTH;
+use crate::tree::MAX_DEPTH;
 use std::collections::HashMap;
 
 /// How many namespaces may hold at one element.

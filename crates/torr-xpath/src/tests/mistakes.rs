@@ -1,6 +1,6 @@
 //! Mistakes in expressions are found where they stand.
 
-use crate::xpath::Expression;
+use crate::Expression;
 
 #[test]
 fn mistakes_have_their_place() {

@@ -1,6 +1,6 @@
 //! The tree that the HTML parser makes: parts of it move while it grows, so it is linked and laid out at the end.
 
-use crate::xpath::tree::{Builder, MAX_DEPTH, MAX_NODES, Name, Tree};
+use crate::tree::{Builder, MAX_DEPTH, MAX_NODES, Name, Tree};
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, ExpandedName, LocalName, QualName, ns};

@@ -1,7 +1,7 @@
 //! How HTML and XML become trees.
 
-use crate::xpath::tree::{Kind, MAX_DEPTH, MAX_NODES, Node};
-use crate::xpath::{Expression, Outcome, Tree, html, xml};
+use crate::tree::{Kind, MAX_DEPTH, MAX_NODES, Node};
+use crate::{Expression, Outcome, Tree, html, xml};
 
 /// Writes a tree, so that its form can be seen.
 fn written(tree: &Tree, node: Node) -> String {
