@@ -7,11 +7,9 @@ use torr_gauge::limits;
 /// The limit of a message in bytes. NATS itself takes 1 MiB, or what its configuration says.
 pub(crate) const MOST_MESSAGE: usize = 8 << 20;
 /// The limit of the agents of a fleet.
-pub(crate) const MOST_AGENTS: usize = 1024;
+pub(crate) const MOST_AGENTS: usize = limits::MOST_AGENTS as usize;
 /// The limit of the targets that an agent lists.
 pub(crate) const MOST_RULES: usize = 1000;
-/// The limit of a machine's CPUs.
-pub(crate) const MOST_CPUS: usize = 1 << 16;
 /// The limits of a ceiling in requests per second: those of a rate, and the least that is a share of a load.
 pub const CEILINGS: (f64, f64) = (1e-3, limits::MOST_RATE);
 /// The least part of a load: that of the lowest ceiling among the highest ones.
@@ -35,8 +33,8 @@ pub(crate) const MOST_INTERVALS: u64 = LONGEST_S + 1;
 pub(crate) const MOST_ENTRIES: u64 = 100_000;
 /// The limit of the origins of an entry.
 pub(crate) const MOST_ORIGINS: usize = 1000;
-/// The limit of an agent's threads.
-pub(crate) const MOST_THREADS: usize = 1 << 16;
+/// The limit of an agent's threads, and of its CPUs.
+pub(crate) const MOST_THREADS: usize = limits::MOST_THREADS as usize;
 /// The limit of the findings of an agent; there are eleven criteria.
 pub(crate) const MOST_FINDINGS: usize = 64;
 

@@ -4,6 +4,7 @@
 use crate::message::SampleText;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use torr_gauge::bounds::{MOST_IN_A_RUN, OutOfBounds, within};
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::fleet::FleetCut;
 use torr_gauge::{Collector, Sample};
@@ -34,6 +35,8 @@ struct AgentIntervals {
     last: Option<u64>,
     /// Whether its end has arrived, which tells how long the last interval was.
     is_ended: bool,
+    /// The number of requests without a response in its intervals so far.
+    unanswered: u64,
     /// Of a lost agent: the number of the first interval that it will never have.
     lost_from: Option<u64>,
 }
@@ -59,14 +62,26 @@ impl IntervalMerge {
 
     /// Adds an agent's interval; `last` tells that the agent ended within it. Returns the progress of each interval that is
     /// complete by it.
-    pub fn take(&mut self, agent: usize, number: u64, sample: SampleText, last: bool) -> Vec<Progress> {
+    ///
+    /// # Errors
+    /// [`OutOfBounds`], if all intervals of the agent have more requests without a response than a run can have.
+    pub fn take(
+        &mut self,
+        agent: usize,
+        number: u64,
+        sample: SampleText,
+        last: bool,
+    ) -> Result<Vec<Progress>, OutOfBounds> {
         let known = &mut self.agents[agent];
         let is_known = number < self.next
             || self.waiting.get(&number).is_some_and(|interval| interval.contains_key(&agent))
             || known.has_ended_before(number);
         if is_known {
-            return Vec::new();
+            return Ok(Vec::new());
         }
+        let unanswered = known.unanswered.saturating_add(sample.unanswered());
+        within("unanswered", unanswered, 0..=MOST_IN_A_RUN)?;
+        known.unanswered = unanswered;
         if last {
             known.last = Some(number);
         }
@@ -75,7 +90,7 @@ impl IntervalMerge {
         } else {
             self.waiting.entry(number).or_default().insert(agent, sample);
         }
-        self.advance()
+        Ok(self.advance())
     }
 
     /// Adds the counts of an agent's warm-up.

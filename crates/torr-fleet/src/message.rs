@@ -64,7 +64,7 @@ pub enum MessageError {
 
 impl MessageError {
     /// Returns the error of a message that cannot be read. Errors of parsers have texts of the message in them.
-    fn malformed(why: impl fmt::Display) -> Self {
+    pub(crate) fn malformed(why: impl fmt::Display) -> Self {
         let mut why = redact::printable(&why.to_string()).into_owned();
         why.truncate((0..=MOST_REASON).rev().find(|&end| why.is_char_boundary(end)).unwrap_or_default());
         Self::Malformed(why)
@@ -261,12 +261,17 @@ pub struct Interval {
 /// A sample as it travels: a text that can be read, and whose counts are within their bounds.
 #[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
-pub struct SampleText(Box<RawValue>);
+pub struct SampleText {
+    text: Box<RawValue>,
+    /// The number of requests without a response that it counts.
+    #[serde(skip)]
+    unanswered: u64,
+}
 
 impl<'de> Deserialize<'de> for SampleText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // Written anew, a text is no longer than a sample makes it, whatever the sender did.
-        let sent = Self(Box::<RawValue>::deserialize(deserializer)?);
+        let sent = Self { text: Box::<RawValue>::deserialize(deserializer)?, unanswered: 0 };
         sent.sample().map(|sample| Self::of(&sample)).map_err(serde::de::Error::custom)
     }
 }
@@ -274,7 +279,13 @@ impl<'de> Deserialize<'de> for SampleText {
 impl SampleText {
     /// Writes a sample.
     pub fn of(sample: &Sample) -> Self {
-        Self(to_raw_value(sample).expect("a sample has no map whose keys are no texts"))
+        let text = to_raw_value(sample).expect("a sample has no map whose keys are no texts");
+        Self { text, unanswered: sample.unanswered.count().max(sample.unfinished) }
+    }
+
+    /// Returns the number of requests without a response that the sample counts.
+    pub(crate) fn unanswered(&self) -> u64 {
+        self.unanswered
     }
 
     /// Reads the sample.
@@ -282,7 +293,7 @@ impl SampleText {
     /// # Errors
     /// [`MessageError::Malformed`].
     pub fn sample(&self) -> Result<Sample, MessageError> {
-        let mut sample: Sample = serde_json::from_str(self.0.get()).map_err(MessageError::malformed)?;
+        let mut sample: Sample = serde_json::from_str(self.text.get()).map_err(MessageError::malformed)?;
         sample.bound(MOST_IN_A_SECOND).map_err(MessageError::malformed)?;
         Ok(sample)
     }

@@ -3,17 +3,21 @@
 //! A program's own measurements need no check. Those of another machine are checked where they are read, so that no sum
 //! overflows, no list takes the memory of this machine, and no text acts on a terminal.
 
+use crate::limits::{MOST_AGENTS, MOST_RATE};
 use crate::redact;
 use std::ops::RangeInclusive;
 use thiserror::Error;
 
-/// The limit of a count in one interval of a second: more than the requests of any machine. The counts of 1,024 machines over
-/// 30 days, four of them together, fit into 64 bits.
-pub const MOST_IN_A_SECOND: u64 = 1 << 30;
-/// The limit of a count over a whole run.
-pub const MOST_IN_A_RUN: u64 = 1 << 50;
 /// The limit of the length of a run of several machines in seconds: 30 days.
 pub const LONGEST_S: u64 = 30 * 86_400;
+/// The limit of a count of events in one interval of a second: more than the highest rate. The counts of all agents of a fleet over the
+/// longest run, four of them together, fit into 64 bits.
+pub const MOST_IN_A_SECOND: u64 = 1 << 30;
+const _: () =
+    assert!(MOST_IN_A_SECOND as f64 > MOST_RATE && MOST_IN_A_SECOND <= u64::MAX / 4 / MOST_AGENTS / LONGEST_S);
+/// The limit of a count over a whole run: the highest rate for the longest time. The requests that are unanswered in one interval
+/// may be all that were due since the run began.
+pub const MOST_IN_A_RUN: u64 = MOST_RATE as u64 * LONGEST_S;
 /// The limit of a time in nanoseconds: the longest run and an hour.
 pub(crate) const LONGEST_NS: u64 = (LONGEST_S + 3600) * 1_000_000_000;
 /// The bytes, or nanoseconds, of each counted event that a sum of them may have.

@@ -7,7 +7,7 @@ use crate::error::FleetError;
 use crate::heartbeat::{HEARTBEAT, LOST_AFTER, STOP_POLL};
 use crate::limits::MOST_KEPT;
 use crate::merge::IntervalMerge;
-use crate::message::{End, EntryMessage, Message, MessageError};
+use crate::message::{End, EntryMessage, Interval, Message, MessageError};
 use crate::nats;
 use async_nats::Client;
 use futures_util::{FutureExt, StreamExt};
@@ -182,11 +182,8 @@ impl<'a> Watching<'a> {
     fn receive(&mut self, message: &async_nats::Message, watch: &mut dyn Watch) {
         let name = message.subject.rsplit('.').next().unwrap_or_default();
         let Some(&number) = self.numbers.get(name) else { return };
-        match self.checked(&message.payload) {
-            Ok(message) => {
-                let complete = self.take(number, message);
-                self.show(&complete, watch);
-            }
+        match self.checked(&message.payload).and_then(|message| self.take(number, message)) {
+            Ok(complete) => self.show(&complete, watch),
             // What the agent measures cannot be known any more.
             Err(error) if matches!(self.members[number].end, MemberEnd::Running) => {
                 self.lose(number, &error.to_string(), watch);
@@ -223,7 +220,7 @@ impl<'a> Watching<'a> {
     }
 
     /// Takes an agent's message. Returns the progress of each interval that is complete by it.
-    fn take(&mut self, number: usize, message: Message) -> Vec<Progress> {
+    fn take(&mut self, number: usize, message: Message) -> Result<Vec<Progress>, MessageError> {
         let member = &mut self.members[number];
         member.heard = Instant::now();
         match message {
@@ -231,7 +228,8 @@ impl<'a> Watching<'a> {
                 member.began.get_or_insert(at_ns);
             }
             Message::Interval(interval) => {
-                return self.merge.take(number, interval.number, interval.sample, interval.last);
+                let Interval { number: interval, last, sample } = *interval;
+                return self.merge.take(number, interval, sample, last).map_err(MessageError::malformed);
             }
             Message::Entry(entry) => {
                 member.entries.entry(entry.number).or_insert(*entry);
@@ -246,11 +244,11 @@ impl<'a> Watching<'a> {
                     false => MemberEnd::Ended(end),
                 };
                 // An agent without a run has no interval that could be waited for.
-                return if failed { self.merge.lose(number) } else { self.merge.end(number) };
+                return Ok(if failed { self.merge.lose(number) } else { self.merge.end(number) });
             }
             _ => {}
         }
-        Vec::new()
+        Ok(Vec::new())
     }
 
     /// Finds agents that are not heard of any more, and intervals that did not arrive.

@@ -36,9 +36,14 @@ fn messages(agents: &[Times]) -> Vec<(usize, bytes::Bytes)> {
     agents.iter().enumerate().flat_map(message).collect()
 }
 
+/// Adds an interval whose counts are within their bounds.
+fn take(merge: &mut IntervalMerge, agent: usize, number: u64, sample: SampleText, last: bool) -> Vec<Progress> {
+    merge.take(agent, number, sample, last).expect("the counts are within their bounds")
+}
+
 fn receive(merge: &mut IntervalMerge, agent: usize, bytes: &[u8]) -> Vec<Progress> {
     let Ok(Message::Interval(interval)) = Message::decode(bytes) else { panic!("it was encoded by this test") };
-    merge.take(agent, interval.number, interval.sample, interval.last)
+    take(merge, agent, interval.number, interval.sample, interval.last)
 }
 
 fn all_recorded(agents: &[Times]) -> Latency {
@@ -104,7 +109,7 @@ proptest! {
         for (agent, bytes) in messages(&agents) {
             let Ok(Message::Interval(interval)) = Message::decode(&bytes) else { panic!("it was encoded by this test") };
             if agent != lost || (interval.number as usize) < kept {
-                merge.take(agent, interval.number, interval.sample, interval.last);
+                take(&mut merge, agent, interval.number, interval.sample, interval.last);
             }
         }
         (0..agents.len()).filter(|&agent| agent != lost).for_each(|agent| drop(merge.end(agent)));
@@ -129,18 +134,18 @@ proptest! {
 #[test]
 fn a_late_message_fits_in_and_a_repeated_one_changes_nothing() {
     let mut merge = IntervalMerge::new(2);
-    assert!(merge.take(0, 0, sample(&[1_000]), false).is_empty());
-    assert!(merge.take(1, 1, sample(&[2_000]), false).is_empty());
-    assert!(merge.take(0, 1, sample(&[3_000]), false).is_empty());
+    assert!(take(&mut merge, 0, 0, sample(&[1_000]), false).is_empty());
+    assert!(take(&mut merge, 1, 1, sample(&[2_000]), false).is_empty());
+    assert!(take(&mut merge, 0, 1, sample(&[3_000]), false).is_empty());
     assert!(merge.missing(1, 2).eq([0]));
-    let progress = merge.take(1, 0, sample(&[4_000, 5_000]), false);
+    let progress = take(&mut merge, 1, 0, sample(&[4_000, 5_000]), false);
     assert_eq!(progress.iter().map(|progress| progress.requests).collect::<Vec<_>>(), [3, 5]);
-    assert!(merge.take(1, 0, sample(&[4_000, 5_000]), false).is_empty());
+    assert!(take(&mut merge, 1, 0, sample(&[4_000, 5_000]), false).is_empty());
     assert!(merge.missing(1, 2).next().is_none());
-    merge.take(0, 2, sample(&[]), true);
-    merge.take(1, 2, sample(&[6_000]), true);
+    take(&mut merge, 0, 2, sample(&[]), true);
+    take(&mut merge, 1, 2, sample(&[6_000]), true);
     (0..2).for_each(|agent| drop(merge.end(agent)));
-    assert!(merge.take(1, 2, sample(&[6_000]), true).is_empty());
+    assert!(take(&mut merge, 1, 2, sample(&[6_000]), true).is_empty());
     let measured = merge.finish(end(3, 6));
     assert_eq!((measured.result.requests, measured.result.series.len()), (6, 3));
 }
@@ -148,18 +153,18 @@ fn a_late_message_fits_in_and_a_repeated_one_changes_nothing() {
 #[test]
 fn an_agent_that_ends_early_holds_no_interval_up() {
     let mut merge = IntervalMerge::new(2);
-    merge.take(0, 0, sample(&[1_000]), true);
+    take(&mut merge, 0, 0, sample(&[1_000]), true);
     merge.end(0);
-    assert!(merge.take(1, 0, sample(&[1_000]), false).len() <= 1);
-    assert_eq!(merge.take(1, 1, sample(&[1_000]), false).len(), 1);
+    assert!(take(&mut merge, 1, 0, sample(&[1_000]), false).len() <= 1);
+    assert_eq!(take(&mut merge, 1, 1, sample(&[1_000]), false).len(), 1);
 }
 
 #[test]
 fn the_last_interval_of_an_agent_without_an_end_is_not_in_the_result() {
     let mut merge = IntervalMerge::new(2);
     for agent in 0..2 {
-        merge.take(agent, 0, sample(&[1_000]), false);
-        assert!(merge.take(agent, 1, sample(&[2_000, 3_000]), true).is_empty(), "how long it was is not known");
+        take(&mut merge, agent, 0, sample(&[1_000]), false);
+        assert!(take(&mut merge, agent, 1, sample(&[2_000, 3_000]), true).is_empty(), "how long it was is not known");
     }
     merge.end(0);
     merge.lose(1);
@@ -172,8 +177,8 @@ fn the_last_interval_of_an_agent_without_an_end_is_not_in_the_result() {
 #[test]
 fn an_agent_whose_interval_never_arrives_cuts_the_result_there() {
     let mut merge = IntervalMerge::new(1);
-    merge.take(0, 0, sample(&[1_000]), false);
-    merge.take(0, 2, sample(&[1_000]), true);
+    take(&mut merge, 0, 0, sample(&[1_000]), false);
+    take(&mut merge, 0, 2, sample(&[1_000]), true);
     merge.end(0);
     merge.lose(0);
     let cut = merge.fleet_cut().expect("an agent was lost");
@@ -183,7 +188,7 @@ fn an_agent_whose_interval_never_arrives_cuts_the_result_there() {
 #[test]
 fn an_agent_that_is_lost_with_all_intervals_cuts_nothing() {
     let mut merge = IntervalMerge::new(1);
-    merge.take(0, 0, sample(&[1_000]), true);
+    take(&mut merge, 0, 0, sample(&[1_000]), true);
     merge.end(0);
     merge.lose(0);
     assert!(merge.fleet_cut().is_none() && merge.is_whole(0));

@@ -2,11 +2,10 @@
 //!
 //! What is named here is what [`docs/fleet-protocol.md`](../../../../docs/fleet-protocol.md) says of each field.
 
-use super::{End, EntryMessage, Facts, FilePart, Hello, Interval, LoadMessage, Message, Own, PlanMessage, SampleText};
+use super::{End, EntryMessage, Facts, FilePart, Hello, Interval, LoadMessage, Message, Own, PlanMessage};
 use crate::limits::{
-    CEILINGS, LEAST_PART, MOST_AGENTS, MOST_BYTES, MOST_CONNECTIONS, MOST_CPUS, MOST_ENTRIES, MOST_FILES,
-    MOST_FINDINGS, MOST_INTERVALS, MOST_KEPT, MOST_NS, MOST_ORIGINS, MOST_PATH, MOST_RULES, MOST_THREADS, MOST_WORDS,
-    PART,
+    CEILINGS, LEAST_PART, MOST_AGENTS, MOST_BYTES, MOST_CONNECTIONS, MOST_ENTRIES, MOST_FILES, MOST_FINDINGS,
+    MOST_INTERVALS, MOST_KEPT, MOST_NS, MOST_ORIGINS, MOST_PATH, MOST_RULES, MOST_THREADS, MOST_WORDS, PART,
 };
 use crate::subject::FleetName;
 use serde_json::Value;
@@ -49,7 +48,7 @@ impl Bounded for Hello {
     fn bound(&mut self, _: u64) -> Result<(), OutOfBounds> {
         let Self { agent: _, torr, machine, cores, ceiling, allow, run: _ } = self;
         [torr, machine].into_iter().for_each(text);
-        within("cores", *cores, 1..=MOST_CPUS)?;
+        within("cores", *cores, 1..=MOST_THREADS)?;
         within("ceiling", *ceiling, CEILINGS.0..=CEILINGS.1)?;
         texts("allow", allow, MOST_RULES)
     }
@@ -105,7 +104,7 @@ impl FilePart {
 impl Interval {
     fn check(&self) -> Result<(), OutOfBounds> {
         // A text of a sample is checked where it is read.
-        let Self { number, last: _, sample: SampleText(_) } = self;
+        let Self { number, last: _, sample: _ } = self;
         within("number", *number, 0..=MOST_INTERVALS - 1)
     }
 }

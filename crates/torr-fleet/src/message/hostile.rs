@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Map, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
+use torr_gauge::bounds::MOST_IN_A_RUN;
 use torr_gauge::collector::RunFacts;
 use torr_press::RunEnd;
 
@@ -180,6 +181,23 @@ fn histograms_of_more_than_there_can_be_are_refused() {
             }
         }
     }
+}
+
+#[test]
+fn what_is_left_of_a_rate_beyond_reach_is_taken_once() {
+    let of = |left: u64| {
+        let left = json!({"unanswered": format!("9000:{left}"), "unfinished": left});
+        decode(&json!({"version": PROTOCOL, "message": {"interval": {"number": 2, "last": true, "sample": left}}}))
+    };
+    // `-r 1e9 -d 3s`, and the longest run at that rate.
+    for left in [3_000_000_000, MOST_IN_A_RUN] {
+        used(of(left).unwrap_or_else(|error| panic!("{left}: {error}")));
+    }
+    assert!(of(MOST_IN_A_RUN + 1).is_err());
+    let Ok(Message::Interval(interval)) = of(MOST_IN_A_RUN) else { panic!("it was taken before") };
+    let mut merge = IntervalMerge::new(1);
+    assert!(merge.take(0, 0, interval.sample.clone(), false).is_ok());
+    assert!(merge.take(0, 1, interval.sample, false).is_err(), "no run has that many twice");
 }
 
 #[test]
