@@ -17,7 +17,7 @@ use crate::witnesses::other_programs;
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
 use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
-use torr_gauge::{Confidence, Factor};
+use torr_gauge::{Confidence, Factor, redact};
 use torr_press::Plan;
 
 /// The version of [`Diagnosis`].
@@ -102,16 +102,19 @@ impl Diagnosis {
             finding.advice.extend(evidence.setting.commands.before_running());
         }
         let keep_alive = keep_alive::found(&evidence);
+        let shown = |url: &str| redact::url(url).into_owned();
+        let setting = &evidence.setting;
+        let setting = Setting { url: shown(&setting.url), path: shown(&setting.path), ..setting.clone() };
         Self {
             schema: SCHEMA,
             torr: env!("CARGO_PKG_VERSION"),
-            target: evidence.setting.url.clone(),
+            target: setting.url.clone(),
             seconds,
             budget_s: evidence.setting.budget_s,
             interrupted: cut_short == Some(CutShort::Interrupted),
             remarks: remarks(&evidence, keep_alive.as_ref(), &finding),
             finding,
-            setting: evidence.setting.clone(),
+            setting,
             figures: evidence.figures.clone(),
             keep_alive,
             unreached: evidence.unreached().to_vec(),

@@ -2,6 +2,7 @@
 //! user's requests.
 
 use std::fmt::Write;
+use torr_gauge::redact;
 use torr_gauge::verdict::Advice;
 
 /// The parts of the user's command line that other commands need. All texts except URLs are quoted for a shell.
@@ -11,7 +12,7 @@ pub struct Invocation {
     pub first: Option<String>,
     /// What `torr URL` becomes where others load for it, such as `torr fleet run --`.
     pub through: Option<String>,
-    /// The URL without user and password; `None` if flags of the request have it.
+    /// The URL without user and password; `None` if flags of the request have it. Commands have variables for its secrets.
     pub url: Option<String>,
     /// The requests of a session, if hurl files are loaded: `-r` then counts sessions.
     pub requests_each: usize,
@@ -92,7 +93,7 @@ impl Invocation {
             // Writing to a string does not fail.
             let _ = write!(command, " {word}");
         };
-        url.into_iter().for_each(|url| word(&quoted(url)));
+        url.into_iter().for_each(|url| word(&UrlWord::of(url).word));
         self.request.iter().chain(&self.streams).for_each(|given| word(given));
         let is_replaced = |name: &str| flags.iter().any(|(flag, _)| *flag == name);
         for (name, value) in self.load.iter().chain(own).filter(|(name, _)| !without(name) && !is_replaced(name)) {
@@ -101,7 +102,7 @@ impl Invocation {
         }
         for (name, value) in flags {
             word(name);
-            word(&quoted(&self.value(name, &value.to_string())));
+            word(&UrlWord::of(&self.value(name, &value.to_string())).word);
         }
         command
     }
@@ -116,6 +117,71 @@ impl Invocation {
             _ => value.to_owned(),
         }
     }
+}
+
+/// A URL as a word of a shell, in which variables stand for secrets.
+#[derive(Debug, PartialEq, Eq)]
+pub struct UrlWord {
+    /// The word.
+    pub word: String,
+    /// The variables, each with what it stands for.
+    pub variables: Vec<(String, String)>,
+}
+
+impl UrlWord {
+    /// Returns the word of a URL without user and password. Parameters of the same name have variables with numbers.
+    pub fn of(url: &str) -> Self {
+        let is_open = |text: &str| redact::url(text) == text;
+        if is_open(url) {
+            return Self { word: quoted(url), variables: Vec::new() };
+        }
+        let (front, query) = url.split_once('?').unwrap_or((url, ""));
+        let (mut word, mut variables) = (format!("{}?", in_quotes(front)), Vec::<(String, String)>::new());
+        let mut left = format!("{front}?");
+        for part in query.split_inclusive(['&', '#']) {
+            let (body, end) = part.split_at(part.trim_end_matches(['&', '#']).len());
+            match body.split_once('=').filter(|_| !is_open(&format!("http://host/?{body}"))) {
+                Some((name, _)) => {
+                    let variable = variable(name, &variables);
+                    word.push_str(&format!("{}=${variable}{end}", in_quotes(name)));
+                    left.push_str(end);
+                    variables.push((variable, format!("the parameter {name} of the URL")));
+                }
+                None => {
+                    word.push_str(&in_quotes(part));
+                    left.push_str(part);
+                }
+            }
+        }
+        match is_open(&left) {
+            true => Self { word: format!("\"{word}\""), variables },
+            // The secret is no parameter's value.
+            false => Self {
+                word: "\"$TORR_URL\"".to_owned(),
+                variables: vec![("TORR_URL".to_owned(), "the URL".to_owned())],
+            },
+        }
+    }
+}
+
+/// Returns the name of the variable of a parameter, which none of the `known` ones has.
+fn variable(parameter: &str, known: &[(String, String)]) -> String {
+    let of_name = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    let name: String = "TORR_URL_".chars().chain(parameter.chars().map(of_name)).collect();
+    let numbered = (1..).map(|number| if number == 1 { name.clone() } else { format!("{name}_{number}") });
+    let is_new = |name: &String| known.iter().all(|(known, _)| known != name);
+    numbered.into_iter().find(is_new).unwrap_or_default()
+}
+
+/// Returns a text as it stands within double quotes of a shell.
+fn in_quotes(text: &str) -> String {
+    let escaped = |c: char| match c {
+        '"' | '\\' | '$' | '`' => format!("\\{c}"),
+        // Of an interactive shell it is the history.
+        '!' => "\"'!'\"".to_owned(),
+        _ => c.to_string(),
+    };
+    text.chars().map(escaped).collect()
 }
 
 /// A text as a shell takes it for one word.
@@ -186,5 +252,30 @@ mod tests {
         let secret = Invocation { variables: vec![("TORR_USER".into(), "--user".into())], ..given() };
         let variables = secret.variables.clone();
         assert_eq!(secret.before_running(), Some(Advice::ExportSecrets { variables }));
+    }
+
+    #[test]
+    fn variables_stand_for_the_secrets_of_a_url() {
+        for (url, word, variables) in [
+            ("http://h/a?b=c d", "'http://h/a?b=c d'", &[][..]),
+            (
+                "http://h/$?b=\"!&token=x&c=`#t",
+                "\"http://h/\\$?b=\\\"\"'!'\"&token=$TORR_URL_TOKEN&c=\\`#t\"",
+                &["TORR_URL_TOKEN"],
+            ),
+            (
+                "http://h/?api-key=x&api_key=y",
+                "\"http://h/?api-key=$TORR_URL_API_KEY&api_key=$TORR_URL_API_KEY_2\"",
+                &["TORR_URL_API_KEY", "TORR_URL_API_KEY_2"],
+            ),
+            ("http://h/?to=http://u:p@k", "\"http://h/?to=$TORR_URL_TO\"", &["TORR_URL_TO"]),
+            ("http://h/http://u:p@k?a=b", "\"$TORR_URL\"", &["TORR_URL"]),
+        ] {
+            let of = UrlWord::of(url);
+            let names: Vec<_> = of.variables.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!((of.word.as_str(), names.as_slice()), (word, variables), "{url}");
+        }
+        let via = given().doctor_at(Some("http://h/"), &[("--via", &"http://p/?token=x")]);
+        assert!(via.ends_with("--via \"http://p/?token=$TORR_URL_TOKEN\""), "{via}");
     }
 }

@@ -52,7 +52,7 @@ pub use experiment::Request;
 pub use experiment_id::ExperimentId;
 pub use figures::Figures;
 pub use halt::Halt;
-pub use invocation::{Flag, Invocation, quoted};
+pub use invocation::{Flag, Invocation, UrlWord, quoted};
 pub use keep_alive::KeepAlive;
 pub use observation::{ExperimentStart, Observation};
 pub use observer::Observer;

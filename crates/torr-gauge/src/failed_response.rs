@@ -54,10 +54,9 @@ impl FailedResponse {
         secrets: &Secrets,
     ) -> Self {
         // A secret that the limit cuts would not be found.
-        let text = |bytes: &[u8], most: usize| {
-            let masked = secrets.mask_bytes(bytes);
-            String::from_utf8_lossy(&masked[..masked.len().min(most)]).into_owned()
-        };
+        let cut = |masked: &[u8], most: usize| String::from_utf8_lossy(&masked[..masked.len().min(most)]).into_owned();
+        let text = |bytes: &[u8], most: usize| cut(&secrets.mask_bytes(bytes), most);
+        let masked = if complete { secrets.mask_bytes(content) } else { secrets.mask_beginning(content) };
         let value = |name: &str, value: &[u8]| match redact::is_secret_field(name) {
             true => HIDDEN.to_owned(),
             false => text(redact::url(&String::from_utf8_lossy(value)).as_bytes(), MAX_VALUE),
@@ -70,7 +69,7 @@ impl FailedResponse {
             fields: fields
                 .map(|(name, bytes)| Field { name: text(name.as_bytes(), MAX_VALUE), value: value(name, bytes) })
                 .collect(),
-            content: text(content, MAX_CONTENT),
+            content: cut(&masked, MAX_CONTENT),
             complete: complete && content.len() <= MAX_CONTENT,
         }
     }

@@ -8,12 +8,15 @@ use crate::redact::HIDDEN;
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
 use memchr::memmem;
-use spelling::end_of_match;
+use spelling::{end_of_match, without_cut_escape};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// The least number of characters of base64 or hexadecimal digits that stand for a secret: fewer are found by chance.
 const LEAST_ENCODED: usize = 4;
+
+/// The least number of bytes at the end of a cut text that count as the beginning of a secret.
+const LEAST_BEGINNING: usize = 4;
 
 /// The secrets of a run, each found in every usual spelling: as it is, percent-encoded, as JSON, XML or HTML escape it, and in
 /// base64 or hexadecimal digits, also in the middle of other encoded text such as `user:password`.
@@ -29,22 +32,39 @@ pub struct Secrets {
 pub struct Haystack {
     /// The text without the escapes of each kind, without all of them, and as it is.
     texts: Vec<Vec<u8>>,
+    /// Whether the text was cut, perhaps within a secret.
+    is_cut: bool,
 }
 
 impl Haystack {
+    /// Takes the beginning of a text.
+    pub fn of_beginning(raw: &[u8]) -> Self {
+        Self { is_cut: true, ..Self::new(without_cut_escape(raw).to_vec()) }
+    }
+
     /// Takes a text.
     pub fn new(raw: Vec<u8>) -> Self {
         let spaced: Vec<u8> = raw.iter().map(|byte| if *byte == b'+' { b' ' } else { *byte }).collect();
         let by = |lead: &[u8]| spelling::unescaped_by(&raw, lead);
         let texts = vec![by(b"%"), spelling::unescaped_by(&spaced, b"%"), by(b"\\"), by(b"&"), unescaped(&raw)];
-        Self { texts: texts.into_iter().chain([raw]).collect() }
+        Self { texts: texts.into_iter().chain([raw]).collect(), is_cut: false }
     }
 
     /// Returns whether a secret may stand in the text; if not, there is nothing to mask.
     pub fn may_hold(&self, secret: &[u8]) -> bool {
-        let is_in = |bytes: &[u8]| self.texts.iter().any(|text| memmem::find(text, bytes).is_some());
+        let is_in = |bytes: &[u8]| {
+            let begins = |text: &Vec<u8>| self.is_cut && ends_with_beginning(text, bytes);
+            self.texts.iter().any(|text| memmem::find(text, bytes).is_some() || begins(text))
+        };
         !secret.is_empty() && (is_in(secret) || patterns(secret).iter().skip(1).any(|pattern| is_in(&pattern.bytes)))
     }
+}
+
+/// Returns whether a text ends with the beginning of a secret.
+fn ends_with_beginning(text: &[u8], secret: &[u8]) -> bool {
+    let Some(first) = secret.get(..LEAST_BEGINNING) else { return false };
+    let last = &text[text.len().saturating_sub(secret.len())..];
+    memmem::find_iter(last, first).any(|at| secret.starts_with(&last[at..]))
 }
 
 /// A text that stands for a secret.
@@ -91,10 +111,19 @@ impl Secrets {
 
     /// Returns bytes that are mostly text with each secret in them masked.
     pub fn mask_bytes<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        self.mask_all(bytes, false)
+    }
+
+    /// Returns the beginning of a text with each secret in it masked, also one that begins before the end and was cut.
+    pub fn mask_beginning<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        self.mask_all(bytes, true)
+    }
+
+    fn mask_all<'b>(&self, bytes: &'b [u8], is_cut: bool) -> Cow<'b, [u8]> {
         let may_begin = self.first_bytes();
         let (mut out, mut copied, mut at) = (Vec::new(), 0, 0);
         while at < bytes.len() {
-            let found = if may_begin[usize::from(bytes[at])] { self.find_at(bytes, at) } else { None };
+            let found = if may_begin[usize::from(bytes[at])] { self.find_at(bytes, at, is_cut) } else { None };
             let Some((start, end)) = found else {
                 at += 1;
                 continue;
@@ -113,9 +142,9 @@ impl Secrets {
     }
 
     /// Returns the range of the longest secret that begins at a position.
-    fn find_at(&self, bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    fn find_at(&self, bytes: &[u8], at: usize, is_cut: bool) -> Option<(usize, usize)> {
         self.patterns.iter().find_map(|pattern| {
-            let end = end_of_match(bytes, at, &pattern.bytes)?;
+            let end = end_of_match(bytes, at, &pattern.bytes, is_cut)?;
             if !pattern.is_base64 {
                 return Some((at, end));
             }
@@ -258,6 +287,21 @@ mod tests {
                 prop_assert!(left.len() <= before.len() + after.len() + 4, "{spelled}: {masked}");
                 prop_assert_eq!(some.mask(masked.clone()), masked);
             }
+        }
+
+        #[test]
+        fn a_secret_that_is_cut_is_masked(secret in "[a-z /\\\\\"'&<>+=%é]{8,30}", cut in any::<prop::sample::Index>()) {
+            let some = Secrets::new([secret.clone()]);
+            for spelled in spellings(&secret) {
+                let text = format!("before: {spelled}").into_bytes();
+                let cut = 8 + cut.index(spelled.len());
+                let masked = some.mask_beginning(&text[..cut]).into_owned();
+                // Up to three characters of base64 stand for less than what is looked for.
+                let left = masked.len().saturating_sub("before: ***".len());
+                prop_assert!(left <= 3, "{:?} of {spelled}", String::from_utf8_lossy(&masked));
+            }
+            let text = &secret.as_bytes()[..secret.len() - 1];
+            prop_assert!(Haystack::of_beginning(&[b"x ", text].concat()).may_hold(secret.as_bytes()));
         }
 
         #[test]

@@ -3,9 +3,9 @@
 use crate::log::{ENDED, Log, Tone};
 use crate::wish::Wish;
 use std::sync::Arc;
+use torr_gauge::RunResult;
 use torr_gauge::collector::Progress;
 use torr_gauge::steering::{SteeringEvent, SteeringKind};
-use torr_gauge::{RunResult, redact};
 use torr_press::{Pace, Plan, Steerable, Steering, SteeringState};
 use torr_report::human::{count, printable, rate};
 
@@ -58,7 +58,7 @@ impl Load {
         let warmup_s = plan.warmup.as_secs_f64();
         let steerable = plan.steering.as_ref().map_or(Steerable::Nothing, |steering| steering.steerable());
         Self {
-            target: printable(&redact::url(&plan.target.url)),
+            target: printable(&plan.target.shown()),
             words: match steerable {
                 Steerable::Remote => format!("{pace}, over a fleet"),
                 _ => format!("{pace}, {}", plural(plan.thread_count(), "thread")),

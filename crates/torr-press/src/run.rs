@@ -25,7 +25,7 @@ use torr_gauge::failed_response::FailedResponse;
 use torr_gauge::generator::TimestampSource;
 use torr_gauge::result::Tls;
 use torr_gauge::sessions::{SessionCounts, SessionFacts};
-use torr_gauge::{CpuUse, Failure, RunResult, Sample, Secrets, redact};
+use torr_gauge::{CpuUse, Failure, RunResult, Sample, Secrets};
 use torr_net::{Clock, Nanos, clock, file_limit};
 use torr_signals::{Signals, Watcher};
 
@@ -164,7 +164,7 @@ impl<'r> SoFar<'r> {
 /// Returns the facts that are known while the run goes on.
 fn known_facts(plan: &Plan, servers: Servers<'_>, started_at: String) -> RunFacts {
     RunFacts {
-        target: redact::url(&plan.target.url).into_owned(),
+        target: plan.target.shown().into_owned(),
         plan: plan.summary(&servers.origins()),
         started_at,
         checks: plan.inspection.checks.iter().map(|check| check.name.clone()).collect(),

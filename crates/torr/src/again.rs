@@ -3,7 +3,7 @@
 
 use crate::flags::secret;
 use crate::target;
-use torr_doctor::{Invocation, quoted};
+use torr_doctor::{Invocation, UrlWord, quoted};
 use torr_gauge::redact;
 use torr_load::{Given, Load, Secret};
 use torr_press::Target;
@@ -13,8 +13,10 @@ pub fn invocation(load: &Load) -> Invocation {
     let url = load.targets.first().map(String::as_str);
     let file = url.filter(|url| target::is_file(url));
     let target = url.filter(|_| file.is_none()).and_then(|url| Target::parse(url).ok());
+    let given_url = url;
     let url = file.map(str::to_owned).or(target.as_ref().map(|target| target.url.clone()));
-    let mut again = Invocation { url, ..Invocation::default() };
+    let variables = url.as_deref().or(given_url).map_or_else(Vec::new, |url| UrlWord::of(url).variables);
+    let mut again = Invocation { url, variables, ..Invocation::default() };
     for given in load.given_of_requests() {
         let words = words(&given, &mut again.variables);
         let into = if given.id == "streams" { &mut again.streams } else { &mut again.request };
@@ -32,11 +34,14 @@ pub fn invocation(load: &Load) -> Invocation {
 /// Returns a positional argument as a word of a shell, or as two: the URL without user and password, and the flag that gives these.
 pub fn word(id: &str, value: &str, variables: &mut Vec<(String, String)>) -> String {
     let target = ["target", "url"].contains(&id).then(|| Target::parse(value).ok()).flatten();
-    if let Some(target) = target.filter(Target::has_userinfo)
-        && !secret::hides(id, &target.url)
-    {
+    if let Some(target) = target.filter(|target| target.has_userinfo() || target.shown() != target.url) {
+        let url = UrlWord::of(&target.url);
+        variables.extend(url.variables);
+        if !target.has_userinfo() {
+            return url.word;
+        }
         let variable = variable("TORR_USER", "user and password of the URL", variables);
-        return format!("{} --user \"${variable}\"", quoted(&target.url));
+        return format!("{} --user \"${variable}\"", url.word);
     }
     let name = if id == "target" { "url" } else { id };
     hidden(id, name, value, variables).unwrap_or_else(|| quoted(value))

@@ -186,7 +186,10 @@ mod tests {
         for (line, expected) in [
             ("torr http://h/ --json r.json --report r.html -q --live", None),
             ("torr http://me:s3cret@h/ -c 2", Some("torr http://h/ --user \"$TORR_USER\" -c 2")),
-            ("torr http://h/?token=s3cret", Some("torr \"$TORR_URL\"")),
+            (
+                "torr 'http://u:s3cret@h/?a=$1&token=s3cret&page=2'",
+                Some("torr \"http://h/?a=\\$1&token=$TORR_URL_TOKEN&page=2\" --user \"$TORR_USER\""),
+            ),
             ("torr http://h/ -u me:s3cret", Some("torr http://h/ --user \"$TORR_USER\"")),
             ("torr http://h/ --data password=s3cret", Some("torr http://h/ --data \"$TORR_DATA\"")),
             (

@@ -62,7 +62,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     };
     let arrivals = args.arrivals;
     let about = About {
-        target: plan.target.url.clone(),
+        target: plan.target.shown().into_owned(),
         started_at: humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
         arrivals: if arrivals == Arrivals::Poisson { "poisson".into() } else { "constant".into() },
     };
@@ -121,7 +121,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
 fn title(args: &LimitArgs, plan: &Plan) -> String {
     let file = args.url.as_ref().filter(|_| plan.work.users().is_some() && args.load.script.is_none());
     let origin = plan.origins().into_iter().next().unwrap_or_default();
-    file.map_or_else(|| plan.target.url.clone(), |file| format!("{file} at {origin}"))
+    file.map_or_else(|| plan.target.shown().into_owned(), |file| format!("{file} at {origin}"))
 }
 
 /// Returns the runs over a fleet that the search makes.

@@ -121,7 +121,7 @@ pub fn printing(load: &Load) -> Printing {
 fn run_with(load: &Load, plan: &Plan, script: Option<Script>, mut outputs: Outputs) -> Result<ExitCode, CliError> {
     load.output.check(&entries(plan)).map_err(CliError::Usage)?;
     let stop = interrupt::flag()?;
-    outputs.begin(&plan.target.url)?;
+    outputs.begin(&plan.target.shown())?;
     if let Some(requests) = plan.work.requests() {
         unused::note(load, plan, requests);
     }
@@ -154,7 +154,7 @@ fn run_with(load: &Load, plan: &Plan, script: Option<Script>, mut outputs: Outpu
             };
             Ok(failed.unwrap_or(code))
         }
-        Err(stop) => Err(outputs.give_up(&plan.target.url, stop)),
+        Err(stop) => Err(outputs.give_up(&plan.target.shown(), stop)),
     }
 }
 

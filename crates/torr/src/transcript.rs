@@ -1,14 +1,15 @@
 //! Requests and responses as `torr once` shows them.
 
-use torr_gauge::redact;
+use torr_gauge::{Secrets, redact};
 use torr_press::RequestParts;
 use torr_press::users::ReceivedBy;
 
 /// The longest content that is shown, in bytes.
 const MAX_SHOWN: usize = 4096;
 
-/// Returns bytes as lines that begin with a mark, as far as they are text.
-pub fn lines(mark: &str, bytes: &[u8]) -> String {
+/// Returns bytes as lines that begin with a mark, as far as they are text. Secrets are masked before anything is cut or replaced.
+pub fn lines(mark: &str, bytes: &[u8], secrets: &Secrets) -> String {
+    let bytes = &*secrets.mask_bytes(bytes);
     let shown = &bytes[..bytes.len().min(MAX_SHOWN)];
     if shown.contains(&0) {
         return format!("{mark} ({} bytes that are no text)\n", bytes.len());
@@ -23,37 +24,37 @@ pub fn lines(mark: &str, bytes: &[u8]) -> String {
     lines
 }
 
-/// Returns the lines of a request, without the values of secret fields.
-pub fn request(request: &[u8]) -> String {
+/// Returns the lines of a request, without secrets and the values of secret fields.
+pub fn request(request: &[u8], secrets: &Secrets) -> String {
     let end = request.windows(4).position(|window| window == b"\r\n\r\n" || window.starts_with(b"\n\n"));
     let (head, content) = request.split_at(end.unwrap_or(request.len()));
     let mut shown = redact::header_section(&String::from_utf8_lossy(head)).into_bytes();
     shown.extend_from_slice(content);
-    lines(">", &shown)
+    lines(">", &shown, secrets)
 }
 
 /// Returns a request of HTTP/2 as the text that it would be in HTTP/1.1.
 pub fn of_parts(parts: &RequestParts) -> Vec<u8> {
-    let mut text = format!("{} {} HTTP/2\n", parts.head.method(), parts.head.uri()).into_bytes();
+    let mut text = format!("{} {} HTTP/2\r\n", parts.head.method(), parts.head.uri()).into_bytes();
     for (name, value) in parts.head.headers() {
-        text.extend_from_slice(format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes())).as_bytes());
+        text.extend_from_slice(format!("{name}: {}\r\n", String::from_utf8_lossy(value.as_bytes())).as_bytes());
     }
-    text.push(b'\n');
+    text.extend_from_slice(b"\r\n");
     text.extend_from_slice(parts.body.as_deref().unwrap_or_default());
     text
 }
 
-/// Returns the lines of a response, the last of which is the response time.
-pub fn response(by: &ReceivedBy<'_>) -> String {
+/// Returns the lines of a response without secrets, the last of which is the response time.
+pub fn response(by: &ReceivedBy<'_>, secrets: &Secrets) -> String {
     let response = by.response;
     let mut text = format!("< HTTP/{} {}\n", response.version, response.status);
     for (name, value) in response.fields() {
-        text.push_str(&lines("<", format!("{name}: {}", String::from_utf8_lossy(value)).as_bytes()));
+        text.push_str(&lines("<", format!("{name}: {}", String::from_utf8_lossy(value)).as_bytes(), secrets));
     }
     let content = response.decoded();
     if !content.is_empty() {
         text.push_str("<\n");
-        text.push_str(&lines("<", &content));
+        text.push_str(&lines("<", &content, secrets));
     }
     text.push_str(&format!("  {:.1} ms\n", by.took as f64 / 1e6));
     text

@@ -94,7 +94,7 @@ pub(super) fn finish(
         schema: SCHEMA,
         torr: env!("CARGO_PKG_VERSION"),
         kind,
-        target: plan.target.url.clone(),
+        target: plan.target.shown().into_owned(),
         connections: plan.connections.min(assignment.max_connections),
         seconds,
         budget_s: assignment.budget.as_secs_f64(),

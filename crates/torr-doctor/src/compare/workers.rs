@@ -78,7 +78,7 @@ pub fn workers(
     rows.iter_mut().zip(&counts).for_each(|(row, &count)| row.workers = Some(count));
     let (best, chosen) = chosen(&rows.iter().map(|row| row.rps).collect::<Vec<_>>());
     // Passwords of databases are neither printed nor kept; the user has to fill them in to run the command again.
-    let (command, url) = (redact::line(sweep.command), sweep.url.map(redact::url));
+    let command = redact::line(sweep.command);
     let advised = advising::Advised {
         counts: &counts,
         rows: &rows,
@@ -88,7 +88,7 @@ pub fn workers(
         fewer: chosen.checked_sub(1).map(|fewer| turns.ratio(&runner, fewer, chosen)),
         cores: sweep.cores,
         command: &command,
-        url: url.as_deref(),
+        url: sweep.url,
         assignment,
         alone,
     };

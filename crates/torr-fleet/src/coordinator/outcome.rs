@@ -109,7 +109,7 @@ impl Outcome<'_> {
         plan.threads = threads.len().max(1);
         let failed = ended.iter().filter_map(|facts| facts.failed_response.clone());
         RunFacts {
-            target: self.plan.target.url.clone(),
+            target: self.plan.target.shown().into_owned(),
             plan,
             started_at: self.started_at.clone(),
             steering: self.plan.steering.as_ref().map(|steering| steering.events()).unwrap_or_default(),

@@ -3,8 +3,9 @@
 use super::args::{Args, BANNER};
 use super::plan::method;
 use torr_gauge::collector::Measurement;
-use torr_gauge::redact;
+use torr_gauge::{Secrets, redact};
 use torr_press::Target;
+use torr_press::request::sent_secrets;
 
 /// The number of requests up to which no progress is shown.
 const FEW: u64 = 150;
@@ -17,11 +18,14 @@ pub struct Output {
     step: Option<u64>,
     shown: u64,
     print: fn(&str),
+    /// The secrets of the request, which a server may send back.
+    secrets: Secrets,
 }
 
 impl Output {
     /// Returns the output of a run that sends `request`.
     pub fn new(args: &Args, target: &Target, request: &[u8], print: fn(&str)) -> Self {
+        let secrets = Secrets::new(sent_secrets(request));
         let step = (args.requests > FEW && !args.quiet).then(|| (args.requests / 10).max(100));
         let mut heading = match (&args.table, step) {
             (Some(_), _) => {
@@ -32,10 +36,10 @@ impl Output {
             (None, None) => format!("{BANNER}Benchmarking {} (be patient)...", target.host),
         };
         if args.verbosity >= 2 {
-            let request = redact::header_section(&String::from_utf8_lossy(request));
+            let request = secrets.mask(redact::header_section(&String::from_utf8_lossy(request)));
             heading.push_str(&format!("INFO: {} header ==\n---\n{request}\n---\n", method(args)));
         }
-        Self { heading, step, shown: 0, print }
+        Self { heading, step, shown: 0, print, secrets }
     }
 
     /// Shows that this many requests have completed.
@@ -53,7 +57,9 @@ impl Output {
         let requests = measured.result.requests;
         self.completed(requests);
         if let (Some(first), true) = (&measured.first, args.verbosity >= 2) {
-            let field = |name: &str, value: &str| format!("{name}: {}\n", redact::printable(value));
+            let field = |name: &str, value: &str| {
+                format!("{}\n", redact::printable(&self.secrets.mask(format!("{name}: {value}"))))
+            };
             let fields = first.headers.iter().map(|(name, value)| field(name, &String::from_utf8_lossy(value)));
             let fields: String = fields.collect();
             (self.print)(&format!("LOG: first header received:\n{fields}LOG: Response code = {}\n", first.status));

@@ -12,14 +12,21 @@ struct Escaped {
     length: usize,
 }
 
+/// The bytes of the longest escape: a pair of surrogates in JSON.
+const LONGEST_ESCAPE: usize = 12;
+
 /// Returns the position behind a secret that stands in a text at a position; `None` if it does not stand there. Any of its
-/// characters may be percent-encoded, escaped as in JSON or source code, or a reference as in XML and HTML.
-pub(super) fn end_of_match(text: &[u8], at: usize, secret: &[u8]) -> Option<usize> {
+/// characters may be percent-encoded, escaped as in JSON or source code, or a reference as in XML and HTML. Of a text that was
+/// cut, the end counts as the rest of a secret that begins before.
+pub(super) fn end_of_match(text: &[u8], at: usize, secret: &[u8], is_cut: bool) -> Option<usize> {
     // Where a character both is one of the secret and begins an escape for one, the escape is followed first.
     let mut open = vec![(at, 0)];
     let mut seen = HashSet::new();
     while let Some((mut at, mut done)) = open.pop() {
         while done < secret.len() {
+            if is_cut && done > 0 && ends_within(&text[at..]) {
+                return Some(text.len());
+            }
             let is_literal = text.get(at) == secret.get(done);
             match escaped(text.get(at..)?).filter(|found| secret[done..].starts_with(&found.bytes[..found.count])) {
                 Some(found) => {
@@ -40,6 +47,18 @@ pub(super) fn end_of_match(text: &[u8], at: usize, secret: &[u8]) -> Option<usiz
         }
     }
     None
+}
+
+/// Returns whether a text ends here, or within an escape.
+fn ends_within(rest: &[u8]) -> bool {
+    rest.is_empty() || rest.len() < LONGEST_ESCAPE && b"%\\&".contains(&rest[0]) && escaped(rest).is_none()
+}
+
+/// Returns a text without the beginning of an escape at its end.
+pub(super) fn without_cut_escape(text: &[u8]) -> &[u8] {
+    let last = text.len().saturating_sub(LONGEST_ESCAPE)..text.len();
+    let cut = last.clone().find(|&at| ends_within(&text[at..]));
+    &text[..cut.unwrap_or(text.len())]
 }
 
 /// Returns a text with every escape in it replaced by its character. A plus sign stays, which is a space in forms only.
@@ -169,10 +188,10 @@ mod tests {
             ("\\u00", "A", None),
             ("&amp", "&amp", Some(4)),
         ] {
-            assert_eq!(end_of_match(text.as_bytes(), 0, secret.as_bytes()), end, "{text} {secret}");
+            assert_eq!(end_of_match(text.as_bytes(), 0, secret.as_bytes(), false), end, "{text} {secret}");
         }
         // Each position is left once, however many ways lead there.
         let (text, secret) = ("\\".repeat(2_000), "\\".repeat(1_500) + "x");
-        assert_eq!(end_of_match(text.as_bytes(), 0, secret.as_bytes()), None);
+        assert_eq!(end_of_match(text.as_bytes(), 0, secret.as_bytes(), false), None);
     }
 }

@@ -111,7 +111,8 @@ impl GatheredResponse {
     pub fn haystack(&self) -> Haystack {
         let fields = self.fields.iter().flat_map(|(name, value)| [name.as_bytes(), value]);
         let parts = [self.status_line.as_bytes()].into_iter().chain(fields).chain([&*self.content]);
-        Haystack::new(parts.collect::<Vec<_>>().join(&b'\n'))
+        let text = parts.collect::<Vec<_>>().join(&b'\n');
+        if self.complete { Haystack::new(text) } else { Haystack::of_beginning(&text) }
     }
 
     /// Returns the part of the response that is shown, without secrets.

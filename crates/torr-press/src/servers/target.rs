@@ -5,6 +5,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use http::Uri;
 use percent_encoding::percent_decode_str;
+use std::borrow::Cow;
 use thiserror::Error;
 use torr_gauge::redact;
 
@@ -64,6 +65,11 @@ impl Target {
         let authorization = proxy_user
             .map_or(String::new(), |user| format!("Proxy-Authorization: Basic {}\r\n", BASE64_STANDARD.encode(user)));
         format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n{authorization}\r\n").into_bytes()
+    }
+
+    /// Returns the URL as outputs show it: without the values of secret parameters.
+    pub fn shown(&self) -> Cow<'_, str> {
+        redact::url(&self.url)
     }
 
     /// Returns path and query.

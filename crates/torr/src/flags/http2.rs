@@ -13,7 +13,7 @@ pub fn protocol(part: &Http2Part, target: &Target, tls: Option<TlsSettings>) -> 
     if part.http2 && tls.is_none() {
         return Err(CliError::Usage(format!(
             "--http2 needs an https:// URL, where TLS agrees on it, unlike {}: give --http2-prior-knowledge",
-            target.url
+            target.shown()
         )));
     }
     let http2 = part.is_on();

@@ -61,7 +61,7 @@ fn load_from_fleet(
     let quiet = output.quiet;
     let mut outputs = Outputs::open(output)?;
     let stop = interrupt::flag()?;
-    outputs.begin(&plan.target.url)?;
+    outputs.begin(&plan.target.shown())?;
     let (views, plan) = match Views::are_wanted(output) {
         true => {
             let plan = plan.clone().watched().0;
@@ -89,7 +89,7 @@ fn load_from_fleet(
             output::note(&redact::line(&why));
             Ok(exit::interrupted())
         }
-        Err(error) => Err(outputs.give_up(&plan.target.url, failed(error))),
+        Err(error) => Err(outputs.give_up(&plan.target.shown(), failed(error))),
     }
 }
 

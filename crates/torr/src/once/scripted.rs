@@ -105,11 +105,11 @@ impl Shown {
 
     fn request(&self, entry: u32, request: &[u8]) {
         let EntryName { name, file, .. } = self.entry(entry);
-        self.show(&format!("{file}: {name}\n{}", transcript::lines(">", request)));
+        self.show(&format!("{file}: {name}\n{}", transcript::lines(">", request, &self.secrets)));
     }
 
     fn response(&self, entry: u32, by: &ReceivedBy<'_>, judged: &Judged) {
-        let mut text = transcript::response(by);
+        let mut text = transcript::response(by, &self.secrets);
         for unmet in &judged.unmet {
             text.push_str(&format!("  failed check: {}\n", unmet.expected));
         }

@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use torr_gauge::Failure;
+use torr_gauge::secrets::Haystack;
 use torr_gauge::sessions::EntryName;
-use torr_press::request::Cursor;
+use torr_gauge::{Failure, Secrets};
+use torr_press::request::{Cursor, sent_secrets};
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
 use torr_press::{Keep, Plan, RequestInfo, RequestParts, Requests, Work};
 
@@ -19,7 +20,9 @@ pub fn run(base: Base, timeout: Duration) -> Result<ExitCode, CliError> {
     let Work::Requests(requests) = base.plan.work else {
         return Err(CliError::Usage("the target of a single request must be a URL".into()));
     };
-    let shown = Arc::new(ShownRequest { requests, passed: AtomicBool::default() });
+    // Also those of the environment, which no name tells.
+    let secrets = Secrets::new(requests.secrets(&Haystack::default()));
+    let shown = Arc::new(ShownRequest { requests, secrets, passed: AtomicBool::default() });
     let once = Plan {
         work: Work::Users(Arc::<ShownRequest>::clone(&shown)),
         connections: 1,
@@ -42,6 +45,7 @@ pub fn run(base: Base, timeout: Duration) -> Result<ExitCode, CliError> {
 #[derive(Debug)]
 struct ShownRequest {
     requests: Requests,
+    secrets: Secrets,
     /// Whether a response with a status below 400 arrived.
     passed: AtomicBool,
 }
@@ -52,7 +56,8 @@ impl Users for ShownRequest {
     }
 
     fn thread(&self, _part: ThreadPart) -> Box<dyn ThreadUsers + '_> {
-        Box::new(ShownThread { cursor: self.requests.cursor(0, 1), passed: &self.passed, is_sent: false })
+        let (cursor, secrets) = (self.requests.cursor(0, 1), self.secrets.clone());
+        Box::new(ShownThread { cursor, secrets, passed: &self.passed, is_sent: false })
     }
 
     fn has_sessions(&self) -> bool {
@@ -63,8 +68,17 @@ impl Users for ShownRequest {
 /// The user's thread.
 struct ShownThread<'r> {
     cursor: Cursor<'r>,
+    /// What the request has that no output shows.
+    secrets: Secrets,
     passed: &'r AtomicBool,
     is_sent: bool,
+}
+
+impl ShownThread<'_> {
+    fn show(&mut self, request: &[u8]) {
+        self.secrets = self.secrets.with(sent_secrets(request));
+        output::print(&transcript::request(request, &self.secrets));
+    }
 }
 
 impl ThreadUsers for ShownThread<'_> {
@@ -79,19 +93,19 @@ impl ThreadUsers for ShownThread<'_> {
     fn write(&mut self, _user: usize, out: &mut Vec<u8>) -> RequestInfo {
         let before = out.len();
         let info = self.cursor.write(out);
-        output::print(&transcript::request(&out[before..]));
+        self.show(&out[before..]);
         RequestInfo { keep: Keep::Content, ..info }
     }
 
     fn parts(&mut self, _user: usize) -> RequestParts {
         let mut parts = self.cursor.parts();
         parts.begun.keep = Keep::Content;
-        output::print(&transcript::request(&transcript::of_parts(&parts)));
+        self.show(&transcript::of_parts(&parts));
         parts
     }
 
     fn received(&mut self, _user: usize, received: &ReceivedBy<'_>) -> Judged {
-        output::print(&transcript::response(received));
+        output::print(&transcript::response(received, &self.secrets));
         let passed = received.response.status < 400;
         self.passed.store(passed, Ordering::Relaxed);
         Judged { passed, ..Judged::default() }

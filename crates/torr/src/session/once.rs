@@ -118,16 +118,21 @@ impl Transcript {
 
     fn show(&self, text: &str) {
         if self.shows {
-            let secrets = self.secrets.with(self.state().secrets.iter().cloned());
-            output::print(&secrets.mask(text.to_owned()));
+            output::print(&self.known().mask(text.to_owned()));
         }
+    }
+
+    /// Returns the secrets of the run, and those that were captured.
+    fn known(&self) -> Secrets {
+        self.secrets.with(self.state().secrets.iter().cloned())
     }
 }
 
 impl SessionObserver for Transcript {
     fn sent(&self, entry: usize, request: &[u8]) {
         let name = self.state().entries.get(entry).cloned().unwrap_or_default();
-        self.show(&format!("{}:{}: {}\n{}", name.file, name.line, name.name, transcript::lines(">", request)));
+        let shown = transcript::lines(">", request, &self.known());
+        self.show(&format!("{}:{}: {}\n{shown}", name.file, name.line, name.name));
     }
 
     fn captured_secret(&self, value: &str) {
@@ -138,7 +143,7 @@ impl SessionObserver for Transcript {
     }
 
     fn received(&self, entry: usize, by: &ReceivedBy<'_>, judged: &Judged) {
-        let mut text = transcript::response(by);
+        let mut text = transcript::response(by, &self.known());
         let asserts = self.state().entries.get(entry).map_or_else(Vec::new, |entry| entry.asserts.clone());
         for unmet in &judged.unmet {
             let assert = asserts.get(unmet.assert).map_or("", String::as_str);

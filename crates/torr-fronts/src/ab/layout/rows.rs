@@ -28,7 +28,7 @@ pub(super) fn service(measured: &Measurement, args: &Args, target: &Target) -> V
         rows.extend(tls.group.as_deref().map(|group| ("Server Temp Key:", temporary_key(group))));
         rows.extend((!args.tls.no_sni).then(|| ("TLS Server Name:", target.host.clone())));
     }
-    rows.extend([("Document Path:", target.path().to_owned()), ("Document Length:", length)]);
+    rows.extend([("Document Path:", redact::url(target.path()).into_owned()), ("Document Length:", length)]);
     rows
 }
 
