@@ -32,6 +32,8 @@ impl std::fmt::Debug for TlsClient {
 
 impl Side for UnbufferedClientConnection {
     type Data = ClientConnectionData;
+    // Sixteen tickets of the greatest length. Some servers send all tickets in one flight.
+    const LARGEST_FLIGHT: usize = 1024 * 1024;
     const KEEPS_ROOM: bool = true;
 
     #[inline]

@@ -12,8 +12,8 @@ const RECORD: usize = 16 * 1024;
 /// The size of a record's header in bytes: type, version and length.
 const HEADER: usize = 5;
 
-/// The limit of incomplete input in bytes. A handshake message may have 64 KiB and be split into many small records.
-const MAX_PARTIAL: usize = 128 * 1024;
+/// The largest buffer for incomplete input that is kept for later records, in bytes.
+const KEPT_ROOM: usize = 64 * 1024;
 
 /// The parameters that a handshake has negotiated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +35,9 @@ pub struct NegotiatedTls {
 pub(super) trait Side {
     /// The marker type of `rustls` for the side.
     type Data;
+    /// The limit of incomplete input in bytes. `rustls` gives up the bytes of a flight of handshake messages only where a message
+    /// ends with its record, so that the whole of a flight may be incomplete.
+    const LARGEST_FLIGHT: usize;
     /// Whether the buffer for incomplete records keeps its memory. A server frees it, since it has many idle connections.
     const KEEPS_ROOM: bool;
 
@@ -135,11 +138,12 @@ impl<S: Side> Records<S> {
             let used = self.process(rest, out, plain)?;
             all.extend_from_slice(&rest[used..]);
         }
-        if all.len() > MAX_PARTIAL {
+        if all.len() > S::LARGEST_FLIGHT {
             self.has_failed = true;
-            return Err(TlsError::Protocol("a handshake message is split into too many records".into()));
+            let most = S::LARGEST_FLIGHT / 1024;
+            return Err(TlsError::Protocol(format!("a flight of handshake messages has more than {most} KiB")));
         }
-        if S::KEEPS_ROOM || !all.is_empty() {
+        if (S::KEEPS_ROOM && all.capacity() <= KEPT_ROOM) || !all.is_empty() {
             self.partial = all;
         }
         Ok(())

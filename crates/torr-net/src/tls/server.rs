@@ -26,6 +26,8 @@ impl std::fmt::Debug for TlsServer {
 
 impl Side for UnbufferedServerConnection {
     type Data = ServerConnectionData;
+    // A certificate's message may have 64 KiB, and come in many small records.
+    const LARGEST_FLIGHT: usize = 128 * 1024;
     const KEEPS_ROOM: bool = false;
 
     #[inline]

@@ -200,8 +200,9 @@ mod tests {
     /// The bytes of each ticket, which fit into a record.
     const LARGE: usize = 12_000;
 
+    /// Tickets of so many bytes.
     #[derive(Debug)]
-    struct LargeTickets;
+    struct LargeTickets(usize);
 
     impl ProducesTickets for LargeTickets {
         fn enabled(&self) -> bool {
@@ -213,7 +214,7 @@ mod tests {
         }
 
         fn encrypt(&self, _: &[u8]) -> Option<Vec<u8>> {
-            Some(vec![0; LARGE])
+            Some(vec![0; self.0])
         }
 
         fn decrypt(&self, _: &[u8]) -> Option<Vec<u8>> {
@@ -221,19 +222,26 @@ mod tests {
         }
     }
 
-    /// Returns the settings of a server that sends a large ticket behind each handshake.
-    fn server() -> Arc<ServerConfig> {
+    /// Returns the settings of a server that sends so many tickets of this size in one flight behind each handshake.
+    fn server(tickets: usize, bytes: usize) -> Arc<ServerConfig> {
         let made = rcgen::generate_simple_self_signed(["a.test".to_owned()]).expect("a certificate can be made");
         let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
         let builder = ServerConfig::builder_with_provider(provider().expect("there is a provider"));
         let builder = builder.with_safe_default_protocol_versions().expect("there are versions").with_no_client_auth();
         let mut config = builder.with_single_cert(vec![made.cert.der().clone()], key).expect("the key is its own");
-        (config.ticketer, config.send_tls13_tickets) = (Arc::new(LargeTickets), 1);
+        (config.ticketer, config.send_tls13_tickets) = (Arc::new(LargeTickets(bytes)), tickets);
         Arc::new(config)
     }
 
     /// Does a handshake that a client has begun with these bytes, and receives what the server sends after it.
-    fn shake_hands(mut client: TlsClient, mut to_server: Vec<u8>, mut server: ServerConnection) {
+    ///
+    /// # Errors
+    /// The client's, if the server does not keep to the protocol.
+    fn shake_hands(
+        mut client: TlsClient,
+        mut to_server: Vec<u8>,
+        mut server: ServerConnection,
+    ) -> Result<(), TlsError> {
         let (mut to_client, mut plain) = (Vec::new(), Vec::new());
         loop {
             server.read_tls(&mut &*std::mem::take(&mut to_server)).expect("bytes can be read");
@@ -245,10 +253,27 @@ mod tests {
                 break;
             }
             for piece in std::mem::take(&mut to_client).chunks_mut(16 * 1024) {
-                client.receive(piece, &mut to_server, &mut plain).expect("the server keeps to the protocol");
+                client.receive(piece, &mut to_server, &mut plain)?;
             }
         }
         assert!(!client.is_handshaking());
+        Ok(())
+    }
+
+    /// Returns a client with this store of tickets that has begun a handshake, and its first bytes.
+    fn begun(tickets: &Arc<Tickets>) -> (TlsClient, Vec<u8>) {
+        let mut settings = TlsSettings::new("a.test");
+        settings.roots = Roots::AcceptAny;
+        let mut config = settings.client_config().expect("there is a provider");
+        config.resumption = rustls::client::Resumption::store(Arc::clone(tickets) as Arc<dyn ClientSessionStore>);
+        let mut client = TlsClient::new(Arc::new(config), name(), false, Arc::default());
+        let mut hello = vec![];
+        client.open(&mut hello).expect("a handshake can begin");
+        (client, hello)
+    }
+
+    fn name() -> ServerName<'static> {
+        ServerName::try_from("a.test").expect("it is a name")
     }
 
     #[test]
@@ -256,27 +281,34 @@ mod tests {
         const ROOM: usize = 1 << 20;
         const SENT: usize = 2 * ROOM / LARGE;
         let tickets = Arc::new(Tickets::with_room(ROOM));
-        let mut settings = TlsSettings::new("a.test");
-        settings.roots = Roots::AcceptAny;
-        let mut config = settings.client_config().expect("there is a provider");
-        config.resumption = rustls::client::Resumption::store(Arc::clone(&tickets) as Arc<dyn ClientSessionStore>);
-        let (config, server) = (Arc::new(config), server());
-        let name = ServerName::try_from("a.test").expect("it is a name");
+        let server = server(1, LARGE);
         // Each client begins before any ticket is stored, which it would take.
-        let begun = |_| {
-            let (mut client, mut hello) =
-                (TlsClient::new(Arc::clone(&config), name.clone(), false, Arc::default()), vec![]);
-            client.open(&mut hello).expect("a handshake can begin");
-            (client, hello)
-        };
-        let clients: Vec<_> = (0..SENT).map(begun).collect();
+        let clients: Vec<_> = (0..SENT).map(|_| begun(&tickets)).collect();
         for (client, hello) in clients {
             let server = ServerConnection::new(Arc::clone(&server)).expect("the configuration is sound");
-            shake_hands(client, hello, server);
+            shake_hands(client, hello, server).expect("the server keeps to the protocol");
         }
         let (kept, _) = tickets.stored();
         assert!((4..=ROOM / LARGE).contains(&kept), "{kept} of {SENT} tickets are kept");
-        while tickets.take_tls13_ticket(&name).is_some() {}
+        while tickets.take_tls13_ticket(&name()).is_some() {}
         assert_eq!(tickets.stored(), (0, 0), "what is taken makes room");
+    }
+
+    #[test]
+    fn a_flight_of_large_tickets_is_taken_up_to_a_limit_of_bytes() {
+        // Messages that do not end with a record, as rustls and others send them.
+        for (sent, is_legal) in [(1, true), (4, true), (16, true), (40, false)] {
+            let tickets = Arc::new(Tickets::with_room(4 << 20));
+            let server = ServerConnection::new(server(sent, 60_000)).expect("the configuration is sound");
+            let (client, hello) = begun(&tickets);
+            let ended = shake_hands(client, hello, server);
+            match is_legal {
+                true => assert_eq!((ended, tickets.stored().0 > 0), (Ok(()), true), "{sent} tickets"),
+                false => assert!(
+                    matches!(&ended, Err(TlsError::Protocol(why)) if why.contains("more than 1024 KiB")),
+                    "{ended:?}"
+                ),
+            }
+        }
     }
 }
