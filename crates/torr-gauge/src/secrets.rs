@@ -39,7 +39,10 @@ pub struct Haystack {
 impl Haystack {
     /// Takes the beginning of a text.
     pub fn of_beginning(raw: &[u8]) -> Self {
-        Self { is_cut: true, ..Self::new(without_cut_escape(raw).to_vec()) }
+        let mut texts = Self::new(without_cut_escape(raw).to_vec()).texts;
+        // What looks like the beginning of an escape may be none.
+        texts.push(raw.to_vec());
+        Self { texts, is_cut: true }
     }
 
     /// Takes a text.
