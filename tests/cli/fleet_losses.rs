@@ -48,6 +48,29 @@ fn a_killed_agent_cuts_the_result_where_all_agents_were_there() {
 }
 
 #[test]
+fn of_agents_that_are_all_lost_nothing_is_known() {
+    let (nats, mut target) = (NatsServer::start(), Target::start());
+    let agents = [nats.agent("one", &[]), nats.agent("two", &[])];
+    let url = target.url();
+    let args = ["--agents", "2", "--", &url, "-r", "200", "-d", "20s", "--json", "-"];
+    let run = Running::start(nats.run_of_fleet(&args));
+    wait_until("two seconds of load", || (target.responses() > 440).then_some(()));
+    agents.iter().for_each(|agent| agent.signal("KILL"));
+    let ended = run.wait();
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let result = result(&ended);
+    adds_up(&result);
+    // A share of 0 would say that the generator was idle.
+    let generator = result["generator"].as_object().unwrap_or_else(|| panic!("{result:#}"));
+    for unknown in ["cpu_us_per_request", "cpu_share", "busy_share", "queued_share"] {
+        assert!(!generator.contains_key(unknown), "{unknown}: {generator:?}");
+    }
+    let findings = result["validity"]["findings"].as_array().expect("it is a list");
+    assert!(findings.iter().all(|finding| finding["what"] != "generator"), "{findings:?}");
+    assert_eq!(result["verdict"]["factor"], "unknown", "{result:#}");
+}
+
+#[test]
 fn an_agent_that_is_ended_on_its_machine_makes_the_run_fail() {
     let (nats, mut target) = (NatsServer::start(), Target::start());
     let (_stays, ended) = (nats.agent("stays", &[]), nats.agent("ended", &[]));

@@ -96,7 +96,7 @@ impl Observation {
 
     /// Returns the generator's CPU in cores.
     pub fn generator_cores(&self) -> f64 {
-        self.run.generator.cpu_share * self.run.plan.threads as f64
+        self.run.generator.cpu_share.unwrap_or_default() * self.run.plan.threads as f64
     }
 
     /// Returns the CPU time of the server's machine in seconds that the hypervisor gave to others.

@@ -245,7 +245,7 @@ fn with_full(figures: Figures, evidence: &Evidence) -> Figures {
     let idle_workers = if is_again { idle_workers(evidence, at) } else { 0 };
     let uneven = first_full(evidence).filter(|_| is_again && idle_workers == 0);
     Figures {
-        generator_busy: seen.run.generator.busy_share,
+        generator_busy: seen.run.generator.busy_share.unwrap_or_default(),
         generator_cores: seen.generator_cores() * stretch,
         signals: seen.signals.clone().map(Signals::without_steal),
         own_quota: seen.own_quota.clone(),

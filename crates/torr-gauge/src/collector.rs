@@ -505,7 +505,7 @@ mod tests {
         let points: Vec<_> = result.series.iter().map(|point| (point.requests, point.errors)).collect();
         assert_eq!(points, [(100, 3), (100, 0)]);
         // Its CPU time is that of the whole run, and so are the requests that it is divided by.
-        assert_eq!(result.generator.cpu_us_per_request, 100.0);
+        assert_eq!(result.generator.cpu_us_per_request, Some(100.0));
     }
 
     #[test]

@@ -85,12 +85,16 @@ fn run_queue_wait() -> Option<Duration> {
 /// The resource use of the generator, all threads together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Generator {
-    /// The CPU time in microseconds per response.
-    pub cpu_us_per_request: f64,
+    /// The CPU time in microseconds per response. `None`, as are the shares, if nothing is known of any thread: a fleet whose agents
+    /// were all lost.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu_us_per_request: Option<f64>,
     /// The CPU time as a share of the threads' elapsed time, 0 to 1.
-    pub cpu_share: f64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu_share: Option<f64>,
     /// The share of the time in which the busiest thread was not idle, 0 to 1. Near 1 the generator may limit the run.
-    pub busy_share: f64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub busy_share: Option<f64>,
     /// The share of the time in which threads were runnable without a CPU, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub queued_share: Option<f64>,
@@ -122,15 +126,16 @@ impl Generator {
         let sum = |part: fn(&ThreadCost) -> Duration| threads.iter().map(part).sum::<Duration>().as_secs_f64();
         let wall = sum(|t| t.wall).max(f64::MIN_POSITIVE);
         let busy = |t: &ThreadCost| 1.0 - t.idle.as_secs_f64() / t.wall.as_secs_f64().max(f64::MIN_POSITIVE);
-        let busy_share = threads.iter().map(busy).fold(0.0, f64::max).clamp(0.0, 1.0);
+        let busy_share = threads.iter().map(busy).reduce(f64::max).map(|busy| busy.clamp(0.0, 1.0));
+        let known = |figure: f64| busy_share.map(|_| round3(figure));
         let queued: Option<Duration> = threads.iter().map(|t| t.queued).sum();
         Self {
-            cpu_us_per_request: round3(sum(|t| t.cpu) * 1e6 / requests.max(1) as f64),
-            cpu_share: round3(sum(|t| t.cpu) / wall),
-            busy_share: round3(busy_share),
-            queued_share: queued.map(|queued| round3(queued.as_secs_f64() / wall)),
+            cpu_us_per_request: known(sum(|t| t.cpu) * 1e6 / requests.max(1) as f64),
+            cpu_share: known(sum(|t| t.cpu) / wall),
+            busy_share: busy_share.map(round3),
+            queued_share: queued.filter(|_| busy_share.is_some()).map(|queued| round3(queued.as_secs_f64() / wall)),
             send_lag_p99_us: lag.summary().map(|lag| lag.p99.unwrap_or(lag.max)),
-            saturated: busy_share >= SATURATED,
+            saturated: busy_share.is_some_and(|busy| busy >= SATURATED),
             timestamps: TimestampSource::default(),
         }
     }
@@ -150,11 +155,14 @@ mod tests {
         let busy = ThreadCost { wall: second, cpu: second / 2, queued: Some(second / 4), idle: Duration::ZERO };
         let idle = ThreadCost { wall: second, cpu: second / 10, queued: None, idle: second / 2 };
         let both = Generator::of(&[busy, idle], 600_000, &Latency::default());
-        assert_eq!((both.cpu_us_per_request, both.cpu_share, both.busy_share, both.saturated), (1.0, 0.3, 1.0, true));
+        assert_eq!((both.cpu_us_per_request, both.cpu_share, both.busy_share), (Some(1.0), Some(0.3), Some(1.0)));
+        assert!(both.saturated);
         assert_eq!(both.queued_share, None, "unknown for one is unknown for all");
         let one = Generator::of(&[busy], 0, &Latency::default());
         assert_eq!(one.queued_share, Some(0.25));
         assert!(!Generator::of(&[idle], 1, &Latency::default()).saturated);
+        let lost = serde_json::to_value(Generator::of(&[], 1, &Latency::default())).expect("it is JSON");
+        assert_eq!(lost, serde_json::json!({"saturated": false, "timestamps": "user"}), "nothing is known");
     }
 
     #[test]

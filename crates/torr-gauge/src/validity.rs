@@ -51,7 +51,7 @@ pub fn judge(run: &RunResult, facts: &UnreportedFacts<'_>) -> Validity {
     findings.extend(lag);
     findings.extend(schedule::rate(run, facts.sent, behind));
     findings.extend(schedule::arrivals(run, facts.gaps));
-    findings.push(generator(run));
+    findings.extend(run.generator.busy_share.map(|busy| generator(run, busy)));
     findings.extend(run.generator.queued_share.map(|share| queued(share, run)));
     findings.extend(facts.steal.map(steal));
     findings.extend(samples(run));
@@ -59,8 +59,7 @@ pub fn judge(run: &RunResult, facts: &UnreportedFacts<'_>) -> Validity {
     Validity { ok: findings.iter().all(|finding| finding.ok), findings }
 }
 
-fn generator(run: &RunResult) -> Finding {
-    let busy = run.generator.busy_share;
+fn generator(run: &RunResult, busy: f64) -> Finding {
     let note = format!("the generator's busiest thread had work for {} of the time", percent(busy));
     let limit = crate::generator::SATURATED;
     let advice = match run.plan.arrivals {

@@ -291,6 +291,7 @@ fn a_lost_agent_stands_above_all_figures() {
     // No agent has reported the generator's use of CPU if all agents are lost.
     cut["generator"] = json!({"cpu_us_per_request": 0.0});
     assert!(read(vec![cut.clone()]).text().contains("CPU per request, generator"));
+    cut["generator"] = json!({"saturated": false});
     for agent in cut["fleet"]["agents"].as_array_mut().expect("it is a list") {
         agent["state"] = "lost".into();
         agent.as_object_mut().expect("it is one").remove("busy_share");

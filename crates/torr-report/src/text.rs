@@ -242,11 +242,11 @@ fn traffic(run: &RunResult) -> String {
 
 fn generator(run: &RunResult) -> String {
     let g = &run.generator;
-    if !is_known(run) {
+    let (Some(cost_us), Some(cpu_share), Some(busy_share)) = (g.cpu_us_per_request, g.cpu_share, g.busy_share) else {
         return "-".into();
-    }
-    let cost = format!("{:.2} us of CPU per request, {} of its CPU used", g.cpu_us_per_request, percent(g.cpu_share));
-    let busy = format!("busy {}", percent(g.busy_share));
+    };
+    let cost = format!("{cost_us:.2} us of CPU per request, {} of its CPU used", percent(cpu_share));
+    let busy = format!("busy {}", percent(busy_share));
     let busy = if g.saturated { paint(BAD, format!("{busy}: saturated")) } else { busy };
     let lag = g.send_lag_p99_us.map_or(String::new(), |us| format!(", p99 send lag {}", micros(us as f64)));
     format!("{cost}, {busy}{lag}")

@@ -213,7 +213,7 @@ fn generator_to_blame(run: &RunResult, objectives: &[ObjectiveResult], finding: 
         return None;
     }
     if run.generator.saturated {
-        return Some(GeneratorFault::Busy(run.generator.busy_share));
+        return Some(GeneratorFault::Busy(run.generator.busy_share.unwrap_or_default()));
     }
     let findings = run.validity.as_ref().map_or(&[][..], |validity| &validity.findings);
     let lag = findings.iter().find(|finding| finding.what == Criterion::SendLag && !finding.ok);

@@ -42,7 +42,7 @@ pub fn full_machine(run: &RunResult) -> Option<Finding> {
     Some(
         likely(factor, headline)
             .because(machine_cpu(host))
-            .because(Fact::GeneratorCost { us: run.generator.cpu_us_per_request })
+            .because(Fact::GeneratorCost { us: run.generator.cpu_us_per_request.unwrap_or_default() })
             .because((!run.plan.keep_alive).then_some(Fact::ConnectionEach))
             .advice(advice)
             .advice(Advice::OtherMachine),
@@ -55,7 +55,7 @@ pub fn one_side(run: &RunResult) -> Option<Finding> {
     let Some(host) = &run.host else {
         return run.generator.saturated.then(|| {
             limited_by_generator()
-                .because(Fact::GeneratorCpu { share: run.generator.cpu_share })
+                .because(Fact::GeneratorCpu { share: run.generator.cpu_share.unwrap_or_default() })
                 .advice(Advice::MoreThreads)
         });
     };

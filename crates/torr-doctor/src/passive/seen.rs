@@ -24,7 +24,7 @@ pub fn other_programs(run: &RunResult) -> Option<Fact> {
 
 /// How busy the generator's busiest thread was, as evidence.
 pub fn busy_generator(run: &RunResult) -> Fact {
-    Fact::GeneratorBusy { share: run.generator.busy_share, cores: None }
+    Fact::GeneratorBusy { share: run.generator.busy_share.unwrap_or_default(), cores: None }
 }
 
 /// The CPU of the server's machine that all programs used, as evidence.
@@ -53,7 +53,7 @@ pub fn ours(run: &RunResult, host: &Host) -> f64 {
 }
 
 pub fn generator_cores(run: &RunResult) -> f64 {
-    run.generator.cpu_share * run.plan.threads as f64
+    run.generator.cpu_share.unwrap_or_default() * run.plan.threads as f64
 }
 
 /// Returns the figures of a single run: its signals, and a ladder with one rung.

@@ -19,7 +19,7 @@ pub fn not_at_its_limit() -> Promise {
 pub fn rule(evidence: &Evidence) -> Step {
     let generator = evidence.full().run.generator;
     let starved = generator.queued_share.filter(|&share| share >= GENERATOR_STARVED);
-    let busy = generator.busy_share >= SATURATED;
+    let busy = generator.busy_share.unwrap_or_default() >= SATURATED;
     let quota = evidence.figures.own_quota.clone().filter(|quota| quota.throttled_share() >= GENERATOR_THROTTLED);
     // A server that is saturated as well is examined by another rule, and one on a saturated machine shares that.
     let is_shared =
@@ -41,7 +41,7 @@ pub fn rule(evidence: &Evidence) -> Step {
     let idle_server = server.map(|server| [server, Fact::SaturatedThreads { threads: 0, cores: None }]);
     let cores = Some(evidence.figures.generator_cores);
     let finding = Finding::new(Factor::Generator, Confidence::Likely, headline)
-        .because(Fact::GeneratorBusy { share: generator.busy_share, cores })
+        .because(Fact::GeneratorBusy { share: generator.busy_share.unwrap_or_default(), cores })
         .because(starved.map(|share| Fact::GeneratorStarved { share }))
         .because(
             quota

@@ -167,7 +167,7 @@ fn own(measured: &Measurement, agent: &dyn Agent) -> Own {
     let result = &measured.result;
     let findings = result.validity.iter().flat_map(|validity| &validity.findings);
     Own {
-        busy_share: result.generator.busy_share,
+        busy_share: result.generator.busy_share.unwrap_or_default(),
         send_lag_p99_us: result.generator.send_lag_p99_us,
         saturated: result.generator.saturated,
         verdict: agent.judge(result).map(|verdict| format!("{}: {}", verdict.factor, verdict.summary)),

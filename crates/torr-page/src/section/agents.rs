@@ -18,11 +18,6 @@ pub fn cautions(value: &Value) -> Markup {
     html! { @for line in lines { p.caution { (line) } } }
 }
 
-/// Whether the CPU use of a run's generator is known: agents report theirs at their end.
-pub fn know_generator(value: &Value) -> bool {
-    fleet(value).is_none_or(|fleet| fleet.knows_generator())
-}
-
 fn fleet(value: &Value) -> Option<Fleet> {
     Fleet::deserialize(field(value, "fleet")?).ok()
 }
