@@ -117,6 +117,8 @@ fn what_a_run_refuses_check_refuses_in_the_same_words() {
         (with("proxy: x"), "is not of the form http://host:port"),
         (with("ntlm: true"), "3:1: 'ntlm' is not supported"),
         (two("insecure: true", "insecure: false"), "it holds for the whole run"),
+        (two("http2-prior-knowledge: true", "http1.1: true"), "one protocol holds for the whole run"),
+        (two("http1.1: true", "http2-prior-knowledge: true"), "one protocol holds for the whole run"),
         (captured, "the variable 'p'"),
     ] {
         let lines = ["check", "once", "run"].map(|command| {
@@ -128,6 +130,33 @@ fn what_a_run_refuses_check_refuses_in_the_same_words() {
         assert!(lines.iter().all(|line| *line == lines[0]), "{lines:?}");
     }
     assert_eq!(server.connections(), 0);
+}
+
+#[test]
+fn no_option_is_passed_over_in_silence() {
+    let server = server();
+    let url = server.url();
+    let with = |option: &str| format!("GET {url}\n[Options]\n{option}\nHTTP 200\n");
+    let plain = format!("GET {url}\nHTTP 200\n");
+    for (source, said) in [
+        (with("max-time: 2s"), "3:1: 'max-time' is replaced by --timeout, which limits every request"),
+        (with("connect-timeout: 500ms").repeat(3), "3:1: 'connect-timeout' is replaced by --timeout"),
+        (with("output: x"), "3:1: 'output' has no meaning under load and is ignored"),
+        (with("insecure: true") + &plain, "3:1: 'insecure' holds for the whole run, also for the requests without it"),
+        (plain.clone() + &with("ipv4: true"), "5:1: 'ipv4' holds for the whole run"),
+        (with("insecure: false") + &plain, ""),
+        (with("insecure: true").repeat(2), ""),
+        (with("resolve: h:80:127.0.0.1") + &plain, ""),
+        (with("http1.1: true") + &plain, ""),
+    ] {
+        for command in ["check", "once", "run"] {
+            let ended = run(command, &source, &[]);
+            assert_eq!(ended.code, Some(0), "{command}: {source}: {ended:?}");
+            let lines = ended.stderr.lines().filter(|line| line.starts_with("torr: ")).collect::<Vec<_>>();
+            assert_eq!(lines.len(), usize::from(!said.is_empty()), "{command}: {source}: {lines:?}");
+            assert!(lines.iter().all(|line| line.contains(said)), "{command}: {source}: {lines:?}");
+        }
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn a_file_without_mistakes_is_said_to_have_none() {
     let args = ["a.hurl", "b.hurl", "--variable", "host=a", "--variables-file", "vars"];
     let (code, stdout, stderr) = check(&files, &args);
     assert_eq!((code, stdout.as_str()), (Some(0), "a.hurl: 2 requests, no mistakes\nb.hurl: 1 request, no mistakes\n"));
-    assert_eq!(stderr, "torr: a.hurl:3:1: 'verbose' has no meaning under load, it is passed over\n");
+    assert_eq!(stderr, "torr: a.hurl:3:1: 'verbose' has no meaning under load and is ignored\n");
 }
 
 #[test]

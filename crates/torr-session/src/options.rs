@@ -68,21 +68,23 @@ pub struct Options {
 pub enum TransportValue {
     /// A truth value.
     Boolean(Setting<bool>),
-    /// A time.
-    Duration(Setting<Duration>),
     /// Text.
     Text(Template),
 }
 
 impl TransportValue {
-    /// Returns the value as text; a time in milliseconds.
+    /// Whether the option is off, as it is where it is not given.
+    pub fn is_false(&self) -> bool {
+        matches!(self, Self::Boolean(Setting::Value(false)))
+    }
+
+    /// Returns the value as text.
     ///
     /// # Errors
     /// If a variable has no value before the run, or a value of another kind.
     pub fn text(&self, variables: &Variables) -> Result<String, EvaluationError> {
         Ok(match self {
             Self::Boolean(setting) => setting.get(variables)?.to_string(),
-            Self::Duration(setting) => setting.get(variables)?.as_millis().to_string(),
             Self::Text(template) => template.render(variables)?.into_owned(),
         })
     }
@@ -162,7 +164,14 @@ impl Options {
             },
             O::MaxRedirects => self.max_redirects = count(option, names)?,
             O::FailWithBody | O::Output | O::Verbose | O::Verbosity | O::VeryVerbose => {
-                ignored.push((option.at, format!("'{}' has no meaning under load", option_name(option.name))));
+                ignored.push((
+                    option.at,
+                    format!("'{}' has no meaning under load and is ignored", option_name(option.name)),
+                ));
+            }
+            O::MaxTime | O::ConnectTimeout => {
+                let name = option_name(option.name);
+                ignored.push((option.at, format!("'{name}' is replaced by --timeout, which limits every request")));
             }
             O::AwsSigV4
             | O::Digest
@@ -184,7 +193,6 @@ impl Options {
             O::CaCertificate
             | O::ClientCertificate
             | O::ClientKey
-            | O::ConnectTimeout
             | O::ConnectTo
             | O::Http11
             | O::Http2
@@ -192,13 +200,11 @@ impl Options {
             | O::Insecure
             | O::Ipv4
             | O::Ipv6
-            | O::MaxTime
             | O::Proxy
             | O::Resolve
             | O::UnixSocket => {
                 let value = match &option.value {
                     OptionValue::Text(text) => TransportValue::Text(Template::compile(text, names)?),
-                    OptionValue::Milliseconds(_) => TransportValue::Duration(duration(option, names)?),
                     _ => TransportValue::Boolean(boolean(option, names)?),
                 };
                 self.transport.push((option.name, value, option.at));

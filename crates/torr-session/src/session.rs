@@ -2,10 +2,11 @@
 
 use crate::expected::Expected;
 use crate::files::Files;
-use crate::hurl::{ParseError, Position, ast};
+use crate::hurl::{ParseError, Position, ast, option_name};
 use crate::options::Options;
 use crate::request::Request;
 use crate::scope::{Names, Variables};
+use std::collections::BTreeSet;
 
 /// The entries that a virtual user walks through.
 #[derive(Debug, Clone)]
@@ -52,10 +53,33 @@ impl Session {
         }
         let entries = file.entries.iter().map(|entry| Entry::compile(entry, &mut names, files, &mut ignored));
         let entries = entries.collect::<Result<Vec<_>, _>>()?;
+        ignored.extend(held_by_all(&entries));
+        ignored.sort_by_key(|(at, _)| *at);
+        // What every entry has is said once.
+        let mut said = BTreeSet::new();
+        ignored.retain(|(_, what)| said.insert(what.clone()));
         let expected = entries.iter().filter_map(|entry| entry.expected.as_ref());
         let redacted = expected.flat_map(Expected::redacted).collect();
         Ok(Self { entries, names, ignored, redacted })
     }
+}
+
+/// Returns a line for each option of the connection that some entries have and others do not, since it holds for the whole run.
+fn held_by_all(entries: &[Entry]) -> Vec<(Position, String)> {
+    // The protocol is one for all, and these two name the hosts that they are for.
+    let is_of_all = |name: &str| !matches!(name, "resolve" | "connect-to" | "http1.1");
+    let mut first: Vec<(&str, Position)> = Vec::new();
+    for (option, value, at) in entries.iter().flat_map(|entry| &entry.options.transport) {
+        let name = option_name(*option);
+        if is_of_all(name) && !value.is_false() && first.iter().all(|(known, _)| *known != name) {
+            first.push((name, *at));
+        }
+    }
+    let has =
+        |entry: &Entry, name: &str| entry.options.transport.iter().any(|(option, ..)| option_name(*option) == name);
+    first.retain(|(name, _)| entries.iter().any(|entry| !has(entry, name)));
+    let line = |(name, at)| (at, format!("'{name}' holds for the whole run, also for the requests without it"));
+    first.into_iter().map(line).collect()
 }
 
 impl Entry {

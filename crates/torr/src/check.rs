@@ -107,7 +107,7 @@ fn report(path: &str, source: String, session: Session, given: &Given) -> Result
         ));
     }
     for (at, what) in &session.ignored {
-        output::note(&format!("{path}:{at}: {what}, it is passed over"));
+        output::note(&format!("{path}:{at}: {what}"));
     }
     if !unassigned.is_empty() {
         return Ok(unassigned.len());

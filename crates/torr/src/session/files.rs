@@ -114,7 +114,7 @@ fn compile(file: &RunFile, given: &[String], files: &FileSource) -> Result<Sessi
     }
     if !matches!(files, FileSource::Sent(_)) {
         for (at, what) in &session.ignored {
-            output::note(&format!("{path}:{at}: {what}, it is passed over"));
+            output::note(&format!("{path}:{at}: {what}"));
         }
     }
     Ok(SessionFile { name: file_name(path), source, session, weight: file.weight })

@@ -43,7 +43,8 @@ pub fn with_options_of(
                         "{position}: '{name}' is {value} here and {other} before: it holds for the whole run"
                     )));
                 }
-                apply(&mut transport, flags, name, &value)
+                let is_http1 = seen.get("http1.1").is_some_and(|value| value == "true");
+                apply(&mut transport, flags, name, &value, is_http1)
                     .map_err(|message| CliError::Usage(format!("{position}: '{name}' {message}")))?;
             }
             // A later entry has another value, which only the run knows.
@@ -74,8 +75,14 @@ pub fn check_for_fleet(transport: &TransportPart) -> Result<(), CliError> {
     }
 }
 
-/// Applies one option.
-fn apply(transport: &mut TransportPart, flags: &TransportPart, name: &str, value: &str) -> Result<(), String> {
+/// Applies one option. `is_http1` tells whether an option before demands HTTP/1.1.
+fn apply(
+    transport: &mut TransportPart,
+    flags: &TransportPart,
+    name: &str,
+    value: &str,
+    is_http1: bool,
+) -> Result<(), String> {
     let is_true = value == "true";
     let path = || Some(PathBuf::from(value));
     match name {
@@ -85,6 +92,9 @@ fn apply(transport: &mut TransportPart, flags: &TransportPart, name: &str, value
         "key" if flags.tls.key.is_none() => transport.tls.key = path(),
         "proxy" if flags.proxy.is_none() => transport.proxy = Some(value.to_owned()),
         "unix-socket" if flags.unix_socket.is_none() => transport.unix_socket = path(),
+        "http2" | "http2-prior-knowledge" if is_true && is_http1 => {
+            return Err("is true here, but 'http1.1' is true before: one protocol holds for the whole run".to_owned());
+        }
         "http2" => transport.http2.http2 |= is_true && !flags.http2.http2_prior_knowledge,
         "http2-prior-knowledge" => transport.http2.http2_prior_knowledge |= is_true && !flags.http2.http2,
         "resolve" => transport.resolve.push(Parsed::read(value, resolved)?),
@@ -92,10 +102,11 @@ fn apply(transport: &mut TransportPart, flags: &TransportPart, name: &str, value
         "ipv4" if is_true => transport.family = Some(Family::V4),
         "ipv6" if is_true => transport.family = Some(Family::V6),
         "cacert" | "cert" | "key" | "proxy" | "unix-socket" => {}
+        "http1.1" if is_true && (transport.http2.http2 || transport.http2.http2_prior_knowledge) => {
+            return Err("is true here, but the run has HTTP/2: one protocol holds for the whole run".to_owned());
+        }
         // What is there already.
         "http1.1" if is_true => {}
-        // Limits of time are the run's, by --timeout.
-        "max-time" | "connect-timeout" => {}
         _ if value == "false" => {}
         _ => return Err("is not supported in a run".to_owned()),
     }
