@@ -402,8 +402,21 @@ fn a_misspelt_function_is_named() {
         let script = File::new("a.lua", source);
         let ended = torr(&[&*server.url(), "--script", script.path(), "-c1", "-n1"]);
         match what {
-            "" => assert_eq!(ended.code, Some(0), "{source}: {ended:?}"),
+            "" => assert_eq!((ended.code, &*ended.stderr), (Some(0), ""), "{source}: {ended:?}"),
             what => assert!(ended.code == Some(2) && ended.stderr.contains(what), "{source}: {ended:?}"),
         }
+    }
+    // Beside a function that is called the run goes on.
+    for (source, what) in [
+        (
+            "function session(user) http.get('/a') end function sesion(user) http.get('/b') end",
+            "'sesion': did you mean 'session'?",
+        ),
+        ("function request() return wrk.format() end function respones() end", "'respones': did you mean 'response'?"),
+    ] {
+        let script = File::new("a.lua", source);
+        let ended = torr(&[&*server.url(), "--script", script.path(), "-c1", "-n1"]);
+        assert_eq!(ended.code, Some(0), "{source}: {ended:?}");
+        assert!(ended.stderr.contains(what) && ended.stderr.lines().count() == 1, "{source}: {ended:?}");
     }
 }

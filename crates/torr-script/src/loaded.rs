@@ -17,15 +17,18 @@ pub enum LoadedScript {
 }
 
 impl LoadedScript {
-    /// Runs the file of a script for each thread.
+    /// Runs the file of a script for each thread. `note` takes a line about what seems to be a mistake.
     ///
     /// # Errors
-    /// If the script ends in an error.
-    pub fn load(file: &ScriptFile, facts: &Facts) -> Result<Self, ScriptError> {
+    /// If the script ends in an error, or nothing calls a function of its file.
+    pub fn load(file: &ScriptFile, facts: &Facts, note: impl Fn(&str)) -> Result<Self, ScriptError> {
         let first = State::load(file, facts)?;
         if let Some((name, called)) = first.misspelt(file.source()) {
-            let what = format!("nothing calls the function '{name}': did you mean '{called}'?");
-            return Err(first.problem(None, what));
+            let problem = first.problem(None, format!("nothing calls the function '{name}': did you mean '{called}'?"));
+            match first.is_called() {
+                true => note(&problem.to_string()),
+                false => return Err(problem),
+            }
         }
         match first.defines("session") {
             true => SessionScript::start(first, file, facts).map(Self::Sessions),

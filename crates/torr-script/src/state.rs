@@ -107,12 +107,14 @@ impl State {
         self.function("defines").is_ok_and(|defines| defines.call(name).unwrap_or(false))
     }
 
+    /// Returns whether the script defines a function that Torr calls.
+    pub fn is_called(&self) -> bool {
+        CALLED.iter().any(|name| self.defines(name))
+    }
+
     /// Returns a function of the script's file that nothing calls, and the function whose name is nearly the same, which Torr would
-    /// call; `None` where the script defines any that Torr calls.
+    /// call.
     pub fn misspelt(&self, source: &[u8]) -> Option<(String, &'static str)> {
-        if CALLED.iter().any(|name| self.defines(name)) {
-            return None;
-        }
         let source = String::from_utf8_lossy(source);
         let words = source.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         let mentions = |name: &str| words.clone().filter(|word| *word == name).count();
@@ -120,13 +122,16 @@ impl State {
         for (name, value) in self.lua.globals().pairs::<Value, Value>().filter_map(Result::ok) {
             if let (Value::String(name), Value::Function(function)) = (name, value)
                 && function.info().what == "Lua"
+                && !CALLED.contains(&&*name.to_string_lossy())
             {
                 own.push(name.to_string_lossy());
             }
         }
         own.sort();
         let near = |name: &String| {
-            let alike = |called: &&&str| strsim::jaro_winkler(name, called) > 0.9;
+            // 'request2' beside 'request' is another version of it.
+            let is_version = |called: &str| name.starts_with(called) && self.defines(called);
+            let alike = |called: &&&str| strsim::jaro_winkler(name, called) > 0.9 && !is_version(called);
             CALLED.iter().find(alike).filter(|_| mentions(name) == 1).copied()
         };
         own.into_iter().find_map(|name| near(&name).map(|called| (name, called)))

@@ -85,7 +85,7 @@ impl Script {
         let file = ScriptFile::read(settings.path, module_reader(settings.files)).map_err(CliError::usage)?;
         let name = file.name.clone();
         let (origin, default_address) = (facts.origin.clone(), facts.addresses.first().copied());
-        let Some(loaded) = interruptible(&name, move || LoadedScript::load(&file, &facts))? else {
+        let Some(loaded) = interruptible(&name, move || LoadedScript::load(&file, &facts, output::note))? else {
             process::exit(exit::INTERRUPTED.into())
         };
         let script = match loaded.map_err(CliError::usage)? {
