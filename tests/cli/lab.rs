@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
-use torr_test_support::program::{Ended, Running, torr, torr_command};
+use torr_test_support::program::{Ended, Running, torr, torr_command, torr_folder};
 use torr_test_support::supervised::lives;
 use torr_test_support::wait_until;
 
@@ -100,12 +100,18 @@ fn all() -> Vec<(String, String, u64)> {
     vec![level("hello, c 2", 0), level("hello, c 4", 0), level("hello, c 2", 1), level("hello, c 4", 1)]
 }
 
-#[test]
-fn a_suite_has_a_table_and_an_archive() {
+/// A lab with a subject that needs a program which is not here, and one without the path of the row.
+fn of_three() -> Lab {
     let lab = Lab::new();
     let absent = "about = 'x'\ncommand = 'x'\nneeds = ['no-such-program']\nget = 'ask for it'\n[paths]\nhello = '/'";
     lab.write("absent.toml", absent);
     lab.write("other.toml", "about = 'x'\ncommand = '{torr} serve --listen 127.0.0.1:{port}'\n[paths]\nother = '/'");
+    lab
+}
+
+#[test]
+fn a_suite_has_a_table_and_an_archive() {
+    let lab = of_three();
     let subjects = ["--subject", "mine.toml", "--subject", "absent.toml", "--subject", "other.toml"];
     let outputs = ["--markdown", "table.md", "--report", "table.html"];
     let ended = lab.run(&[&["run", "suite.toml"], &outputs[..], &subjects[..]].concat());
@@ -131,6 +137,15 @@ fn a_suite_has_a_table_and_an_archive() {
     let cells = &table["table"]["lines"][0]["cells"];
     assert!(cells[0]["measured"]["rps"].as_f64().is_some_and(|rate| rate > 0.0), "{table:#}");
     assert_eq!((&cells[1], &cells[2]), (&"absent".into(), &"not_offered".into()));
+    // The command that the archive keeps makes the same runs in another folder.
+    let archive = fs::read_to_string(lab.path("suite.jsonl")).expect("it was written");
+    let head: Value = serde_json::from_str(archive.lines().next().expect("it has a head")).expect("it is JSON");
+    let kept = head["command"].as_str().unwrap_or_else(|| panic!("{head:#}"));
+    let (other, path) = (of_three(), std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", kept]).current_dir(other.0.path()).env("PATH", format!("{}:{path}", torr_folder()));
+    let ended = Running::start(shell).wait();
+    assert_eq!((ended.code, other.runs()), (Some(0), all()), "{kept}: {ended:?}");
 }
 
 #[test]

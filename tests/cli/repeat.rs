@@ -112,6 +112,9 @@ fn a_diagnosis_keeps_its_budget_and_verifies_with_another_command() {
     let server = Script::start(answering(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"));
     let (first, command) = kept(&["doctor", &server.url(), "-c", "2", "-t", "1", "--budget", "5s"], 0);
     assert!(command.contains("--budget 5s") && command.contains("-c 2"), "{command}");
+    let (ended, second) = again(&command, &[]);
+    assert_eq!((ended.code, &second["budget_s"]), (Some(0), &first["budget_s"]), "{ended:?}");
+    assert_eq!(second["verdict"]["factor"], first["verdict"]["factor"], "{command}");
     let verify = first["verdict"]["verify"].as_str();
     assert!(verify.is_none_or(|verify| verify != command && verify.starts_with("torr ")), "{verify:?}");
     if let Some(verify) = verify.filter(|verify| !verify.contains(" -d ") && verify.contains("-n 1")) {

@@ -1,5 +1,6 @@
 //! The demo measures, shows and writes its figures.
 
+use crate::printed;
 use serde_json::Value;
 use torr_test_support::alone;
 use torr_test_support::databases::{Make, PASSWORD, shared};
@@ -68,6 +69,7 @@ fn shows_its_tables() {
     let text = std::fs::read_to_string(folder.path().join("demo.json")).expect("the demo writes its figures");
     let demo: Value = serde_json::from_str(&text).expect("they are JSON");
     assert_eq!(demo["command"], "torr demo --quick");
+    printed::runs(&format!("env -C {here} torr demo --quick"), &[], printed::has_sockets);
     // The server has ended with the demo, so that the command of the verdict needs it started again.
     let verify = demo["verdict"]["verify"].as_str();
     assert!(verify.is_none_or(|verify| verify.starts_with("torr ") && !verify.contains("demo")), "{}", demo["verdict"]);

@@ -17,6 +17,7 @@ mod open_loop;
 mod passive;
 mod peers;
 mod printed;
+mod times;
 mod truth_metronome;
 mod truth_stall;
 mod truth_validity;

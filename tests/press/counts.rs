@@ -87,8 +87,8 @@ fn a_run_of_a_given_time_takes_that_time() {
     let result = torr_json(&["-d", "2s", "-c", "2", "-t", "1", &server.url()]);
     adds_up(&result);
     let took = result["duration_s"].as_f64().unwrap();
-    // The upper bound has room for a machine whose CPUs have other work.
-    assert!((2.0..6.0).contains(&took), "{result}");
+    // How much longer it may take stands in tests/measured/times.rs.
+    assert!(took >= 2.0, "{result}");
     let points = result["series"].as_array().unwrap();
     assert_eq!(points.len(), (took - 0.1).ceil() as usize, "a point a second: {result}");
     let end = points.last().unwrap()["t"].as_f64().unwrap();
@@ -104,7 +104,7 @@ fn an_open_loop_goes_on_after_its_last_request_until_its_time_is_up() {
         let result = torr_json(&["-d", "1400ms", "-r", rate, &server.url()]);
         adds_up(&result);
         let took = result["duration_s"].as_f64().unwrap();
-        assert!((1.4..5.0).contains(&took) && result["requests"] == requests, "{result}");
+        assert!(took >= 1.4 && result["requests"] == requests, "{result}");
         let rps = result["rps"].as_f64().unwrap();
         assert!((rps - f64::from(requests) / took).abs() < 0.01, "{result}");
     }

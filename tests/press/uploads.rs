@@ -44,6 +44,14 @@ fn head(stream: &mut impl Read) -> Option<Vec<u8>> {
     Some(head)
 }
 
+/// Prepares the end of a connection whose content is unread, so that the kernel sends a reset, at once or after an end.
+fn leave(stream: &TcpStream, resets: bool) {
+    match resets {
+        true => socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO)).expect("an option"),
+        false => stream.shutdown(Shutdown::Write).expect("it is connected"),
+    }
+}
+
 #[test]
 fn a_response_that_refuses_content_counts_although_the_rest_cannot_be_sent() {
     let folder = tempfile::tempdir().expect("there is room");
@@ -53,16 +61,88 @@ fn a_response_that_refuses_content_counts_although_the_rest_cannot_be_sent() {
             if read_head(&mut client.stream) {
                 let text = format!("HTTP/1.1 {status} No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno");
                 client.send(text.as_bytes());
-                match resets {
-                    // Both ends leave content unread, so that the kernel sends a reset.
-                    true => socket2::SockRef::from(&client.stream).set_linger(Some(Duration::ZERO)).expect("an option"),
-                    false => client.stream.shutdown(Shutdown::Write).expect("it is connected"),
-                }
+                leave(&client.stream, resets);
             }
         });
         let result = torr_json(&["-n", "40", "-c", "4", "-t", "1", "--data-binary", &data(&path), &server.url()]);
         adds_up(&result);
         assert_eq!(count(&result, &format!("/status/{status}")), 40, "resets: {resets}: {result}");
+        assert_eq!(count(&result, "/errors/write"), 0, "resets: {resets}: {result}");
+    }
+}
+
+#[test]
+fn a_response_over_tls_counts_although_the_rest_of_the_content_cannot_be_sent() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let (path, _) = content(&folder, 20_000_000);
+    let (certificate, key) = self_signed(folder.path());
+    for resets in [true, false] {
+        let acceptor = ServerTlsSettings::new(&certificate, &key).load().expect("they are sound");
+        let server = Script::start(move |client| {
+            let stream = client.stream.try_clone().expect("a socket can be shared");
+            let tls = acceptor.accept().expect("it has a certificate");
+            let mut secured = Secured { tls, stream, plain: Vec::new() };
+            if read_head(&mut secured) {
+                let text = b"HTTP/1.1 413 No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno";
+                secured.write_all(text).expect("the client is there");
+                leave(&client.stream, resets);
+            }
+        });
+        let url = server.url().replace("http:", "https:");
+        let result = torr_json(&["-n", "40", "-c", "4", "-t", "1", "-k", "--data-binary", &data(&path), &url]);
+        adds_up(&result);
+        assert_eq!(count(&result, "/status/413"), 40, "resets: {resets}: {result}");
+        assert_eq!(count(&result, "/errors/write"), 0, "resets: {resets}: {result}");
+    }
+}
+
+/// A frame of HTTP/2.
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).expect("it is short").to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// Reads frames up to so many of DATA. Returns false if the connection ends before.
+fn read_until_data(stream: &mut impl Read, mut pieces: usize) -> bool {
+    if stream.read_exact(&mut [0; 24]).is_err() {
+        return false;
+    }
+    while pieces > 0 {
+        let mut head = [0; 9];
+        if stream.read_exact(&mut head).is_err() {
+            return false;
+        }
+        let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
+        if stream.read_exact(&mut vec![0; length]).is_err() {
+            return false;
+        }
+        pieces -= usize::from(head[3] == 0);
+    }
+    true
+}
+
+#[test]
+fn a_response_over_http_2_counts_although_goaway_and_a_reset_follow_it() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let (path, _) = content(&folder, 20_000_000);
+    for resets in [true, false] {
+        let server = Script::start(move |client| {
+            // Windows of 2 GB: the client sends until the socket takes no more.
+            let settings = frame(4, 0, 0, &[&[0, 4][..], &0x7fff_ffff_u32.to_be_bytes()].concat());
+            let window = frame(8, 0, 0, &(0x7fff_ffff_u32 - 65_535).to_be_bytes());
+            client.send(&[settings, window].concat());
+            if read_until_data(&mut client.stream, 3) {
+                // ':status: 413' without an index, the end of the stream, and the last stream that was processed.
+                let response = frame(1, 5, 1, b"\x08\x03413");
+                let goaway = frame(7, 0, 0, &[1_u32.to_be_bytes(), 0_u32.to_be_bytes()].concat());
+                client.send(&[response, goaway].concat());
+                leave(&client.stream, resets);
+            }
+        });
+        let flags = ["-n", "40", "-c", "4", "-t", "1", "--http2-prior-knowledge"];
+        let result = torr_json(&[&flags[..], &["--data-binary", &data(&path), &server.url()]].concat());
+        adds_up(&result);
+        assert_eq!(count(&result, "/status/413"), 40, "resets: {resets}: {result}");
         assert_eq!(count(&result, "/errors/write"), 0, "resets: {resets}: {result}");
     }
 }

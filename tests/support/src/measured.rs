@@ -101,7 +101,7 @@ trait Weather {
 
 #[track_caller]
 fn attempts<T>(what: &str, weather: &mut impl Weather, mut measure: impl FnMut() -> T) -> Option<T> {
-    let mut last = String::new();
+    let (mut last, mut was_disturbed) = (String::new(), false);
     for attempt in 1..=ATTEMPTS {
         let may_become_quiet = weather.wait_for_quiet(what);
         IS_MEASURING.set(true);
@@ -117,6 +117,13 @@ fn attempts<T>(what: &str, weather: &mut impl Weather, mut measure: impl FnMut()
         };
         let is_disturbed = disturbance.counts() || witnessed.is_some();
         assert!(is_disturbed, "{what}: wrong, and undisturbed ({disturbance}): {wrong}");
+        was_disturbed |= disturbance.counts();
+        // A witness is a part of the test: what it saw is a reason to measure again, and none to pass.
+        let is_last = attempt == ATTEMPTS || !may_become_quiet;
+        assert!(
+            was_disturbed || !is_last,
+            "{what}: wrong in each attempt, and only the test's witness explains it: {wrong}"
+        );
         last = witnessed.unwrap_or_else(|| disturbance.to_string());
         weather.say(&format!("{what}: attempt {attempt} was disturbed: {last}: {wrong}"));
         if !may_become_quiet {
@@ -220,6 +227,13 @@ mod tests {
                 explained("1 ms".to_owned(), "the echo took 2 ms more".to_owned())
             }
         };
+        let always = |nth| {
+            if nth > 0 {
+                explained("1 ms".to_owned(), "the echo took 2 ms more".to_owned())
+            }
+        };
+        assert_eq!(made(QUIET, true, always).1, None, "a witness alone excuses nothing");
+        assert_eq!(made(BUSY, true, always).1, Some(false));
         let (count, ended, said) = made(QUIET, true, witness);
         assert_eq!((count, ended), (2, Some(true)));
         assert!(said.contains("disturbed: the echo took 2 ms more: 1 ms"), "{said}");
