@@ -9,7 +9,7 @@
 mod left;
 mod source;
 
-use left::{CALLED_BACK, LEFT, ROOMS_LEFT};
+use left::{LEFT, ROOMS_LEFT};
 use source::{Passed, Path, Source};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,8 +18,8 @@ use std::path::{Path as FilePath, PathBuf};
 /// The modules of a crate with the modules that each uses. A module's name is its path, and the crate's root has the name `crate`.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
-/// Returns the uses among the sources of a crate, each with its module's path.
-fn uses(name: &str, texts: &BTreeMap<Path, String>) -> Uses {
+/// Returns the uses among sources, each with its module's path.
+fn uses(texts: &BTreeMap<Path, String>) -> Uses {
     let children = |of: &Path| -> Vec<String> {
         let direct = texts.keys().filter(|path| path.len() == of.len() + 1 && path.starts_with(of));
         direct.filter_map(|path| path.last().cloned()).collect()
@@ -40,10 +40,8 @@ fn uses(name: &str, texts: &BTreeMap<Path, String>) -> Uses {
         targets.filter(|target| target != path).map(|target| named(&target)).collect()
     };
     let mut uses: Uses = sources.keys().map(|path| (named(path), used(path))).collect();
-    for (to, function) in calls_back(&sources).iter().map(|(to, function)| (named(to), named(function))) {
-        if !CALLED_BACK.iter().any(|(of, by, known, _)| (*of, *by, *known) == (name, &to, &function)) {
-            uses.entry(to).or_default().insert(function);
-        }
+    for (to, function) in calls_back(&sources) {
+        uses.entry(named(&to)).or_default().insert(named(&function));
     }
     uses
 }
@@ -168,7 +166,7 @@ fn modules_of_a_crate_use_each_other_in_one_direction() {
     for (name, sources) in crates() {
         let mut texts = BTreeMap::new();
         read(&sources, &Path::new(), &mut texts);
-        let uses = uses(&name, &texts);
+        let uses = uses(&texts);
         if !ROOMS_LEFT.contains(&name.as_str()) {
             let circles = circles(&rooms(&uses)).into_iter();
             faults.extend(circles.map(|circle| format!("{name} has a circle of top modules: {circle:?}")));
@@ -207,7 +205,7 @@ fn rooms(uses: &Uses) -> Uses {
 fn circles_of(sources: &[(&str, &str)]) -> Vec<Vec<String>> {
     let path = |name: &str| name.split("::").filter(|name| !name.is_empty()).map(str::to_owned).collect();
     let texts = sources.iter().map(|(name, text)| (path(name), (*text).to_owned())).collect();
-    circles(&uses("", &texts)).into_iter().map(|circle| circle.into_iter().collect()).collect()
+    circles(&uses(&texts)).into_iter().map(|circle| circle.into_iter().collect()).collect()
 }
 
 #[test]

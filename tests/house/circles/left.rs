@@ -10,12 +10,5 @@ pub const LEFT: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The crate, a module that is passed a function, the module of the function, and the reason.
-pub const CALLED_BACK: &[(&str, &str, &str, &str)] = &[
-    ("torr", "command_line", "cli", "the grammar is made from all commands, and read again to repeat a command"),
-    ("torr", "fleet", "cli", "the words of a fleet's load are read by the grammar"),
-    ("torr", "fleet::run", "cli", "the function `fleet::run` has the name of a module"),
-];
-
 /// Crates whose top modules form circles.
-pub const ROOMS_LEFT: &[&str] = &["bench", "torr", "torr-gauge", "torr-press", "torr-session"];
+pub const ROOMS_LEFT: &[&str] = &["bench", "torr", "torr-gauge", "torr-load", "torr-press", "torr-session"];
