@@ -203,3 +203,14 @@ impl<P> Connection<P> {
 pub(super) fn current<P>(connections: &mut [Connection<P>], token: Token) -> Option<&mut Connection<P>> {
     connections.get_mut(token.index()).filter(|c| c.generation == token.generation() && c.socket.is_some())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::http1::Http1;
+
+    #[test]
+    fn a_connection_without_inspection_fits_a_cache_line() {
+        assert!(size_of::<Connection<Http1>>() <= 64, "{} bytes", size_of::<Connection<Http1>>());
+    }
+}
