@@ -14,9 +14,11 @@ fn one_request_of_a_url_is_shown_with_its_response() {
         }
     });
     let (url, gone) = (format!("{}p?a=1", server.url()), format!("{}gone", server.url()));
-    let ended = torr(&["once", &url, "-H", "X-C: d", "-u", "me:secret", "--data", "a=b"]);
+    let ended = torr(&["once", &url, "-H", "X-C: d", "-u", "me:secret", "--data", "a=b", "--range", "0-99"]);
     assert_eq!((ended.code, server.requests()), (Some(0), 1), "{ended:?}");
-    for line in ["> POST /p?a=1 HTTP/1.1", "> X-C: d", "> a=b", "< HTTP/1.1 200", "< X-A: b", "< hello"] {
+    for line in
+        ["> POST /p?a=1 HTTP/1.1", "> X-C: d", "> Range: bytes=0-99", "> a=b", "< HTTP/1.1 200", "< X-A: b", "< hello"]
+    {
         assert!(ended.stdout.lines().any(|shown| shown == line), "{line}: {}", ended.stdout);
     }
     assert!(!ended.stdout.contains("bWU6c2VjcmV0") && ended.stdout.contains("> Authorization: "), "{}", ended.stdout);

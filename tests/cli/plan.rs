@@ -78,7 +78,7 @@ fn a_plan_is_the_command_line_that_it_was_made_of() {
             "-e",
             "http://r/",
         ],
-        &[url, "--json-body", "{\"a\": [1, 2]}", "--compressed"],
+        &[url, "--json-body", "{\"a\": [1, 2]}", "--compressed", "--range", "0-99"],
         &[url, "-F", "a=1", "-F", "b=x;type=text/plain", "--no-template"],
         &[url, "--urls", "urls.txt", "--order", "sequence", "--feeder", "f.csv", "--feeder-order", "random"],
         &[url, "--bind", "127.0.0.1,127.0.0.2", "--resolve", "a.test:80:192.0.2.1", "--sni", "x", "--insecure"],

@@ -23,6 +23,7 @@ pub struct RequestPart {
     pub cookies: Vec<String>,
     pub user_agent: Option<String>,
     pub referer: Option<String>,
+    pub range: Option<String>,
     pub compressed: bool,
     pub urls: Option<PathBuf>,
     pub order: Option<Parsed<Order>>,

@@ -103,6 +103,9 @@ pub const ROWS: &[Setting] = &[
         .help("Send this Referer")
         .secret(Secret::Url)
         .not_for_sessions(HEADER),
+    setting(Part::Request, "range", Kind::Text("RANGE"), text!(request.range))
+        .help("Request a part of the content in bytes, such as 0-99, 500- or -200 (Range)")
+        .not_for_sessions(HEADER),
     setting(Part::Request, "compressed", Kind::Switch, switch!(request.compressed))
         .help("Request responses in gzip, brotli or zstd")
         .not_for_sessions("'compressed: true' in [Options] says it in the file"),

@@ -48,10 +48,11 @@ fn options(args: &RequestPart, keep_alive: bool, input: &mut Input) -> Result<Op
     {
         query.extend(data);
     }
+    let range = args.range.as_ref().map(|range| format!("Range: bytes={range}"));
     let method = args.method.clone().or(args.head.then(|| "HEAD".into()));
     Ok(Options {
         method,
-        headers: args.headers.clone(),
+        headers: args.headers.iter().cloned().chain(range).collect(),
         user_agent: args.user_agent.clone(),
         referer: args.referer.clone(),
         cookies: args.cookies.iter().map(|text| cookie(text)).collect::<Result<_, _>>()?,
