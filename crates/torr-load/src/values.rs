@@ -1,6 +1,5 @@
 //! Values on the command line: counts, durations, rates.
 
-use crate::parts::tls::TlsResumption;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use torr_gauge::{ThresholdRule, limits, number, threshold};
@@ -166,6 +165,17 @@ pub fn order(text: &str) -> Result<Order, String> {
 }
 
 /// The use of TLS sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlsResumption {
+    /// Later connections resume earlier sessions.
+    On,
+    /// No session is resumed, and no ticket requested.
+    Off,
+    /// Each connection makes a full handshake, as a new visitor does.
+    Full,
+}
+
+/// Parses a use of TLS sessions.
 pub fn tls_resumption(text: &str) -> Result<TlsResumption, String> {
     choice(text, &[("on", TlsResumption::On), ("off", TlsResumption::Off), ("full", TlsResumption::Full)])
 }

@@ -2,6 +2,7 @@
 
 use crate::file_source::FileSource;
 use crate::parsed::Parsed;
+use crate::values::TlsResumption;
 use std::path::PathBuf;
 
 /// How `https://` URLs are spoken to.
@@ -18,14 +19,6 @@ pub struct TlsPart {
     pub tls_resumption: Option<Parsed<TlsResumption>>,
     /// Where the file of `cacert` comes from, which is no setting.
     pub files: FileSource,
-}
-
-/// The use of TLS sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TlsResumption {
-    On,
-    Off,
-    Full,
 }
 
 impl TlsPart {
