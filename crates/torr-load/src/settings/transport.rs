@@ -13,7 +13,10 @@ pub const ROWS: &[Setting] = &[
             load.transport.bind.extend(text.split(',').map(str::to_owned));
             Ok(())
         },
-        get: |load| Some(load.transport.bind.join(",")).filter(|all| !all.is_empty()).into_iter().collect(),
+        get: |load| match &load.transport.bind[..] {
+[] => Vec::new(),
+all => vec![all.join(",")],
+},
     })
     .times(Times::Many)
     .help(
