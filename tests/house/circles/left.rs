@@ -11,4 +11,4 @@ pub const LEFT: &[(&str, &str, &str)] = &[
 ];
 
 /// Crates whose top modules form circles.
-pub const ROOMS_LEFT: &[&str] = &["bench", "torr", "torr-gauge", "torr-load", "torr-press", "torr-session"];
+pub const ROOMS_LEFT: &[&str] = &["bench", "torr", "torr-gauge", "torr-press", "torr-session"];
