@@ -1,9 +1,9 @@
 //! Experiments as values, which rules request, without a socket or a clock.
 
 use crate::experiment_id::ExperimentId;
-use crate::words::{counted, rate};
 use std::net::SocketAddr;
 use std::time::Duration;
+use torr_gauge::numbers::{per_second, plural};
 use torr_gauge::verdict::{CheapRequest, Finding, KeepAliveCondition};
 
 /// An experiment.
@@ -136,7 +136,7 @@ impl Experiment {
     pub fn name(&self) -> String {
         use ExperimentId as Id;
         let load = &self.load;
-        let connections = counted(load.connections, "connection");
+        let connections = plural(load.connections as u64, "connection");
         match self.id {
             Id::Rung(_) | Id::Full | Id::FullUndisturbed | Id::FullSpread | Id::Double | Id::DoubleConnected => {
                 return connections;
@@ -145,10 +145,10 @@ impl Experiment {
             Id::LightLoad(request) => return format!("the light load: {}", cheap(request)),
             Id::FewerPorts => return format!("{connections}, kept alive"),
             Id::Offered | Id::OfferedTwice | Id::Gentle => {
-                return format!("an offered rate of {}", rate(load.rate.unwrap_or(0.0)));
+                return format!("an offered rate of {}", per_second(load.rate.unwrap_or(0.0)));
             }
-            Id::Threads(threads) => return counted(threads, "thread"),
-            Id::Agents(agents) => return counted(agents, "agent"),
+            Id::Threads(threads) => return plural(threads as u64, "thread"),
+            Id::Agents(agents) => return plural(agents as u64, "agent"),
             Id::Upstream(address) => return format!("three requests to {address}"),
             Id::Direct => {
                 let addresses: Vec<_> = load.direct.iter().map(SocketAddr::to_string).collect();

@@ -43,7 +43,6 @@ mod thresholds;
 mod times;
 mod turns;
 mod witnesses;
-mod words;
 
 pub use agents::Agents;
 pub use assignment::Assignment;

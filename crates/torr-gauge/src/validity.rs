@@ -6,7 +6,6 @@
 mod drift;
 mod exponential;
 mod finding;
-mod format;
 mod schedule;
 mod silence;
 mod trend;
@@ -17,8 +16,8 @@ pub use finding::{CHANCE, Criterion, Finding, Validity};
 pub use silence::longest_silence;
 pub use trend::{Trend, trend};
 
+use crate::numbers::percent;
 use crate::result::RunResult;
-use format::percent;
 
 /// The limit of the share of the time in which threads are runnable without a CPU.
 const QUEUED: f64 = 0.1;
@@ -60,27 +59,27 @@ pub fn judge(run: &RunResult, facts: &UnreportedFacts<'_>) -> Validity {
 }
 
 fn generator(run: &RunResult, busy: f64) -> Finding {
-    let note = format!("the generator's busiest thread had work for {} of the time", percent(busy));
+    let note = format!("Torr's busiest thread was busy {} of the time", percent(busy));
     let limit = crate::generator::SATURATED;
     let advice = match run.plan.arrivals {
-        None => "the run may show Torr's limit, not the service's: press from another machine, or with more threads",
-        Some(_) => "latency is not the service's alone: ask for less, or press from another machine",
+        None => "the run may show Torr's limit, not the service's: run Torr on another machine, or with more threads",
+        Some(_) => "response times include Torr's own delays: lower the rate, or run Torr on another machine",
     };
     Finding { ok: !run.generator.saturated, ..Finding::at_most(Criterion::Generator, busy, limit, note) }.or(advice)
 }
 
 fn queued(share: f64, run: &RunResult) -> Finding {
     let others = run.signals.as_ref().filter(|_| share > QUEUED).and_then(|signals| signals.busiest_others(OTHERS));
-    let others = others.map_or(String::new(), |others| format!(", while other programs used it: {others}"));
-    let note = format!("the generator's threads waited for a CPU for {} of the time{others}", percent(share));
+    let others = others.map_or(String::new(), |others| format!("; busiest other programs: {others}"));
+    let note = format!("Torr's threads waited for a CPU {} of the time{others}", percent(share));
     Finding::at_most(Criterion::Queued, share, QUEUED, note)
-        .or("latency is not the service's alone: press from another machine, or leave this one a CPU free")
+        .or("response times include Torr's own delays: run Torr on another machine, or leave it a free CPU")
 }
 
 fn steal(share: f64) -> Finding {
-    let note = format!("the hypervisor gave {} of this machine's CPU time to others", percent(share));
+    let note = format!("the hypervisor gave {} of this machine's CPU time to other machines", percent(share));
     Finding::at_most(Criterion::Steal, share, STOLEN, note)
-        .or("response times have the pauses in them: press again, or on a machine of its own")
+        .or("response times include these pauses: run again, or on a dedicated machine")
 }
 
 fn samples(run: &RunResult) -> Option<Finding> {
@@ -103,7 +102,7 @@ fn samples(run: &RunResult) -> Option<Finding> {
     let note = format!("{samples} response times: {left_out}");
     Some(
         Finding { ok: s.p99.is_some(), ..Finding::at_most(Criterion::Samples, samples as f64, SAMPLES as f64, note) }
-            .or("press longer: the 99th percentile takes 500 of them"),
+            .or("run longer: the 99th percentile needs 500 response times"),
     )
 }
 

@@ -1,87 +1,6 @@
-//! Numbers with units, formatted for people.
+//! What people read: numbers with units, and foreign text that is safe to show.
 
-use torr_gauge::share;
-
-/// Formats a whole number with commas: `1,234,567`.
-pub fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Formats a rate with three digits, or from 100 on as a whole number: `0.012`, `1.25`, `98,765`.
-pub fn rate(per_s: f64) -> String {
-    match per_s {
-        r if r >= 100.0 => count(r.round() as u64),
-        r if r >= 10.0 => format!("{r:.1}"),
-        r if r >= 1.0 || r == 0.0 => format!("{r:.2}"),
-        r => format!("{r:.3}"),
-    }
-}
-
-/// Formats a time given in microseconds: `412 us`, `4.12 ms`, `41.2 s`.
-pub fn micros(us: f64) -> String {
-    match us {
-        us if us < 999.5 => format!("{us:.0} us"),
-        us if us < 999_500.0 => format!("{} ms", three_digits(us / 1e3)),
-        us => format!("{} s", three_digits(us / 1e6)),
-    }
-}
-
-/// Formats a rate with its unit: `98,765/s`.
-pub fn per_second(rps: f64) -> String {
-    format!("{}/s", rate(rps))
-}
-
-/// Formats a time given in seconds: `412 us`, `4.12 ms`, `41.2 s`.
-pub fn seconds(s: f64) -> String {
-    micros(s * 1e6)
-}
-
-/// Formats a factor with three digits: `1.98x`, `12.3x`, `0.050x`.
-pub fn times(factor: f64) -> String {
-    if factor < 0.0995 { format!("{factor:.3}x") } else { format!("{}x", three_digits(factor)) }
-}
-
-/// Formats a mean of counts with the digits that keep it from looking like none: `12.3`, `0.040`.
-pub fn mean(count: f64) -> String {
-    if count < 0.1 { format!("{count:.3}") } else { format!("{count:.1}") }
-}
-
-/// Formats bytes per second as bits per second: `19.2 Mbit/s`.
-pub fn bits(bytes_per_second: f64) -> String {
-    let mut n = bytes_per_second * 8.0;
-    for unit in ["bit/s", "kbit/s", "Mbit/s"] {
-        if n < 999.5 {
-            return if unit == "bit/s" { format!("{n:.0} {unit}") } else { format!("{} {unit}", three_digits(n)) };
-        }
-        n /= 1e3;
-    }
-    format!("{} Gbit/s", three_digits(n))
-}
-
-/// Formats bytes in decimal units: `999 B`, `1.23 MB`.
-pub fn bytes(n: f64) -> String {
-    let mut n = n;
-    for unit in ["B", "kB", "MB", "GB"] {
-        if n < 999.5 {
-            return if unit == "B" { format!("{n:.0} B") } else { format!("{} {unit}", three_digits(n)) };
-        }
-        n /= 1e3;
-    }
-    format!("{} TB", three_digits(n))
-}
-
-/// Formats a share from 0 to 1: `48%`, `0.4%`.
-pub fn percent(share: f64) -> String {
-    share::percent(share, 1)
-}
+pub use torr_gauge::numbers::{bits, bytes, count, mean, micros, per_second, percent, plural, rate, seconds, times};
 
 /// Returns foreign text safe for a terminal: control characters, and characters that change the writing direction or have
 /// no width, become Rust escape sequences.
@@ -108,43 +27,13 @@ pub fn cut(text: &str, most: usize) -> String {
     }
 }
 
-fn three_digits(n: f64) -> String {
-    match n {
-        n if n < 9.995 => format!("{n:.2}"),
-        n if n < 99.95 => format!("{n:.1}"),
-        n => format!("{n:.0}"),
-    }
-}
-
-/// Returns a count with a noun, in the plural unless the count is 1.
-pub fn plural(n: u64, what: &str) -> String {
-    let ending = match (n, what.ends_with('s')) {
-        (1, _) => "",
-        (_, true) => "es",
-        (_, false) => "s",
-    };
-    format!("{} {what}{ending}", count(n))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_at_a_glance() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!([0.0, 0.0123, 1.25, 12.34, 98_765.4].map(rate), ["0.00", "0.012", "1.25", "12.3", "98,765"]);
-        assert_eq!(
-            [1.0, 999.4, 999.6, 41_234.0, 999_600.0, 3.6e9].map(micros),
-            ["1 us", "999 us", "1.00 ms", "41.2 ms", "1.00 s", "3600 s"]
-        );
-        assert_eq!([0.0, 999.0, 1000.0, 1.5e6, 2e15].map(bytes), ["0 B", "999 B", "1.00 kB", "1.50 MB", "2000 TB"]);
-        assert_eq!([0.05, 1.976, 12.34].map(times), ["0.050x", "1.98x", "12.3x"]);
-        assert_eq!([2.4e6, 4000.0, 12.0].map(bits), ["19.2 Mbit/s", "32.0 kbit/s", "96 bit/s"]);
-        assert_eq!([12.34, 0.1, 0.04].map(mean), ["12.3", "0.1", "0.040"]);
-        assert_eq!((per_second(98_765.4), seconds(0.0404)), ("98,765/s".into(), "40.4 ms".into()));
+    fn foreign_text_is_safe_and_short() {
         assert_eq!(printable("é \"x\"\n\u{1b}[31m\u{202e}"), "é \"x\"\\n\\u{1b}[31m\\u{202e}");
         assert_eq!(["short", "é longer"].map(|text| cut(text, 5)), ["short", "é ..."]);
-        assert_eq!([0.0, 0.004, 0.48, 1.0].map(percent), ["0%", "0.4%", "48%", "100%"]);
     }
 }

@@ -30,8 +30,8 @@ pub const WORDS: &[(&str, &str)] = &[
 pub const NOT_YET: &[(&str, &str)] = &[
     ("asked", "torr-session"),
     // In torr-serve it is a part of tokio's `block_in_place`.
-    ("place", "torr-import torr-serve torr-session"),
-    ("places", "torr-session"),
+    ("place", "torr-import torr-serve torr-session torr-xpath"),
+    ("places", "torr-session torr-xpath"),
 ];
 
 /// Sources of more lines than the limit, with the reason.

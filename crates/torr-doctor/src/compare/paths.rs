@@ -8,8 +8,8 @@ use crate::halt::Halt;
 use crate::invocation::Invocation;
 use crate::load_runner::LoadRunner;
 use crate::observation::ExperimentStart;
-use crate::words::{counted, rate};
 use std::sync::atomic::AtomicBool;
+use torr_gauge::numbers::{per_second, plural};
 
 /// Compares paths with the first of them. There must be at least two.
 ///
@@ -62,22 +62,22 @@ fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize, again: &Invocation) -
             "{}. Of the others {} gives the most, {}, and {} the least, {}.",
             fails(&first),
             best.name,
-            rate(best.rps),
+            per_second(best.rps),
             worst.name,
-            rate(worst.rps)
+            per_second(worst.rps)
         ),
         true if is_vague => {
             "Whether the paths differ is unknown: throughput varies too much. Give a longer --budget, on machines where \
              nothing else runs."
                 .into()
         }
-        true => format!("No path differs from {} by more than chance, over {}.", first.name, counted(rounds, "round")),
+        true => format!("No path differs from {} by more than chance, over {}.", first.name, plural(rounds as u64, "round")),
         false => format!(
             "{} gives the most, {}; {} the least, {}: {:.2} of that.",
             best.name,
-            rate(best.rps),
+            per_second(best.rps),
             worst.name,
-            rate(worst.rps),
+            per_second(worst.rps),
             worst.rps / best.rps.max(0.01)
         ),
     };

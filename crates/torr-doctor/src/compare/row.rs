@@ -3,9 +3,9 @@
 use super::transport::Transport;
 use crate::observation::Observation;
 use crate::turns::{Ratio, median};
-use crate::words::percent;
 use serde::Serialize;
 use torr_gauge::Latency;
+use torr_gauge::numbers::percent;
 use torr_signals::ProcessUse;
 
 /// The share of failed requests from which they are reported.

@@ -9,8 +9,8 @@ use crate::halt::Halt;
 use crate::load_runner::LoadRunner;
 use crate::observation::ExperimentStart;
 use crate::turns::Ratio;
-use crate::words::{percent, time};
 use std::sync::atomic::AtomicBool;
+use torr_gauge::numbers::{percent, seconds};
 use torr_gauge::verdict::Advice;
 
 /// Compares transports with the first of them. They must have full and resumed handshakes, each with keep-alive and without.
@@ -115,7 +115,7 @@ impl Compared<'_, '_> {
     fn handshake_times(&self) -> Option<String> {
         let of = |secured| {
             let row = &self.rows[self.at(secured, false)?];
-            Some(time(row.handshake_us? / 1e6))
+            Some(seconds(row.handshake_us? / 1e6))
         };
         Some(format!(
             "a full handshake took {} on average, a resumed one {}",

@@ -9,9 +9,9 @@ use crate::invocation::{Flag, Invocation};
 use crate::load_runner::LoadRunner;
 use crate::observation::{ExperimentStart, Observation};
 use crate::turns::{Ratio, median};
-use crate::words::{percent, rate, time};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
+use torr_gauge::numbers::{per_second, percent, seconds};
 use torr_gauge::verdict::{Advice, Headline};
 use torr_net::Address;
 use torr_signals::PeerUse;
@@ -119,12 +119,12 @@ fn conclude(rows: &[Row], ratio: Ratio, whose: Option<&Whose>, verify: String) -
         (None, None) => false,
     };
     let because = [
-        Some(format!("directly {}, through the proxy {}", rate(direct.rps), rate(through.rps))),
+        Some(format!("directly {}, through the proxy {}", per_second(direct.rps), per_second(through.rps))),
         direct.p50_us.zip(through.p50_us).map(|(direct, through)| {
             format!(
                 "the median response time went from {} to {}",
-                time(direct as f64 / 1e6),
-                time(through as f64 / 1e6)
+                seconds(direct as f64 / 1e6),
+                seconds(through as f64 / 1e6)
             )
         }),
         through.proxy_us.map(|proxy| match through.server_us {

@@ -12,6 +12,7 @@ use crate::observer::Observer;
 use std::any::Any;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use torr_gauge::numbers::plural;
 use torr_gauge::redact;
 use torr_press::Plan;
 
@@ -127,7 +128,7 @@ fn first_look(
 }
 
 fn named(workers: usize) -> String {
-    crate::words::counted(workers, "worker")
+    plural(workers as u64, "worker")
 }
 
 /// Returns one worker and multiples of the cores: at most `most` numbers, and at least two.

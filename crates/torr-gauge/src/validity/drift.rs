@@ -1,8 +1,8 @@
 //! Drift of throughput and response time over a run, for which one figure cannot stand.
 
 use super::finding::{CHANCE, Criterion, Finding, round4};
-use super::format::percent;
 use super::trend::trend;
+use crate::numbers::{percent, times};
 use crate::result::RunResult;
 use crate::series::Point;
 
@@ -16,8 +16,8 @@ pub(super) fn throughput(run: &RunResult) -> Option<Finding> {
     let points = whole_points(run)?;
     let rates: Vec<f64> = points.iter().map(|point| point.requests as f64).collect();
     let advice = match run.plan.rate {
-        None => "no one figure stands for this run: find out what changed, or press longer",
-        Some(_) => "requests were due at the same rate all the time: see whether they failed or piled up",
+        None => "no single figure describes this run: find out what changed, or run longer",
+        Some(_) => "the scheduled rate was constant: check whether requests failed or queued",
     };
     finding(Criterion::Throughput, "throughput", &rates, 0.0, advice)
 }
@@ -27,10 +27,8 @@ pub(super) fn latency(run: &RunResult) -> Option<Finding> {
     let points = whole_points(run)?;
     let medians: Vec<f64> = points.iter().filter_map(|point| point.p50).map(|us| us as f64).collect();
     let advice = match run.plan.rate {
-        None => "no one figure stands for this run: find out what changed, or press longer",
-        Some(_) => {
-            "if it rises all the time, the service takes less than this rate, and requests pile up: ask for less"
-        }
+        None => "no single figure describes this run: find out what changed, or run longer",
+        Some(_) => "if it rises throughout, the service handles less than this rate and requests queue: lower the rate",
     };
     finding(Criterion::Latency, "the median response time", &medians, JITTER_US, advice)
 }
@@ -38,9 +36,9 @@ pub(super) fn latency(run: &RunResult) -> Option<Finding> {
 fn finding(what: Criterion, name: &str, values: &[f64], least_change: f64, advice: &str) -> Option<Finding> {
     let trend = trend(values)?;
     let change = match trend.drift {
-        drift if drift < 0.0 => format!("fell by {}", percent(drift)),
+        drift if drift < 0.0 => format!("fell by {}", percent(-drift)),
         drift if drift < 1.0 => format!("rose by {}", percent(drift)),
-        drift => format!("rose to {:.1} times what it was", 1.0 + drift),
+        drift => format!("rose {}", times(1.0 + drift)),
     };
     let note = format!("{name} {change} from the first third of the run to the last");
     let drifts = (trend.p < CHANCE || trend.step) && trend.drift.abs() > DRIFT && trend.change.abs() > least_change;

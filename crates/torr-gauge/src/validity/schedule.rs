@@ -2,7 +2,7 @@
 
 use super::exponential::exponential;
 use super::finding::{CHANCE, Criterion, Finding, round4};
-use super::format::{micros, percent};
+use crate::numbers::{micros, percent};
 use crate::result::{Arrivals, RunResult};
 
 /// The limit of the send lag's 99th percentile as a share of the median response time ...
@@ -21,12 +21,12 @@ pub(super) fn lag(run: &RunResult) -> Option<Finding> {
     let late = run.generator.send_lag_p99_us? as f64;
     let median = run.latency_us?.p50.unwrap_or(0) as f64;
     let limit = (LAG_SHARE * median).clamp(LAG_US.0, LAG_US.1).round();
-    let note = format!("1% of the requests were sent {} or more after they could have been", micros(late));
+    let note = format!("Torr sent 1% of the requests {} or more late", micros(late));
     Some(Finding::at_most(Criterion::SendLag, late, limit, note).or(NOT_ALONE))
 }
 
-const NOT_ALONE: &str = "the generator did not keep its schedule, so latency is not the service's alone: ask for less, or press from a \
-     machine with CPU to spare";
+const NOT_ALONE: &str =
+    "response times include Torr's own delays: lower the rate, or run Torr on a machine with free CPU";
 
 /// Judges the number of requests sent at a constant rate. `behind` tells that the generator was saturated or lagged.
 pub(super) fn rate(run: &RunResult, sent: u64, behind: bool) -> Option<Finding> {
@@ -47,7 +47,7 @@ pub(super) fn rate(run: &RunResult, sent: u64, behind: bool) -> Option<Finding> 
     let value = missed / due.max(1.0);
     let limit = round4(slack / due.max(1.0));
     let which = if missed < 0.0 { "fewer" } else { "more" };
-    let mut note = format!("{sent} {noun} were {verb} on schedule, {} {which} than asked for", percent(value));
+    let mut note = format!("{sent} {noun} were {verb} on schedule, {} {which} than scheduled", percent(value.abs()));
     let off = missed.abs() > slack;
     let (mut ok, mut advice) = (!off, "");
     if off && behind {
@@ -55,12 +55,12 @@ pub(super) fn rate(run: &RunResult, sent: u64, behind: bool) -> Option<Finding> 
     } else if off && missed < 0.0 && used >= run.plan.connections as u64 {
         // The requests wait for a connection: the service is saturated, or the connections are too few.
         ok = true;
-        note += &format!(": all {waiting}, so the service takes no more, or -c is too small");
+        note += &format!(": all {waiting}, so the service handles no more, or -c is too small");
     } else if off && missed < 0.0 && run.errors.unanswered() > 0 {
         ok = true;
-        note += ": connections were held back after failures";
+        note += ": Torr paused connections after failures";
     } else if off {
-        advice = "nothing was saturated, so this should not be: press again";
+        advice = "nothing was saturated, so this is unexpected: run again";
     }
     Some(Finding { ok, ..Finding::at_most(Criterion::Rate, value, limit, note) }.or(advice))
 }
@@ -74,7 +74,7 @@ pub(super) fn arrivals(run: &RunResult, gaps: &[u64]) -> Option<Finding> {
     let mean = run.plan.threads as f64 * 1e9 / run.plan.rate?;
     let fit = exponential(gaps, mean)?;
     let note = format!(
-        "the times between requests are off those of independent users by {} (Anderson-Darling: {:.1}, {} of them)",
+        "the gaps between requests differ from those of independent users by {} (Anderson-Darling: {:.1}, {} gaps)",
         percent(fit.distance),
         fit.a2,
         gaps.len()
@@ -82,6 +82,6 @@ pub(super) fn arrivals(run: &RunResult, gaps: &[u64]) -> Option<Finding> {
     let ok = fit.p >= CHANCE || fit.distance <= DISTANCE;
     Some(
         Finding { ok, p: Some(fit.p), ..Finding::at_most(Criterion::Arrivals, fit.distance, DISTANCE, note) }
-            .or("the generator bunched requests, so latency is not the service's alone: ask for less"),
+            .or("response times include Torr's own delays, since it sent requests in bunches: lower the rate"),
     )
 }

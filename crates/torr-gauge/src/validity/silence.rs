@@ -1,7 +1,7 @@
 //! A time without any response between or after busy ones: the service hung, crashed or was restarted.
 
 use super::finding::{Criterion, Finding};
-use super::format::seconds;
+use crate::numbers::seconds;
 use crate::result::RunResult;
 use crate::series::Point;
 
@@ -32,10 +32,10 @@ pub(super) fn silence(run: &RunResult) -> Option<Finding> {
     let (from, to) = longest_silence(&run.series).unwrap_or_default();
     let note = match to - from > 0.0 {
         true => format!("no response from {} to {} of the run", seconds(from), seconds(to)),
-        false => "responses in every interval from the first one on".to_owned(),
+        false => "a response in every interval since the first".to_owned(),
     };
     let finding = Finding::at_most(Criterion::Silence, to - from, SILENCE_S.max(SLOW * slow_s), note);
-    Some(finding.or("the service hung, crashed or was restarted: see its log; throughput is that of the whole time"))
+    Some(finding.or("the service hung, crashed or restarted: look at its log; throughput includes that time"))
 }
 
 /// Returns begin and end of the longest time without a response after the first one, in seconds. `None` if each interval has one.

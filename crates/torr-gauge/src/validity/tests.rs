@@ -164,7 +164,7 @@ fn a_kept_schedule_differs_from_one_that_was_not_kept() {
     assert!(of(&kept, Criterion::Rate).is_some_and(|rate| rate.value == 0.0));
     let late = open(plan(), at_ease(), 1000, 400_000, |_| ());
     assert_eq!(bad(&late), [Criterion::SendLag]);
-    assert!(of(&late, Criterion::SendLag).unwrap().advice.as_ref().unwrap().contains("not the service's alone"));
+    assert!(of(&late, Criterion::SendLag).unwrap().advice.as_ref().unwrap().contains("Torr's own delays"));
     // A tenth is missing, for no known reason.
     let missing = open(plan(), at_ease(), 900, 50_000, |_| ());
     assert_eq!(bad(&missing), [Criterion::Rate]);
@@ -173,7 +173,7 @@ fn a_kept_schedule_differs_from_one_that_was_not_kept() {
     let busy = ThreadCost { idle: Duration::ZERO, ..at_ease() };
     let behind = open(plan(), busy, 900, 50_000, |_| ());
     assert_eq!(bad(&behind), [Criterion::Rate, Criterion::Generator]);
-    assert!(of(&behind, Criterion::Rate).unwrap().advice.as_ref().unwrap().contains("not the service's alone"));
+    assert!(of(&behind, Criterion::Rate).unwrap().advice.as_ref().unwrap().contains("Torr's own delays"));
     // The service is why.
     let full = open(PlanSummary { connections: 5, ..plan() }, at_ease(), 900, 50_000, |_| ());
     assert_eq!(bad(&full), []);

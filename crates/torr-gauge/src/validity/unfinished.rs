@@ -1,7 +1,7 @@
 //! The requests in flight at the end of a closed loop, which bias the throughput of a short run.
 
 use super::finding::{Criterion, Finding};
-use super::format::percent;
+use crate::numbers::percent;
 use crate::result::RunResult;
 
 /// The limit of the share of requests without a response at the end. Each connection begins with one response time in
@@ -24,5 +24,5 @@ pub(super) fn unfinished(run: &RunResult) -> Option<Finding> {
         percent(share)
     );
     let finding = Finding::at_most(Criterion::Unfinished, share, UNFINISHED, note);
-    Some(finding.or("press longer, or begin with --warmup: what is in flight at both ends is even then"))
+    Some(finding.or("run longer, or add --warmup, which balances the requests in flight at begin and end"))
 }

@@ -217,7 +217,7 @@ fn advice(outcome: &Outcome, commands: &Commands) -> Vec<String> {
     let mut advice: Vec<String> = Vec::new();
     match outcome.kind {
         ResultKind::AtLeastGenerator => {
-            advice.push("press from a machine with CPU to spare, to find the service's limit".into())
+            advice.push("run Torr on a machine with free CPU, to find the service's limit".into())
         }
         ResultKind::AtLeastConnections => {
             advice.push(format!("allow more connections: --max-connections {}", outcome.max_connections * 4))

@@ -6,8 +6,8 @@ use crate::compare::outcome::Conclusion;
 use crate::compare::row::Row;
 use crate::invocation::Flag;
 use crate::turns::Ratio;
-use crate::words::{counted, percent, rate, time};
 use std::ops::RangeInclusive;
+use torr_gauge::numbers::{per_second, percent, plural, seconds};
 
 /// The share of the best throughput from which a number of workers is about as good.
 pub const ENOUGH: f64 = 0.97;
@@ -81,9 +81,9 @@ impl Advised<'_> {
 
     pub fn conclude(&self) -> Conclusion {
         let (chosen, rows) = (self.counts[self.chosen], self.rows);
-        let workers = counted(chosen, "worker");
+        let workers = plural(chosen as u64, "worker");
         let (all_same, still_grows) = (self.chosen == 0, self.still_grows());
-        let connections = counted(self.assignment.plan.connections, "connection");
+        let connections = plural(self.assignment.plan.connections as u64, "connection");
         let binds = self.binds(self.chosen);
         let summary = match all_same {
             _ if rows[self.best].mostly_fails() => {
@@ -92,7 +92,7 @@ impl Advised<'_> {
             _ if self.binds(0) => format!(
                 "The {connections} limit the throughput, not the workers: already with {} no request waits for one, so this says \
                  nothing of how many a heavier load needs.",
-                counted(self.counts[0], "worker")
+                plural(self.counts[0] as u64, "worker")
             ),
             _ if binds => format!(
                 "{workers} are as many as {connections} can keep at work: whether more workers bring more is unknown with so few \
@@ -109,14 +109,14 @@ impl Advised<'_> {
             format!(
                 "that is {} of what {connections} reach if no request waits for another: one on its own takes {}",
                 percent(share.min(1.0)),
-                time(alone)
+                seconds(alone)
             )
         });
         let because = [
-            Some(format!("{workers}: {}", rate(at.rps))),
+            Some(format!("{workers}: {}", per_second(at.rps))),
             at_work,
             self.fewer.map(|ratio| {
-                let fewer = counted(self.counts[self.chosen - 1], "worker");
+                let fewer = plural(self.counts[self.chosen - 1] as u64, "worker");
                 match ratio.is_one() {
                     true => {
                         format!(
@@ -128,8 +128,8 @@ impl Advised<'_> {
                 }
             }),
             (self.best != self.chosen).then(|| {
-                let most = counted(self.counts[self.best], "worker");
-                format!("the most is {} with {most}, {} as much", rate(best.rps), self.gain.in_words())
+                let most = plural(self.counts[self.best] as u64, "worker");
+                format!("the most is {} with {most}, {} as much", per_second(best.rps), self.gain.in_words())
             }),
             (!self.binds(0)).then(|| self.rule()),
         ];
@@ -148,7 +148,7 @@ impl Advised<'_> {
             (few && !binds).then(|| {
                 format!(
                     "only {} pressed it: give more with -c than there are workers",
-                    counted(self.assignment.plan.connections, "connection")
+                    plural(self.assignment.plan.connections as u64, "connection")
                 )
             }),
             (all_same && !binds).then(|| "if that is less than it should give, 'torr doctor' names what limits it".to_owned()),
@@ -174,7 +174,7 @@ impl Advised<'_> {
         };
         let agrees = |fits: bool| if fits { "and the curve agrees" } else { "but the curve does not agree" };
         let seen = used.map_or(String::new(), |used| {
-            format!("with {} a worker used {used:.2} CPUs: ", counted(self.counts[0], "worker"))
+            format!("with {} a worker used {used:.2} CPUs: ", plural(self.counts[0] as u64, "worker"))
         });
         match work {
             Work::Computes => format!(
