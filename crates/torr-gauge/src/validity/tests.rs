@@ -147,7 +147,7 @@ fn a_time_without_responses_is_reported_and_slow_responses_are_none() {
         of(&run, Criterion::Silence).map(|silence| (silence.ok, silence.note.clone()))
     };
     let crashed = silent(&|second| (if second < 8 { 1000 } else { 0 }, 500));
-    assert_eq!(crashed, Some((false, "no response from 8 s to 10 s of the run".into())));
+    assert_eq!(crashed, Some((false, "no response from 8.00 s to 10.0 s of the run".into())));
     let restarted = silent(&|second| (if second == 4 { 0 } else { 1000 }, 500));
     assert_eq!(restarted, Some((false, "no response from 4 s to 5 s of the run".into())));
     let late = silent(&|second| (if second < 3 { 0 } else { 1000 }, 500));
@@ -219,8 +219,7 @@ fn missing_resources_of_this_machine_are_reported() {
         let findings = judge(&run, &UnreportedFacts { sent: 0, gaps: &[], steal: None }).findings;
         findings.into_iter().find(|finding| finding.what == Criterion::Queued).map(|finding| finding.note)
     };
-    let note =
-        "the generator's threads waited for a CPU for 33% of the time, while other programs used it: rustc 1.50 CPUs";
+    let note = "Torr's threads waited for a CPU 33% of the time; busiest other programs: rustc 1.50 CPUs";
     assert_eq!(named(queued).as_deref(), Some(note));
     assert!(named(at_ease()).is_some_and(|note| !note.contains("rustc")), "nobody was in the way");
     let unknown = ThreadCost { queued: None, ..at_ease() };
