@@ -149,7 +149,7 @@ fn a_time_without_responses_is_reported_and_slow_responses_are_none() {
     let crashed = silent(&|second| (if second < 8 { 1000 } else { 0 }, 500));
     assert_eq!(crashed, Some((false, "no response from 8.00 s to 10.0 s of the run".into())));
     let restarted = silent(&|second| (if second == 4 { 0 } else { 1000 }, 500));
-    assert_eq!(restarted, Some((false, "no response from 4 s to 5 s of the run".into())));
+    assert_eq!(restarted, Some((false, "no response from 4.00 s to 5.00 s of the run".into())));
     let late = silent(&|second| (if second < 3 { 0 } else { 1000 }, 500));
     assert!(late.is_some_and(|(ok, _)| ok), "what was not there at the start has not fallen silent");
     let in_step = silent(&|second| (if second % 3 == 2 { 1000 } else { 0 }, 3_000_000));
