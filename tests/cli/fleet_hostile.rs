@@ -148,7 +148,7 @@ fn a_ceiling_and_a_name_that_cannot_be_are_refused_in_a_line() {
     for (field, value, why) in [
         ("ceiling", json!(1e308), "'ceiling' must be 0.001 to 1000000000"),
         ("ceiling", json!(-5), "'ceiling' must be"),
-        ("cores", json!(u64::MAX), "'cores' must be 1 to 65536"),
+        ("cores", json!(u64::MAX), "'cores' must be 1 to 4096"),
         ("agent", json!(HOSTILE), "is no name of letters"),
         ("agent", json!("a.b"), "is no name of letters"),
         ("run", json!(">"), "is no name of letters"),

@@ -1,4 +1,4 @@
-//! Runs take the time that was asked for, and no longer.
+//! Runs take the time that they were given, and no longer.
 
 use torr_test_support::alone;
 use torr_test_support::measured::measured;
@@ -7,7 +7,7 @@ use torr_test_support::quiet;
 use torr_test_support::script::{OK, Script, answering};
 
 #[test]
-fn runs_take_no_longer_than_was_asked_for() {
+fn runs_take_no_longer_than_they_were_given() {
     let _alone = alone();
     let server = Script::start(answering(OK));
     let silent = Script::start(|client| while client.request().is_some() {});

@@ -130,7 +130,8 @@ fn a_worker_that_stands_still_holds_up_its_own_connections_only() {
     let mut clients: Vec<_> = (0..CLIENTS).map(|_| server.client()).collect();
     clients.iter_mut().for_each(|client| assert_eq!(client.get("/").status, 200));
     stop(still);
-    let others = clients.iter().filter(|client| !has_connection(still, client.address())).count();
+    let address = server.address.parse().expect("it is an address");
+    let others = clients.iter().filter(|client| !has_connection(still, client.address(), address)).count();
     assert!(others > 0 && others < CLIENTS, "{others} of {CLIENTS} connections are the other worker's");
     let (tell, answered) = channel();
     let waiting: Vec<_> = clients

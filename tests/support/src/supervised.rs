@@ -144,12 +144,12 @@ pub fn sockets(pid: u32) -> usize {
     links.filter(|link| fs::read_link(link.path()).is_ok_and(|to| to.to_string_lossy().starts_with("socket:"))).count()
 }
 
-/// Returns whether a process has the server's end of a client's connection, which goes by the client's address.
-pub fn has_connection(pid: u32, client: SocketAddr) -> bool {
+/// Returns whether a process has the server's end of a connection, which goes by the addresses of both sides.
+pub fn has_connection(pid: u32, client: SocketAddr, server: SocketAddr) -> bool {
     // A list that others change while it is read can lack a socket.
     let row = wait_until("the kernel to list the server's end", || {
         let rows = procfs::net::tcp().expect("the kernel lists its sockets");
-        rows.into_iter().find(|row| row.remote_address == client)
+        rows.into_iter().find(|row| (row.remote_address, row.local_address) == (client, server))
     });
     let of_process = procfs::process::Process::new(pid as i32).and_then(|process| process.fd());
     let mut descriptors = of_process.expect("the process lives").flatten();
