@@ -103,7 +103,7 @@ fn errors_are_counted_and_shown_without_control_characters() {
     let mut view = view();
     let (progress, result) = seconds(4, Some("the server sent \u{1b}[2J\u{7}\u{202e}something"));
     view.update(progress, Arc::new(result));
-    shows(&view, &["first error: read: the server sent \\u{1b}[2J", "4 (0.0% of requests)"]);
+    shows(&view, &["first error: read: the server sent \\u{1b}[2J", "4 (0.01% of requests)"]);
     for size in SIZES {
         assert!(screen(&view, size).iter().all(|line| !line.chars().any(|c| c.is_control() || c == '\u{202e}')));
     }
