@@ -299,10 +299,12 @@ mod tests {
                 let text = format!("before: {spelled}").into_bytes();
                 let cut = 8 + cut.index(spelled.len());
                 let masked = some.mask_beginning(&text[..cut]).into_owned();
-                // Up to three characters of base64 stand for less than what is looked for, and the name before is no secret.
-                let left = masked.len().saturating_sub("before: ***".len());
+                // A first escape that is cut, such as `\u00`, and up to three characters of base64 stand for less than what is
+                // looked for; the name before is no secret.
+                let shown = String::from_utf8_lossy(&masked).replace("***", "");
+                let left = shown.len().saturating_sub("before: ".len());
                 let name = if spelled.starts_with("dXNlcjp") { "dXNlcjp".len() } else { 0 };
-                prop_assert!(left <= name + 3, "{:?} of {spelled}", String::from_utf8_lossy(&masked));
+                prop_assert!(left <= name + 5, "{:?} of {spelled}", String::from_utf8_lossy(&masked));
             }
             let text = &secret.as_bytes()[..secret.len() - 1];
             prop_assert!(Haystack::of_beginning(&[b"x ", text].concat()).may_hold(secret.as_bytes()));
