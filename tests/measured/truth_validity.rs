@@ -75,7 +75,7 @@ fn a_generator_that_cannot_keep_its_schedule_says_so_and_does_not_blame_the_serv
         let ended = torr(&[&args[..], &[&server.url("/")]].concat());
         assert_eq!(ended.code, Some(0), "{ended:?}");
         let cautions: Vec<_> = ended.stdout.lines().filter(|line| line.trim_start().starts_with("caution ")).collect();
-        assert!(cautions.iter().any(|line| line.contains("latency is not the service's alone")), "{}", ended.stdout);
+        assert!(cautions.iter().any(|line| line.contains("include Torr's own delays")), "{}", ended.stdout);
     });
 }
 
@@ -111,7 +111,7 @@ fn what_was_not_measured_is_named() {
             .lines()
             .find(|line| line.contains("100 response times"))
             .unwrap_or_else(|| panic!("{ended:?}"));
-        assert!(line.contains("p99, p99.9, p99.99 left out") && line.contains("press longer"), "{line}");
+        assert!(line.contains("p99, p99.9, p99.99 left out") && line.contains("run longer"), "{line}");
         let result = torr_json(&["-n", "1000", "-c", "4", &server.url()]);
         assert_eq!(finding(&result, "samples")["ok"], true, "{result}");
         assert!(result["latency_us"]["p99_9"].is_null(), "{result}");
