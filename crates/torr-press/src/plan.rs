@@ -35,7 +35,7 @@ pub struct Plan {
     pub work: Work,
     /// The further servers that users' requests go to, numbered from 1; the one that the plan itself describes has number
     /// 0. Each user has a connection of its own to each. Behind them come the servers that the users learn of
-    /// ([`Users::learnt`]).
+    /// ([`Users::learnt`](crate::users::Users::learnt)).
     pub further: Vec<Destination>,
     /// The inspection of responses.
     pub inspection: Inspection,
