@@ -126,7 +126,7 @@ fn acknowledgements_that_are_waited_for_are_not_named_where_a_lock_is_what_limit
         let ended = torr(&args);
         let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
         quiet!(diagnosis["verdict"]["factor"] != "delayed-ack", "{}", diagnosis["verdict"]);
-        quiet!(remarks(&diagnosis, "for a delayed acknowledgement"), "no such remark: {}", diagnosis["verdict"]);
+        quiet!(remarks(&diagnosis, "with immediate acknowledgements"), "no such remark: {}", diagnosis["verdict"]);
     });
 }
 
