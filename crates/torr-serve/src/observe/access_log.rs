@@ -15,7 +15,7 @@ pub(crate) use format::{Entry, RequestLine};
 pub use settings::{LogFormat, LogTarget};
 
 use crate::observe::notice;
-use crate::observe::output::Output;
+use crate::observe::output::{Output, count};
 use dates::Dates;
 use losses::Losses;
 use std::io::{self, ErrorKind};
@@ -119,10 +119,6 @@ impl Drop for OpenLog {
             self.warn(&report);
         }
     }
-}
-
-fn count(lines: &[u8]) -> u64 {
-    lines.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
 /// The size in bytes at which a worker's buffer is written.

@@ -9,6 +9,7 @@
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, OFlags, fstat};
+use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -126,13 +127,16 @@ impl Output {
     }
 
     /// Writes with one system call, repeated if a signal interrupts it.
-    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+    fn write(&self, mut bytes: &[u8]) -> io::Result<usize> {
         if self.blocks {
             let mut room = [PollFd::new(&self.file, PollFlags::OUT)];
-            // Another process may take the room before the write.
-            if poll(&mut room, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? == 0 {
-                return Err(ErrorKind::WouldBlock.into());
-            }
+            // Another process may take the room before the write. A signal interrupts only where there is no room.
+            match poll(&mut room, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+                Ok(0) | Err(Errno::INTR) => return Err(ErrorKind::WouldBlock.into()),
+                polled => polled?,
+            };
+            // A pipe that is ready has room for so many bytes at least; a longer write would wait for more.
+            bytes = &bytes[..bytes.len().min(PIPE_BUF)];
         }
         loop {
             let written = match self.kind {
@@ -146,6 +150,11 @@ impl Output {
             }
         }
     }
+}
+
+/// Returns the number of lines.
+pub(super) fn count(lines: &[u8]) -> u64 {
+    lines.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
 fn kind(file: impl AsFd) -> io::Result<FileType> {

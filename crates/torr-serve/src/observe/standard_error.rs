@@ -4,7 +4,7 @@
 //! nor replace a worker, and a worker would not serve. Lines that standard error does not take at once are sent by a thread that
 //! waits instead, in their order. Beyond a bound, lines are dropped and counted.
 
-use super::output::Output;
+use super::output::{Output, count};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -46,7 +46,7 @@ struct Lines {
 struct State {
     output: Output,
     waiting: Vec<u8>,
-    /// The number of writes that were dropped since the last report.
+    /// The number of lines that were dropped since the last report.
     dropped: u64,
     /// Whether a thread sends what waits.
     is_sent: bool,
@@ -61,11 +61,11 @@ impl Lines {
 
     fn write(self: &Arc<Self>, lines: &[u8]) {
         let mut state = self.lock();
-        if state.is_sent && state.waiting.len() + lines.len() > MOST_WAITING {
-            state.dropped += 1;
-            return;
+        if !state.waiting.is_empty() && state.waiting.len() + lines.len() > MOST_WAITING {
+            state.dropped += count(lines);
+        } else {
+            state.waiting.extend_from_slice(lines);
         }
-        state.waiting.extend_from_slice(lines);
         if state.is_sent || state.put() {
             return;
         }
@@ -87,7 +87,7 @@ impl Lines {
                 return;
             }
             let dropped = std::mem::take(&mut state.dropped);
-            state.waiting = format!("torr-serve: standard error was not read, {dropped} lines were dropped\n").into();
+            state.waiting = format!("torr-serve: standard error was not read; lines dropped: {dropped}\n").into();
         }
     }
 
