@@ -14,20 +14,27 @@ impl Setting {
                 let (name, value) = value.split_once(':').unwrap_or((value, ""));
                 redact::is_secret_field(name) && !value.trim().is_empty() && !value.contains("{{")
             }
-            Secret::Json => serde_json::from_str(value).is_ok_and(|json| has_secret_member(&json)),
+            Secret::Json => names_secret_member(value),
             Secret::Url => hides(value),
-            // As parameters of a URL's query, whose names tell secrets.
-            Secret::Parameters => hides(&format!("http://host/?{value}")),
+            // As parameters of a URL's query, whose names tell secrets, or as JSON.
+            Secret::Parameters => hides(&format!("http://host/?{value}")) || names_secret_member(value),
         }
     }
 }
 
+/// Returns whether a text has a secret member of a JSON object. JSON with placeholders, and a piece of it, cannot be parsed, but
+/// names of members in it are read all the same; what can be parsed may spell a name with escapes.
+fn names_secret_member(text: &str) -> bool {
+    let pieces: Vec<_> = text.split('"').collect();
+    let is_named = |two: &[&str]| redact::is_secret_parameter(two[0]) && two[1].trim_start().starts_with(':');
+    pieces.windows(2).any(is_named) || serde_json::from_str(text).is_ok_and(|json| has_secret_member(&json))
+}
+
 fn has_secret_member(json: &serde_json::Value) -> bool {
     match json {
-        serde_json::Value::Object(members) => members.iter().any(|(name, value)| {
-            let parameter = format!("http://host/?{name}=x");
-            (!value.is_object() && redact::url(&parameter) != parameter) || has_secret_member(value)
-        }),
+        serde_json::Value::Object(members) => {
+            members.iter().any(|(name, value)| redact::is_secret_parameter(name) || has_secret_member(value))
+        }
         serde_json::Value::Array(elements) => elements.iter().any(has_secret_member),
         _ => false,
     }
@@ -56,6 +63,11 @@ mod tests {
             ("variable", "host=b", false),
             ("json-body", r#"{"user": {"password": "x"}}"#, true),
             ("json-body", r#"{"user": {"name": "x"}}"#, false),
+            ("json-body", r#"{"id": {{seq}}, "password": "x"}"#, true),
+            ("json-body", r#""password" : "x"}"#, true),
+            ("json-body", r#"{"pass\u0077ord": "x"}"#, true),
+            ("json-body", r#"{"kind": "password"}"#, false),
+            ("data", r#"{"password":"x"}"#, true),
             ("duration", "10s", false),
         ] {
             let setting = find(name).unwrap_or_else(|| panic!("{name} is no setting"));

@@ -59,12 +59,6 @@ pub fn words(flag: &Given, variables: &mut Vec<(String, String)>) -> Vec<String>
     let mut words = vec![flag.name.clone()];
     let Some(value) = &flag.value else { return words };
     let secret = flag.setting().map_or(Secret::Nothing, |setting| setting.secret);
-    if !matches!(secret, Secret::Whole(_) | Secret::Field)
-        && let Some(variable) = hidden(&flag.id, &flag.name, value, variables)
-    {
-        words.push(variable);
-        return words;
-    }
     let field = (secret == Secret::Field).then(|| value.split_once(':')).flatten().filter(|(name, _)| is_secret(name));
     let word = match (secret, field) {
         (Secret::Whole(name), _) => format!("\"${}\"", variable(name, &flag.name, variables)),
@@ -74,9 +68,12 @@ pub fn words(flag: &Given, variables: &mut Vec<(String, String)>) -> Vec<String>
             let variable = variable(&format!("TORR_{upper}"), &format!("the field {name}"), variables);
             format!("\"{name}: ${variable}\"")
         }
-        // A value that looks like a flag is taken for one, unless it is joined to its own.
-        (_, None) if value.starts_with('-') => return vec![format!("{}={}", flag.name, quoted(value))],
-        (_, None) => quoted(value),
+        (_, None) => match hidden(&flag.id, &flag.name, value, variables) {
+            Some(variable) => variable,
+            // A value that looks like a flag is taken for one, unless it is joined to its own.
+            None if value.starts_with('-') => return vec![format!("{}={}", flag.name, quoted(value))],
+            None => quoted(value),
+        },
     };
     words.push(word);
     words
@@ -124,6 +121,13 @@ mod tests {
             .iter()
             .fold(command.to_owned(), |text, (name, value)| text.replace(&format!("${name}\""), &format!("{value}\"")));
         shlex::split(&filled).expect("its quotes are closed")
+    }
+
+    #[test]
+    fn a_field_whose_name_a_shell_could_change_is_hidden_as_a_whole() {
+        let again = invocation(&parsed(&["http://h/", "-H", "X.Api.Key: s3cret"]));
+        let command = again.press(&[]);
+        assert!(command.ends_with("--header \"$TORR_HEADER\""), "{command}");
     }
 
     #[test]

@@ -3,11 +3,25 @@
 use torr_gauge::redact;
 use torr_load::find;
 
-/// Arguments of commands that are or have URLs, or are commands of a server with URLs in them.
-const WITH_URLS: [&str; 9] = ["a", "b", "database", "databases", "served_at", "tls", "url", "versions", "via"];
-
-/// Returns whether an argument of any command is a secret or has one in it.
+/// Returns whether an argument of any command is a secret or has one in it. One that is no setting may be a URL, or a command of a
+/// server with URLs in it.
 pub fn hides(id: &str, value: &str) -> bool {
-    let is_hidden = || redact::url(value) != value || redact::line(value) != redact::printable(value.trim_end());
-    find(id).is_some_and(|setting| setting.is_secret(value)) || (WITH_URLS.contains(&id) && is_hidden())
+    match find(id) {
+        Some(setting) => setting.is_secret(value),
+        None => redact::url(value) != value || redact::line(value) != redact::printable(value.trim_end()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_found_in_any_argument() {
+        for (value, expected) in
+            [("http://u:s3cret@h/", true), ("http://h/?token=s3cret", true), ("plain", false), ("p99<50ms", false)]
+        {
+            assert_eq!(hides("argument", value), expected, "{value}");
+        }
+    }
 }
