@@ -48,6 +48,7 @@ fn a_plan_is_the_command_line_that_it_was_made_of() {
         &[url, "-r", "1k", "--coalesce", "0", "--timestamps", "user", "--quick-ack"],
         &[url, "-r", "1k", "--coalesce", "300us", "--timestamps", "kernel"],
         &[url, "--script", "a.lua"],
+        &[url, "x", "y z", "--script", "a.lua"],
         &[url, "--no-keepalive", "-I", "-L"],
         &[
             url,

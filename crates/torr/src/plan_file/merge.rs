@@ -144,7 +144,10 @@ impl Merged {
     fn load_without(&self, left_out: Option<usize>) -> Load {
         let kept = self.given().enumerate().filter(|(at, _)| Some(*at) != left_out).map(|(_, given)| given);
         let mut load = Load::of(kept).expect("each setting has taken its value before");
-        load.arguments.clone_from(&self.arguments);
+        load.take_arguments();
+        if !self.arguments.is_empty() {
+            load.arguments.clone_from(&self.arguments);
+        }
         load
     }
 
@@ -241,5 +244,7 @@ fn work(plan: &PlanFile, targets: &[Given], flags: &[Given]) -> Work {
     };
     let mut all = plan.entries.iter().map(|entry| &entry.given).chain(flags);
     let has_script = all.any(|given| given.id == "script");
-    TargetKind::of(&targets).ok().and_then(|kind| kind.work(has_script)).unwrap_or(Work::Sessions)
+    // What stands behind the URL of a script are the script's arguments.
+    let targets = if has_script { &targets[..targets.len().min(1)] } else { &targets[..] };
+    TargetKind::of(targets).ok().and_then(|kind| kind.work(has_script)).unwrap_or(Work::Sessions)
 }

@@ -16,7 +16,7 @@ const WIDTH: usize = 100;
 /// If a plan cannot say the same.
 pub fn text(load: &Load) -> Result<String, CliError> {
     in_turns(load)?;
-    let given = load.given();
+    let given = with_arguments(load).given();
     let mut text = HEAD.to_owned();
     let mut heading = None;
     for of_one in given.chunk_by(|one, next| one.id == next.id) {
@@ -31,6 +31,13 @@ pub fn text(load: &Load) -> Result<String, CliError> {
         text.push_str(&lines(setting, of_one));
     }
     Ok(text)
+}
+
+/// Returns the load with a script's arguments behind its URL, as a plan has them.
+fn with_arguments(load: &Load) -> Load {
+    let mut whole = load.clone();
+    whole.targets.append(&mut whole.arguments);
+    whole
 }
 
 /// Returns the lines for the values of one setting.
