@@ -2,7 +2,7 @@
 
 use crate::load::Load;
 use crate::setting::{Fleet, Setting};
-use crate::settings::SETTINGS;
+use crate::settings::{SETTINGS, find};
 use crate::values::Stages;
 use std::fmt;
 use thiserror::Error;
@@ -120,7 +120,7 @@ impl Load {
 
     /// Returns whether a setting is given.
     pub fn has(&self, name: &str) -> bool {
-        SETTINGS.iter().any(|setting| setting.name == name && setting.is_in(self))
+        find(name).is_some_and(|setting| setting.is_in(self))
     }
 
     /// Returns the name of the given setting that makes an open loop.

@@ -43,7 +43,7 @@ pub fn given<'a>(known: impl Iterator<Item = &'a Arg>, matches: &ArgMatches) -> 
     in_order(known.flat_map(|arg| {
         let name = arg.get_long().map(|long| format!("--{long}")).unwrap_or_default();
         let (takes_values, delimiter) = (arg.get_action().takes_values(), arg.get_value_delimiter());
-        occurrences(arg.get_id().as_str(), &name, takes_values, delimiter, matches)
+        of_argument(arg.get_id().as_str(), &name, takes_values, delimiter, matches)
     }))
 }
 
@@ -51,7 +51,7 @@ pub fn given<'a>(known: impl Iterator<Item = &'a Arg>, matches: &ArgMatches) -> 
 pub(crate) fn given_of(settings: impl Iterator<Item = &'static Setting>, matches: &ArgMatches) -> Vec<Given> {
     in_order(settings.flat_map(|setting| {
         let Given { id, name, .. } = Given::of(setting, None);
-        occurrences(&id, &name, setting.kind != Kind::Switch, None, matches)
+        of_argument(&id, &name, setting.kind != Kind::Switch, None, matches)
     }))
 }
 
@@ -61,39 +61,61 @@ fn in_order(found: impl Iterator<Item = (usize, Given)>) -> Vec<Given> {
     found.into_iter().map(|(_, given)| given).collect()
 }
 
-/// Returns all occurrences of an argument with their positions on the command line.
-fn occurrences(
+/// Returns what was given for an argument, with the positions on the command line.
+fn of_argument(
     id: &str,
     name: &str,
     takes_values: bool,
     delimiter: Option<char>,
     matches: &ArgMatches,
 ) -> Vec<(usize, Given)> {
-    if matches.try_contains_id(id).is_err() || matches.value_source(id) != Some(ValueSource::CommandLine) {
-        return vec![];
-    }
     let given = |value| Given { id: id.to_owned(), name: name.to_owned(), value };
-    if !takes_values {
-        return matches.index_of(id).map(|at| (at, given(None))).into_iter().collect();
-    }
-    let mut indices = matches.indices_of(id).into_iter().flatten();
     let mut found = vec![];
-    for values in matches.get_raw_occurrences(id).into_iter().flatten() {
-        let values: Vec<_> = values.map(|value| value.to_string_lossy().into_owned()).collect();
-        let at: Vec<_> = indices.by_ref().take(values.len().max(1)).collect();
-        let first = at.iter().min().copied().unwrap_or_default();
+    for one in occurrences(id, takes_values, matches) {
+        let first = one.first();
         match delimiter {
             // The value may be left out.
-            _ if values.is_empty() => found.push((first, given(None))),
+            _ if one.values.is_empty() => found.push((first, given(None))),
             // Values that were split at a delimiter have an index each.
-            Some(delimiter) => found.push((first, given(Some(values.join(&delimiter.to_string()))))),
-            None => found.extend(
-                values
-                    .into_iter()
-                    .enumerate()
-                    .map(|(number, value)| (at.get(number).copied().unwrap_or(first), given(Some(value)))),
-            ),
+            Some(delimiter) => found.push((first, given(Some(one.values.join(&delimiter.to_string()))))),
+            None => {
+                let at = one.positions.into_iter().chain(std::iter::repeat(first));
+                found.extend(at.zip(one.values).map(|(at, value)| (at, given(Some(value)))));
+            }
         }
     }
     found
+}
+
+/// One occurrence of an argument on a command line.
+pub struct Occurrence {
+    /// The positions of its values, or of the flag.
+    positions: Vec<usize>,
+    /// The values, none for a switch and where the value was left out.
+    pub values: Vec<String>,
+}
+
+impl Occurrence {
+    /// Returns the first of its positions.
+    pub fn first(&self) -> usize {
+        self.positions.iter().min().copied().unwrap_or_default()
+    }
+}
+
+/// Returns all occurrences of an argument on a command line; none of one that the command has not.
+pub fn occurrences(id: &str, takes_values: bool, matches: &ArgMatches) -> Vec<Occurrence> {
+    if matches.try_contains_id(id).is_err() || matches.value_source(id) != Some(ValueSource::CommandLine) {
+        return vec![];
+    }
+    if !takes_values {
+        let occurrence = |at| Occurrence { positions: vec![at], values: vec![] };
+        return matches.index_of(id).map(occurrence).into_iter().collect();
+    }
+    let mut indices = matches.indices_of(id).into_iter().flatten();
+    let all = matches.get_raw_occurrences(id).into_iter().flatten();
+    all.map(|values| {
+        let values: Vec<_> = values.map(|value| value.to_string_lossy().into_owned()).collect();
+        Occurrence { positions: indices.by_ref().take(values.len().max(1)).collect(), values }
+    })
+    .collect()
 }

@@ -25,7 +25,7 @@ pub mod values;
 pub use check::{Mistake, Work};
 pub use data_kind::DataKind;
 pub use file_source::{FileSource, FilesByPath};
-pub use given::{Given, given};
+pub use given::{Given, Occurrence, given, occurrences};
 pub use grammar::{OnlyVariables, RequestAndWay, Sent};
 pub use load::Load;
 pub use parsed::Parsed;

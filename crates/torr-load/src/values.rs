@@ -180,6 +180,11 @@ pub fn tls_resumption(text: &str) -> Result<TlsResumption, String> {
     choice(text, &[("on", TlsResumption::On), ("off", TlsResumption::Off), ("full", TlsResumption::Full)])
 }
 
+/// Parses the latest version of TLS.
+pub fn tls_max(text: &str) -> Result<&'static str, String> {
+    choice(text, &[("1.2", "1.2"), ("1.3", "1.3")])
+}
+
 fn choice<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
     choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();

@@ -8,7 +8,7 @@ use crate::flags::{request, variables};
 use crate::press;
 use crate::script::{self, Script, ScriptSettings};
 use crate::session::{self, Given};
-use crate::target::TargetKind;
+use crate::target::{TargetKind, plan_as_target};
 use std::path::Path;
 use std::process::ExitCode;
 use torr_load::Load;
@@ -50,9 +50,7 @@ impl Base {
                 let plan = session::base(file, given.clone(), load)?;
                 Ok(Self { plan, options: Options::default(), given, script: None })
             }
-            (TargetKind::Plan(path), _) => {
-                Err(CliError::Usage(format!("'{}' is a plan, and the target of a plan cannot be one", path.display())))
-            }
+            (TargetKind::Plan(path), _) => Err(plan_as_target(&path)),
         }
     }
 

@@ -16,13 +16,13 @@ use crate::fronts;
 use crate::output;
 use crate::plan_file::{self, Merged};
 use crate::sink;
-use crate::target::{RunFile, TargetKind};
+use crate::target::{RunFile, TargetKind, plan_as_target};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use grammar::{Cli, Command};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use torr_fronts::Front;
 use torr_gauge::redact;
@@ -229,10 +229,6 @@ fn loaded(load: Load, kind: TargetKind) -> Result<Ready, CliError> {
         TargetKind::Plan(path) => return Err(plan_as_target(&path)),
     };
     Ok(Ready::Target(Box::new(load), loaded))
-}
-
-fn plan_as_target(path: &Path) -> CliError {
-    CliError::Usage(format!("'{}' is a plan, and the target of a plan cannot be one", path.display()))
 }
 
 /// Returns the mistake of giving the address of `--dashboard` as a word of its own, which is taken for a target.

@@ -1,12 +1,11 @@
 //! The user's command line as results keep it: it can be run again, has no secrets, and writes no outputs.
 
 use crate::again;
-use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use serde::Serialize;
 use std::sync::OnceLock;
 use torr_doctor::quoted;
-use torr_load::{Given, Load, find};
+use torr_load::{Given, Load, find, occurrences};
 
 /// Arguments of commands that a repetition does not need: outputs, views, and what is read from the environment. Settings of a load
 /// tell it by their rows.
@@ -66,7 +65,7 @@ fn words_of(load: &Load) -> Vec<String> {
         .collect();
     if !load.arguments.is_empty() {
         words.push("--".to_owned());
-        words.extend(load.arguments.iter().map(|argument| quoted(argument)));
+        words.extend(load.arguments.iter().map(|argument| again::word("argument", argument, &mut variables)));
     }
     words
 }
@@ -107,21 +106,11 @@ pub fn of_command(grammar: &Command, matches: &ArgMatches, load: Option<&Load>) 
 /// Returns each occurrence of an argument on the command line, with its position and its values.
 fn raw(arg: &Arg, matches: &ArgMatches) -> Vec<(usize, Vec<String>)> {
     let id = arg.get_id().as_str();
-    let is_left_out = LEFT_OUT.contains(&id) || find(id).is_some_and(|setting| !setting.repeats);
-    if is_left_out || matches.value_source(id) != Some(ValueSource::CommandLine) {
+    if LEFT_OUT.contains(&id) || find(id).is_some_and(|setting| !setting.repeats) {
         return Vec::new();
     }
-    if !arg.get_action().takes_values() {
-        return matches.index_of(id).map(|at| (at, Vec::new())).into_iter().collect();
-    }
-    let mut indices = matches.indices_of(id).into_iter().flatten();
-    let mut found = Vec::new();
-    for values in matches.get_raw_occurrences(id).into_iter().flatten() {
-        let values: Vec<_> = values.map(|value| value.to_string_lossy().into_owned()).collect();
-        let at = indices.by_ref().take(values.len().max(1)).min().unwrap_or(0);
-        found.push((at, values));
-    }
-    found
+    let all = occurrences(id, arg.get_action().takes_values(), matches);
+    all.into_iter().map(|one| (one.first(), one.values)).collect()
 }
 
 fn flag_words(flag: &Arg, values: &[String], variables: &mut Vec<(String, String)>) -> Vec<String> {

@@ -107,6 +107,11 @@ pub fn is_plan(text: &str) -> bool {
     !text.contains("://") && ending(text) == Some(Ending::Plan)
 }
 
+/// Returns the mistake of giving a plan as the target of a plan.
+pub fn plan_as_target(path: &Path) -> CliError {
+    CliError::Usage(format!("'{}' is a plan, and the target of a plan cannot be one", path.display()))
+}
+
 fn sessions(words: Vec<Word<'_>>) -> Result<Vec<RunFile>, CliError> {
     let urls: Vec<_> = words.iter().filter_map(Word::url).collect();
     let mut files = Vec::new();

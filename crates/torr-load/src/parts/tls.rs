@@ -15,7 +15,7 @@ pub struct TlsPart {
     pub sni: Option<String>,
     pub tlsv1_2: bool,
     pub tlsv1_3: bool,
-    pub tls_max: Option<String>,
+    pub tls_max: Option<Parsed<&'static str>>,
     pub tls_resumption: Option<Parsed<TlsResumption>>,
     /// Where the file of `cacert` comes from, which is no setting.
     pub files: FileSource,

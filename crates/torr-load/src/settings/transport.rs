@@ -3,7 +3,7 @@
 use crate::field::{Field, all_parsed, file, parsed, switch, text, texts};
 use crate::parts::transport::resolved;
 use crate::setting::{Fleet, Kind, Part, Reads, Secret, Setting, Times, setting};
-use crate::values::{depth, tls_resumption};
+use crate::values::{depth, tls_max, tls_resumption};
 
 const ASSERTS: &str = "'HTTP 200' and [Asserts] say it in the file";
 
@@ -13,10 +13,7 @@ pub const ROWS: &[Setting] = &[
             load.transport.bind.extend(text.split(',').map(str::to_owned));
             Ok(())
         },
-        get: |load| match &load.transport.bind[..] {
-[] => Vec::new(),
-all => vec![all.join(",")],
-},
+        get: |load| load.transport.bind.chunks(usize::MAX).map(|all| all.join(",")).collect(),
     })
     .times(Times::Many)
     .help(
@@ -73,15 +70,8 @@ all => vec![all.join(",")],
     setting(Part::Tls, "tlsv1.3", Kind::Switch, switch!(transport.tls.tlsv1_3))
         .help("Use TLS 1.3 or later")
         .excludes(&["tls-max"]),
-    setting(Part::Tls, "tls-max", Kind::Choice("VERSION", &["1.2", "1.3"]), Field {
-        set: |load, text| {
-            let is_known = ["1.2", "1.3"].contains(&text);
-            load.transport.tls.tls_max = is_known.then(|| text.to_owned());
-            if is_known { Ok(()) } else { Err("it is one of 1.2, 1.3".into()) }
-        },
-        get: |load| load.transport.tls.tls_max.iter().cloned().collect(),
-    })
-    .help("Use no later TLS version than this"),
+    setting(Part::Tls, "tls-max", Kind::Choice("VERSION", &["1.2", "1.3"]), parsed!(transport.tls.tls_max, tls_max))
+        .help("Use no later TLS version than this"),
     setting(
         Part::Tls,
         "tls-resumption",

@@ -14,7 +14,7 @@ pub fn settings(part: &TlsPart, target: &Target) -> TlsSettings {
             None => Roots::System,
         },
         identity: part.cert.clone().map(|cert| (cert.clone(), part.key.clone().unwrap_or(cert))),
-        versions: match (part.tlsv1_3, part.tls_max.as_deref()) {
+        versions: match (part.tlsv1_3, part.tls_max.as_deref().copied()) {
             (true, _) => Versions::Tls13,
             (false, Some("1.2")) => Versions::Tls12,
             _ => Versions::Both,

@@ -43,7 +43,6 @@ impl FleetLoad {
     pub fn of(mut load: Load) -> Result<Self, CliError> {
         let kept = Arc::default();
         load.take_files_from(&FileSource::Kept(Arc::clone(&kept)));
-        load.check_for_fleet().map_err(CliError::usage)?;
         let mut sent = load.travelling();
         let Planned { plan, variables, teardown, script } = match (TargetKind::of(&load.targets)?, &load.script) {
             (TargetKind::Url(url), None) => {
