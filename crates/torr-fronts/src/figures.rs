@@ -13,6 +13,11 @@ pub fn failed(measured: &Measurement) -> u64 {
     measured.total.failures.total()
 }
 
+/// Returns the note that responses count as failures, where there are such.
+pub fn status_note(measured: &Measurement) -> Option<String> {
+    (measured.result.errors.status > 0).then(|| "responses with status 400 and above count as failures".into())
+}
+
 /// Returns the number of responses with a status below 400, and the number of all other requests that have ended.
 pub fn outcome(measured: &Measurement) -> (u64, u64) {
     let result = &measured.result;

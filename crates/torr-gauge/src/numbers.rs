@@ -54,26 +54,22 @@ pub fn mean(count: f64) -> String {
 
 /// Formats bytes in decimal units: `999 B`, `1.23 MB`.
 pub fn bytes(n: f64) -> String {
-    let mut n = n;
-    for unit in ["B", "kB", "MB", "GB"] {
-        if n < 999.5 {
-            return if unit == "B" { format!("{n:.0} B") } else { format!("{} {unit}", three_digits(n)) };
-        }
-        n /= 1e3;
-    }
-    format!("{} TB", three_digits(n))
+    in_unit(n, &["B", "kB", "MB", "GB", "TB"])
 }
 
 /// Formats bytes per second as bits per second: `19.2 Mbit/s`.
 pub fn bits(bytes_per_second: f64) -> String {
-    let mut n = bytes_per_second * 8.0;
-    for unit in ["bit/s", "kbit/s", "Mbit/s"] {
-        if n < 999.5 {
-            return if unit == "bit/s" { format!("{n:.0} {unit}") } else { format!("{} {unit}", three_digits(n)) };
-        }
+    in_unit(bytes_per_second * 8.0, &["bit/s", "kbit/s", "Mbit/s", "Gbit/s"])
+}
+
+/// Formats a number in the first unit in which it has three digits at most, or in the last one. Each is 1,000 of the one before.
+fn in_unit(n: f64, units: &[&str]) -> String {
+    let (mut n, mut at) = (n, 0);
+    while n >= 999.5 && at + 1 < units.len() {
         n /= 1e3;
+        at += 1;
     }
-    format!("{} Gbit/s", three_digits(n))
+    if at == 0 { format!("{n:.0} {}", units[at]) } else { format!("{} {}", three_digits(n), units[at]) }
 }
 
 /// Formats a share of 0 to 1 as a percentage with two digits: `48%`, `0.4%`, `0.05%`.

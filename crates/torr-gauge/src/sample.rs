@@ -290,6 +290,11 @@ impl Failures {
         self.kinds.get(&kind).copied().unwrap_or(0)
     }
 
+    /// Returns the number of failures of these kinds.
+    pub fn of_any(&self, kinds: &[FailureKind]) -> u64 {
+        kinds.iter().map(|kind| self.of(*kind)).sum()
+    }
+
     /// Returns the number of all failures.
     pub fn total(&self) -> u64 {
         self.kinds.values().sum()

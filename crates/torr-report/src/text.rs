@@ -296,7 +296,7 @@ pub fn verdict(verdict: &Verdict) -> String {
     let gain = verdict.gain.as_ref().map(sentence::gain_line);
     for (what, value) in [("gain", &gain), ("verify", &verdict.verify)] {
         if let Some(value) = value {
-            let _ = writeln!(text, "  {:<12} {} {value}", "", paint(FAINT, what));
+            let _ = writeln!(text, "  {:<12} {} {}", "", paint(FAINT, what), printable(value));
         }
     }
     text

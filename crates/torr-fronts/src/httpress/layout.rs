@@ -1,6 +1,6 @@
 //! The layout of httpress.
 
-use crate::figures::{latency, mean, outcome, per_second};
+use crate::figures::{latency, mean, outcome, per_second, status_note};
 use std::fmt::Write;
 use torr_gauge::collector::{Measurement, ThreadTotals};
 
@@ -58,8 +58,6 @@ fn in_flight(measured: &Measurement) -> u64 {
 /// Returns notes on figures that differ from those of httpress.
 pub fn notes(measured: &Measurement) -> Vec<String> {
     let mut notes = vec!["the second real concurrency is the mean number of requests in flight".to_owned()];
-    if measured.result.errors.status > 0 {
-        notes.push("responses with status 400 and above count as failures".into());
-    }
+    notes.extend(status_note(measured));
     notes
 }

@@ -1,6 +1,6 @@
 //! The layout of `drogon_ctl press`.
 
-use crate::figures::{latency, mean, outcome, per_second};
+use crate::figures::{latency, mean, outcome, per_second, status_note};
 use std::fmt::Write;
 use torr_gauge::collector::Measurement;
 
@@ -42,9 +42,5 @@ pub fn report(measured: &Measurement) -> String {
 
 /// Returns notes on figures that differ from those of `drogon_ctl press`.
 pub fn notes(measured: &Measurement) -> Vec<String> {
-    let mut notes = Vec::new();
-    if measured.result.errors.status > 0 {
-        notes.push("responses with status 400 and above count as failures".into());
-    }
-    notes
+    status_note(measured).into_iter().collect()
 }

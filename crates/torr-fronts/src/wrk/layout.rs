@@ -93,7 +93,7 @@ fn corrected_distribution(text: &mut String, latency: &Latency) {
 }
 
 fn errors(text: &mut String, measured: &Measurement) {
-    let of = |kinds: &[FailureKind]| kinds.iter().map(|&kind| measured.total.failures.of(kind)).sum::<u64>();
+    let of = |kinds: &[FailureKind]| measured.total.failures.of_any(kinds);
     let connect = of(&[FailureKind::Connect, FailureKind::Tls, FailureKind::Ports]);
     let (read, write, timeout) =
         (of(&[FailureKind::Read, FailureKind::Protocol]), of(&[FailureKind::Write]), of(&[FailureKind::Timeout]));

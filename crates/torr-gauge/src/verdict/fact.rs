@@ -198,11 +198,6 @@ pub enum Fact {
 }
 
 impl Fact {
-    /// Returns the fact that programs other than server and generator used CPU; `None` without such programs.
-    pub fn other_programs(programs: Vec<ProgramCpu>) -> Option<Self> {
-        (!programs.is_empty()).then_some(Self::OtherPrograms { programs })
-    }
-
     /// Returns whether the fact is that a scheduled rate was not kept.
     pub fn is_missed_rate(&self) -> bool {
         matches!(self, Self::RateLostWithAgent { .. } | Self::RateMissed { .. } | Self::RateLate { .. })

@@ -151,7 +151,6 @@ mod tests {
     use torr_net::Clock;
 
     const MS: Nanos = 1_000_000;
-
     const SECOND: Nanos = 1000 * MS;
 
     /// Returns a thread's part of 1,000 requests per second.
@@ -171,7 +170,7 @@ mod tests {
         let [mut first, mut second] = threads;
         assert_eq!((first.next(0), second.next(0)), (Due::Immediately, Due::Later(MS)));
         assert_eq!((first.next(MS), second.next(MS)), (Due::Later(2 * MS), Due::Immediately));
-        // InFlight at odd times, for a second.
+        // Called at odd times, for a second.
         let late: usize = (1..=1430).map(|n| begun(&mut first, n * 700_000) + begun(&mut second, n * 700_000)).sum();
         assert_eq!(late + 2, 1002, "in 1.001 seconds, with one at the beginning");
     }
@@ -203,7 +202,7 @@ mod tests {
             LimitedLoop::new(ClosedLoop::new(&budget, &(0..0), 0), (thread, 3)).with_connections(&schedule, 0, 1)
         });
         for (second, expected) in [(0, 0), (1, 10), (5, 50), (10, 100), (19, 10)] {
-            let now = second * 1_000_000_000;
+            let now = second * SECOND;
             let active: u64 = threads
                 .iter_mut()
                 .map(|t| {

@@ -211,12 +211,10 @@ impl Inspect for Inspector<'_> {
             self.body = body.unwrap_or_default();
             self.body.clear();
         }
-        if let First::Begun(_) = self.first {
-            self.first = match std::mem::replace(&mut self.first, First::Unwanted) {
-                First::Begun(first) => First::Complete(FirstResponse { body: response.body, ..first }),
-                other => other,
-            };
-        }
+        self.first = match std::mem::replace(&mut self.first, First::Unwanted) {
+            First::Begun(first) => First::Complete(FirstResponse { body: response.body, ..first }),
+            other => other,
+        };
         std::mem::take(&mut self.failed)
     }
 

@@ -21,7 +21,7 @@ pub struct Outcome {
 impl Outcome {
     /// Returns the figures of a run.
     pub fn of(measured: &Measurement) -> Self {
-        let of = |kinds: &[FailureKind]| kinds.iter().map(|&kind| measured.total.failures.of(kind)).sum::<u64>();
+        let of = |kinds: &[FailureKind]| measured.total.failures.of_any(kinds);
         Self {
             duration: (measured.result.duration_s * 1e6).round(),
             requests: measured.result.requests,

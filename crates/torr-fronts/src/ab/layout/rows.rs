@@ -58,7 +58,7 @@ fn temporary_key(group: &str) -> String {
 /// Returns the rows of the second block: counts.
 pub(super) fn counts(measured: &Measurement, args: &Args) -> Vec<Row> {
     let result = &measured.result;
-    let of = |kinds: &[FailureKind]| kinds.iter().map(|&kind| measured.total.failures.of(kind)).sum::<u64>();
+    let of = |kinds: &[FailureKind]| measured.total.failures.of_any(kinds);
     let mut rows = vec![
         ("Concurrency Level:", args.concurrency.to_string()),
         ("Time taken for tests:", format!("{:.3} seconds", result.duration_s)),
