@@ -7,6 +7,7 @@ pub(crate) mod engine;
 pub(crate) mod handover;
 pub(crate) mod http1;
 pub(crate) mod http2_streams;
+pub(crate) mod lingering;
 pub(crate) mod next;
 pub(crate) mod siblings;
 pub(crate) mod transport;

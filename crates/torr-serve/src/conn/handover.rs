@@ -12,6 +12,7 @@ mod in_flight;
 mod noted_body;
 mod refusal;
 mod socket_stream;
+mod unread;
 mod upgrade;
 mod write_timeout;
 

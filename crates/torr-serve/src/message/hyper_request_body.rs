@@ -9,20 +9,19 @@ use std::error::Error;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::time::{Sleep, sleep};
 
 /// A body within the limits of size and time.
 pub(crate) struct HyperRequestBody {
-    incoming: Incoming,
+    content: ReceivedContent,
     /// The number of bytes that may still come.
     room: u64,
     pace: BodyPace,
     /// The wait for more, while the handler waits.
     waiting: Option<Waiting>,
-    exchange: BodyExchange,
 }
 
 /// A wait of a handler for more of a body.
@@ -31,19 +30,44 @@ struct Waiting {
     timer: Pin<Box<Sleep>>,
 }
 
-/// The state that a body shares with the code that makes the response.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct BodyExchange(Arc<Shared>);
+/// The content of a request as hyper receives it. The body that a handler reads shares it with the code that makes the response.
+#[derive(Debug, Clone)]
+pub(crate) struct ReceivedContent(Arc<Shared>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
+    incoming: Mutex<Incoming>,
     /// The reason why the body was not received to its end.
     fault: OnceLock<BodyError>,
     /// The response has begun.
     has_response: AtomicBool,
 }
 
-impl BodyExchange {
+impl ReceivedContent {
+    pub fn new(incoming: Incoming) -> Self {
+        let incoming = Mutex::new(incoming);
+        Self(Arc::new(Shared { incoming, fault: OnceLock::new(), has_response: AtomicBool::new(false) }))
+    }
+
+    /// Returns what hyper receives. hyper's code may have panicked in a poll: the connection then has an error to report.
+    fn incoming(&self) -> MutexGuard<'_, Incoming> {
+        self.0.incoming.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn is_end_stream(&self) -> bool {
+        self.incoming().is_end_stream()
+    }
+
+    pub fn size_hint(&self) -> SizeHint {
+        self.incoming().size_hint()
+    }
+
+    /// Returns what was not read of the content. `None` if all of it was read, or if a handler may still read it.
+    pub fn into_unread(self) -> Option<Incoming> {
+        let incoming = Arc::into_inner(self.0)?.incoming.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (!incoming.is_end_stream()).then_some(incoming)
+    }
+
     /// Returns the reason why the body is not received to its end, once there is one.
     pub fn fault(&self) -> Option<BodyError> {
         self.0.fault.get().cloned()
@@ -57,22 +81,18 @@ impl BodyExchange {
 
 impl HyperRequestBody {
     /// Returns a body of at most `most` bytes, which comes at this pace whenever the handler waits for more.
-    pub fn new(incoming: Incoming, most: u64, pace: BodyPace) -> Self {
-        Self { incoming, room: most, pace, waiting: None, exchange: BodyExchange::default() }
-    }
-
-    /// Returns the state that the body shares with the code that makes the response.
-    pub fn exchange(&self) -> BodyExchange {
-        self.exchange.clone()
+    pub fn new(content: ReceivedContent, most: u64, pace: BodyPace) -> Self {
+        Self { content, room: most, pace, waiting: None }
     }
 
     fn fail(&mut self, error: BodyError) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let _ = self.exchange.0.fault.set(error.clone());
+        let _ = self.content.0.fault.set(error.clone());
         Poll::Ready(Some(Err(error)))
     }
 
     pub fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let Poll::Ready(frame) = Pin::new(&mut self.incoming).poll_frame(cx) else {
+        let polled = Pin::new(&mut *self.content.incoming()).poll_frame(cx);
+        let Poll::Ready(frame) = polled else {
             return self.poll_wait(cx);
         };
         if let Some(waiting) = self.waiting.take() {
@@ -94,7 +114,7 @@ impl HyperRequestBody {
 
     /// Waits for more, as long as the client may take for it.
     fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let has_response = self.exchange.0.has_response.load(Ordering::Relaxed);
+        let has_response = self.content.0.has_response.load(Ordering::Relaxed);
         let most = self.pace.left(has_response);
         let begin = || Waiting { since: Instant::now(), timer: Box::pin(sleep(most)) };
         let waiting = self.waiting.get_or_insert_with(begin);
@@ -110,11 +130,11 @@ impl HyperRequestBody {
     }
 
     pub fn is_end_stream(&self) -> bool {
-        self.incoming.is_end_stream()
+        self.content.is_end_stream()
     }
 
     pub fn size_hint(&self) -> SizeHint {
-        self.incoming.size_hint()
+        self.content.size_hint()
     }
 }
 

@@ -8,3 +8,4 @@ mod raw;
 mod resets;
 mod router;
 mod scene;
+mod unread;

@@ -3,17 +3,14 @@
 use super::connection::{Connection, State};
 use super::{Engine, Output};
 use crate::conn::http1::Part;
+use crate::conn::lingering::{LINGER_PAUSE, LINGER_TIME};
 use crate::conn::transport::Transport;
 use crate::observe::metrics_table::Count;
 use std::io;
 use std::time::Duration;
 use torr_net::{Nanos, Token, clock};
 
-/// The time for which a client may still send after its connection's last response, in all and without a byte, and that time during a
-/// shutdown. A proxy sends the rest of a request's content as its own client does, and reports a failure of its own where it
-/// cannot: nginx has the same times for its clients (`lingering_time`, `lingering_timeout`).
-const LINGER_TIME: Duration = Duration::from_secs(30);
-const LINGER_PAUSE: Duration = Duration::from_secs(5);
+/// The time for which a client may still send after its connection's last response during a shutdown.
 const SHUTDOWN_LINGER: Duration = Duration::from_secs(2);
 /// The number of looks at what clients have taken in the time of `write_timeout`. A socket has room again only once much of what it
 /// holds was taken.

@@ -9,11 +9,9 @@ use crate::conn::admission::Admission;
 use crate::conn::context::WorkerContext;
 use crate::message::body_error::BodyError;
 use crate::message::body_pace::BodyPace;
-use crate::message::hyper_request_body::HyperRequestBody;
+use crate::message::hyper_request_body::{HyperRequestBody, ReceivedContent};
 use crate::message::response::Response;
 use http::request::Parts;
-use http_body::Body;
-use hyper::body::Incoming;
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -98,10 +96,10 @@ pub(super) async fn respond(
     budget: &Budget,
     client: &Client,
     parts: Parts,
-    body: Incoming,
+    content: ReceivedContent,
 ) -> Response {
     // As in the engine, the whole body has this time.
-    let gathered = timeout(worker.settings.body_timeout, gather(worker, budget, body)).await;
+    let gathered = timeout(worker.settings.body_timeout, gather(worker, budget, content)).await;
     let body = match gathered.unwrap_or(Err(Failure::Body(BodyError::TimedOut))) {
         Ok(body) => body,
         Err(Failure::Body(error)) => return refusal(error),
@@ -131,14 +129,14 @@ pub(super) async fn respond(
 }
 
 /// Gathers a body into one piece of memory.
-async fn gather(worker: &WorkerContext, budget: &Budget, body: Incoming) -> Result<Gathered, Failure> {
+async fn gather(worker: &WorkerContext, budget: &Budget, content: ReceivedContent) -> Result<Gathered, Failure> {
     let most = worker.settings.max_body;
     let at_a_time = most.saturating_mul(BODIES).max(LEAST_GATHERED);
-    if body.size_hint().lower() > most {
+    if content.size_hint().lower() > most {
         return Err(BodyError::TooLarge.into());
     }
     let mut gathered = Gathered::new(budget);
-    let mut body = HyperRequestBody::new(body, most, BodyPace::new(&worker.settings));
+    let mut body = HyperRequestBody::new(content, most, BodyPace::new(&worker.settings));
     while let Some(frame) = poll_fn(|cx| body.poll_frame(cx)).await {
         if let Ok(data) = frame?.into_data() {
             gathered.push(&data, at_a_time)?;

@@ -6,6 +6,7 @@ use super::frame_guard::{Flow, STREAMS};
 use super::in_flight::{InFlight, RequestInFlight};
 use super::noted_body::NotedBody;
 use super::refusal::refusal;
+use super::unread::UnreadContent;
 use super::upgrade::Upgrade;
 use crate::app;
 use crate::app::router::{HttpPending, RouterAdapter, says_close};
@@ -17,13 +18,14 @@ use crate::conn::context::WorkerContext;
 use crate::conn::visit::Note;
 use crate::message::body_error::BodyError;
 use crate::message::body_pace::BodyPace;
-use crate::message::hyper_request_body::HyperRequestBody;
+use crate::message::hyper_request_body::{HyperRequestBody, ReceivedContent};
 use crate::message::hyper_response::{self, BoxBody};
 use crate::message::request_body::{self, RequestBody};
 use crate::message::response::Response;
 use bytes::Bytes;
 use h2::Reason;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, SERVER};
+use http::request::Parts;
 use http::{HeaderValue, Method, Request, StatusCode, Version};
 use http_body::Body;
 use http_body_util::Empty;
@@ -223,7 +225,10 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
             let to_head = request.method() == Method::HEAD;
             let keep_alive = !request.headers().get_all(CONNECTION).iter().any(says_close);
             let (client, mut note) = inner.visit(&request);
-            let responding = Box::pin(respond(&inner, &client, request));
+            let (parts, content) = request.into_parts();
+            let content = ReceivedContent::new(content);
+            let unread = UnreadContent::new(&content, is_http2 && !by_connect);
+            let responding = Box::pin(respond(&inner, &client, parts, content));
             let mut response = app::survive(responding, || own(inner.worker.app.panicked(), false)).await;
             note.answered(response.status().as_u16(), 0);
             if let Some(id) = note.id.as_ref().and_then(|id| HeaderValue::from_str(&id.to_string()).ok()) {
@@ -252,7 +257,7 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
             inner.worker.meter.status(response.status().as_u16());
             inner.worker.meter.took(clock::nanos(begin.elapsed()), 1);
             let worker = Rc::clone(&inner.worker);
-            Ok(response.map(|body| NotedBody::new(body, worker, note, in_flight)))
+            Ok(response.map(|body| NotedBody::new(body, worker, note, in_flight, unread)))
         })
     }
 }
@@ -267,9 +272,13 @@ fn announce_nothing(response: &mut http::Response<BoxBody>) {
 }
 
 /// Calls the handler or the router of a request.
-async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> http::Response<BoxBody> {
+async fn respond(
+    inner: &Inner,
+    client: &Client,
+    mut parts: Parts,
+    content: ReceivedContent,
+) -> http::Response<BoxBody> {
     let worker = &inner.worker;
-    let (mut parts, body) = request.into_parts();
     let to_head = parts.method == Method::HEAD;
     let own = |response| own(response, to_head);
     if parts.version == Version::HTTP_2 {
@@ -286,11 +295,11 @@ async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> 
         && worker.app.takes_body_as_it_comes(parts.method.as_str(), if path.is_empty() { "/" } else { path })
     {
         let most = worker.settings.most_streamed();
-        if body.size_hint().lower() > most {
+        if content.size_hint().lower() > most {
             return own(refusal(BodyError::TooLarge));
         }
-        let body = HyperRequestBody::new(body, most, BodyPace::new(&worker.settings));
-        let reading = body.exchange();
+        let reading = content.clone();
+        let body = HyperRequestBody::new(content, most, BodyPace::new(&worker.settings));
         let mut request = Request::from_parts(parts, request_body::hyper(body));
         let called = {
             let _context = worker.app.enter();
@@ -313,7 +322,7 @@ async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> 
         })
         .await;
     }
-    own(controller::respond(worker, &inner.budget, client, parts, body).await)
+    own(controller::respond(worker, &inner.budget, client, parts, content).await)
 }
 
 /// Calls the router, on another thread where the request's route computes.

@@ -1,6 +1,7 @@
 //! A response's body on its way to hyper, with what is noted of its request until the body ends.
 
 use super::in_flight::{RequestInFlight, Stage};
+use super::unread::UnreadContent;
 use crate::conn::context::WorkerContext;
 use crate::conn::visit::Note;
 use crate::message::hyper_response::BoxBody;
@@ -22,13 +23,21 @@ pub(super) struct NotedBody {
     worker: Rc<WorkerContext>,
     note: Note,
     request: RequestInFlight,
+    /// What the handler did not read of the request; it is discarded once the response has ended.
+    _unread: UnreadContent,
 }
 
 impl NotedBody {
-    pub fn new(body: BoxBody, worker: Rc<WorkerContext>, note: Note, request: RequestInFlight) -> Self {
+    pub fn new(
+        body: BoxBody,
+        worker: Rc<WorkerContext>,
+        note: Note,
+        request: RequestInFlight,
+        unread: UnreadContent,
+    ) -> Self {
         let has_more = !body.is_end_stream();
         let is_endless = has_more && body.size_hint().exact().is_none();
-        let mut noted = Self { body, rest: Bytes::new(), is_endless, worker, note, request };
+        let mut noted = Self { body, rest: Bytes::new(), is_endless, worker, note, request, _unread: unread };
         noted.hold(has_more);
         noted
     }

@@ -120,6 +120,11 @@ impl Raw {
         }
     }
 
+    /// The next frame of a stream, but for those that open its window.
+    pub fn next_of_stream(&mut self) -> Frame {
+        self.find(|frame| frame.stream != 0 && frame.kind != WINDOW_UPDATE).expect("the connection lives")
+    }
+
     /// The next frame that these words fit.
     pub fn find(&mut self, mut is: impl FnMut(&Frame) -> bool) -> Option<Frame> {
         loop {
