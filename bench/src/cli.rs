@@ -140,7 +140,7 @@ pub struct WhereOptions {
     /// Connections of the load, kept alive
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     pub connections: u32,
-    /// Where the plot goes [default: docs/orm-cost.svg of this tree]
+    /// Where the plot goes [default: bench/orm-cost.svg of this tree]
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// The torr program to measure, instead of building this tree's

@@ -38,7 +38,7 @@ pub fn run(options: &WhereOptions) -> Result<(), Error> {
     }
     let report = Report::new(archive::moment(started), options, machine, profiles);
     let _ = std::io::stdout().write_all(report.tables().as_bytes()); // a reader that is gone misses only the screen
-    let svg = options.svg.clone().unwrap_or_else(|| workspace().join("docs/orm-cost.svg"));
+    let svg = options.svg.clone().unwrap_or_else(|| workspace().join("bench/orm-cost.svg"));
     fs::write(&svg, plot::svg(&report.profiles)).map_err(Error::at(format!("cannot write {}", svg.display())))?;
     if !options.no_archive {
         let folder = archive::put(&report.started_at, &report.machine, "where", &report, &report.markdown())?;

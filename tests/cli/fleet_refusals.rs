@@ -144,7 +144,7 @@ fn a_name_belongs_to_one_agent() {
 
 #[test]
 fn the_permissions_of_the_page_make_an_agent_and_no_coordinator() {
-    let page = include_str!("../../docs/fleet-protocol.md");
+    let page = include_str!("../../crates/torr-fleet/PROTOCOL.md");
     let permissions =
         page.split("may only be the agent `AGENT` needs to subscribe to").nth(1).expect("the page has them");
     let (subscribe, publish) = permissions.split_once("and to publish to").expect("both are there");

@@ -143,10 +143,11 @@ fn links_lead_somewhere() {
     let read =
         |path: &Path| std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let inside = |folder: &str| std::fs::read_dir(root.join(folder)).expect("it is a folder").flatten();
-    let all = ["", "docs", "docs/decisions", "docs/serve", "examples", "bench"]
-        .into_iter()
-        .flat_map(inside)
-        .map(|entry| entry.path());
+    let all =
+        ["", "docs", "docs/decisions", "docs/serve", "examples", "examples/adoption", "bench", "crates/torr-fleet"]
+            .into_iter()
+            .flat_map(inside)
+            .map(|entry| entry.path());
     let pages: Vec<PathBuf> = all.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
     assert!(pages.len() > 10, "{pages:?}");
     for page in &pages {
@@ -281,15 +282,22 @@ fn libraries_turn_on_no_provider_of_cryptography() {
     assert_eq!(providers("torr", ""), [true, false], "the program has one by itself");
 }
 
-/// The pages of the user guide, with their names.
-fn pages() -> Vec<(String, String)> {
+/// The pages in these folders, with their names.
+fn pages_in(folders: &[&str]) -> Vec<(String, String)> {
     let root = repository();
-    let inside = |folder: &str| std::fs::read_dir(root.join(folder)).expect("it is a folder").flatten();
-    let docs = ["docs", "docs/serve"].into_iter().flat_map(inside).map(|entry| entry.path());
-    docs.chain([root.join("README.md")])
+    let inside = |folder: &&str| std::fs::read_dir(root.join(folder)).expect("it is a folder").flatten();
+    let paths = folders.iter().flat_map(inside).map(|entry| entry.path());
+    paths
         .filter(|path| path.extension().is_some_and(|end| end == "md"))
         .map(|path| (path.display().to_string(), read(&path)))
         .collect()
+}
+
+/// The pages of the user guide, with their names.
+fn pages() -> Vec<(String, String)> {
+    let mut pages = pages_in(&["docs", "docs/serve"]);
+    pages.push(("README.md".to_owned(), read(&repository().join("README.md"))));
+    pages
 }
 
 #[test]
@@ -319,7 +327,7 @@ fn runs_that_the_guide_speaks_of_are_archived() {
         .collect();
     let run = Regex::new(r"\b20\d\d-\d\d-\d\d-\d{4}(-[0-9a-f]{7})?\b").expect("it is a pattern");
     let mut named = 0;
-    for (page, text) in pages() {
+    for (page, text) in pages().into_iter().chain(pages_in(&["bench"])) {
         for run in run.find_iter(&text) {
             named += 1;
             assert!(

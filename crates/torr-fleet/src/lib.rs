@@ -1,6 +1,6 @@
 //! One plan on several machines, and one result of all of them.
 //!
-//! Agents and the coordinator exchange messages over NATS (`docs/fleet-protocol.md`). The coordinator gives each agent a
+//! Agents and the coordinator exchange messages over NATS (`PROTOCOL.md`). The coordinator gives each agent a
 //! share of the plan and a time to begin, and merges the samples that agents send each second by the collector that
 //! merges the threads of one machine.
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! The limits of what agents and coordinators take from each other, as `docs/fleet-protocol.md` lists them.
+//! The limits of what agents and coordinators take from each other, as `PROTOCOL.md` lists them.
 
 use std::time::Duration;
 use torr_gauge::bounds::LONGEST_S;

@@ -1,4 +1,4 @@
-//! The messages between agents and coordinators, as `docs/fleet-protocol.md` describes them.
+//! The messages between agents and coordinators, as `PROTOCOL.md` describes them.
 
 mod bounds;
 mod digest;

@@ -1,6 +1,6 @@
 //! The bounds of each field of each message, which are checked where a message is read.
 //!
-//! What is named here is what [`docs/fleet-protocol.md`](../../../../docs/fleet-protocol.md) says of each field.
+//! What is named here is what [`PROTOCOL.md`](../../PROTOCOL.md) says of each field.
 
 use super::{End, EntryMessage, Facts, FilePart, Hello, Interval, LoadMessage, Message, Own, PlanMessage};
 use crate::limits::{
