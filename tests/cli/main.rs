@@ -7,6 +7,7 @@ mod dashboard;
 mod fleet;
 mod fleet_deploy;
 mod fleet_doctor;
+mod fleet_guide;
 mod fleet_hostile;
 mod fleet_live;
 mod fleet_losses;

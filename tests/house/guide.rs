@@ -1,156 +1,32 @@
-//! Every command of the guide works as it stands, but for addresses, and times and counts that are too long for a test.
+//! The guide is true of the repository: its links, flags, tests and archived runs exist.
 
 use regex::Regex;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use torr_test_support::certificates::self_signed;
-use torr_test_support::markdown::{anchors, blocks, links};
-use torr_test_support::program::{Running, torr, torr_folder};
-use torr_test_support::proxy::proxy;
-use torr_test_support::script::{Script, answering};
-use torr_test_support::servers::{Nginx, Serve};
+use torr_test_support::markdown::{anchors, links};
+use torr_test_support::program::{Running, torr};
 
-/// All servers that the guide speaks of, and the files.
-struct Scene {
-    folder: tempfile::TempDir,
-    serve: Serve,
-    tls: Nginx,
-    proxy: Script,
-    collector: Script,
-}
-
-impl Scene {
-    fn set() -> Self {
-        let folder = tempfile::tempdir().expect("there is room for temporary files");
-        let (certificate, key) = self_signed(folder.path());
-        std::fs::write(folder.path().join("Cargo.toml"), "a file to send").expect("a file can be written");
-        let socket = folder.path().join("server.sock");
-        let hello = "location / { return 200 'Hello, world!'; }";
-        let tls = Nginx::start_tls(&certificate, &key, &format!("listen unix:{}; {hello}", socket.display()));
-        let proxy = proxy(b"HTTP/1.1 200 Connection established\r\n\r\n");
-        let collector = Script::start(answering(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
-        Self { folder, serve: Serve::start(&[]), tls, proxy, collector }
+/// All files in a folder with one of these endings, with those in its folders.
+fn files(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("it is a folder").flatten() {
+        let path = entry.path();
+        let name = entry.file_name();
+        let passed_over = ["target", "node_modules", ".git", "corpus"];
+        if path.is_dir() && !passed_over.iter().any(|known| name == *known) {
+            files(&path, endings, found);
+        } else if path.extension().is_some_and(|end| endings.iter().any(|known| end == *known)) {
+            found.push(path);
+        }
     }
-
-    /// A command as it can be run here, and not for long.
-    fn here(&self, command: &str) -> String {
-        let port = self.serve.address.rsplit(':').next().expect("it has a port");
-        let command = command
-            .replace("127.0.0.1:8080", &self.serve.address)
-            .replace(".test:8080", &format!(".test:{port}"))
-            .replace("127.0.0.1:8443", &self.tls.address)
-            .replace("127.0.0.1:3128", &self.proxy.address.to_string())
-            .replace("localhost:4318", &self.collector.address.to_string())
-            // What comes behind is another program's affair.
-            .split(" | ")
-            .next()
-            .expect("a text has a first part")
-            .to_owned();
-        let shorter = |text: &str, pattern: &str, by: &str| {
-            Regex::new(pattern).expect("it is a pattern").replace_all(text, by).into_owned()
-        };
-        let command = shorter(&command, r"-n (\d+k|\d{4,})", "-n 500");
-        // A number of requests, since a time may pass without a response on a machine whose CPUs have other work.
-        let command = shorter(&command, r"-d \d+s", "-n 50");
-        let command = shorter(&command, r"--warmup \d+s", "--warmup 200ms");
-        let command = shorter(&command, r"\b\d+s:", "200ms:");
-        if command.starts_with("torr limit") {
-            let command = shorter(&command, r" --budget \S+", "");
-            // What it finds on a machine that runs other tests at the same time is not the point.
-            return format!("{command} --budget 5s --max-connections 8").replace("--max-connections 200 ", "");
-        }
-        if command.starts_with("torr plan-schema") {
-            return command;
-        }
-        if command.starts_with("torr serve") {
-            // It would not end: that its flags are right is all there is to see.
-            return format!("{command} --print-config");
-        }
-        let ends = [" -n ", " -d ", " --stages "].iter().any(|flag| command.contains(flag));
-        if ends { command } else { format!("{command} -n 50") }
-    }
-
-    /// Writes the files that the guide shows, and runs its commands. Gives how many those were.
-    fn play(&self, guide: &str) -> usize {
-        let program = torr_folder();
-        let mut runs = 0;
-        for block in blocks(guide).iter().filter(|block| ["", "sh", "toml"].contains(&block.kind)) {
-            let is_file = block.kind == "toml";
-            let block = &block.text;
-            if let Some((name, list)) = block.strip_prefix("# ").and_then(|rest| rest.split_once('\n')) {
-                let list = list.replace("127.0.0.1:8080", &self.serve.address);
-                std::fs::write(self.folder.path().join(name), list).expect("a file can be written");
-                continue;
-            }
-            if is_file {
-                continue;
-            }
-            for command in block.lines() {
-                let here = self.here(command);
-                let shell = |here: &str| {
-                    let mut shell = Command::new("sh");
-                    shell.args(["-c", &format!("PATH=\"{program}:$PATH\"; exec {here}")]);
-                    shell.current_dir(self.folder.path());
-                    shell
-                };
-                if !command.starts_with("torr ") {
-                    // Of other programs only those are run that are small and everywhere.
-                    if ["cat ", "printf "].iter().any(|known| command.starts_with(known)) {
-                        assert_eq!(Running::start(shell(&here)).wait().code, Some(0), "{here}");
-                    }
-                    continue;
-                }
-                let ended = Running::start(shell(&here)).wait();
-                let judges = ["--fail-if", "torr limit "].iter().any(|word| command.contains(word));
-                let judged = judges && ended.code == Some(1);
-                assert!(ended.code == Some(0) || judged, "{command}\n{here}\n{ended:?}");
-                assert!(judged || ended.stderr.is_empty(), "{command}\n{here}\n{ended:?}");
-                assert!(!ended.stdout.contains("errors       connect"), "{command}\n{here}\n{ended:?}");
-                runs += 1;
-            }
-        }
-        runs
-    }
-}
-
-#[test]
-fn the_commands_of_the_guide_work() {
-    let guides = [
-        (include_str!("../../docs/press.md"), 4),
-        (include_str!("../../docs/load.md"), 7),
-        (include_str!("../../docs/requests.md"), 7),
-        (include_str!("../../docs/transport.md"), 7),
-        (include_str!("../../docs/outputs.md"), 7),
-        (include_str!("../../docs/plan.md"), 4),
-        (include_str!("../../docs/limit.md"), 3),
-        (include_str!("../../docs/coming-from.md"), 10),
-        (include_str!("../../docs/serve.md"), 5),
-    ];
-    // Each beside the others with a server of its own: most commands take a second in which little is done.
-    std::thread::scope(|scope| {
-        for (guide, least) in guides {
-            scope.spawn(move || {
-                let runs = Scene::set().play(guide);
-                assert!(runs >= least, "{runs} commands were run of {}", guide.lines().next().unwrap_or_default());
-            });
-        }
-    });
 }
 
 #[test]
 fn links_lead_somewhere() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let read =
-        |path: &Path| std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let inside = |folder: &str| std::fs::read_dir(root.join(folder)).expect("it is a folder").flatten();
-    let all =
-        ["", "docs", "docs/decisions", "docs/serve", "examples", "examples/adoption", "bench", "crates/torr-fleet"]
-            .into_iter()
-            .flat_map(inside)
-            .map(|entry| entry.path());
-    let pages: Vec<PathBuf> = all.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
-    assert!(pages.len() > 10, "{pages:?}");
-    for page in &pages {
+    let mut pages = Vec::new();
+    files(&repository(), &["md"], &mut pages);
+    assert!(pages.len() > 60, "{pages:?}");
+    // What a bench writes has the links of the place where it was written first.
+    for page in pages.iter().filter(|page| !page.components().any(|part| part.as_os_str() == "runs")) {
         let text = read(page);
         for link in links(&text).into_iter().filter(|link| !link.starts_with("http")) {
             let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
@@ -160,6 +36,20 @@ fn links_lead_somewhere() {
             assert!(found, "{} has a link to {link}", page.display());
         }
     }
+}
+
+/// Help texts, messages, comments and tests name pages by their path from the root.
+#[test]
+fn pages_that_sources_name_exist() {
+    let (named, mut sources, mut seen) = (Regex::new(r"docs/[a-z/-]+\.md").expect("it is a pattern"), Vec::new(), 0);
+    files(&repository(), &["rs", "toml", "lua", "mjs", "service"], &mut sources);
+    for source in sources {
+        for page in named.find_iter(&read(&source)) {
+            assert!(repository().join(page.as_str()).exists(), "{} names {}", source.display(), page.as_str());
+            seen += 1;
+        }
+    }
+    assert!(seen > 20, "{seen}");
 }
 
 fn repository() -> PathBuf {
@@ -205,8 +95,10 @@ fn every_promise_of_security_names_tests_that_exist() {
 
 #[test]
 fn every_fault_of_operations_names_a_test_that_exists() {
-    let text = read(&repository().join("docs/operations.md"));
-    let rows: Vec<_> = text.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    let text = read(&repository().join("docs/serve/operations.md"));
+    let faults = text.split("\n## What goes wrong, and what the server does\n").nth(1).expect("it has the faults");
+    let faults = faults.split("\n## ").next().expect("a text has a first part");
+    let rows: Vec<_> = faults.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
     assert!(rows.len() > 10, "{rows:?}");
     for row in rows {
         let tests: Vec<_> = quoted(row).filter_map(|quoted| quoted.split_once("::")).collect();
@@ -218,27 +110,15 @@ fn every_fault_of_operations_names_a_test_that_exists() {
     }
 }
 
-/// All files of Rust code in a folder, with those in its folders.
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("it is a folder").flatten() {
-        let path = entry.path();
-        if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|end| end == "rs") {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn unsafe_code_stands_where_the_decisions_say() {
     let crates = repository().join("crates");
-    let mut files = Vec::new();
-    sources(&crates, &mut files);
+    let mut sources = Vec::new();
+    files(&crates, &["rs"], &mut sources);
     // Blocks, functions, implementations and external functions; not the word in a comment or in a lint's name.
     let code = Regex::new(r#"(?m)^[^/\n"]*\bunsafe\b\s*(\{|fn\b|impl\b|extern\b|trait\b)"#).expect("it is a pattern");
     let within = |path: &Path| path.strip_prefix(&crates).expect("it is in there").display().to_string();
-    let mut found: Vec<_> = files.iter().filter(|path| code.is_match(&read(path))).map(|path| within(path)).collect();
+    let mut found: Vec<_> = sources.iter().filter(|path| code.is_match(&read(path))).map(|path| within(path)).collect();
     found.sort();
     let decisions = read(&repository().join("docs/decisions/net.md"));
     let (_, line) = decisions.split_once("\n## `unsafe` in ").expect("docs/decisions/net.md lists the files");
@@ -289,12 +169,12 @@ fn pages_in(folders: &[&str]) -> Vec<(String, String)> {
     let paths = folders.iter().flat_map(inside).map(|entry| entry.path());
     paths
         .filter(|path| path.extension().is_some_and(|end| end == "md"))
-        .map(|path| (path.display().to_string(), read(&path)))
+        .map(|path| (path.strip_prefix(&root).expect("it is in there").display().to_string(), read(&path)))
         .collect()
 }
 
 /// The pages of the user guide, with their names.
-fn pages() -> Vec<(String, String)> {
+pub fn pages() -> Vec<(String, String)> {
     let mut pages = pages_in(&["docs", "docs/serve"]);
     pages.push(("README.md".to_owned(), read(&repository().join("README.md"))));
     pages

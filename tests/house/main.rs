@@ -3,6 +3,7 @@
 mod circles;
 mod failed_targets;
 mod guide;
+mod guide_commands;
 mod measured;
 mod serve_docs;
 mod serve_guide;

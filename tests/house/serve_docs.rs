@@ -7,10 +7,10 @@ use torr_test_support::servers::Serve;
 
 /// Pages of the server's documentation, and the section whose commands are run.
 const SECTIONS: [(&str, &str); 4] = [
-    (include_str!("../../docs/serve/tls.md"), "Start with TLS"),
-    (include_str!("../../docs/serve/limits.md"), "Limits"),
+    (include_str!("../../docs/serve/edge.md"), "Start with TLS"),
+    (include_str!("../../docs/serve/edge.md"), "Limits"),
     (include_str!("../../docs/serve/library.md"), "Blocking handlers"),
-    (include_str!("../../docs/serve/observability.md"), "Metrics"),
+    (include_str!("../../docs/serve/operations.md"), "Metrics"),
 ];
 
 /// Runs the commands of a block: servers in the background, all else to its end. Gives how many those were.

@@ -14,8 +14,8 @@ use torr_test_support::wait_until;
 const PAGES: &str = concat!(
     include_str!("../../docs/serve.md"),
     include_str!("../../docs/serve/configuration.md"),
-    include_str!("../../docs/serve/proxy.md"),
-    include_str!("../../docs/serve/processes.md"),
+    include_str!("../../docs/serve/edge.md"),
+    include_str!("../../docs/serve/operations.md"),
 );
 
 fn of_kind(kind: &str) -> Vec<Block<'static>> {

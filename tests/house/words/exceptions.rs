@@ -25,7 +25,7 @@ pub const WORDS: &[(&str, &str)] = &[
     ("The same", "the noun and the verb again"),
 ];
 
-/// The parts of the workspace that still use a word, on their way to the vocabulary (issue 18). A part that is free of a word
+/// The parts of the workspace that still use a word, on their way to the vocabulary. A part that is free of a word
 /// is deleted here: the test demands it.
 pub const NOT_YET: &[(&str, &str)] = &[
     ("asked", "torr-session"),

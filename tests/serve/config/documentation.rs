@@ -21,9 +21,11 @@ fn the_help_and_the_guide_tell_every_setting() {
     }
 }
 
-/// Returns the code blocks of the page on configuration, without the words behind their fences.
+/// Returns the code blocks of the page on configuration before the demo application, without the words behind their fences.
 fn blocks() -> Vec<&'static str> {
     let page = include_str!("../../../docs/serve/configuration.md");
+    let page = page.split("\n## The demo application").next().expect("a text has a first part");
+    let page = page.split_once("\n## Configuration").expect("it has an example").1;
     let blocks = page.split("\n```").skip(1).step_by(2);
     blocks.map(|block| block.split_once('\n').expect("a fence ends its line").1).collect()
 }

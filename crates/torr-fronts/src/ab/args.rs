@@ -20,7 +20,7 @@ pub const BANNER: &str = concat!(
     "This is torr ab, Version ",
     env!("CARGO_PKG_VERSION"),
     ", in the layout of ApacheBench 2.3\n",
-    "What it measures otherwise than ApacheBench: docs/front-ends.md\n",
+    "What it measures otherwise than ApacheBench: docs/coming-from.md\n",
     "Licensed under MIT or Apache-2.0\n\n",
 );
 /// The help text.

@@ -78,7 +78,7 @@ fn the_guide_shows_a_true_line() {
         ..entry()
     };
     let line = line(LogFormat::Json, &shown);
-    assert!(include_str!("../../../../../docs/serve/observability.md").contains(&format!("\n{line}")), "{line}");
+    assert!(include_str!("../../../../../docs/serve/operations.md").contains(&format!("\n{line}")), "{line}");
 }
 
 #[test]

@@ -1,0 +1,236 @@
+//! Every command of the guide works as it stands, but for addresses, and times and counts that are too long for a test.
+
+use crate::guide::pages;
+use regex::Regex;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+use torr_test_support::certificates::self_signed;
+use torr_test_support::markdown::blocks;
+use torr_test_support::program::{Ended, Running, torr_folder};
+use torr_test_support::proxy::proxy;
+use torr_test_support::script::{Script, answering};
+use torr_test_support::servers::{Nginx, Serve};
+
+/// All servers that the guide speaks of.
+struct Servers {
+    folder: tempfile::TempDir,
+    serve: Serve,
+    tls: Nginx,
+    proxy: Script,
+    collector: Script,
+}
+
+impl Servers {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let (certificate, key) = self_signed(folder.path());
+        let socket = folder.path().join("server.sock");
+        let hello = "location / { return 200 'Hello, world!'; }";
+        let tls = Nginx::start_tls(&certificate, &key, &format!("listen unix:{}; {hello}", socket.display()));
+        let proxy = proxy(b"HTTP/1.1 200 Connection established\r\n\r\n");
+        let collector = Script::start(answering(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+        Self { folder, serve: Serve::start(&[]), tls, proxy, collector }
+    }
+
+    /// Returns a text with the addresses of these servers in the place of the guide's.
+    fn addressed(&self, text: &str) -> String {
+        let port = self.serve.address.rsplit(':').next().expect("it has a port");
+        let file = |name: &str| self.folder.path().join(name).display().to_string();
+        let text = text.replace("localhost:3000", &self.serve.address).replace("127.0.0.1:8080", &self.serve.address);
+        let text = text.replace("127.0.0.1:8081", &self.serve.address).replace("/graphql", "/echo");
+        text.replace(".test:8080", &format!(".test:{port}"))
+            .replace("127.0.0.1:8443", &self.tls.address)
+            .replace("127.0.0.1:3128", &self.proxy.address.to_string())
+            .replace("localhost:4318", &self.collector.address.to_string())
+            .replace("server.pem", &file("server.pem"))
+            .replace("server.sock", &file("server.sock"))
+    }
+}
+
+fn shorter(text: &str, pattern: &str, by: &str) -> String {
+    Regex::new(pattern).expect("it is a pattern").replace_all(text, by).into_owned()
+}
+
+/// Commands that send no load, and run as they stand.
+const AS_IT_IS: [&str; 11] = [
+    "torr --help-all",
+    "torr check ",
+    "torr compare before.json",
+    "torr compare last-week.json",
+    "torr history ",
+    "torr import ",
+    "torr lab list",
+    "torr lab show ",
+    "torr once ",
+    "torr plan-schema",
+    "torr report ",
+];
+
+/// Returns a command as it can be run here, and not for long.
+fn short(command: &str) -> String {
+    // What comes behind is another program's affair.
+    let command = command.split(" | ").next().expect("a text has a first part").to_owned();
+    if AS_IT_IS.iter().any(|begin| command.starts_with(begin)) {
+        return command;
+    }
+    let command = shorter(&command, r"-n ?(\d+k|\d{4,})", "-n 500");
+    if ["ab", "wrk", "wrk2", "httpress", "press"].iter().any(|front| command.starts_with(&format!("torr {front} "))) {
+        return shorter(&command, r"-d \d+s", "-d 1s");
+    }
+    if command.starts_with("torr serve") {
+        // It would not end: that its flags are right is all there is to see.
+        return format!("{command} --print-config");
+    }
+    // What is found on a machine that runs other tests at the same time is not the point.
+    let command = shorter(&command, r" --budget \S+", "");
+    if command.starts_with("torr limit") {
+        return format!("{command} --budget 5s --max-connections 8").replace("--max-connections 200 ", "");
+    }
+    if command.starts_with("torr compare") {
+        // Servers that are started for each turn take longer.
+        let budget = if command.contains(" --a ") { "25s" } else { "12s" };
+        return format!("{command} --budget {budget} -c 4 -q");
+    }
+    if command.contains(" --sweep ") {
+        return format!("{command} --budget 8s --counts 1,2 -c 10 -q");
+    }
+    if command.starts_with("torr doctor") {
+        return format!("{command} --budget 8s -c 10 -q");
+    }
+    // A number of requests, since a time may pass without a response on a machine whose CPUs have other work.
+    let command = shorter(&command, r"-d \d+[sm]", "-n 50");
+    let command = shorter(&command, r"--warmup \d+s", "--warmup 200ms");
+    let command = shorter(&command, r"--think \S+", "--think 10ms");
+    let command = shorter(&command, r"\b\d+[sm]:", "200ms:");
+    let ends = [" -n ", " --stages "].iter().any(|flag| command.contains(flag));
+    if ends { command } else { format!("{command} -n 50") }
+}
+
+/// Files that pages name, as their readers have them.
+const FILES: [(&str, &str); 4] = [
+    ("Cargo.toml", "a file to send"),
+    ("token.txt", "correct-horse"),
+    ("order.json", r#"{"item": 7}"#),
+    ("post.lua", "wrk.method = \"POST\"\n"),
+];
+
+/// Writes the files that a page shows, and runs its commands. Returns how many those were.
+fn play(servers: &Servers, name: &str, page: &str) -> usize {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), servers.addressed(text)).expect("a file can be written");
+    };
+    for (name, text) in FILES {
+        write(name, text);
+    }
+    let entry = r#"{"request": {"method": "GET", "url": "http://127.0.0.1:8080/"}, "response": {"status": 200}}"#;
+    write("visit.har", &format!(r#"{{"log": {{"entries": [{entry}]}}}}"#));
+    std::fs::create_dir(folder.path().join("results")).expect("a folder can be made");
+    if page.contains(" before.json ") && !page.contains("--json before.json") {
+        for file in ["before.json", "after.json"] {
+            let ended =
+                run(folder.path(), &servers.addressed(&format!("torr http://127.0.0.1:8080/ -n 500 --json {file}")));
+            assert_eq!(ended.code, Some(0), "{ended:?}");
+        }
+    }
+    if page.contains("torr history results") {
+        // A change shows in six results or more.
+        for day in 1..=6 {
+            let command = format!("torr http://127.0.0.1:8080/ -n 500 --json results/{day}.json");
+            assert_eq!(run(folder.path(), &servers.addressed(&command)).code, Some(0));
+        }
+    }
+    let mut runs = 0;
+    for block in blocks(page).iter().filter(|block| ["", "sh", "toml"].contains(&block.kind)) {
+        if let Some((file, text)) = block.text.strip_prefix("# ").and_then(|rest| rest.split_once('\n')) {
+            write(file, text);
+            continue;
+        }
+        if block.kind == "toml" {
+            continue;
+        }
+        for command in block.text.lines() {
+            let (environment, command) = command.split_at(assignments(command));
+            let here = format!("{environment}{}", servers.addressed(&short(command)));
+            if !command.starts_with("torr ") {
+                // Of other programs only those are run that are small and everywhere.
+                if ["cat ", "printf "].iter().any(|known| command.starts_with(known)) {
+                    assert_eq!(run(folder.path(), &here).code, Some(0), "{here}");
+                }
+                continue;
+            }
+            judge(name, command, &here, &run(folder.path(), &here));
+            runs += 1;
+        }
+    }
+    runs
+}
+
+/// Returns where the command begins behind variables that it is given.
+fn assignments(command: &str) -> usize {
+    let variables = Regex::new(r"^([A-Z_]+=(\$\([^)]*\)|[^ ]*) )*").expect("it is a pattern");
+    variables.find(command).map_or(0, |found| found.end())
+}
+
+fn run(folder: &Path, command: &str) -> Ended {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("PATH=\"{}:$PATH\"; {command}", torr_folder())]).current_dir(folder);
+    Running::start(shell).wait()
+}
+
+fn judge(page: &str, command: &str, here: &str, ended: &Ended) {
+    let judges = ["--fail-if", "torr limit ", "plan.toml"].iter().any(|word| command.contains(word));
+    let compares = command.starts_with("torr compare ");
+    let judged = judges && ended.code == Some(1) || compares && matches!(ended.code, Some(1 | 4));
+    assert!(ended.code == Some(0) || judged, "{page}: {command}\n{here}\n{ended:?}");
+    // Command lines of other programs, imports and the dashboard say something on standard error.
+    let speaks = ["torr ab ", "torr wrk", "torr httpress ", "torr press ", "torr import ", "torr lab "];
+    let speaks = compares || command.contains("--dashboard") || speaks.iter().any(|begin| command.starts_with(begin));
+    assert!(judged || speaks || ended.stderr.is_empty(), "{page}: {command}\n{here}\n{ended:?}");
+    assert!(!ended.stdout.contains("errors       connect"), "{page}: {command}\n{here}\n{ended:?}");
+}
+
+/// Pages whose commands other tests run (`session_guide`, `script_sessions`, `import_guide`, `fleet_guide`, `documentation`,
+/// `serve_docs`), and two that have none of `torr`.
+const ELSEWHERE: [&str; 9] = [
+    "docs/sessions.md",
+    "docs/scripts.md",
+    "docs/import.md",
+    "docs/fleet.md",
+    "docs/from-axum.md",
+    "docs/why-believe-it.md",
+    "docs/serve/configuration.md",
+    "docs/serve/edge.md",
+    "docs/serve/library.md",
+];
+
+#[test]
+fn the_commands_of_the_guide_work() {
+    let servers = Servers::start();
+    let played = pages().into_iter().filter(|(name, _)| !ELSEWHERE.contains(&name.as_str()));
+    let pages = Mutex::new(played.collect::<Vec<_>>());
+    // Some pages at a time: most commands take a second in which little is done.
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                loop {
+                    let next = pages.lock().expect("no other thread has failed").pop();
+                    let Some((name, text)) = next else { break };
+                    assert!(play(&servers, &name, &text) >= 1, "no command was run of {name}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn pages_begin_with_a_command_and_the_guide_stays_small() {
+    let pages = pages();
+    let words: usize = pages.iter().map(|(_, text)| text.split_whitespace().count()).sum();
+    assert!(pages.len() <= 32 && words <= 40_000, "{} pages with {words} words", pages.len());
+    for (name, text) in &pages {
+        let begins = text.lines().take(9).any(|line| line.starts_with("```"));
+        assert!(begins, "{name} does not begin with a command");
+    }
+}
