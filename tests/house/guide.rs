@@ -25,7 +25,7 @@ fn links_lead_somewhere() {
     let mut pages = Vec::new();
     files(&repository(), &["md"], &mut pages);
     assert!(pages.len() > 60, "{pages:?}");
-    // What a bench writes has the links of the place where it was written first.
+    // Archived runs keep the links that they were written with.
     for page in pages.iter().filter(|page| !page.components().any(|part| part.as_os_str() == "runs")) {
         let text = read(page);
         for link in links(&text).into_iter().filter(|link| !link.starts_with("http")) {
