@@ -1,6 +1,6 @@
 //! Content of requests over HTTP/2 that no handler reads.
 //!
-//! hyper resets a stream with NO_ERROR once nobody reads the request and the response has ended (RFC 9113, section 8.1). A client
+//! hyper resets a stream with NO_ERROR once no handler reads the request and the response has ended (RFC 9113, section 8.1). A client
 //! that is still sending then may drop the response. So the rest is discarded for a while, as the engine does over HTTP/1.1.
 
 use crate::conn::lingering::{LINGER_PAUSE, LINGER_TIME};

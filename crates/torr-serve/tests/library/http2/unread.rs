@@ -52,7 +52,7 @@ fn a_client_ends_its_upload_after_the_response() {
 }
 
 #[test]
-fn a_client_that_stops_sending_is_asked_to_end() {
+fn a_stream_ends_after_a_client_stops_sending() {
     let server = Running::start_with(app(), |settings| settings.max_body = 1_000);
     let mut client = refused(&server, "/c/length");
     let reset = client.next_of_stream();
