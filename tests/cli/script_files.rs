@@ -1,6 +1,7 @@
 //! `torr check`, `once`, `doctor` and `limit` with scripts and plans, and what scripts of wrk expect of the machine.
 
 use crate::scripts::{File, server};
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use torr_test_support::program::{Ended, Running, torr, torr_command};
@@ -135,13 +136,21 @@ fn limit_and_doctor_take_scripts_and_plans() {
     let few = ["--budget", "5s", "--max-connections", "20", "-t", "1", "-q"];
     for (command, target) in [("limit", "shop.lua"), ("limit", "plan.toml"), ("doctor", "shop.lua")] {
         let own: &[&str] = if command == "doctor" { &["-c", "10"] } else { &[] };
-        let ended = torr_in(script.beside(), &[&[command, target], own, &few].concat());
+        let ended = torr_in(script.beside(), &[&[command, target, "--json", "-"], own, &few].concat());
         assert!(matches!(ended.code, Some(0 | 1)), "{command} {target}: {ended:?}");
-        assert!(!ended.stdout.is_empty(), "{command} {target}: {ended:?}");
+        let result: Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
         let passed_over = "torr: plan.toml: passed over by 'torr limit': duration\n";
         assert_eq!(ended.stderr.contains(passed_over), target == "plan.toml", "{ended:?}");
-        let again = if target == "plan.toml" { "--header 'X: y' --script shop.lua" } else { "torr shop.lua" };
-        assert!(command == "doctor" || ended.stdout.contains(again), "{command} {target}: {}", ended.stdout);
+        let again = if target == "plan.toml" {
+            "--script shop.lua --header 'X: y'"
+        } else {
+            &format!("torr {command} shop.lua")
+        };
+        assert!(
+            result["command"].as_str().is_some_and(|said| said.contains(again)),
+            "{command} {target}: {}",
+            ended.stdout
+        );
     }
     fs::write(
         script.beside().join("shop.lua"),

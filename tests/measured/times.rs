@@ -4,6 +4,7 @@ use torr_test_support::alone;
 use torr_test_support::measured::measured;
 use torr_test_support::program::torr_json;
 use torr_test_support::quiet;
+use torr_test_support::result::{adds_up, count};
 use torr_test_support::script::{OK, Script, answering};
 
 #[test]
@@ -32,5 +33,22 @@ fn runs_take_no_longer_than_they_were_given() {
         let result = torr_json(&["-d", "1s", "-c", "3", &silent]);
         let age = result["latency_us"]["min"].as_u64().expect("it is a number");
         quiet!((900_000..=1_300_000).contains(&age), "{age} us: {result}");
+    });
+}
+
+#[test]
+fn connections_become_more_and_fewer() {
+    let _alone = alone();
+    let server = Script::start(answering(OK));
+    measured("a ramp of connections", || {
+        let result = torr_json(&["--stages", "1s:20c,1s:20c,1s:0c", "--think", "5ms", "-t", "2", &server.url()]);
+        adds_up(&result);
+        assert_eq!(count(&result, "/connections/peak"), 20, "{result}");
+        let in_second = |n: usize| result["series"][n]["requests"].as_u64().unwrap_or_else(|| panic!("{result}"));
+        // Half as many in the ramps as between them, on average.
+        for ramp in [0, 2] {
+            let share = in_second(ramp) as f64 / in_second(1) as f64;
+            quiet!((0.3..0.75).contains(&share), "second {ramp}: {share} of the second between: {result}");
+        }
     });
 }

@@ -286,20 +286,6 @@ fn a_warm_up_whose_requests_are_no_whole_number_is_followed_by_the_run() {
 }
 
 #[test]
-fn connections_become_more_and_fewer() {
-    let server = Script::start(answering(OK));
-    let result = torr_json(&["--stages", "1s:20c,1s:20c,1s:0c", "--think", "5ms", "-t", "2", &server.url()]);
-    adds_up(&result);
-    assert_eq!(count(&result, "/connections/peak"), 20, "{result}");
-    let in_second = |n: usize| result["series"][n]["requests"].as_u64().unwrap_or_else(|| panic!("{result}"));
-    // Half as many in the ramps as between them, on average.
-    for ramp in [0, 2] {
-        let share = in_second(ramp) as f64 / in_second(1) as f64;
-        assert!((0.3..0.75).contains(&share), "second {ramp}: {share} of the second between: {result}");
-    }
-}
-
-#[test]
 fn mistakes_in_a_load_are_one_line() {
     for (args, word) in [
         (&["--pipeline", "0"][..], "--pipeline"),
