@@ -3,13 +3,12 @@
 use crate::content::Content;
 use crate::error::EvaluationError;
 use crate::files::Files;
-use crate::filter::{self, Filter};
 use crate::hurl::ast::Version;
 use crate::hurl::{ParseError, Position, ast};
 use crate::predicate::{Assert, Failed};
 use crate::query::{Query, Received};
 use crate::scope::{Names, Variables};
-use crate::template::Template;
+use crate::template::{Filter, Template};
 use crate::value::Value;
 use std::borrow::Cow;
 
@@ -193,14 +192,14 @@ impl Capture {
         let placeholder = || ParseError { at, message: "the name of a capture has no placeholders".to_owned() };
         let name = capture.name.literal().ok_or_else(placeholder)?.to_owned();
         let mut query = Query::compile(&capture.query, at, names)?;
-        let filters = filter::compile(&capture.filters, at, names)?;
+        let filters = Filter::compile_all(&capture.filters, at, names)?;
         query.before(&filters);
         Ok(Self { variable: names.assign(&name), redact: capture.redact, name, query, filters, at })
     }
 
     fn evaluate(&self, received: &Received<'_>, variables: &Variables) -> Result<Value, EvaluationError> {
         let value = self.query.evaluate(received, variables)?;
-        let value = filter::apply(&self.filters, value, variables)?;
+        let value = Filter::apply_all(&self.filters, value, variables)?;
         value.ok_or_else(|| EvaluationError("nothing".to_owned()))
     }
 }

@@ -7,7 +7,7 @@ pub mod content;
 mod error;
 pub mod expected;
 mod files;
-pub mod filter;
+mod filter;
 pub mod hurl;
 pub mod operand;
 pub mod options;

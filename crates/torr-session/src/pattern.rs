@@ -1,23 +1,9 @@
-//! Regular expressions, JSONPath and XPath expressions, compiled before the run where they have no placeholders.
+//! What text is compiled to: regular expressions, JSONPath and XPath expressions, character encodings.
 
-use crate::error::EvaluationError;
-use crate::hurl::{ParseError, Position, ast};
-use crate::scope::{Names, Variables};
-use crate::template::Template;
 use encoding_rs::Encoding;
 use regex::Regex;
 use serde_json_path::JsonPath;
-use std::borrow::Cow;
 use torr_xpath::Expression;
-
-/// What is compiled from text: at once, or each time that its placeholders have been filled in.
-#[derive(Debug, Clone)]
-pub enum Compiled<T> {
-    /// Text without placeholders.
-    Ready(Box<T>),
-    /// Text with placeholders.
-    Late(Template),
-}
 
 /// What text is compiled to.
 pub trait Compile: Clone {
@@ -26,47 +12,6 @@ pub trait Compile: Clone {
     /// # Errors
     /// In words, if the text is no such expression.
     fn compile(text: &str) -> Result<Self, String>;
-}
-
-impl<T: Compile> Compiled<T> {
-    /// Compiles text of a hurl file.
-    ///
-    /// # Errors
-    /// If the text is no such expression.
-    pub fn new(template: &ast::Template, at: Position, names: &mut Names) -> Result<Self, ParseError> {
-        match template.literal() {
-            Some(text) => Self::ready(text, at),
-            None => Template::compile(template, names).map(Self::Late),
-        }
-    }
-
-    fn ready(text: &str, at: Position) -> Result<Self, ParseError> {
-        T::compile(text).map(|ready| Self::Ready(Box::new(ready))).map_err(|message| ParseError { at, message })
-    }
-
-    /// Returns the compiled expression.
-    ///
-    /// # Errors
-    /// If a variable has no value, or the filled-in text is no such expression.
-    pub fn get(&self, variables: &Variables) -> Result<Cow<'_, T>, EvaluationError> {
-        match self {
-            Self::Ready(ready) => Ok(Cow::Borrowed(ready)),
-            Self::Late(template) => T::compile(&template.render(variables)?).map(Cow::Owned).map_err(EvaluationError),
-        }
-    }
-}
-
-impl Compiled<Regex> {
-    /// Compiles a pattern of a hurl file.
-    ///
-    /// # Errors
-    /// If the pattern is no regular expression.
-    pub fn pattern(pattern: &ast::Pattern, at: Position, names: &mut Names) -> Result<Self, ParseError> {
-        match pattern {
-            ast::Pattern::Literal(text) => Self::ready(text, at),
-            ast::Pattern::Template(template) => Self::new(template, at, names),
-        }
-    }
 }
 
 impl Compile for Regex {
@@ -100,6 +45,22 @@ impl Compile for Expression {
 /// Whether text is a JSONPath expression.
 pub fn is_json_path(text: &str) -> bool {
     <JsonPath as Compile>::compile(text).is_ok()
+}
+
+/// Whether a JSONPath expression finds one value at most (RFC 9535, section 2.3.5.1): only names and indexes lead to it.
+pub(crate) fn is_singular(path: &str) -> bool {
+    let mut rest = path;
+    while let Some(at) = rest.find(['\'', '"', '*', '?', ':', ',']).into_iter().chain(rest.find("..")).min() {
+        let Some(quote) = rest[at..].chars().next().filter(|c| matches!(c, '\'' | '"')) else { return false };
+        let mut is_escaped = false;
+        let end = rest[at + 1..].find(|c| {
+            let is_end = c == quote && !is_escaped;
+            is_escaped = c == '\\' && !is_escaped;
+            is_end
+        });
+        rest = end.map_or("", |end| &rest[at + end + 2..]);
+    }
+    true
 }
 
 /// Puts names with hyphens and names that begin with a digit, which RFC 9535 requires to be quoted, into brackets: `$.a-b` becomes

@@ -2,12 +2,11 @@
 
 use crate::error::EvaluationError;
 use crate::files::Files;
-use crate::filter::{self, Filter};
 use crate::hurl::{ParseError, Position, ast};
 use crate::operand::Operand;
-use crate::pattern::Compiled;
 use crate::query::{Query, Received};
 use crate::scope::{Names, Variables};
+use crate::template::{Compiled, Filter};
 use crate::value::Value;
 use chrono::DateTime;
 use regex::Regex;
@@ -42,7 +41,7 @@ impl Assert {
     /// Where an expression in it is none, or a file cannot be read.
     pub fn compile(assert: &ast::Assert, names: &mut Names, files: &dyn Files) -> Result<Self, ParseError> {
         let mut query = Query::compile(&assert.query, assert.at, names)?;
-        let filters = filter::compile(&assert.filters, assert.at, names)?;
+        let filters = Filter::compile_all(&assert.filters, assert.at, names)?;
         query.before(&filters);
         Ok(Self {
             query,
@@ -76,7 +75,7 @@ impl Assert {
             actual: error.0,
         };
         let value = self.query.evaluate(received, variables).map_err(failed)?;
-        let value = filter::apply(&self.filters, value, variables).map_err(failed)?;
+        let value = Filter::apply_all(&self.filters, value, variables).map_err(failed)?;
         let actual = || value.as_ref().map_or("nothing".to_owned(), Value::describe);
         let held = match &value {
             // What is not there has no property but that of not being there.

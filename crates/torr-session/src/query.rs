@@ -2,12 +2,11 @@
 
 use crate::certificate;
 use crate::error::EvaluationError;
-use crate::filter::{Filter, JsonQuery, x_path};
+use crate::filter::x_path;
 use crate::hurl::ast::{self, CookieAttribute};
 use crate::hurl::{ParseError, Position};
-use crate::pattern::Compiled;
 use crate::scope::{Names, Variables};
-use crate::template::Template;
+use crate::template::{Compiled, Filter, JsonQuery, Template};
 use crate::value::Value;
 use chrono::{DateTime, NaiveDateTime};
 use encoding_rs::{Encoding, UTF_8};

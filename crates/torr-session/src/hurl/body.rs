@@ -3,9 +3,9 @@
 use super::ParseError;
 use super::ast::{Body, JsonPiece, Template, TextHint};
 use super::cursor::Cursor;
+use super::fenced::fenced;
 use super::json;
-use super::template::{backtick, fenced};
-use super::value::file;
+use super::template::{backtick, file};
 use ::base64::Engine;
 use ::base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 

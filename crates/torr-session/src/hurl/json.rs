@@ -3,8 +3,8 @@
 use super::ParseError;
 use super::ast::JsonPiece;
 use super::cursor::Cursor;
-use super::expression::placeholder;
-use super::value::number;
+use super::literal::number;
+use super::template::placeholder;
 
 /// How deep values may nest: as deep as `serde_json` reads.
 const DEPTH: usize = 128;

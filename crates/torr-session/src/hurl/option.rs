@@ -4,9 +4,8 @@ use super::ParseError;
 use super::ast::{EntryOption, KeyValue, OptionName, OptionValue, Template, Value};
 use super::cursor::Cursor;
 use super::error::Position;
-use super::expression::{placeholder, variable_name};
-use super::template::{key, line, quoted};
-use super::value::{boolean, number};
+use super::literal::{boolean, number};
+use super::template::{key, line, placeholder, quoted, variable_name};
 
 /// A kind of value that an option takes.
 #[derive(Clone, Copy)]

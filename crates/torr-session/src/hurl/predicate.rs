@@ -3,7 +3,8 @@
 use super::ParseError;
 use super::ast::{Predicate, Value};
 use super::cursor::Cursor;
-use super::value::{pattern, value};
+use super::template::pattern;
+use super::value::value;
 
 /// A kind of value that a predicate takes.
 #[derive(Clone, Copy)]

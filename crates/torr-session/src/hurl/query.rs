@@ -5,8 +5,7 @@ use super::ast::{CertificateAttribute, CookieAttribute, Piece, Query, Template};
 use super::cursor::Cursor;
 use super::error::Position;
 use super::names::names;
-use super::template::quoted;
-use super::value::pattern;
+use super::template::{pattern, quoted};
 
 /// The names of all queries, for messages.
 const NAMES: &str = "status, version, url, redirects, ip, header, cookie, body, bytes, rawbytes, jsonpath, xpath, regex, \

@@ -3,12 +3,10 @@
 use super::ParseError;
 use super::ast::{Assert, Capture, MultipartPart, Request, Response};
 use super::cursor::Cursor;
-use super::filter::filters;
 use super::option::{colon, key_value, option};
 use super::predicate::predicate;
 use super::query::query;
-use super::template::{key, line};
-use super::value::file;
+use super::template::{file, filters, key, line};
 
 /// The sections of a request, with the spellings of earlier versions.
 const OF_REQUESTS: &[&str] = &[

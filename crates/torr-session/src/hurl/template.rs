@@ -1,9 +1,13 @@
-//! Strings of the format: text with escapes and placeholders, which differ in where they end.
+//! Text with placeholders: strings, which differ in where they end, the expressions in them, and the filters of expressions, whose
+//! arguments are such strings again.
 
-use super::ast::{Piece, Template};
+use super::ParseError;
+use super::ast::{Expression, Filter, Index, Pattern, Source, Template};
 use super::cursor::Cursor;
-use super::expression::placeholder;
-use super::{ParseError, Position};
+use super::escape::escape;
+use super::filter::PLAIN;
+use super::literal::integer;
+use super::pieces::Pieces;
 
 /// A kind of string.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,37 +59,10 @@ pub(super) fn backtick(cursor: &mut Cursor<'_>) -> Result<Template, ParseError> 
 }
 
 /// Reads the name of a file.
-pub(super) fn file_name(cursor: &mut Cursor<'_>) -> Result<Template, ParseError> {
+fn file_name(cursor: &mut Cursor<'_>) -> Result<Template, ParseError> {
     let start = cursor.clone();
     let template = text(cursor, Kind::FileName)?;
     if template.0.is_empty() { Err(start.error("the name of a file should stand here")) } else { Ok(template) }
-}
-
-/// Reads the text between fences of three backticks: verbatim, but for placeholders.
-pub(super) fn fenced(text: &str, at: Position, placeholders: bool, escapes: bool) -> Result<Template, ParseError> {
-    let mut pieces = Pieces::default();
-    let mut cursor = Cursor::new(text);
-    let here = |error: ParseError| ParseError { at: moved(at, error.at), message: error.message };
-    while let Some(next) = cursor.peek() {
-        if placeholders && cursor.starts_with("{{") {
-            let at = moved(at, cursor.position());
-            let mut expression = placeholder(&mut cursor).map_err(here)?;
-            expression.at = at;
-            pieces.placeholder(expression);
-        } else if escapes && next == '\\' {
-            pieces.text(escape(&mut cursor).map_err(here)?);
-        } else {
-            cursor.next();
-            pieces.text(next);
-        }
-    }
-    Ok(pieces.finish())
-}
-
-/// Returns a place in the file, from the place of a text and a place in that text.
-fn moved(start: Position, within: Position) -> Position {
-    let column = if within.line == 1 { start.column + within.column - 1 } else { within.column };
-    Position { line: start.line + within.line - 1, column }
 }
 
 fn delimited(cursor: &mut Cursor<'_>, delimiter: char, kind: Kind) -> Result<Template, ParseError> {
@@ -129,50 +106,134 @@ fn text(cursor: &mut Cursor<'_>, kind: Kind) -> Result<Template, ParseError> {
     Ok(pieces.finish())
 }
 
-/// Reads an escape, from its backslash on.
-fn escape(cursor: &mut Cursor<'_>) -> Result<char, ParseError> {
+/// Reads `file,NAME;`.
+pub(super) fn file(cursor: &mut Cursor<'_>) -> Result<Template, ParseError> {
+    cursor.eat("file,");
+    cursor.spaces();
+    let name = file_name(cursor)?;
+    cursor.spaces();
+    if cursor.eat(";") { Ok(name) } else { Err(cursor.error("the name of the file should end here with ;")) }
+}
+
+/// Reads a placeholder, from its first brace to its last.
+pub(super) fn placeholder(cursor: &mut Cursor<'_>) -> Result<Expression, ParseError> {
     let start = cursor.clone();
-    cursor.next();
-    Ok(match cursor.next() {
-        Some(plain @ ('#' | ':' | '"' | '`' | '\\' | '/' | '{' | '}' | ';' | ' ')) => plain,
-        Some('b') => '\u{8}',
-        Some('f') => '\u{c}',
-        Some('n') => '\n',
-        Some('r') => '\r',
-        Some('t') => '\t',
-        Some('u') => {
-            let digits = cursor.eat("{").then(|| cursor.eat_while(|c| c.is_ascii_hexdigit()));
-            let code = digits.filter(|_| cursor.eat("}")).and_then(|digits| u32::from_str_radix(digits, 16).ok());
-            let character = code.and_then(char::from_u32);
-            character
-                .ok_or_else(|| start.error("\\u is followed by a character's number in braces, such as \\u{20}"))?
+    if !cursor.eat("{{") {
+        return Err(start.error("a placeholder such as {{name}} should stand here"));
+    }
+    cursor.spaces();
+    let at = cursor.position();
+    let source = source(cursor)?;
+    let filters = filters(cursor)?;
+    cursor.spaces();
+    if !cursor.eat("}}") {
+        return Err(cursor.error("the placeholder should end here with }}"));
+    }
+    Ok(Expression { source, filters, at })
+}
+
+/// Reads a variable's name.
+pub(super) fn variable_name(cursor: &mut Cursor<'_>) -> Result<String, ParseError> {
+    let start = cursor.clone();
+    let name = cursor.eat_while(|c| c.is_alphanumeric() || c == '_' || c == '-');
+    if name.is_empty() { Err(start.error("a variable's name should stand here")) } else { Ok(name.to_owned()) }
+}
+
+fn source(cursor: &mut Cursor<'_>) -> Result<Source, ParseError> {
+    let start = cursor.clone();
+    Ok(match variable_name(cursor)?.as_str() {
+        "newUuid" => Source::NewUuid,
+        "newDate" => Source::NewDate,
+        "getEnv" => {
+            cursor.spaces();
+            let name = quoted(cursor)?;
+            let literal = name.literal().map(str::to_owned);
+            Source::Environment(literal.ok_or_else(|| start.error("getEnv takes a name without placeholders"))?)
         }
-        _ => return Err(start.error("this is no escape: write \\\\ for a backslash")),
+        name => Source::Variable(name.to_owned()),
     })
 }
 
-/// The pieces of a template so far.
-#[derive(Default)]
-struct Pieces(Vec<Piece>);
-
-impl Pieces {
-    fn text(&mut self, next: char) {
-        match self.0.last_mut() {
-            Some(Piece::Text(text)) => text.push(next),
-            _ => self.0.push(Piece::Text(next.into())),
+/// Reads filters as long as there are any, each after a space.
+pub(super) fn filters(cursor: &mut Cursor<'_>) -> Result<Vec<Filter>, ParseError> {
+    let mut filters = Vec::new();
+    loop {
+        let mut ahead = cursor.clone();
+        if !ahead.spaces() {
+            return Ok(filters);
         }
+        match filter(&mut ahead)? {
+            Some(filter) => filters.push(filter),
+            None => return Ok(filters),
+        }
+        *cursor = ahead;
     }
+}
 
-    fn spaces(&mut self, from: &Cursor<'_>, to: &Cursor<'_>) {
-        let spaces = from.rest().len() - to.rest().len();
-        from.rest()[..spaces].chars().for_each(|space| self.text(space));
+/// Reads one filter, or nothing where no filter's name stands.
+fn filter(cursor: &mut Cursor<'_>) -> Result<Option<Filter>, ParseError> {
+    if let Some((_, filter)) = PLAIN.iter().find(|(name, _)| cursor.eat_word(name)) {
+        return Ok(Some(filter.clone()));
     }
+    let start = cursor.clone();
+    let name = cursor.eat_while(|c| c.is_alphanumeric());
+    cursor.spaces();
+    Ok(Some(match name {
+        "dateFormat" | "format" => Filter::DateFormat(quoted(cursor)?),
+        "charsetDecode" | "decode" => Filter::Decode(quoted(cursor)?),
+        "jsonpath" => Filter::JsonPath(quoted(cursor)?),
+        "nth" if cursor.starts_with("{{") => Filter::Nth(Index::Placeholder(placeholder(cursor)?)),
+        "nth" => Filter::Nth(Index::Number(integer(cursor)?)),
+        "regex" => Filter::Regex(pattern(cursor)?),
+        "replace" => {
+            // An earlier version took a pattern here.
+            if cursor.starts_with("/") {
+                let pattern = pattern(cursor)?;
+                cursor.spaces();
+                Filter::ReplaceRegex(pattern, quoted(cursor)?)
+            } else {
+                let old = quoted(cursor)?;
+                cursor.spaces();
+                Filter::Replace(old, quoted(cursor)?)
+            }
+        }
+        "replaceRegex" => {
+            let pattern = pattern(cursor)?;
+            cursor.spaces();
+            Filter::ReplaceRegex(pattern, quoted(cursor)?)
+        }
+        "split" => Filter::Split(quoted(cursor)?),
+        "toDate" => Filter::ToDate(quoted(cursor)?),
+        "urlQueryParam" => Filter::UrlQueryParameter(quoted(cursor)?),
+        "xpath" => Filter::XPath(quoted(cursor)?),
+        _ => {
+            *cursor = start;
+            return Ok(None);
+        }
+    }))
+}
 
-    fn placeholder(&mut self, expression: super::ast::Expression) {
-        self.0.push(Piece::Placeholder(expression));
+/// Reads a regular expression, as a string or between slashes.
+pub(super) fn pattern(cursor: &mut Cursor<'_>) -> Result<Pattern, ParseError> {
+    let start = cursor.clone();
+    if cursor.starts_with("`") {
+        return backtick(cursor).map(Pattern::Template);
     }
-
-    fn finish(self) -> Template {
-        Template(self.0)
+    if !cursor.eat("/") {
+        return quoted(cursor).map(Pattern::Template);
+    }
+    let mut pattern = String::new();
+    loop {
+        match cursor.next() {
+            Some('/') => return Ok(Pattern::Literal(pattern)),
+            // Only the slash is escaped for the file's sake: every other escape is the pattern's own.
+            Some('\\') if cursor.eat("/") => pattern.push('/'),
+            Some('\\') => {
+                pattern.push('\\');
+                pattern.extend(cursor.next());
+            }
+            Some('\n') | None => return Err(start.error("the pattern that begins here has no closing /")),
+            Some(next) => pattern.push(next),
+        }
     }
 }

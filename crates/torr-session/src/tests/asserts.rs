@@ -1,14 +1,14 @@
 //! Queries, filters and predicates on one response, by the lines of a hurl file.
 
+use crate::EvaluationError;
 use crate::files::Files;
 use crate::hurl::ast;
 use crate::hurl::parse;
 use crate::predicate::Assert;
 use crate::query::{Query, Received};
 use crate::scope::{Names, Variables};
-use crate::template::Template;
+use crate::template::{Filter, Template};
 use crate::value::Value;
-use crate::{EvaluationError, filter};
 use std::time::Duration;
 
 const CONTENT: &str = r#"{"name": "Ann", "id": 7, "big": 18446744073709551615, "pi": 3.5, "ok": true, "none": null,
@@ -266,8 +266,8 @@ fn content_that_is_not_what_a_query_is_for_is_said() {
         let mut names = Names::default();
         let assert = &asserts(line)[0];
         let query = Query::compile(&assert.query, assert.at, &mut names).expect("it has no mistake");
-        let filters = filter::compile(&assert.filters, assert.at, &mut names).expect("they have no mistake");
-        filter::apply(&filters, query.evaluate(received, &Variables::default())?, &Variables::default())
+        let filters = Filter::compile_all(&assert.filters, assert.at, &mut names).expect("they have no mistake");
+        Filter::apply_all(&filters, query.evaluate(received, &Variables::default())?, &Variables::default())
     };
     let text = Received { content: b"\xe9"[..].into(), ..Received::default() };
     assert_eq!(evaluate("jsonpath \"$\" exists", &text).expect_err("no JSON").0, "the content is not JSON");
