@@ -26,6 +26,7 @@ pub use plan::{Plan, ProtocolConfig, ThinkTime, Timestamps};
 pub use protocol::http1::Http1;
 pub use protocol::http2::Http2;
 pub use protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
+pub use request::outgoing::{Keep, RequestInfo, RequestParts};
 pub use request::{RequestError, Requests};
 pub use response::checks;
 pub use response::failed::FailedResponseBuffer;
@@ -37,7 +38,6 @@ pub use servers::learnt;
 pub use servers::target::{Target, TargetError};
 pub use steering::{Steerable, Steering, SteeringState};
 pub use work::Work;
-pub use work::outgoing::{Keep, RequestInfo, RequestParts};
 pub use work::source::Source;
 pub use work::users;
 

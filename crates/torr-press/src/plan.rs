@@ -1,5 +1,7 @@
 //! The plan of a run: target, requests, load model and limits.
 
+mod pacer;
+pub(crate) mod servers;
 mod share;
 mod steerable;
 mod summary;

@@ -16,6 +16,7 @@ mod fields;
 mod multipart;
 mod numbers;
 mod options;
+pub(crate) mod outgoing;
 mod request_set;
 mod sent_secrets;
 mod template;

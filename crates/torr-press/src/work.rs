@@ -1,6 +1,5 @@
 //! The work of a run: requests that are composed before the run, or virtual users, who decide during the run.
 
-pub(crate) mod outgoing;
 pub(crate) mod source;
 pub mod users;
 

@@ -1,7 +1,7 @@
 //! The opening of sockets: which address they connect to and from.
 
 use crate::plan::Plan;
-use crate::servers::Servers;
+use crate::plan::servers::Servers;
 use crate::servers::sources::Sources;
 use std::io;
 use std::net::SocketAddr;

@@ -1,7 +1,7 @@
 //! Whole requests, as HTTP/1.1 and in parts.
 
 use super::*;
-use crate::work::outgoing::{RequestInfo, RequestParts};
+use crate::request::outgoing::{RequestInfo, RequestParts};
 use http::Method;
 use proptest::prelude::*;
 use torr_wire::body::Framing;

@@ -2,7 +2,7 @@
 
 use super::inspect::Inspect;
 use super::kept::KeptResponse;
-use crate::work::outgoing::RequestInfo;
+use crate::request::outgoing::RequestInfo;
 use torr_wire::Header;
 use torr_wire::response::Observer;
 

@@ -1,7 +1,7 @@
 //! Responses that are kept until their user has judged them.
 
 use super::decode::Encoding;
-use crate::work::outgoing::Keep;
+use crate::request::outgoing::Keep;
 use std::borrow::Cow;
 use std::ops::Range;
 

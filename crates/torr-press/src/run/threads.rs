@@ -4,8 +4,8 @@ use super::start::{Preparation, Start};
 use super::state::{Report, RunState, ThreadCoordinator};
 use crate::engine::{Engine, ThreadResult};
 use crate::pace::closed::Budget;
-use crate::pace::thread_pacer::ThreadPacer;
 use crate::plan::Plan;
+use crate::plan::servers::Servers;
 use crate::protocol::Protocol;
 use crate::protocol::either_tls::EitherTls;
 use crate::protocol::http1::Http1;
@@ -13,7 +13,6 @@ use crate::protocol::http2::Http2;
 use crate::protocol::tls::OverTls;
 use crate::response::inspect::Inspector;
 use crate::response::keeper::Keeper;
-use crate::servers::Servers;
 use crate::work::Work;
 use crate::work::source::{CurrentUser, Source};
 use crate::work::users::ThreadPart;
@@ -257,7 +256,7 @@ fn press_by<S: Protocol>(
     };
     // Slots that are prepared for more connections than planned have no share of the requests.
     let planned = share(plan.connections, threads, number);
-    let pacer = ThreadPacer::new(plan, number, budget, &planned);
+    let pacer = plan.pacer(number, budget, &planned);
     if plan.is_scheduled() || plan.pace.max_rate().is_some() {
         clock::minimise_timer_slack();
     }

@@ -1,8 +1,8 @@
 //! The source of a thread's requests.
 
-use super::outgoing::{RequestInfo, RequestParts};
 use super::users::ThreadUsers;
 use crate::request::Cursor;
+use crate::request::outgoing::{RequestInfo, RequestParts};
 use bytes::Bytes;
 use std::net::SocketAddr;
 

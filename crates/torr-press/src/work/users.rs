@@ -8,7 +8,7 @@ mod decision_count;
 
 pub use decision_count::DecisionCount;
 
-use super::outgoing::{RequestInfo, RequestParts};
+use crate::request::outgoing::{RequestInfo, RequestParts};
 use crate::response::kept::KeptResponse;
 use crate::servers::learnt::LearntServers;
 use bytes::Bytes;

@@ -1,7 +1,7 @@
 //! Requests with their heads packed: one that is always the same is packed once for all connections of a thread.
 
 use super::hpack::{Encoder, Seeding};
-use crate::work::outgoing::{RequestInfo, RequestParts};
+use crate::request::outgoing::{RequestInfo, RequestParts};
 use crate::work::source::Source;
 use bytes::Bytes;
 
