@@ -18,8 +18,8 @@ use torr_gauge::bounds::{Bounded, MOST_IN_A_SECOND};
 use torr_gauge::failed_response::FailedResponse;
 use torr_gauge::generator::{ThreadCost, TimestampSource};
 use torr_gauge::result::Tls;
+use torr_gauge::result::validity::Finding;
 use torr_gauge::sessions::{EntryCounts, EntryName, SessionCounts};
-use torr_gauge::validity::Finding;
 use torr_gauge::{Sample, redact};
 
 /// The version of the messages. One that a receiver does not know is refused.

@@ -1,5 +1,7 @@
 //! The result of a run: one versioned type that every output is made from.
 
+pub mod validity;
+
 use crate::bounds::{Bounded, OutOfBounds, at_most, text};
 use crate::buckets::Buckets;
 use crate::error_times::ErrorSpan;
@@ -14,11 +16,11 @@ use crate::series::Point;
 use crate::sessions::{EntryResult, SessionSummary};
 use crate::sockets::Sockets;
 use crate::steering::SteeringEvent;
-use crate::validity::Validity;
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use torr_signals::Signals;
+use validity::Validity;
 
 /// The version of [`RunResult`]. Fields may be added to it; what one means does not change.
 pub const SCHEMA: &str = "torr.run/1";

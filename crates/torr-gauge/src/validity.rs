@@ -1,23 +1,22 @@
-//! The validity of a run's figures: criteria, limits and findings.
+//! The judgement of a run's figures: criteria and their limits.
 //!
 //! Each criterion has its own limit. A statistical test fails only if the effect exceeds the limit *and* its probability by
-//! chance is below [`CHANCE`], so that all tests together reject at most one sound run in a hundred.
+//! chance is below [`CHANCE`](crate::result::validity::CHANCE), so that all tests together reject at most one sound run in a hundred.
 
 mod drift;
 mod exponential;
-mod finding;
 mod schedule;
 mod silence;
 mod trend;
 mod unfinished;
 
 pub use exponential::{Fit, exponential};
-pub use finding::{CHANCE, Criterion, Finding, Validity};
 pub use silence::longest_silence;
 pub use trend::{Trend, trend};
 
 use crate::numbers::percent;
 use crate::result::RunResult;
+use crate::result::validity::{Criterion, Finding, Validity};
 
 /// The limit of the share of the time in which threads are runnable without a CPU.
 const QUEUED: f64 = 0.1;

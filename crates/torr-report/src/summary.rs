@@ -4,7 +4,7 @@ use crate::human::{count, micros, percent, rate};
 use crate::sessions;
 use crate::style::{BAD, STRONG, paint};
 use torr_gauge::latency::Summary;
-use torr_gauge::validity::Criterion;
+use torr_gauge::result::validity::Criterion;
 use torr_gauge::{Confidence, Factor, RunResult, Verdict};
 
 /// The name of the factor of a run that kept its arrival rate, so that nothing limited it.
@@ -83,8 +83,8 @@ mod tests {
     use std::time::Duration;
     use torr_gauge::collector::RunFacts;
     use torr_gauge::result::PlanSummary;
+    use torr_gauge::result::validity::Finding;
     use torr_gauge::sessions::SessionSummary;
-    use torr_gauge::validity::Finding;
     use torr_gauge::{Collector, Failure, FailureKind, FailureSide, Sample, Validity};
 
     /// Returns a run of 2 s with a number of responses, each after a millisecond, and a number of failures.

@@ -7,8 +7,8 @@ use crate::{entries, expectations, failures, fit, fleet, sentence, sessions, ste
 use std::fmt::Write;
 use torr_gauge::fleet::Fleet;
 use torr_gauge::latency::Summary;
+use torr_gauge::result::validity::Finding;
 use torr_gauge::result::{RunResult, Tls, Warmup};
-use torr_gauge::validity::Finding;
 use torr_gauge::{Confidence, Factor, FailureKind, Validity, Verdict};
 
 /// Columns of indentation of each line but the heading.
@@ -309,7 +309,7 @@ fn indent(lines: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use torr_gauge::validity::Criterion;
+    use torr_gauge::result::validity::Criterion;
 
     #[test]
     fn only_what_is_bad_is_shown_and_on_one_line() {

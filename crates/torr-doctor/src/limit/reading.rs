@@ -7,9 +7,9 @@ use super::taken::Taken;
 use serde::{Deserialize, Serialize};
 use torr_gauge::collector::Measurement;
 use torr_gauge::latency::Summary;
+use torr_gauge::result::validity::Criterion;
 use torr_gauge::result::{Arrivals, RunResult};
 use torr_gauge::threshold::ObjectiveResult;
-use torr_gauge::validity::Criterion;
 use torr_gauge::verdict::Finding;
 use torr_gauge::{Factor, FailureSide};
 

@@ -9,7 +9,8 @@ use crate::thresholds::{
 use crate::witnesses::throttled_fact;
 use torr_gauge::fleet::Fleet;
 use torr_gauge::latency::Summary;
-use torr_gauge::validity::{Criterion, longest_silence};
+use torr_gauge::result::validity::Criterion;
+use torr_gauge::validity::longest_silence;
 use torr_gauge::verdict::{Advice, Fact, Finding, Headline, KeptRate, Unit};
 use torr_gauge::{Factor, RunResult};
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use torr_gauge::collector::{Measurement, RunFacts, ThreadTotals};
 use torr_gauge::fleet::{AgentState, Fleet, FleetAgent, FleetCut};
 use torr_gauge::generator::{ThreadCost, TimestampSource};
+use torr_gauge::result::validity::{Criterion, Finding};
 use torr_gauge::sessions::{AssertCounts, EntryCounts, EntryName, SessionCounts, SessionFacts};
-use torr_gauge::validity::{Criterion, Finding};
 use torr_net::Nanos;
 use torr_press::{Pace, Plan, RunEnd};
 

@@ -1,9 +1,9 @@
 //! Drift of throughput and response time over a run, for which one figure cannot stand.
 
-use super::finding::{CHANCE, Criterion, Finding, round4};
 use super::trend::trend;
 use crate::numbers::{percent, times};
 use crate::result::RunResult;
+use crate::result::validity::{CHANCE, Criterion, Finding, round4};
 use crate::series::Point;
 
 /// The limit of the relative change of throughput or response time over a run.

@@ -1,8 +1,8 @@
 //! The fidelity of an open loop to its schedule.
 
 use super::exponential::exponential;
-use super::finding::{CHANCE, Criterion, Finding, round4};
 use crate::numbers::{micros, percent};
+use crate::result::validity::{CHANCE, Criterion, Finding, round4};
 use crate::result::{Arrivals, RunResult};
 
 /// The limit of the send lag's 99th percentile as a share of the median response time ...

@@ -1,8 +1,8 @@
 //! A time without any response between or after busy ones: the service hung, crashed or was restarted.
 
-use super::finding::{Criterion, Finding};
 use crate::numbers::seconds;
 use crate::result::RunResult;
+use crate::result::validity::{Criterion, Finding};
 use crate::series::Point;
 
 /// The limit of a silence in seconds. Shorter ones show in the slowest responses.

@@ -1,10 +1,10 @@
 //! The findings of synthetic runs.
 
-use super::finding::{CHANCE, Criterion, Finding, Validity};
 use super::{UnreportedFacts, judge};
 use crate::collector::{Collector, RunFacts};
 use crate::generator::ThreadCost;
 use crate::result::RunResult;
+use crate::result::validity::{CHANCE, Criterion, Finding, Validity};
 use crate::result::{Arrivals, PlanSummary};
 use crate::{Failure, FailureKind, FailureSide, Latency, Sample};
 use fastrand::Rng;

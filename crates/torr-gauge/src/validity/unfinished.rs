@@ -1,8 +1,8 @@
 //! The requests in flight at the end of a closed loop, which bias the throughput of a short run.
 
-use super::finding::{Criterion, Finding};
 use crate::numbers::percent;
 use crate::result::RunResult;
+use crate::result::validity::{Criterion, Finding};
 
 /// The limit of the share of requests without a response at the end. Each connection begins with one response time in
 /// which nothing completes; without a warm-up that time is part of the throughput.

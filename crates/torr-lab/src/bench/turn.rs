@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_doctor::Halt;
 use torr_gauge::collector::Measurement;
-use torr_gauge::validity::{Criterion, Finding};
+use torr_gauge::result::validity::{Criterion, Finding};
 use torr_gauge::{Latency, RunResult};
 use torr_press::{Arrivals, Pace, Plan, Schedule};
 use torr_signals::Signals;

@@ -1,4 +1,4 @@
-//! The findings of a run's validity, as the result contains them.
+//! The validity of a run, as the result contains it.
 
 use crate::bounds::{Bounded, OutOfBounds, text, within};
 use serde::{Deserialize, Serialize};
@@ -79,12 +79,12 @@ impl Bounded for Finding {
 
 impl Finding {
     /// Creates a finding that is good up to its limit.
-    pub(super) fn at_most(what: Criterion, value: f64, limit: f64, note: String) -> Self {
+    pub(crate) fn at_most(what: Criterion, value: f64, limit: f64, note: String) -> Self {
         Self { what, ok: value <= limit, value: round4(value), limit, p: None, note, advice: None }
     }
 
     /// Adds the remedy if the finding is bad.
-    pub(super) fn or(mut self, advice: &str) -> Self {
+    pub(crate) fn or(mut self, advice: &str) -> Self {
         if !self.ok {
             self.advice = Some(advice.to_owned());
         }
@@ -92,6 +92,6 @@ impl Finding {
     }
 }
 
-pub(super) fn round4(number: f64) -> f64 {
+pub(crate) fn round4(number: f64) -> f64 {
     (number * 1e4).round() / 1e4
 }
