@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use crate::built::workspace;
 use crate::candidates::TORR;
-use crate::cli::Options;
 use crate::machine::Machine;
 use crate::measure::Measured;
+use crate::options::Options;
 use crate::report;
 use torr_test_support::error::Error;
 

@@ -4,6 +4,7 @@ use crate::built::{Build, By};
 
 pub mod arguments;
 pub mod certificate;
+pub mod instruments;
 pub mod load_settings;
 pub mod loads;
 pub mod nginx;

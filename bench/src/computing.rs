@@ -1,9 +1,10 @@
 //! What handlers that compute do to other requests: an axum router on `torr-serve` and under `axum::serve`, by the same line.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,13 +12,27 @@ use crate::archive;
 use crate::candidates::arguments::words;
 use crate::candidates::{AXUM, ROUTER, TORR};
 use crate::child::{self, Beside, Server, free_port};
-use crate::cli::ComputingOptions;
 use crate::machine::{self, Machine};
+use crate::options::Size;
 use crate::report::table;
 use crate::roster::Roster;
 use crate::rounds::{self, Row, Skipped, Taken, median, turns};
 use torr_test_support::error::Error;
 use torr_test_support::interrupt;
+
+/// How handlers that compute are measured.
+#[derive(Args)]
+pub struct ComputingOptions {
+    /// How many turns, and how long.
+    #[command(flatten)]
+    pub size: Size,
+    /// The torr program that makes the load, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print the table only
+    #[arg(long)]
+    pub no_archive: bool,
+}
 
 /// The name of the tool that has both servers.
 const PROGRAM: &str = "router";

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,12 +14,34 @@ use crate::built::{Build, By, on_path};
 use crate::candidates::TORR;
 use crate::candidates::arguments::words;
 use crate::child::{self, ALL_CPUS, Beside, Ended, SERVER_CPU, Server, free_port};
-use crate::cli::FleetOptions;
 use crate::machine::{self, Machine};
 use crate::report::table;
 use crate::roster::Roster;
 use torr_test_support::error::Error;
 use torr_test_support::interrupt;
+
+/// How fleets are measured.
+#[derive(Args)]
+pub struct FleetOptions {
+    /// A short run at a rate: shows that all works
+    #[arg(long)]
+    pub quick: bool,
+    /// Agents, each a process, that begin together
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub agents: u32,
+    /// Simulated agents
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub simulated: u32,
+    /// The program that simulates agents, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub simulator: Option<PathBuf>,
+    /// The torr program to measure, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print the table only
+    #[arg(long)]
+    pub no_archive: bool,
+}
 
 /// What sends as many agents' messages as wanted.
 const SIMULATOR: Build =

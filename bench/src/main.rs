@@ -18,6 +18,7 @@ mod launch;
 mod limits;
 mod machine;
 mod measure;
+mod options;
 mod press;
 mod probe;
 mod profile;
@@ -69,7 +70,7 @@ fn main() -> ExitCode {
 }
 
 /// Measures the scenarios of these sides, prints their tables and archives them.
-fn bench(options: &cli::Options, sides: &[scenario::Side]) -> Result<(), Error> {
+fn bench(options: &options::Options, sides: &[scenario::Side]) -> Result<(), Error> {
     interrupt::install()?;
     machine::check(options.connections.iter().copied().max().unwrap_or(0))?;
     let scenarios = scenario::all(sides, &options.connections, &options.styles);

@@ -6,8 +6,8 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::candidates::{FLOOR, NGINX};
-use crate::cli::Options;
 use crate::limits::{Limit, limits, rivals};
+use crate::options::Options;
 use crate::rounds::{self, Ratio, Row, Skipped, Taken, median, turns};
 use crate::scenario::{Scenario, Side};
 use torr_test_support::error::Error;

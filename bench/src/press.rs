@@ -4,10 +4,10 @@ use crate::candidates::load_settings::LoadSettings;
 use crate::candidates::loads::{self, LOADS, Load};
 use crate::candidates::server_settings::ServerSettings;
 use crate::candidates::servers;
-use crate::candidates::{CLOSED_LOOP, FLOOR};
+use crate::candidates::{CLOSED_LOOP, FLOOR, instruments};
 use crate::child::{Server, free_port};
-use crate::cli::Options;
 use crate::measure::{self, Measured};
+use crate::options::Options;
 use crate::probe;
 use crate::roster::Roster;
 use crate::scenario::{Scenario, Style};
@@ -25,7 +25,7 @@ pub fn measure(roster: &Roster, scenario: Scenario, options: &Options) -> Result
     let names: Vec<&'static str> = generators.iter().map(|load| load.name).collect();
     let Some(&first) = names.first() else { return Ok(Measured::without_candidates(scenario)) };
 
-    let host = servers::service(scenario.host());
+    let host = servers::service(instruments::host(scenario));
     let start = |mode: Option<&str>| {
         let port = free_port()?;
         let mut arguments = (host.arguments)(&ServerSettings { port, scenario, folder: folder.path() })?;

@@ -1,6 +1,7 @@
 //! Where each way to a database spends its time: the service is sampled while it is pressed, and its functions are sorted into parts.
 
 mod naming;
+pub mod options;
 mod parts;
 mod plot;
 mod report;
@@ -11,11 +12,11 @@ use std::fs;
 use std::io::Write;
 use std::time::SystemTime;
 
+use self::options::WhereOptions;
 use self::report::Report;
 use crate::archive;
 use crate::built::workspace;
 use crate::candidates::{MARIADB, PERF, POSTGRES, TORR};
-use crate::cli::WhereOptions;
 use crate::data::scenario::Group;
 use crate::machine::{self, Machine};
 use crate::roster::Roster;

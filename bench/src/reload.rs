@@ -1,8 +1,10 @@
 //! Reloads under full load: worker processes are replaced over and over while `torr` presses them. No request may fail.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
+use clap::Args;
 use rustix::process::Signal;
 use serde::Serialize;
 use serde_json::Value;
@@ -11,7 +13,6 @@ use crate::archive;
 use crate::candidates::TORR;
 use crate::candidates::arguments::words;
 use crate::child::{self, Server, free_port};
-use crate::cli::ReloadOptions;
 use crate::floor::PAGE;
 use crate::machine::{self, Machine};
 use crate::probe;
@@ -19,6 +20,43 @@ use crate::report::table;
 use crate::roster::Roster;
 use torr_test_support::error::Error;
 use torr_test_support::interrupt;
+
+/// How a server is reloaded under load.
+#[derive(Args)]
+pub struct ReloadOptions {
+    /// Fewer requests: shows that all works
+    #[arg(long)]
+    pub quick: bool,
+    /// Requests of each load [default: 1000000, quick: 50000]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    requests: Option<u64>,
+    /// Connections open at a time
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub connections: u32,
+    /// Seconds from one reload to the next [default: 1, quick: 0.2]
+    #[arg(long)]
+    every: Option<f64>,
+    /// The torr program to measure, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print the table only
+    #[arg(long)]
+    pub no_archive: bool,
+}
+
+impl ReloadOptions {
+    /// Requests of each load.
+    pub fn requests(&self) -> u64 {
+        self.requests.unwrap_or(if self.quick { 50_000 } else { 1_000_000 })
+    }
+
+    /// Time from one reload to the next.
+    pub fn every(&self) -> Result<Duration, Error> {
+        let seconds = self.every.unwrap_or(if self.quick { 0.2 } else { 1.0 });
+        let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero());
+        time.ok_or_else(|| Error::Usage(format!("--every {seconds} is not a number of seconds above 0")))
+    }
+}
 
 /// How long one load may take.
 const LIMIT: Duration = Duration::from_secs(1800);

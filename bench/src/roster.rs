@@ -7,8 +7,8 @@ use std::{env, fs};
 use crate::built::on_path;
 use crate::candidates::loads::LOADS;
 use crate::candidates::servers::SERVICES;
-use crate::candidates::{FLOOR, Origin, TOOLS, TORR, Tool};
-use crate::cli::Options;
+use crate::candidates::{FLOOR, Origin, TOOLS, TORR, Tool, instruments};
+use crate::options::Options;
 use crate::scenario::{Scenario, Side};
 use torr_test_support::error::Error;
 
@@ -25,7 +25,8 @@ pub struct Roster {
 impl Roster {
     /// Finds all programs needed for these scenarios, and builds `torr` if it is needed.
     pub fn choose(options: &Options, scenarios: &[Scenario]) -> Result<Self, Error> {
-        let is_instrument = |tool: &str| scenarios.iter().any(|scenario| instruments(*scenario).contains(&tool));
+        let is_instrument =
+            |tool: &str| scenarios.iter().any(|scenario| instruments::needed(*scenario).contains(&tool));
         let takes_part = |tool: &str| {
             scenarios.iter().any(|&scenario| match scenario.side {
                 Side::Serve => SERVICES.iter().any(|s| s.tool == tool && s.takes_part(scenario)),
@@ -123,15 +124,6 @@ impl Roster {
         };
         let programs = BTreeMap::from([(TORR, program.to_string_lossy().into_owned())]);
         Ok(Roster { programs, wanted: None, torr_is_ours: given.is_none(), left_out: Vec::new() })
-    }
-}
-
-/// The tools that the scenario needs beside those that are measured.
-fn instruments(scenario: Scenario) -> Vec<&'static str> {
-    match scenario.side {
-        Side::Serve if scenario.is_probed_by_torr() => vec![scenario.load_generator(), TORR],
-        Side::Serve => vec![scenario.load_generator()],
-        Side::Press | Side::Transport => vec![scenario.host()],
     }
 }
 

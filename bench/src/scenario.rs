@@ -5,8 +5,6 @@ use std::fmt;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::candidates::{FLOOR, H2LOAD, NGINX, TORR, WRK};
-
 /// Connections of the scenarios that do not vary them.
 const FEW: u32 = 100;
 /// Requests in flight on one connection in the pipelined scenarios.
@@ -107,26 +105,6 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// The server that load generators are measured on.
-    pub fn host(&self) -> &'static str {
-        match self.style {
-            Style::Tls | Style::TlsHandshakes | Style::Http2 | Style::H2c => NGINX,
-            Style::Pipelined => TORR, // the floor would send its responses one by one
-            _ => FLOOR,
-        }
-    }
-
-    /// Returns the load generator that servers are measured with: the floor, or where that cannot do the style, the generator
-    /// that can at the least cost, so that servers are saturated.
-    pub fn load_generator(&self) -> &'static str {
-        match self.style {
-            Style::Pipelined => WRK,
-            Style::Tls | Style::TlsHandshakes => TORR,
-            Style::Http2 | Style::H2c => H2LOAD,
-            _ => FLOOR,
-        }
-    }
-
     /// Returns whether `torr` checks a server's page: the bench's own probe supports plain HTTP/1.1 only.
     pub fn is_probed_by_torr(&self) -> bool {
         self.style.tls() || self.style.http2()

@@ -8,10 +8,10 @@ use crate::candidates::load_settings::LoadSettings;
 use crate::candidates::loads;
 use crate::candidates::server_settings::ServerSettings;
 use crate::candidates::servers::{SERVICES, Service};
-use crate::candidates::{FLOOR, TORR};
+use crate::candidates::{FLOOR, TORR, instruments};
 use crate::child::{self, Server, free_port};
-use crate::cli::Options;
 use crate::measure::{self, Measured, Turn};
+use crate::options::Options;
 use crate::press::WARM_UP;
 use crate::probe;
 use crate::roster::Roster;
@@ -93,7 +93,7 @@ impl Bench<'_> {
     /// One turn of load; what it has cost is the server's CPU time, with the opening and closing of the connections.
     fn press(&mut self, up: &RunningService, seconds: f64) -> Result<Turn, Error> {
         let port = self.servers[up.service.server].port();
-        let name = self.scenario.load_generator();
+        let name = instruments::load_generator(self.scenario);
         // Only ours know parts of seconds.
         let seconds = if [FLOOR, TORR].contains(&name) { seconds } else { seconds.ceil() };
         let load = loads::load(name);

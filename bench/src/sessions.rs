@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use clap::Args;
 use serde::Serialize;
 
 use crate::archive;
@@ -12,13 +13,30 @@ use crate::candidates::arguments::words;
 use crate::candidates::tally::{self, Tally};
 use crate::candidates::{TORR, WRK};
 use crate::child::{self, Server, free_port};
-use crate::cli::SessionOptions;
 use crate::machine::{self, Machine};
+use crate::options::Size;
 use crate::report::table;
 use crate::roster::Roster;
 use crate::rounds::{self, Ratio, Row, Skipped, Taken, median, turns};
 use torr_test_support::error::Error;
 use torr_test_support::interrupt;
+
+/// How sessions and scripts are measured.
+#[derive(Args)]
+pub struct SessionOptions {
+    /// How many turns, and how long.
+    #[command(flatten)]
+    pub size: Size,
+    /// Connections open at a time, one for each user
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub connections: u32,
+    /// The torr program to measure, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print the table only
+    #[arg(long)]
+    pub no_archive: bool,
+}
 
 /// A session of five entries with a capture, three asserts and a record.
 const SESSION: &str = r#"GET {{base}}/

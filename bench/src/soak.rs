@@ -9,11 +9,12 @@ mod report;
 mod trend;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
+use clap::Args;
 use rustix::process::Signal;
 use torr_test_support::databases;
 use torr_test_support::error::Error;
@@ -23,7 +24,6 @@ use crate::archive;
 use crate::candidates::arguments::words;
 use crate::candidates::{TORR, certificate};
 use crate::child::{Beside, Server, free_port};
-use crate::cli::SoakOptions;
 use crate::machine::{self, Machine};
 use crate::probe;
 use crate::roster::Roster;
@@ -34,6 +34,23 @@ use link::Link;
 use loads::{Load, Ports};
 use others::Others;
 use trend::{Samples, WARM_UP, children};
+
+/// How long and how hard servers and load generators are soaked.
+#[derive(Args)]
+pub struct SoakOptions {
+    /// How long the load lasts, such as 3m
+    #[arg(long = "for", value_name = "TIME", default_value = "2h", value_parser = humantime::parse_duration)]
+    pub length: Duration,
+    /// The load, in percent of what a short closed loop reached
+    #[arg(long, default_value_t = 70, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub share: u32,
+    /// The torr program of both sides, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print the tables only
+    #[arg(long)]
+    pub no_archive: bool,
+}
 
 /// Seconds from one sample to the next, and of the first.
 const SAMPLE: (f64, f64) = (10.0, 5.0);

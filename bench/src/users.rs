@@ -1,9 +1,10 @@
 //! What virtual users take in memory: the peak of a run of sessions beside that of a bare GET with as many connections.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use clap::Args;
 use serde::Serialize;
 
 use crate::archive;
@@ -11,13 +12,29 @@ use crate::candidates::TORR;
 use crate::candidates::arguments::words;
 use crate::candidates::tally;
 use crate::child::{self, Server, free_port};
-use crate::cli::UserOptions;
 use crate::machine::{self, Machine};
 use crate::report::table;
 use crate::roster::Roster;
 use crate::sessions;
 use torr_test_support::error::Error;
 use torr_test_support::interrupt;
+
+/// How the memory of virtual users is measured.
+#[derive(Args)]
+pub struct UserOptions {
+    /// Numbers of users, each with a connection of its own
+    #[arg(long, value_delimiter = ',', default_value = "1000,10000,100000", value_parser = clap::value_parser!(u32).range(1..))]
+    pub users: Vec<u32>,
+    /// Length of each run in seconds: every user has to send a request in it
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
+    pub seconds: u32,
+    /// The torr program to measure, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print the table only
+    #[arg(long)]
+    pub no_archive: bool,
+}
 
 /// A report, as it is archived.
 #[derive(Serialize)]

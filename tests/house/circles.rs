@@ -7,10 +7,8 @@
 //! parent, which then only declares the child (`mod child;`) or hands its names on. The top modules of a crate, each with all
 //! modules below it, use each other in one direction as well.
 
-mod left;
 mod source;
 
-use left::{LEFT, ROOMS_LEFT};
 use source::{Passed, Path, Source};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -162,35 +160,20 @@ fn crates() -> Vec<(String, PathBuf)> {
 #[test]
 fn modules_of_a_crate_use_each_other_in_one_direction() {
     let mut faults = Vec::new();
-    let of_left = LEFT.iter().flat_map(|(name, modules, _)| modules.split(' ').map(|module| (*name, module)));
-    let mut left: BTreeSet<(&str, &str)> = of_left.collect();
     for (name, sources) in crates() {
         let mut texts = BTreeMap::new();
         read(&sources, &Path::new(), &mut texts);
         let uses = uses(&texts);
         let of_rooms = circles(&rooms(&uses));
-        if !ROOMS_LEFT.contains(&name.as_str()) {
-            faults.extend(of_rooms.iter().map(|circle| format!("{name} has a circle of top modules: {circle:?}")));
-        } else if of_rooms.is_empty() {
-            faults.push(format!("{name} has no circle of top modules any more: take it from ROOMS_LEFT"));
-        }
+        faults.extend(of_rooms.iter().map(|circle| format!("{name} has a circle of top modules: {circle:?}")));
         for circle in circles(&uses) {
-            let known = |(of, modules, _): &(&str, &str, &str)| {
-                *of == name && circle.iter().all(|module| modules.split(' ').any(|known| known == module))
-            };
-            if !LEFT.iter().any(known) {
-                let each = circle.iter().map(|module| {
-                    let within = uses[module].intersection(&circle).cloned().collect::<Vec<_>>().join(", ");
-                    format!("\n    {module} uses {within}")
-                });
-                faults.push(format!("{name} has a circle of modules:{}", each.collect::<String>()));
-            }
-            left.retain(|(of, module)| *of != name || !circle.contains(*module));
+            let each = circle.iter().map(|module| {
+                let within = uses[module].intersection(&circle).cloned().collect::<Vec<_>>().join(", ");
+                format!("\n    {module} uses {within}")
+            });
+            faults.push(format!("{name} has a circle of modules:{}", each.collect::<String>()));
         }
     }
-    faults.extend(
-        left.iter().map(|(name, module)| format!("{name}: {module} is in no circle any more: take it from LEFT")),
-    );
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::candidates::POOL;
 use super::compare::{Comparison, Measured, Summary};
+use super::options::DataOptions;
 use crate::archive;
-use crate::cli::DataOptions;
 use crate::machine::Machine;
 use crate::report::{NONE, filled, spread, table};
 

@@ -8,13 +8,29 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-use crate::cli;
+/// Arguments of the floor's client.
+#[derive(Args)]
+pub struct FloorClient {
+    /// Port on the loopback
+    pub port: u16,
+    /// Connections, each with one request in flight
+    pub connections: u32,
+    /// Length of the run in seconds
+    pub seconds: f64,
+    /// One connection per request
+    #[arg(value_parser = ["close"])]
+    pub mode: Option<String>,
+    /// Path to ask for
+    #[arg(long, default_value = "/")]
+    pub path: String,
+}
 
 /// One connection of the closed loop.
 struct Connection {
@@ -59,7 +75,7 @@ impl Load {
 }
 
 /// Runs the load and prints what it did on one line.
-pub fn run(args: &cli::FloorClient) -> io::Result<()> {
+pub fn run(args: &FloorClient) -> io::Result<()> {
     let close = args.mode.is_some();
     let mut load = Load {
         server: (Ipv4Addr::LOCALHOST, args.port).into(),

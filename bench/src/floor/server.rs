@@ -7,6 +7,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
+use clap::Args;
 use memchr::memmem::Finder;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -14,7 +15,16 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
 
 use super::PAGE;
-use crate::cli;
+
+/// Arguments of the floor's server.
+#[derive(Args)]
+pub struct FloorServer {
+    /// An address such as 127.0.0.1:9000, or a port on the loopback
+    pub listen: String,
+    /// `close` after each response; `http10` announces keep-alive, which ab needs
+    #[arg(value_parser = ["close", "http10"])]
+    pub mode: Option<String>,
+}
 
 /// Epoll data of the listener; connections have their descriptor's number.
 const LISTENER: u64 = u64::MAX;
@@ -61,7 +71,7 @@ impl Service {
 }
 
 /// Serves until killed.
-pub fn run(args: &cli::FloorServer) -> io::Result<()> {
+pub fn run(args: &FloorServer) -> io::Result<()> {
     let mut service = Service::new(args.mode.as_deref());
     let listener = listen(&args.listen)?;
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::options::WhereOptions;
 use super::parts::{PARTS, Part, Row};
 use super::sampling::FREQUENCY;
 use crate::archive;
-use crate::cli::WhereOptions;
 use crate::data::candidates::POOL;
 use crate::data::scenario::Group;
 use crate::machine::Machine;

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::naming;
+use super::options::WhereOptions;
 use super::report::{Named, Profile, Sampling};
 use super::sampling::{self, FREQUENCY, Sampled};
 use crate::candidates::load_settings::LoadSettings;
 use crate::candidates::loads;
 use crate::candidates::{PERF, TORR};
 use crate::child::{Server, free_port};
-use crate::cli::WhereOptions;
 use crate::data::candidates::{BUILDER, CANDIDATES, Candidate, HELLO, MODEL, RAW};
 use crate::data::check::check;
 use crate::data::database::Database;
