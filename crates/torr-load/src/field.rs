@@ -63,6 +63,22 @@ macro_rules! file {
     };
 }
 
+/// A file that a run writes.
+macro_rules! output {
+    ($file:ident) => {
+        $crate::field::Field {
+            set: |load, text| {
+                load.output.files.insert($crate::output_file::OutputFile::$file, text.into());
+                Ok(())
+            },
+            get: |load| {
+                let path = load.output.files.get(&$crate::output_file::OutputFile::$file);
+                path.iter().map(|path| path.to_string_lossy().into_owned()).collect()
+            },
+        }
+    };
+}
+
 /// A value that a function reads.
 macro_rules! parsed {
     ($($path:ident).+, $parse:expr) => {
@@ -106,4 +122,4 @@ macro_rules! piece {
     };
 }
 
-pub(crate) use {all_parsed, file, parsed, piece, switch, text, texts};
+pub(crate) use {all_parsed, file, output, parsed, piece, switch, text, texts};

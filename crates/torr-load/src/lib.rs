@@ -12,6 +12,7 @@ mod given;
 mod grammar;
 mod load;
 mod of_settings;
+mod output_file;
 mod parsed;
 mod parts;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use file_source::{FileSource, FilesByPath};
 pub use given::{Given, Occurrence, given, occurrences};
 pub use grammar::{OnlyVariables, RequestAndWay, Sent};
 pub use load::Load;
+pub use output_file::OutputFile;
 pub use parsed::Parsed;
 pub use parts::checks::CheckPart;
 pub use parts::output::OutputPart;

@@ -144,22 +144,32 @@ pub fn check_inputs<'a>(
 
 /// Opens the outputs of a command by their flags, before its work. An error says which two of them would go to one file, or both to
 /// standard output.
-pub fn open_all<const N: usize>(outputs: [(&str, Option<&Path>); N]) -> Result<[Option<Sink>; N], CliError> {
-    let mut on_stdout = outputs.iter().filter(|(_, path)| path.is_some_and(is_stdout));
-    if let (Some((one, _)), Some((other, _))) = (on_stdout.next(), on_stdout.next()) {
+pub fn open_all<const N: usize>(outputs: [(&'static str, Option<&Path>); N]) -> Result<[Option<Sink>; N], CliError> {
+    let mut sinks = [const { None }; N];
+    let requested = outputs.iter().enumerate().filter_map(|(at, (flag, path))| Some((at, *flag, (*path)?)));
+    for (at, sink) in open_each(requested.collect())? {
+        sinks[at] = Some(sink);
+    }
+    Ok(sinks)
+}
+
+/// Opens outputs, each with a key and its flag. An error is that of [`open_all`].
+pub fn open_each<K>(outputs: Vec<(K, &'static str, &Path)>) -> Result<Vec<(K, Sink)>, CliError> {
+    let mut on_stdout = outputs.iter().filter(|(_, _, path)| is_stdout(path));
+    if let (Some((_, one, _)), Some((_, other, _))) = (on_stdout.next(), on_stdout.next()) {
         return Err(CliError::Usage(format!("{one} and {other} cannot both go to standard output: name a file")));
     }
-    let mut sinks = [const { None }; N];
-    for (at, (flag, path)) in outputs.iter().enumerate() {
-        let Some(path) = path else { continue };
+    let mut sinks: Vec<(K, Sink)> = Vec::new();
+    let mut files: Vec<(&str, (u64, u64))> = Vec::new();
+    for (key, flag, path) in outputs {
         let sink = Sink::open(path)?;
-        let file = sink.identity();
-        let same = |other: &Option<Sink>| file.is_some() && other.as_ref().and_then(Sink::identity) == file;
-        if let Some(other) = sinks.iter().position(same) {
-            let other = outputs[other].0;
-            return Err(CliError::Usage(format!("{other} and {flag} cannot both go to {}", path.display())));
+        if let Some(file) = sink.identity() {
+            if let Some((other, _)) = files.iter().find(|(_, known)| *known == file) {
+                return Err(CliError::Usage(format!("{other} and {flag} cannot both go to {}", path.display())));
+            }
+            files.push((flag, file));
         }
-        sinks[at] = Some(sink);
+        sinks.push((key, sink));
     }
     Ok(sinks)
 }

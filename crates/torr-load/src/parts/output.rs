@@ -1,6 +1,8 @@
 //! Outputs and thresholds.
 
+use crate::output_file::OutputFile;
 use crate::parsed::Parsed;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use torr_gauge::ThresholdRule;
@@ -11,13 +13,7 @@ use torr_report::otlp::Collector;
 /// Outputs and thresholds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OutputPart {
-    pub json: Option<PathBuf>,
-    pub csv: Option<PathBuf>,
-    pub csv_entries: Option<PathBuf>,
-    pub hlog: Option<PathBuf>,
-    pub prometheus: Option<PathBuf>,
-    pub junit: Option<PathBuf>,
-    pub report: Option<PathBuf>,
+    pub files: BTreeMap<OutputFile, PathBuf>,
     pub otlp: Option<Parsed<Collector>>,
     pub fail_if: Vec<Parsed<Vec<ThresholdRule>>>,
     pub quiet: bool,
@@ -39,7 +35,7 @@ impl OutputPart {
     /// # Errors
     /// With the first such rule or output.
     pub fn check(&self, entries: &[EntryName]) -> Result<(), String> {
-        if self.csv_entries.is_some() && entries.is_empty() {
+        if self.files.contains_key(&OutputFile::CsvEntries) && entries.is_empty() {
             return Err("--csv-entries is for hurl files: a URL has no entries".into());
         }
         let misplaced = |error: MisplacedRuleError| format!("--fail-if {error}");
@@ -48,19 +44,6 @@ impl OutputPart {
 
     /// Returns the requested files, each with its flag.
     pub fn files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        self.outputs().into_iter().filter_map(|(flag, file)| Some((flag, file?)))
-    }
-
-    /// Returns the flag of each output that is a file, with the file where it is requested.
-    pub fn outputs(&self) -> [(&'static str, Option<&Path>); 7] {
-        [
-            ("--json", self.json.as_deref()),
-            ("--csv", self.csv.as_deref()),
-            ("--csv-entries", self.csv_entries.as_deref()),
-            ("--hlog", self.hlog.as_deref()),
-            ("--prometheus", self.prometheus.as_deref()),
-            ("--junit", self.junit.as_deref()),
-            ("--report", self.report.as_deref()),
-        ]
+        self.files.iter().map(|(file, path)| (file.flag(), path.as_path()))
     }
 }

@@ -1,25 +1,26 @@
 //! Outputs and thresholds.
 
-use crate::field::{all_parsed, file, parsed, switch};
+use crate::field::{Field, all_parsed, file, output, parsed, switch};
+use crate::output_file::OutputFile;
 use crate::setting::{Kind, Part, Reads, Secret, Setting, Times, setting};
 use crate::values::{address, rules};
 use torr_report::otlp::Collector;
 
 pub const ROWS: &[Setting] = &[
-    setting(Part::Output, "json", Kind::Path("FILE"), file!(output.json))
+    written(OutputFile::Json, output!(Json))
         .brief("Write the result as JSON")
         .help("Write the result as JSON; '-' as any FILE is standard output, where nothing else is written then"),
-    setting(Part::Output, "csv", Kind::Path("FILE"), file!(output.csv))
+    written(OutputFile::Csv, output!(Csv))
         .help("Write the series as CSV, a line for each interval"),
-    setting(Part::Output, "csv-entries", Kind::Path("FILE"), file!(output.csv_entries))
+    written(OutputFile::CsvEntries, output!(CsvEntries))
         .help("Write the entries of a hurl file as CSV, a line for each"),
-    setting(Part::Output, "hlog", Kind::Path("FILE"), file!(output.hlog))
+    written(OutputFile::Hlog, output!(Hlog))
         .help("Write an HdrHistogram interval log during the run"),
-    setting(Part::Output, "prometheus", Kind::Path("FILE"), file!(output.prometheus))
+    written(OutputFile::Prometheus, output!(Prometheus))
         .help("Write the figures in Prometheus' text format"),
-    setting(Part::Output, "junit", Kind::Path("FILE"), file!(output.junit))
+    written(OutputFile::Junit, output!(Junit))
         .help("Write checks and thresholds as JUnit XML"),
-    setting(Part::Output, "report", Kind::Path("FILE"), file!(output.report))
+    written(OutputFile::Report, output!(Report))
         .help("Write a report as one HTML page, which loads nothing"),
     setting(Part::Output, "otlp", Kind::Text("URL"), parsed!(output.otlp, |text| {
         Collector::parse(text).map_err(|error| error.to_string())
@@ -60,3 +61,8 @@ pub const ROWS: &[Setting] = &[
         .brief("Print these settings as a plan, send nothing")
         .help("Print these settings as a plan in TOML, without secrets, and send nothing; 'torr plan.toml' runs it"),
 ];
+
+/// Returns the setting of a file that a run writes.
+const fn written(file: OutputFile, field: Field) -> Setting {
+    setting(Part::Output, file.name(), Kind::Path("FILE"), field)
+}

@@ -6,13 +6,15 @@ use crate::exit::{self, CliError};
 use crate::output;
 use crate::report;
 use crate::sink::{self, Sink};
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::fleet::Fleet;
 use torr_gauge::{RunResult, ThresholdRule};
-use torr_load::OutputPart;
+use torr_load::{OutputFile, OutputPart};
 use torr_report::otlp::Collector;
-use torr_report::{csv, expectations, junit, prometheus, text};
+use torr_report::text::report_within;
+use torr_report::{csv, expectations, junit, prometheus};
 
 /// The variable by which OpenTelemetry's own programs take headers.
 const OTLP_HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
@@ -20,13 +22,8 @@ const OTLP_HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
 /// The requested outputs.
 pub struct Outputs {
     rules: Vec<ThresholdRule>,
-    json: Option<Sink>,
-    csv: Option<Sink>,
-    csv_entries: Option<Sink>,
+    files: BTreeMap<OutputFile, Sink>,
     hlog: IntervalLog,
-    prometheus: Option<Sink>,
-    junit: Option<Sink>,
-    report: Option<Sink>,
     otlp: Option<Collector>,
     /// Whether standard output belongs to one of them.
     stdout_taken: bool,
@@ -38,22 +35,11 @@ impl Outputs {
     /// Opens the outputs, before anything is sent.
     pub fn open(part: &OutputPart) -> Result<Self, CliError> {
         let otlp = part.otlp.as_deref().cloned().map(with_headers).transpose()?;
-        let [json, csv, csv_entries, log, prometheus, junit, report] = sink::open_all(part.outputs())?;
-        let all = [&json, &csv, &csv_entries, &log, &prometheus, &junit, &report];
-        let stdout_taken = all.into_iter().flatten().any(Sink::takes_stdout);
-        Ok(Self {
-            rules: part.rules(),
-            json,
-            csv,
-            csv_entries,
-            hlog: log.map_or(IntervalLog::None, IntervalLog::Opened),
-            prometheus,
-            junit,
-            report,
-            otlp,
-            stdout_taken,
-            troubles: Vec::new(),
-        })
+        let requested = part.files.iter().map(|(file, path)| (*file, file.flag(), path.as_path()));
+        let mut files: BTreeMap<_, _> = sink::open_each(requested.collect())?.into_iter().collect();
+        let stdout_taken = files.values().any(Sink::takes_stdout);
+        let hlog = files.remove(&OutputFile::Hlog).map_or(IntervalLog::None, IntervalLog::Opened);
+        Ok(Self { rules: part.rules(), files, hlog, otlp, stdout_taken, troubles: Vec::new() })
     }
 
     /// Begins what is written during the run against a target. A file keeps its former content until the run has a response.
@@ -70,20 +56,12 @@ impl Outputs {
     pub fn finish(mut self, run: &mut Measurement) -> ExitCode {
         run.result.thresholds = self.rules.iter().map(|rule| rule.judge(run)).collect();
         if !self.stdout_taken {
-            output::print(&text::report_within(&run.result, output::columns()));
+            output::print(&report_within(&run.result, output::columns()));
         }
         self.troubles.extend(self.hlog.finish(run).err());
-        let Self { json, csv, csv_entries, prometheus, junit, report, otlp, mut troubles, .. } = self;
+        let Self { files, otlp, mut troubles, .. } = self;
+        troubles.extend(files.into_iter().filter_map(|(file, sink)| write(sink, content(file, run)?)));
         let result = &run.result;
-        let written = [
-            write(json, || Repeatable::new(result).json()),
-            write(csv, || csv::series(result)),
-            write(csv_entries, || csv::entries(result)),
-            write(prometheus, || prometheus::text(run)),
-            write(junit, || junit::run(result)),
-            write(report, || report::page_of(result)),
-        ];
-        troubles.extend(written.into_iter().flatten());
         if let Some((collector, error)) = otlp.and_then(|collector| Some((collector.url(), collector.send(run).err()?)))
         {
             troubles.push(format!("the metrics could not be sent to {collector}: {error}"));
@@ -94,9 +72,10 @@ impl Outputs {
     }
 
     /// Writes the outputs of a run that did not begin. The JUnit file has one case that failed.
-    pub fn give_up(self, target: &str, stop: CliError) -> CliError {
+    pub fn give_up(mut self, target: &str, stop: CliError) -> CliError {
         if let CliError::Unreachable(why) = &stop
-            && let Some(trouble) = write(self.junit, || junit::unreached(target, &self.rules, why))
+            && let Some(junit) = self.files.remove(&OutputFile::Junit)
+            && let Some(trouble) = write(junit, text(junit::unreached(target, &self.rules, why)))
         {
             return CliError::Unreachable(format!("{why}; and {trouble}"));
         }
@@ -113,10 +92,28 @@ fn code(result: &RunResult, troubles: &[String]) -> ExitCode {
     }
 }
 
+/// Returns the content of a file after a run; `None` for the interval log, which was written during the run.
+fn content(file: OutputFile, run: &Measurement) -> Option<Result<String, String>> {
+    let result = &run.result;
+    Some(match file {
+        OutputFile::Json => text(Repeatable::new(result).json()),
+        OutputFile::Csv => text(csv::series(result)),
+        OutputFile::CsvEntries => text(csv::entries(result)),
+        OutputFile::Hlog => return None,
+        OutputFile::Prometheus => text(prometheus::text(run)),
+        OutputFile::Junit => text(junit::run(result)),
+        OutputFile::Report => report::page_of(result),
+    })
+}
+
+/// Returns a text, or in one line why there is none.
+fn text<E: std::fmt::Display>(made: Result<String, E>) -> Result<String, String> {
+    made.map_err(|error| error.to_string())
+}
+
 /// Writes an output; returns a line if that failed.
-fn write<E: std::fmt::Display>(sink: Option<Sink>, make: impl FnOnce() -> Result<String, E>) -> Option<String> {
-    let sink = sink?;
-    match make() {
+fn write(sink: Sink, text: Result<String, String>) -> Option<String> {
+    match text {
         Ok(text) => sink.put(&text).err(),
         Err(error) => Some(sink.failed(&error)),
     }
