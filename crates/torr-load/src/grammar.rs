@@ -123,6 +123,13 @@ partial!(
     Sent, Request, Script, Transport, Tls, Variables
 );
 
+impl Sent {
+    /// Returns what a load sends, and the way there.
+    pub fn of(load: &Load) -> Self {
+        Self(load.without(|given| !given.setting().is_some_and(|setting| setting.part.is_sent())))
+    }
+}
+
 partial!(
     /// A request and the way there.
     RequestAndWay, Request, Transport, Tls

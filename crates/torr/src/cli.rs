@@ -65,7 +65,7 @@ fn prepare(words: &[OsString]) -> Result<Ready, CliError> {
         parsed => parsed.map_err(|error| refusal(words, &error))?,
     };
     let cli = Cli::from_arg_matches(&matches).map_err(|error| refusal(words, &error))?;
-    let Some(command) = cli.command else {
+    let Some(mut command) = cli.command else {
         if let Some(mistake) = apart_from_dashboard(&cli.load, &matches) {
             return Err(mistake);
         }
@@ -73,24 +73,28 @@ fn prepare(words: &[OsString]) -> Result<Ready, CliError> {
     };
     let (grammar, below) = (help::grammar(), matches.subcommand());
     let own = below.and_then(|(name, below)| grammar.find_subcommand(name).zip(Some(below)));
-    if command.takes_plans()
-        && let Some((grammar, below)) = own
-        && let Some((plan, words)) = Merged::of_command(grammar, below)?
-    {
-        sink::check_inputs(command.outputs().into_iter(), &[("the plan".to_owned(), plan.clone())])?;
-        return prepare(&words).map_err(|stop| match stop {
-            CliError::Usage(mistake) => CliError::Usage(format!("{}: {mistake}", plan.display())),
-            stop => stop,
-        });
+    let plan = match own {
+        Some((grammar, below)) if command.takes_plans() => Merged::of_command(grammar, below)?,
+        _ => None,
+    };
+    let located = |stop| match (&plan, stop) {
+        (Some(plan), CliError::Usage(mistake)) => CliError::Usage(format!("{}: {mistake}", plan.path().display())),
+        (_, stop) => stop,
+    };
+    if let Some(plan) = &plan {
+        command.take(plan.load_of_command());
+        sink::check_inputs(command.outputs().into_iter(), &plan.inputs()).map_err(located)?;
     }
     if let Some(load) = command.load() {
-        check_for(load, &help::of_words(words))?;
+        check_for(load, &help::of_words(words)).map_err(located)?;
     }
     check_command(&command, &matches)?;
     let load = command.words_of_load().map(fleet_load).transpose()?;
-    if let Some(text) = command_line::of_command(grammar, &matches, load.as_ref()) {
-        command_line::note(text);
-    }
+    let repeats = match (&plan, own) {
+        (Some(plan), Some((grammar, _))) => Some(command_line::of_plan(grammar, plan.given())),
+        _ => command_line::of_command(grammar, &matches, load.as_ref()),
+    };
+    repeats.into_iter().for_each(command_line::note);
     Ok(Ready::Command(Box::new(command), load.map(Box::new)))
 }
 

@@ -103,10 +103,30 @@ pub fn of_command(grammar: &Command, matches: &ArgMatches, load: Option<&Load>) 
     Some(words.join(" "))
 }
 
+/// Returns the command line of a command whose target was a plan: the settings of the plan that hold, and what stands beside it.
+pub fn of_plan<'g>(command: &Command, given: impl Iterator<Item = &'g Given>) -> String {
+    let mut variables = Vec::new();
+    let (targets, flags): (Vec<_>, Vec<_>) = given.partition(|given| given.name.is_empty());
+    let mut words = vec!["torr".to_owned(), command.get_name().to_owned()];
+    words.extend(targets.iter().map(|target| again::word(&target.id, &target.word(), &mut variables)));
+    for flag in flags {
+        let of_flag = |arg: &&Arg| arg.get_long() == Some(&flag.id);
+        if let Some(arg) = command.get_arguments().find(of_flag).filter(|arg| !is_left_out(arg.get_id().as_str())) {
+            words.extend(flag_words(arg, flag.value.as_slice(), &mut variables));
+        }
+    }
+    words.join(" ")
+}
+
+/// Whether a repetition does not need an argument.
+fn is_left_out(id: &str) -> bool {
+    LEFT_OUT.contains(&id) || find(id).is_some_and(|setting| !setting.repeats)
+}
+
 /// Returns each occurrence of an argument on the command line, with its position and its values.
 fn raw(arg: &Arg, matches: &ArgMatches) -> Vec<(usize, Vec<String>)> {
     let id = arg.get_id().as_str();
-    if LEFT_OUT.contains(&id) || find(id).is_some_and(|setting| !setting.repeats) {
+    if is_left_out(id) {
         return Vec::new();
     }
     let all = occurrences(id, arg.get_action().takes_values(), matches);

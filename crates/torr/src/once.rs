@@ -42,6 +42,15 @@ pub struct OnceArgs {
 }
 
 impl OnceArgs {
+    /// Takes the load of a plan instead of that of the command line.
+    pub fn take(&mut self, load: Load) {
+        let pace = &load.pace;
+        self.target = load.targets.first().cloned().unwrap_or_default();
+        self.timeout = pace.timeout.as_deref().copied().unwrap_or(self.timeout);
+        self.no_keepalive |= pace.no_keepalive;
+        self.load = Sent::of(&load);
+    }
+
     /// Returns what is sent.
     pub fn load(&self) -> Load {
         let mut load = self.load.to(Some(&self.target), !self.no_keepalive);

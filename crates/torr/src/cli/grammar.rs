@@ -121,6 +121,17 @@ impl Command {
         matches!(self, Self::Doctor(_) | Self::Limit(_) | Self::Once(_))
     }
 
+    /// Gives the load of a plan to a command whose target the plan was: what is sent, the way there, and what means the same to the
+    /// command.
+    pub fn take(&mut self, load: Load) {
+        match self {
+            Self::Doctor(args) => args.take(load),
+            Self::Limit(args) => args.take(load),
+            Self::Once(args) => args.take(load),
+            _ => {}
+        }
+    }
+
     /// Returns the load of a command that loads a target in its own way.
     pub fn load(&self) -> Option<Load> {
         match self {

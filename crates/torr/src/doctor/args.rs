@@ -62,6 +62,17 @@ impl DoctorArgs {
     /// The default time limit of all experiments together.
     pub const BUDGET: Duration = Duration::from_secs(60);
 
+    /// Takes the load of a plan instead of that of the command line.
+    pub fn take(&mut self, load: Load) {
+        let pace = &load.pace;
+        self.url = load.targets.first().cloned();
+        self.connections = pace.connections.as_deref().copied().unwrap_or(self.connections);
+        self.threads = pace.threads.as_deref().copied().or(self.threads);
+        self.max_rate = pace.max_rate.as_deref().copied().or(self.max_rate);
+        self.no_keepalive |= pace.no_keepalive;
+        self.load = Sent::of(&load);
+    }
+
     /// Returns what is examined.
     pub fn load(&self) -> Load {
         self.load.to(self.url.as_deref(), !self.no_keepalive)

@@ -2,10 +2,10 @@
 
 use super::read::{Entry, PlanFile};
 use crate::exit::CliError;
+use crate::flags::reads::{self, InputFile};
 use crate::output;
 use crate::target::{self, TargetKind};
 use clap::ArgMatches;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use torr_load::{Given, Load, Merge, Mistake, Work, given};
 
@@ -52,15 +52,12 @@ impl Merged {
         Ok(Some(Self { arguments: load.arguments.clone(), ..Self::merge(plan, others) }))
     }
 
-    /// Reads the plan that is the target of a command that loads in its own way. Of the plan stays what is sent, and the way there.
-    /// Returns the plan's path and the words of the command line without it, the program's name first, or none if there is no plan.
+    /// Reads the plan that is the target of a command that loads in its own way. Of the plan stays what is sent, the way there, and what
+    /// means the same to the command. Returns none if there is no plan.
     ///
     /// # Errors
     /// If the plan has a mistake, or several targets.
-    pub fn of_command(
-        command: &clap::Command,
-        matches: &ArgMatches,
-    ) -> Result<Option<(PathBuf, Vec<OsString>)>, CliError> {
+    pub fn of_command(command: &clap::Command, matches: &ArgMatches) -> Result<Option<Self>, CliError> {
         let name = command.get_name();
         let known = command.get_arguments().filter(|arg| !arg.is_last_set());
         let (plans, beside): (Vec<_>, Vec<_>) =
@@ -88,12 +85,20 @@ impl Merged {
         }
         // A flag of the command has the name that it has in a load.
         let named = |flag: Given| Given { id: flag.name.trim_start_matches("--").to_owned(), ..flag };
-        let merged = Self::merge(plan, beside.into_iter().map(named).collect());
-        let last = command.get_arguments().find(|arg| arg.is_last_set());
-        let behind = last.and_then(|last| matches.get_many::<String>(last.get_id().as_str())).into_iter().flatten();
-        let words = merged.given().map(Given::word).chain(["--".to_owned()]).chain(behind.cloned());
-        let words = ["torr", name].into_iter().map(str::to_owned).chain(words).map(Into::into);
-        Ok(Some((merged.path(), words.collect())))
+        Ok(Some(Self::merge(plan, beside.into_iter().map(named).collect())))
+    }
+
+    /// Returns the load of a command. What stands beside the plan and is not sent has been read by the command itself.
+    pub fn load_of_command(&self) -> Load {
+        let is_sent = |given: &&Given| given.setting().is_some_and(|setting| setting.part.is_sent());
+        let given = self.plan.entries.iter().map(|entry| &entry.given).chain(self.beside.iter().filter(is_sent));
+        Load::of(given).expect("each setting has taken its value before")
+    }
+
+    /// Returns the files that the plan names, with the plan's own.
+    pub fn inputs(&self) -> Vec<InputFile> {
+        let given: Vec<_> = self.plan.entries.iter().map(|entry| entry.given.clone()).collect();
+        [("the plan".to_owned(), self.path())].into_iter().chain(reads::files(&given)).collect()
     }
 
     /// Leaves out what stands beside the plan otherwise, and what needs something that is left out.
@@ -137,7 +142,8 @@ impl Merged {
         self.load_without(None)
     }
 
-    fn given(&self) -> impl Iterator<Item = &Given> {
+    /// Returns the settings of the plan that hold, and what stands beside it.
+    pub fn given(&self) -> impl Iterator<Item = &Given> {
         self.plan.entries.iter().map(|entry| &entry.given).chain(&self.beside)
     }
 
