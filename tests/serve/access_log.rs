@@ -11,7 +11,7 @@ use torr_test_support::program::{run, signal, torr_command, torr_json, torr_path
 use torr_test_support::result::count;
 use torr_test_support::servers::Serve;
 use torr_test_support::supervised::Supervised;
-use torr_test_support::wait_until;
+use torr_test_support::{KilledAtEnd, wait_until};
 
 /// A server and its log.
 struct Scene {
@@ -267,7 +267,7 @@ fn standard_output_takes_it_too() {
     let mut command =
         torr_command(&["serve", "--listen", "127.0.0.1:0", "--access-log", "-", "--access-log-format", "json"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = Ends(command.spawn().expect("torr starts"));
+    let mut child = KilledAtEnd(command.spawn().expect("torr starts"));
     let mut line = String::new();
     BufReader::new(child.0.stderr.take().expect("it was piped")).read_line(&mut line).expect("it can be read");
     let address = line.split("http://").nth(1).and_then(|rest| rest.split(' ').next()).expect("it says where");
@@ -299,17 +299,6 @@ fn after_sighup_a_new_file_is_begun_and_no_line_is_lost() {
     assert!(after.len() == 8 && after.iter().all(|line| line.contains("/after")), "{after:?}");
 }
 
-/// A child that ends with this value.
-struct Ends(std::process::Child);
-
-impl Drop for Ends {
-    fn drop(&mut self) {
-        // Where it has ended already there is nothing to kill.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn a_full_disk_costs_lines_of_the_log_and_no_request() {
     let mut server = Supervised::start(&["--workers", "1", "--access-log", "/dev/full"]);
@@ -325,7 +314,7 @@ fn a_full_disk_costs_lines_of_the_log_and_no_request() {
 fn a_log_that_cannot_be_opened_is_one_line() {
     let mut command = Command::new(torr_path());
     command.args(["serve", "--listen", "127.0.0.1:0", "--access-log", "/no/such/folder/log"]).stderr(Stdio::piped());
-    let mut child = Ends(command.spawn().expect("torr starts"));
+    let mut child = KilledAtEnd(command.spawn().expect("torr starts"));
     let mut shown = String::new();
     child.0.stderr.take().expect("it was piped").read_to_string(&mut shown).expect("it can be read");
     assert_eq!(child.0.wait().expect("it ends").code(), Some(2));

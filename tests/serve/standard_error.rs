@@ -6,21 +6,11 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixDatagram;
-use std::process::Child;
 use torr_test_support::client::Client;
 use torr_test_support::program::{signal, torr_command};
 use torr_test_support::servers::free_port;
 use torr_test_support::supervised::children;
-use torr_test_support::{PATIENCE, wait_until};
-
-/// A process that is killed with this value.
-struct KilledAtEnd(Child);
-
-impl Drop for KilledAtEnd {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-    }
-}
+use torr_test_support::{KilledAtEnd, PATIENCE, wait_until};
 
 /// Returns a pipe that takes nothing more.
 fn full_pipe() -> (io::PipeReader, io::PipeWriter) {

@@ -4,34 +4,16 @@ use rustix::io::ioctl_fionbio;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{ErrorKind, Read, Write, pipe};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::{fs, thread};
-use torr_test_support::program::torr_command;
+use torr_test_support::program::{signal, torr_command};
 use torr_test_support::servers::{Serve, free_port};
-use torr_test_support::wait_until;
+use torr_test_support::{KilledAtEnd, wait_until};
 
-/// A process that is killed at the end of the test, if it still runs.
-struct Killed(Child);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        // Where it has ended already there is nothing to kill.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-impl Killed {
-    fn terminate(&self) {
-        let pid = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw).expect("a child has a process id");
-        kill_process(pid, Signal::TERM).expect("a child can be told to end");
-    }
-
-    /// Whether its first thread waits for something.
-    fn waits(&self) -> bool {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.0.id())).expect("it runs");
-        stat.rsplit_once(") ").expect("a name stands in brackets").1.starts_with('S')
-    }
+/// Returns whether the first thread of a process waits for something.
+fn waits(process: &KilledAtEnd) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", process.0.id())).expect("it runs");
+    stat.rsplit_once(") ").expect("a name stands in brackets").1.starts_with('S')
 }
 
 #[test]
@@ -50,16 +32,16 @@ fn a_signal_while_it_says_where_it_listens_lets_it_leave_in_order() {
     ioctl_fionbio(&writer, false).expect("a pipe can be told to wait");
     let address = format!("127.0.0.1:{}", free_port());
     let mut command = torr_command(&["serve", "--listen", &address, "--workers", "1"]);
-    let mut server = Killed(command.stdin(Stdio::null()).stderr(writer).spawn().expect("torr starts"));
+    let mut server = KilledAtEnd(command.stdin(Stdio::null()).stderr(writer).spawn().expect("torr starts"));
     // Only now is there no other writer left.
     drop(command);
     wait_until("the server to listen", || TcpStream::connect(&address).ok());
     let mut seen = 0;
     wait_until("the server to wait for the pipe", || {
-        seen = if server.waits() { seen + 1 } else { 0 };
+        seen = if waits(&server) { seen + 1 } else { 0 };
         (seen == 5).then_some(())
     });
-    server.terminate();
+    signal(server.0.id(), "TERM");
     let said = thread::spawn(move || {
         let mut said = String::new();
         reader.read_to_string(&mut said).expect("a pipe can be read");

@@ -33,6 +33,8 @@ pub mod client;
 #[cfg(feature = "program")]
 pub mod full_screen;
 #[cfg(feature = "program")]
+mod killed_at_end;
+#[cfg(feature = "program")]
 pub mod markdown;
 #[cfg(feature = "program")]
 pub mod metrics;
@@ -58,4 +60,6 @@ pub mod supervised;
 pub mod terminal;
 
 pub use alone::{alone, beside};
+#[cfg(feature = "program")]
+pub use killed_at_end::KilledAtEnd;
 pub use waiting::{PATIENCE, wait_until};
