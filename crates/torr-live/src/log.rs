@@ -56,7 +56,7 @@ impl Log {
         if self.entries.len() == MOST {
             self.entries.remove(0);
         }
-        self.entries.push(Entry { t, text: printable(text.as_ref()), tone });
+        self.entries.push(Entry { t, text: printable(text.as_ref()).into_owned(), tone });
     }
 
     /// Adds the errors that are seen for the first time.

@@ -58,7 +58,7 @@ impl Load {
         let warmup_s = plan.warmup.as_secs_f64();
         let steerable = plan.steering.as_ref().map_or(Steerable::Nothing, |steering| steering.steerable());
         Self {
-            target: printable(&plan.target.shown()),
+            target: printable(&plan.target.shown()).into_owned(),
             words: match steerable {
                 Steerable::Remote => format!("{pace}, over a fleet"),
                 _ => format!("{pace}, {}", plural(plan.thread_count(), "thread")),

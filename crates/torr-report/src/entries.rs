@@ -177,7 +177,7 @@ fn details(entry: &EntryResult) -> Vec<String> {
 /// Returns how many sessions ended at an entry, and why.
 pub fn ended_here(entry: &EntryResult) -> String {
     let cause = |cause: &EntryCause| match cause.count == entry.sessions_failed {
-        true => printable(&cause.what),
+        true => printable(&cause.what).into_owned(),
         false => format!("{} x {}", count(cause.count), printable(&cause.what)),
     };
     let causes: Vec<_> = entry.causes.iter().map(cause).collect();

@@ -40,7 +40,7 @@ fn row(agent: &FleetAgent) -> Vec<String> {
     };
     let late = |us: i64| format!("{}{}", if us < 0 { "-" } else { "+" }, micros(us.unsigned_abs() as f64));
     vec![
-        printable(&agent.name),
+        printable(&agent.name).into_owned(),
         percent(agent.share),
         count(agent.connections as u64),
         rate(agent.rps),

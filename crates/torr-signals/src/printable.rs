@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 /// Returns the text with all that a terminal could act on written out as `\u{1b}`: control characters, of which line ends
-/// are some, and those that change the direction of what follows.
+/// are some, and characters that change the direction of what follows or have no width.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let acts = |c: char| {
-        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        c.is_control() || turns
+        let is_hidden = matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+            || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}');
+        c.is_control() || is_hidden
     };
     if !text.contains(acts) {
         return Cow::Borrowed(text);
@@ -24,5 +25,8 @@ mod tests {
     fn nothing_is_left_for_a_terminal_to_act_on() {
         assert_eq!(printable("plain, schön, 漢字 😀"), "plain, schön, 漢字 😀");
         assert_eq!(printable("a\x1b[2J\u{9b}b\r\n\tc\u{202e}d\x7f"), r"a\u{1b}[2J\u{9b}b\r\n\tc\u{202e}d\u{7f}");
+        for hidden in ['\u{ad}', '\u{61c}', '\u{200b}', '\u{200d}', '\u{2060}', '\u{2069}', '\u{feff}', '\u{e0041}'] {
+            assert_eq!(printable(&format!("a{hidden}b")), format!("a{}b", hidden.escape_default()));
+        }
     }
 }
