@@ -65,6 +65,7 @@ fn of_agents_that_are_all_lost_nothing_is_known() {
     for unknown in ["cpu_us_per_request", "cpu_share", "busy_share", "queued_share"] {
         assert!(!generator.contains_key(unknown), "{unknown}: {generator:?}");
     }
+    assert!(result["connections"]["peak"].is_null(), "{}", result["connections"]);
     let findings = result["validity"]["findings"].as_array().expect("it is a list");
     assert!(findings.iter().all(|finding| finding["what"] != "generator"), "{findings:?}");
     assert_eq!(result["verdict"]["factor"], "unknown", "{result:#}");

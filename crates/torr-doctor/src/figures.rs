@@ -52,9 +52,9 @@ pub struct Figures {
     /// The signals of the server's machine under the user's load. CPU includes what the hypervisor took.
     pub signals: Option<Signals>,
     /// The utilisation of the generator's busiest thread under the user's load, 0 to 1.
-    pub generator_busy: f64,
+    pub generator_busy: Option<f64>,
     /// CPU that the generator used, in cores.
-    pub generator_cores: f64,
+    pub generator_cores: Option<f64>,
     /// Whether the server's machine is observed, and is the generator's.
     pub same_machine: bool,
     /// Threads of the generator.
@@ -178,7 +178,7 @@ impl Figures {
 
     /// Returns the generator's CPU in cores on the server's machine.
     pub fn generator_there(&self) -> f64 {
-        if self.same_machine { self.generator_cores } else { 0.0 }
+        self.generator_cores.filter(|_| self.same_machine).unwrap_or(0.0)
     }
 
     /// Returns the factor of throughput for which the machine has CPU, at least 1, if the server can use all that is free, and its peers

@@ -160,7 +160,7 @@ mod tests {
             ladder: Ladder(vec![Rung { connections: 100, rps: 100.0, median_s: 1.0 }]),
             signals: Some(Signals { machine: Some(machine), processes, ..Signals::default() }),
             same_machine: true,
-            generator_cores: generator,
+            generator_cores: Some(generator),
             ..Figures::default()
         }
     }

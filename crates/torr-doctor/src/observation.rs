@@ -94,11 +94,6 @@ impl Observation {
         count as f64 / self.run.requests.max(1) as f64
     }
 
-    /// Returns the generator's CPU in cores.
-    pub fn generator_cores(&self) -> f64 {
-        self.run.generator.cpu_share.unwrap_or_default() * self.run.plan.threads as f64
-    }
-
     /// Returns the CPU time of the server's machine in seconds that the hypervisor gave to others.
     pub fn stolen_s(&self) -> f64 {
         let stolen = |signals: &Signals| Some(signals.seconds * signals.machine?.cores as f64 * signals.stolen_share());

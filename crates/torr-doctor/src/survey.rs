@@ -116,7 +116,7 @@ pub fn ladder_rule(evidence: &Evidence) -> Step {
     let double = (2 * planned).min(setting.max_connections);
     if double > planned {
         let came = evidence.observe(setting.with_connections(double, Id::Double, 1.0))?.run.connections.peak;
-        if (came as f64) < MOST_CONNECTED * double as f64 {
+        if came.is_some_and(|came| (came as f64) < MOST_CONNECTED * double as f64) {
             // A full accept queue drops connections, and those come again after a second: this was not the load that was meant.
             evidence.observe(Experiment {
                 warmup: Warmup::Connected,
@@ -245,8 +245,8 @@ fn with_full(figures: Figures, evidence: &Evidence) -> Figures {
     let idle_workers = if is_again { idle_workers(evidence, at) } else { 0 };
     let uneven = first_full(evidence).filter(|_| is_again && idle_workers == 0);
     Figures {
-        generator_busy: seen.run.generator.busy_share.unwrap_or_default(),
-        generator_cores: seen.generator_cores() * stretch,
+        generator_busy: seen.run.generator.busy_share,
+        generator_cores: seen.run.generator_cores().map(|cores| cores * stretch),
         signals: seen.signals.clone().map(Signals::without_steal),
         own_quota: seen.own_quota.clone(),
         idle_workers,
@@ -299,11 +299,12 @@ fn unpaused(mean_s: f64, median_s: f64, paused_s: f64) -> f64 {
 
 /// The share of the machine's CPU that neither server nor generator used, nor what the server talks to.
 fn disturbance(seen: &Observation) -> f64 {
-    let Some((signals, machine)) = seen.signals.as_ref().and_then(|signals| Some((signals, signals.machine?))) else {
-        return 0.0;
+    let of_others = |signals: &Signals| {
+        let machine = signals.machine?;
+        let known = signals.server_cores() + signals.peer_cores() + seen.run.generator_cores()?;
+        Some(machine.cpu_share - known / machine.cores as f64)
     };
-    let known = signals.server_cores() + signals.peer_cores() + seen.generator_cores();
-    machine.cpu_share - known / machine.cores as f64
+    seen.signals.as_ref().and_then(of_others).unwrap_or(0.0)
 }
 
 #[cfg(test)]

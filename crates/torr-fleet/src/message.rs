@@ -363,8 +363,8 @@ pub struct Facts {
 /// What an agent found out about itself, of its own part alone.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Own {
-    /// The share of the time in which its busiest thread was not idle.
-    pub busy_share: f64,
+    /// The share of the time in which its busiest thread was not idle; `None` if nothing is known of its threads.
+    pub busy_share: Option<f64>,
     /// The 99th percentile of its send lag in microseconds.
     pub send_lag_p99_us: Option<u64>,
     /// Whether a thread was saturated.

@@ -26,7 +26,7 @@ fn measured(first: Option<FirstResponse>, peak: u64, make: impl Fn(&mut Sample))
         plan,
         started_at: "1994-11-06T08:49:37.000Z".into(),
         duration: Duration::from_secs(2),
-        peak,
+        peak: Some(peak),
         first,
         ..RunFacts::default()
     })

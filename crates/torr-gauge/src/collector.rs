@@ -137,8 +137,9 @@ pub struct Progress {
     pub p99_us: Option<u64>,
     /// The number of open connections at the end of the last interval.
     pub connections: u64,
-    /// The share of the last interval in which the generator's busiest thread was not idle, 0 to 1.
-    pub busy_share: f64,
+    /// The share of the last interval in which the generator's busiest thread was not idle, 0 to 1; `None` if no thread was there for
+    /// all of it.
+    pub busy_share: Option<f64>,
     /// The CPU time used in the last interval, if it is known.
     pub cpu: Option<CpuUse>,
     /// The response times since the progress before: of the last interval, or of several that were completed at once.
@@ -170,8 +171,8 @@ pub struct RunFacts {
     pub started: u64,
     /// The number of connections that were open when the warm-up ended.
     pub carried: u64,
-    /// The maximum number of concurrent connections.
-    pub peak: u64,
+    /// The maximum number of concurrent connections; `None` if it is not known.
+    pub peak: Option<u64>,
     /// The maximum number of source addresses of a thread.
     pub sources: u64,
     /// The source of the times of responses.
@@ -270,7 +271,7 @@ impl Collector {
             rps: requests as f64 / interval_s,
             p99_us: latency.quantile(0.99),
             connections,
-            busy_share: least_idle.map_or(0.0, |idle| (1.0 - idle as f64 / 1e9 / interval_s).clamp(0.0, 1.0)),
+            busy_share: least_idle.map(|idle| (1.0 - idle as f64 / 1e9 / interval_s).clamp(0.0, 1.0)),
             cpu,
             latency,
         })

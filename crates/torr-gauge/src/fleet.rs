@@ -105,11 +105,6 @@ impl Fleet {
         })
     }
 
-    /// Whether an agent has reported its CPU use and send lag: agents do so at their end.
-    pub fn knows_generator(&self) -> bool {
-        self.agents.iter().any(|agent| agent.busy_share.is_some())
-    }
-
     /// Returns the agents that ended before the end of the result, so that their part of the load is not in the rest of it.
     pub fn ended_early(&self) -> impl Iterator<Item = &FleetAgent> {
         let has_cut = self.cut.is_some();

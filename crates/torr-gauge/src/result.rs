@@ -143,6 +143,11 @@ impl RunResult {
         self.completed().saturating_sub(failed) as f64 / self.duration_s.max(1e-6)
     }
 
+    /// Returns the CPU time of the generator in cores; `None` where nothing is known of its threads.
+    pub fn generator_cores(&self) -> Option<f64> {
+        Some(self.generator.cpu_share? * self.plan.threads as f64)
+    }
+
     /// Returns the bytes per second that were received within the measured time.
     pub fn received_per_s(&self) -> f64 {
         let received = self.bytes.received.saturating_add(self.warmup.map_or(0, |warmup| warmup.carried_received));
@@ -395,8 +400,8 @@ pub struct Connections {
     /// The number of connections that were open when the warm-up ended.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried: u64,
-    /// The maximum number of concurrent connections.
-    pub peak: u64,
+    /// The maximum number of concurrent connections; `None` if it is not known: of a fleet that lost an agent.
+    pub peak: Option<u64>,
     /// The number of source addresses used, more than requested if one ran out of ports.
     #[serde(default)]
     pub sources: u64,

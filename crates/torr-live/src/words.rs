@@ -79,7 +79,7 @@ pub fn generator(view: &View) -> String {
         Steerable::Remote => String::new(),
         _ => cores.map_or_else(|| format!("{NONE} CPUs, "), |cores| format!("{cores:.2} CPUs, ")),
     };
-    format!("{cores}busiest {}", percent(progress.busy_share))
+    format!("{cores}busiest {}", progress.busy_share.map_or_else(|| NONE.to_owned(), percent))
 }
 
 /// Returns what the server used in the last second.

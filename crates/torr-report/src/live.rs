@@ -120,7 +120,7 @@ mod tests {
         let line = |finished, failed| {
             let sessions = SessionsEnded { finished, failed };
             let (latency, p99_us) = (Latency::default(), Some(1500));
-            let (connections, busy_share, cpu) = (1, 0.0, None);
+            let (connections, busy_share, cpu) = (1, None, None);
             summary(&Progress {
                 elapsed_s: 1.0,
                 requests: 9,

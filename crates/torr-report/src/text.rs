@@ -5,7 +5,6 @@ use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::table::align_within;
 use crate::{entries, expectations, failures, fit, fleet, sentence, sessions, steering, summary};
 use std::fmt::Write;
-use torr_gauge::fleet::Fleet;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::validity::Finding;
 use torr_gauge::result::{RunResult, Tls, Warmup};
@@ -211,13 +210,8 @@ fn connections(run: &RunResult) -> String {
         0 => String::new(),
         n => format!(", {} closed by the server", count(n)),
     };
-    let peak = if is_known(run) { count(c.peak) } else { "-".into() };
+    let peak = c.peak.map_or_else(|| "-".into(), count);
     format!("{} opened, {peak} at a time, {} requests each{closed}", count(c.opened), rate(c.requests_per_connection))
-}
-
-/// Whether anything is known of the generator: agents of a fleet report it at their end.
-fn is_known(run: &RunResult) -> bool {
-    run.fleet.as_ref().is_none_or(Fleet::knows_generator)
 }
 
 fn tls(tls: &Tls) -> String {

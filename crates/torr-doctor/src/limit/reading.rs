@@ -97,7 +97,8 @@ impl Reading {
             good_per_s: result.good_rps(),
             error_share: result.errors.total() as f64 / result.started.max(1) as f64,
             latency_us: result.latency_us,
-            connections: result.connections.peak,
+            // Of a fleet that lost an agent there is no step.
+            connections: result.connections.peak.unwrap_or(result.connections.opened),
             kept: is_kept,
             generator: failure.as_ref().and_then(|_| generator_to_blame(result, &objectives, &finding)),
             failure,
@@ -212,8 +213,8 @@ fn generator_to_blame(run: &RunResult, objectives: &[ObjectiveResult], finding: 
     if !late {
         return None;
     }
-    if run.generator.saturated {
-        return Some(GeneratorFault::Busy(run.generator.busy_share.unwrap_or_default()));
+    if let Some(busy) = run.generator.busy_share.filter(|_| run.generator.saturated) {
+        return Some(GeneratorFault::Busy(busy));
     }
     let findings = run.validity.as_ref().map_or(&[][..], |validity| &validity.findings);
     let lag = findings.iter().find(|finding| finding.what == Criterion::SendLag && !finding.ok);

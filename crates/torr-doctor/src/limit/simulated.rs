@@ -245,7 +245,7 @@ impl Samples {
             rps: 0.0,
             p99_us: None,
             connections: 0,
-            busy_share: 0.0,
+            busy_share: Some(0.0),
             cpu: None,
         }
     }
@@ -300,7 +300,7 @@ impl Bench for Simulated {
             plan,
             duration,
             started: issued,
-            peak: peak as u64,
+            peak: Some(peak as u64),
             signals,
             threads: vec![thread],
             ..RunFacts::default()

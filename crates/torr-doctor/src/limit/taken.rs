@@ -22,7 +22,7 @@ impl Taken {
     /// Returns the CPU that others used during a run. `None` if the machine is not visible.
     pub(super) fn during(run: &RunResult) -> Option<Self> {
         let host = run.host.as_ref()?;
-        let generator = run.generator.cpu_share.unwrap_or_default() * run.plan.threads as f64;
+        let generator = run.generator_cores()?;
         let behind = run.signals.as_ref().map_or(0.0, Signals::peer_cores);
         let ours = (host.server_cores + generator + behind) / host.cores.max(1) as f64;
         Some(Self { others: (host.cpu_share - ours).max(0.0), stolen: host.steal_share.unwrap_or(0.0) })

@@ -1,6 +1,6 @@
 //! What the server's machine points to in a single run: quotas, databases, proxies, what requests wait for.
 
-use super::seen::{at_a_time, figures, generator_cores, likely, server_is_full, undecided};
+use super::seen::{at_a_time, figures, likely, server_is_full, undecided};
 use crate::thresholds::{
     DATABASE_WORKS, FEW_IN_HAND, FULL_THREAD, HARDLY_ONE, HELD_BACK, IDLE_SERVER, MACHINE_FULL, MANY_OPENED_PER_S,
     MOST_IN_FLIGHT, MOST_WAIT, ONE, PASSIVE_POOL_IN_USE, PASSIVE_THREADS, SMALL_POOL, SPARE_CPU, UPSTREAM_KEPT,
@@ -28,7 +28,7 @@ pub fn database(run: &RunResult) -> Option<Finding> {
     let peer = databases.max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
     let full = peer.processes.iter().flat_map(|process| &process.threads).any(|thread| thread.cores >= FULL_THREAD);
     let machine = signals.machine?;
-    let generator = generator_cores(run);
+    let generator = run.generator_cores()?;
     let most = peer.cores() > signals.server_cores()
         && peer.cores() > generator
         && peer.cores() > DATABASE_WORKS * machine.cores as f64;

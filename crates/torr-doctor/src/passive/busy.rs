@@ -1,6 +1,6 @@
 //! What is busy in a single run: other programs, the whole machine, the generator, threads of the server.
 
-use super::seen::{busy_generator, generator_cores, likely, machine_cpu, other_programs, ours, undecided};
+use super::seen::{busy_generator, likely, machine_cpu, other_programs, ours, undecided};
 use crate::figures::server_fills;
 use crate::thresholds::{FULL_THREAD, MACHINE_FULL, OTHERS_DISTURB, WORTH_TELLING};
 use torr_gauge::host::Host;
@@ -11,7 +11,7 @@ use torr_signals::Signals;
 /// Others use so much of the machine that neither side could show what it can do.
 pub fn disturbed(run: &RunResult) -> Option<Finding> {
     let host = run.host.as_ref().filter(|host| host.cpu_share >= MACHINE_FULL)?;
-    let ours = ours(run, host);
+    let ours = ours(run, host)?;
     let behind = run.signals.as_ref().map_or(0.0, Signals::peer_cores) / host.cores as f64;
     let others = host.cpu_share - ours - behind;
     (others >= OTHERS_DISTURB).then(|| {
@@ -26,7 +26,7 @@ pub fn disturbed(run: &RunResult) -> Option<Finding> {
 /// The server runs here, and all CPU of the machine is used: the process that uses most of it is the limit.
 pub fn full_machine(run: &RunResult) -> Option<Finding> {
     let host = run.host.as_ref().filter(|host| host.cpu_share >= MACHINE_FULL)?;
-    let generator = generator_cores(run);
+    let generator = run.generator_cores()?;
     let share = |cores_used: f64| cores_used / host.cores as f64;
     // What works behind the server works for it.
     let behind = run.signals.as_ref().map_or(0.0, Signals::peer_cores);
@@ -42,7 +42,7 @@ pub fn full_machine(run: &RunResult) -> Option<Finding> {
     Some(
         likely(factor, headline)
             .because(machine_cpu(host))
-            .because(Fact::GeneratorCost { us: run.generator.cpu_us_per_request.unwrap_or_default() })
+            .because(run.generator.cpu_us_per_request.map(|us| Fact::GeneratorCost { us }))
             .because((!run.plan.keep_alive).then_some(Fact::ConnectionEach))
             .advice(advice)
             .advice(Advice::OtherMachine),
@@ -55,7 +55,7 @@ pub fn one_side(run: &RunResult) -> Option<Finding> {
     let Some(host) = &run.host else {
         return run.generator.saturated.then(|| {
             limited_by_generator()
-                .because(Fact::GeneratorCpu { share: run.generator.cpu_share.unwrap_or_default() })
+                .because(run.generator.cpu_share.map(|share| Fact::GeneratorCpu { share }))
                 .advice(Advice::MoreThreads)
         });
     };

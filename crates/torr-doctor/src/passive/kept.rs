@@ -228,7 +228,7 @@ fn server(run: &RunResult) -> Fact {
     Fact::ServerCpu {
         used_cores: host.server_cores,
         cores: Some(host.cores),
-        busiest_thread: Some(host.server_threads.first().copied().unwrap_or(0.0)),
+        busiest_thread: host.server_threads.first().copied(),
     }
 }
 

@@ -23,8 +23,8 @@ pub fn other_programs(run: &RunResult) -> Option<Fact> {
 }
 
 /// How busy the generator's busiest thread was, as evidence.
-pub fn busy_generator(run: &RunResult) -> Fact {
-    Fact::GeneratorBusy { share: run.generator.busy_share.unwrap_or_default(), cores: None }
+pub fn busy_generator(run: &RunResult) -> Option<Fact> {
+    run.generator.busy_share.map(|share| Fact::GeneratorBusy { share, cores: None })
 }
 
 /// The CPU of the server's machine that all programs used, as evidence.
@@ -47,13 +47,9 @@ pub fn at_a_time(run: &RunResult) -> Option<f64> {
     Some(run.rps * run.latency_us?.min as f64 / 1e6)
 }
 
-/// The share of the machine's CPU that server and generator used together.
-pub fn ours(run: &RunResult, host: &Host) -> f64 {
-    (host.server_cores + generator_cores(run)) / host.cores as f64
-}
-
-pub fn generator_cores(run: &RunResult) -> f64 {
-    run.generator.cpu_share.unwrap_or_default() * run.plan.threads as f64
+/// The share of the machine's CPU that server and generator used together. `None` if the generator's is not known.
+pub fn ours(run: &RunResult, host: &Host) -> Option<f64> {
+    Some((host.server_cores + run.generator_cores()?) / host.cores as f64)
 }
 
 /// Returns the figures of a single run: its signals, and a ladder with one rung.

@@ -46,7 +46,10 @@ pub fn delay(run: &RunResult) -> Option<Finding> {
 pub fn connections(run: &RunResult) -> Option<Finding> {
     let latency = run.latency_us?;
     let (min, median) = (latency.min as f64, latency.p50? as f64);
-    let idle = run.host.as_ref().is_none_or(|host| host.cpu_share < MACHINE_FULL || ours(run, host) < LITTLE_CPU);
+    let idle = run
+        .host
+        .as_ref()
+        .is_none_or(|host| host.cpu_share < MACHINE_FULL || ours(run, host).is_some_and(|ours| ours < LITTLE_CPU));
     // A thread that is full may take all connections in turns, so that each waits alike for the others.
     let nothing_is_full = idle && !run.generator.saturated && !a_thread_is_full(run);
     // On a schedule, response times have the time in them for which a request waited for a free connection on this side.

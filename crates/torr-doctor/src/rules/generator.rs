@@ -19,7 +19,7 @@ pub fn not_at_its_limit() -> Promise {
 pub fn rule(evidence: &Evidence) -> Step {
     let generator = evidence.full().run.generator;
     let starved = generator.queued_share.filter(|&share| share >= GENERATOR_STARVED);
-    let busy = generator.busy_share.unwrap_or_default() >= SATURATED;
+    let busy = generator.busy_share.is_some_and(|share| share >= SATURATED);
     let quota = evidence.figures.own_quota.clone().filter(|quota| quota.throttled_share() >= GENERATOR_THROTTLED);
     // A server that is saturated as well is examined by another rule, and one on a saturated machine shares that.
     let is_shared =
@@ -39,9 +39,9 @@ pub fn rule(evidence: &Evidence) -> Step {
     };
     let server = evidence.figures.server_cpu();
     let idle_server = server.map(|server| [server, Fact::SaturatedThreads { threads: 0, cores: None }]);
-    let cores = Some(evidence.figures.generator_cores);
+    let cores = evidence.figures.generator_cores;
     let finding = Finding::new(Factor::Generator, Confidence::Likely, headline)
-        .because(Fact::GeneratorBusy { share: generator.busy_share.unwrap_or_default(), cores })
+        .because(generator.busy_share.map(|share| Fact::GeneratorBusy { share, cores }))
         .because(starved.map(|share| Fact::GeneratorStarved { share }))
         .because(
             quota

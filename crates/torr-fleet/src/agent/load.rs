@@ -150,7 +150,7 @@ fn facts(facts: &RunFacts, given_up: bool, warmup: Option<Sample>) -> Facts {
         started: facts.started,
         given_up,
         carried: facts.carried,
-        peak: facts.peak,
+        peak: facts.peak.unwrap_or_default(),
         sources: facts.sources,
         timestamps: facts.timestamps,
         threads: facts.threads.clone(),
@@ -167,7 +167,7 @@ fn own(measured: &Measurement, agent: &dyn Agent) -> Own {
     let result = &measured.result;
     let findings = result.validity.iter().flat_map(|validity| &validity.findings);
     Own {
-        busy_share: result.generator.busy_share.unwrap_or_default(),
+        busy_share: result.generator.busy_share,
         send_lag_p99_us: result.generator.send_lag_p99_us,
         saturated: result.generator.saturated,
         verdict: agent.judge(result).map(|verdict| format!("{}: {}", verdict.factor, verdict.summary)),

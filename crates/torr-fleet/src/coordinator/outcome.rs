@@ -59,9 +59,9 @@ impl Outcome<'_> {
             return Err(self.without_result(&members));
         }
         let ended: Vec<&Facts> = members.iter().filter_map(|(_, _, end)| Some(&end.ended()?.facts)).collect();
-        let facts = self.facts(&ended, cut);
         // What lost agents began, and what was in flight at the cut, is not known.
         let is_lost = members.iter().any(|(_, _, end)| matches!(end, MemberEnd::Lost { .. }));
+        let facts = self.facts(&ended, cut, is_lost);
         let given_up = cut.is_some() || is_lost || ended.iter().any(|facts| facts.given_up);
         let mut measured = merge.finish(RunEnd { facts, given_up });
         let duration_s = measured.result.duration_s.max(1e-6);
@@ -93,7 +93,8 @@ impl Outcome<'_> {
         }
     }
 
-    fn facts(&self, ended: &[&Facts], cut: Option<FleetCut>) -> RunFacts {
+    /// Returns the facts of the agents that ended, of which `is_lost` tells whether others were lost.
+    fn facts(&self, ended: &[&Facts], cut: Option<FleetCut>, is_lost: bool) -> RunFacts {
         let sum = |part: fn(&Facts) -> u64| ended.iter().map(|facts| part(facts)).sum::<u64>();
         let whole = ended.iter().map(|facts| facts.duration_ns).max().map(Duration::from_nanos).unwrap_or_default();
         // Agents that report no time at all were stopped at once; figures per second must not be those of an instant.
@@ -117,9 +118,10 @@ impl Outcome<'_> {
             duration,
             started: sum(|facts| facts.started),
             carried: sum(|facts| facts.carried),
-            peak: sum(|facts| facts.peak),
+            peak: (!is_lost).then(|| sum(|facts| facts.peak)),
             sources: sum(|facts| facts.sources),
-            timestamps: match ended.iter().all(|facts| facts.timestamps == TimestampSource::Kernel) {
+            timestamps: match !ended.is_empty() && ended.iter().all(|facts| facts.timestamps == TimestampSource::Kernel)
+            {
                 true => TimestampSource::Kernel,
                 false => TimestampSource::User,
             },
@@ -192,7 +194,7 @@ impl Outcome<'_> {
             rps: (totals.answered as f64 / duration_s * 1e3).round() / 1e3,
             requests: totals.answered,
             errors: totals.failed + totals.status_errors,
-            busy_share: own.map(|own| own.busy_share),
+            busy_share: own.and_then(|own| own.busy_share),
             send_lag_p99_us: own.and_then(|own| own.send_lag_p99_us),
             began_us: began.map(|began| self.began_ns(member, began) / 1000),
             clock_error_us: member.offset.error.div_ceil(1000),

@@ -165,7 +165,7 @@ impl Bounded for Facts {
 impl Bounded for Own {
     fn bound(&mut self, most: u64) -> Result<(), OutOfBounds> {
         let Self { busy_share, send_lag_p99_us, saturated: _, verdict, findings, error } = self;
-        within("busy_share", *busy_share, 0.0..=1.0)?;
+        within("busy_share", busy_share.unwrap_or_default(), 0.0..=1.0)?;
         at_most("send_lag_p99_us", *send_lag_p99_us, LONGEST_S * 1_000_000)?;
         verdict.iter_mut().chain(error).for_each(text);
         no_longer("findings", findings.len(), MOST_FINDINGS)?;

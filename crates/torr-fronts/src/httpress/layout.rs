@@ -27,7 +27,7 @@ pub fn report(measured: &Measurement, with_threads: bool) -> String {
         "\nTOTALS:  {} connect, {} requests, {success} success, {fail} fail, {} ({}) real concurrency",
         result.connections.opened,
         success + fail,
-        result.connections.peak,
+        result.connections.peak.unwrap_or(result.connections.opened),
         in_flight(measured)
     );
     let _ = writeln!(

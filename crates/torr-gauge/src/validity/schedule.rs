@@ -33,7 +33,7 @@ pub(super) fn rate(run: &RunResult, sent: u64, behind: bool) -> Option<Finding> 
     let rate = run.plan.rate?;
     // The rate of a run with sessions is one of sessions, which are carried out by users instead of connections.
     let (sent, noun, verb, used, waiting) = match &run.sessions {
-        Some(sessions) => (sessions.started, "sessions", "begun", sessions.users, "users were in sessions"),
+        Some(sessions) => (sessions.started, "sessions", "begun", Some(sessions.users), "users were in sessions"),
         None => (sent, "requests", "sent", run.connections.peak, "connections were waiting for responses"),
     };
     let seconds = run.plan.duration_s.map_or(run.duration_s, |planned| planned.min(run.duration_s));
@@ -52,7 +52,7 @@ pub(super) fn rate(run: &RunResult, sent: u64, behind: bool) -> Option<Finding> 
     let (mut ok, mut advice) = (!off, "");
     if off && behind {
         advice = NOT_ALONE;
-    } else if off && missed < 0.0 && used >= run.plan.connections as u64 {
+    } else if off && missed < 0.0 && used.is_some_and(|used| used >= run.plan.connections as u64) {
         // The requests wait for a connection: the service is saturated, or the connections are too few.
         ok = true;
         note += &format!(": all {waiting}, so the service handles no more, or -c is too small");

@@ -43,7 +43,7 @@ fn run(
     }
     collector.take(0, 10, &Sample::default(), true);
     let (duration, threads) = (10 * SECOND, vec![thread]);
-    let facts = RunFacts { plan, duration, started, peak: 5, threads, ..RunFacts::default() };
+    let facts = RunFacts { plan, duration, started, peak: Some(5), threads, ..RunFacts::default() };
     collector.finish(facts).result
 }
 

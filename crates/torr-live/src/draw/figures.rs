@@ -58,7 +58,7 @@ fn sides(view: &View, theme: &Theme) -> Vec<Line<'static>> {
     let has_errors = view.result.as_ref().is_some_and(|result| {
         result.errors.total() > 0 || result.sessions.as_ref().is_some_and(|sessions| sessions.failed > 0)
     });
-    let is_busy = view.progress.as_ref().is_some_and(|progress| progress.busy_share >= BUSY);
+    let is_busy = view.progress.as_ref().and_then(|progress| progress.busy_share).is_some_and(|share| share >= BUSY);
     let line = |name: &'static str, text: String, style: Style| {
         Line::from(vec![Span::styled(format!("{name:<12}"), theme.faint), Span::styled(text, style)])
     };
