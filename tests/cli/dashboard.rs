@@ -142,6 +142,9 @@ fn a_page_of_others_sees_nothing_and_steers_nothing() {
     let head = curl(&["-i", &url]).stdout.to_ascii_lowercase();
     assert!(head.contains("x-frame-options: deny"), "{head}");
     assert!(head.contains("content-security-policy: frame-ancestors 'none'"), "{head}");
+    // Without this field no browser lets a page of another origin read the response.
+    let foreign = curl(&["-i", "--max-time", "1", "-H", "Origin: http://evil.test", &format!("{url}events")]).stdout;
+    assert!(foreign.starts_with("HTTP/") && !foreign.to_ascii_lowercase().contains("access-control-"), "{foreign}");
     let refused = curl(&["-i", "-H", "Host: evil.test", &url]).stdout.to_ascii_lowercase();
     assert!(refused.contains("x-frame-options: deny"), "{refused}");
     assert_eq!(status(&["-X", "OPTIONS", "-H", "Origin: http://evil.test", &steer]), "405");

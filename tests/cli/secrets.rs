@@ -96,6 +96,8 @@ fn no_output_of_a_url_has_what_was_sent() {
         (&["-H", "X-Api-Key: key k&9\"z+"], &["key k&9\"z+"]),
         (&["-H", "Authorization: Token tok-k9z"], &["tok-k9z"]),
         (&["-b", "sid=s3ss-k9z; theme=dark"], &["s3ss-k9z"]),
+        (&["-H", "Referer: http://mia:ref-k9z@h/?token=r-tok-k9z"], &["ref-k9z", "r-tok-k9z"]),
+        (&["-e", "http://mia:ref-k9z@h/"], &["ref-k9z"]),
         (&["-H", "X-Other: {{env TORR_TEST_KEY}}"], &["env-k&9\"z+"]),
         (&["--data", "user=mia&password=form-k9z%26"], &["form-k9z&"]),
         (&["--json-body", "{\"password\": \"j-k&9\\\"z\"}"], &["j-k&9\"z"]),

@@ -2,6 +2,7 @@
 
 use crate::budget::{compared, has_room};
 use crate::printed;
+use regex::Regex;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,6 +10,7 @@ use torr_test_support::certificates::self_signed;
 use torr_test_support::measured::measured;
 use torr_test_support::program::{Running, run, torr, torr_command, torr_path};
 use torr_test_support::quiet;
+use torr_test_support::script::{OK, Script, answering};
 use torr_test_support::servers::{Nginx, Serve, free_port};
 use torr_test_support::wait_until;
 use torr_test_support::{alone, beside};
@@ -172,6 +174,49 @@ fn every_printed_command_sends_the_same_requests_on_the_same_way() {
     }
     let refused: Vec<_> = requests().into_iter().filter(|line| !line.contains("\" 200 ")).collect();
     assert_eq!(refused, [""; 0]);
+}
+
+#[test]
+fn secrets_of_several_urls_have_variables_of_their_own() {
+    let _beside = beside();
+    let (service, proxy) = (Script::start(answering(OK)), Script::start(answering(OK)));
+    let url = format!("http://u:pw@{}/a?token=one-k9z", service.address);
+    let via = format!("http://x:pq@{}/a?token=two-k9z", proxy.address);
+    let given = [
+        ("user and password of the URL", "u:pw"),
+        ("the parameter token of the URL", "one-k9z"),
+        ("user and password of --via", "x:pq"),
+        ("the parameter token of --via", "two-k9z"),
+        ("the parameter token of --paths", "two-k9z"),
+    ];
+    for comparison in [&["--via", &via][..], &["--paths", "/a?token=one-k9z,/b?token=two-k9z"]] {
+        let found = compared(&[&["doctor", &url, "-c", "2", "--budget", "5s", "-q"], comparison].concat());
+        let conclusion = &found["conclusion"];
+        assert!(!conclusion.to_string().contains("k9z"), "{conclusion}");
+        let advice = texts(&conclusion["advice"]);
+        let announced = Regex::new(r"\$(\w+) \(([^)]*)\)").expect("it is a pattern");
+        let variables: Vec<_> = announced
+            .captures_iter(&advice)
+            .map(|found| {
+                (found[1].to_owned(), given.iter().find(|(meaning, _)| *meaning == &found[2]).expect(&advice).1)
+            })
+            .collect();
+        let variables: Vec<_> = variables.iter().map(|(name, secret)| (name.as_str(), *secret)).collect();
+        let seen = || service.requests() + proxy.requests();
+        let before = seen();
+        printed::runs(text(&conclusion["verify"]), &variables, |_| seen() > before + 20);
+        assert!(seen() > before, "{conclusion}");
+    }
+    let wrong = |server: &Script, allowed: &[(&str, &str)]| {
+        let is_right =
+            |text: &&String| allowed.iter().any(|(target, user)| text.contains(target) && text.contains(user));
+        server.texts().iter().filter(|text| !is_right(text)).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(
+        wrong(&service, &[("/a?token=one-k9z ", "Basic dTpwdw=="), ("/b?token=two-k9z ", "Basic dTpwdw==")]),
+        [""; 0]
+    );
+    assert_eq!(wrong(&proxy, &[("/a?token=two-k9z ", "Basic eDpwcQ==")]), [""; 0]);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! `torr serve` over TLS, seen by curl, OpenSSL and our own press.
 
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use torr_test_support::PATIENCE;
 use torr_test_support::certificates::{client_of_an_authority, for_names, self_signed};
 use torr_test_support::program::{run, torr, torr_json};
 use torr_test_support::result::{adds_up, count};
@@ -44,6 +46,25 @@ impl Scene {
 
 fn text(path: &Path) -> &str {
     path.to_str().expect("temporary folders have plain names")
+}
+
+#[test]
+fn older_versions_and_weak_ciphers_are_refused() {
+    const ALERT: u8 = 21;
+    let scene = Scene::set(&[]);
+    // A ClientHello without extensions: TLS 1.1 with a cipher suite of its time; TLS 1.2 with RC4, and with keys encrypted by RSA.
+    for (version, suite) in [([3, 2], [0xc0, 0x13]), ([3, 1], [0xc0, 0x13]), ([3, 3], [0, 5]), ([3, 3], [0, 0x2f])] {
+        let hello = [&version[..], &[7; 32], &[0, 0, 2], &suite, &[1, 0]].concat();
+        let length = u8::try_from(hello.len()).expect("it is short");
+        let record = [&[22, 3, 1, 0, length + 4, 1, 0, 0, length], &hello[..]].concat();
+        let mut stream = TcpStream::connect(&scene.serve.address).expect("the server listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
+        stream.write_all(&record).expect("the server reads");
+        let mut answer = Vec::new();
+        // The connection may be reset behind the alert.
+        let _ = stream.read_to_end(&mut answer);
+        assert!(answer.len() == 7 && answer[0] == ALERT, "{version:?} {suite:?}: {answer:?}");
+    }
 }
 
 #[test]

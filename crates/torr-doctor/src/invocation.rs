@@ -1,8 +1,8 @@
 //! The commands that a report prints. Each is built from the user's command line, so that it can be run unchanged and sends the
 //! user's requests.
 
+use crate::secret_variables::SecretVariables;
 use std::fmt::Write;
-use torr_gauge::redact;
 use torr_gauge::verdict::Advice;
 
 /// The parts of the user's command line that other commands need. All texts except URLs are quoted for a shell.
@@ -12,7 +12,7 @@ pub struct Invocation {
     pub first: Option<String>,
     /// What `torr URL` becomes where others load for it, such as `torr fleet run --`.
     pub through: Option<String>,
-    /// The URL without user and password; `None` if flags of the request have it. Commands have variables for its secrets.
+    /// The URL with user and password; `None` if flags of the request have it. Commands have variables for its secrets.
     pub url: Option<String>,
     /// The requests of a session, if hurl files are loaded: `-r` then counts sessions.
     pub requests_each: usize,
@@ -24,8 +24,8 @@ pub struct Invocation {
     pub load: Vec<(String, Option<String>)>,
     /// The flags of `torr doctor` alone: names, and values as words.
     pub doctor: Vec<(String, Option<String>)>,
-    /// The shell variables that replace secrets, each with its flag or field.
-    pub variables: Vec<(String, String)>,
+    /// The shell variables that stand for secrets.
+    pub variables: SecretVariables,
 }
 
 /// A flag of a command with its value.
@@ -71,13 +71,25 @@ impl Invocation {
         self.command("torr doctor", url, flags, &|_| false, &self.doctor)
     }
 
-    /// Returns what to do before a printed command can be run. `None` if there is nothing to do.
-    pub fn before_running(&self) -> Option<Advice> {
-        if let Some(command) = &self.first {
-            return Some(Advice::StartServer { command: command.clone() });
-        }
-        let variables = self.variables.clone();
-        (!variables.is_empty()).then_some(Advice::ExportSecrets { variables })
+    /// Returns the user's URL at another address, over plain HTTP. `None` without a URL.
+    pub fn url_at(&self, address: &str) -> Option<String> {
+        let (_, rest) = self.url.as_deref()?.split_once("://")?;
+        let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        let user = authority.rfind('@').map_or("", |at| &authority[..=at]);
+        Some(format!("http://{user}{address}{path}"))
+    }
+
+    /// Takes variables for the secrets of a value that commands may have, so that these are known before a command is printed.
+    pub fn note_secrets(&mut self, flag: &str, value: &str) {
+        self.variables.value(flag, value);
+    }
+
+    /// Returns what to do before a printed command can be run.
+    pub fn before_running(&self) -> Vec<Advice> {
+        let variables = self.variables.meanings();
+        let export = (!variables.is_empty()).then_some(Advice::ExportSecrets { variables });
+        let start = self.first.clone().map(|command| Advice::StartServer { command });
+        export.into_iter().chain(start).collect()
     }
 
     fn command(
@@ -93,7 +105,8 @@ impl Invocation {
             // Writing to a string does not fail.
             let _ = write!(command, " {word}");
         };
-        url.into_iter().for_each(|url| word(&UrlWord::of(url).word));
+        let mut variables = self.variables.clone();
+        url.into_iter().for_each(|url| word(&variables.url(url)));
         self.request.iter().chain(&self.streams).for_each(|given| word(given));
         let is_replaced = |name: &str| flags.iter().any(|(flag, _)| *flag == name);
         for (name, value) in self.load.iter().chain(own).filter(|(name, _)| !without(name) && !is_replaced(name)) {
@@ -102,7 +115,7 @@ impl Invocation {
         }
         for (name, value) in flags {
             word(name);
-            word(&UrlWord::of(&self.value(name, &value.to_string())).word);
+            word(&variables.value(name, &self.value(name, &value.to_string())));
         }
         command
     }
@@ -117,77 +130,6 @@ impl Invocation {
             _ => value.to_owned(),
         }
     }
-}
-
-/// A URL as a word of a shell, in which variables stand for secrets.
-#[derive(Debug, PartialEq, Eq)]
-pub struct UrlWord {
-    /// The word.
-    pub word: String,
-    /// The variables, each with what it stands for.
-    pub variables: Vec<(String, String)>,
-}
-
-impl UrlWord {
-    /// Returns the word of a URL without user and password. Parameters of the same name have variables with numbers.
-    pub fn of(url: &str) -> Self {
-        let is_open = |text: &str| redact::url(text) == text;
-        if is_open(url) {
-            return Self { word: quoted(url), variables: Vec::new() };
-        }
-        let (front, query) = url.split_once('?').unwrap_or((url, ""));
-        let (mut word, mut variables) = (format!("{}?", in_quotes(front)), Vec::<(String, String)>::new());
-        let mut left = format!("{front}?");
-        for part in query.split_inclusive(['&', '#']) {
-            let (body, end) = part.split_at(part.trim_end_matches(['&', '#']).len());
-            match body.split_once('=').filter(|_| !is_open(&format!("http://host/?{body}"))) {
-                Some((name, _)) => {
-                    let variable = variable(name, &variables);
-                    word.push_str(&format!("{}=${variable}{end}", in_quotes(name)));
-                    left.push_str(end);
-                    variables.push((variable, format!("the parameter {name} of the URL")));
-                }
-                None => {
-                    word.push_str(&in_quotes(part));
-                    left.push_str(part);
-                }
-            }
-        }
-        match is_open(&left) {
-            true => Self { word: format!("\"{word}\""), variables },
-            // The secret is no parameter's value.
-            false => Self {
-                word: "\"$TORR_URL\"".to_owned(),
-                variables: vec![("TORR_URL".to_owned(), "the URL".to_owned())],
-            },
-        }
-    }
-}
-
-/// Returns the name of the variable of a parameter, which none of the `known` ones has.
-fn variable(parameter: &str, known: &[(String, String)]) -> String {
-    let of_name = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    let name: String = "TORR_URL_".chars().chain(parameter.chars().map(of_name)).collect();
-    let numbered = (1..).map(|number| if number == 1 { name.clone() } else { format!("{name}_{number}") });
-    let is_new = |name: &String| known.iter().all(|(known, _)| known != name);
-    numbered.into_iter().find(is_new).unwrap_or_default()
-}
-
-/// Returns a text as it stands within double quotes of a shell.
-fn in_quotes(text: &str) -> String {
-    let escaped = |c: char| match c {
-        '"' | '\\' | '$' | '`' => format!("\\{c}"),
-        // Of an interactive shell it is the history.
-        '!' => "\"'!'\"".to_owned(),
-        _ => c.to_string(),
-    };
-    text.chars().map(escaped).collect()
-}
-
-/// A text as a shell takes it for one word.
-pub fn quoted(text: &str) -> String {
-    // Only a NUL cannot be quoted, and no argument of a program has one.
-    shlex::try_quote(text).map_or_else(|_| "''".to_owned(), std::borrow::Cow::into_owned)
 }
 
 #[cfg(test)]
@@ -243,39 +185,25 @@ mod tests {
     #[test]
     fn a_service_that_has_ended_is_started_first() {
         let demo = Invocation { first: Some("torr serve --workers 2".into()), ..given() };
-        assert_eq!(demo.before_running(), Some(Advice::StartServer { command: "torr serve --workers 2".into() }));
+        assert_eq!(demo.before_running(), [Advice::StartServer { command: "torr serve --workers 2".into() }]);
     }
 
     #[test]
     fn secrets_are_requested() {
-        assert_eq!(given().before_running(), None);
-        let secret = Invocation { variables: vec![("TORR_USER".into(), "--user".into())], ..given() };
-        let variables = secret.variables.clone();
-        assert_eq!(secret.before_running(), Some(Advice::ExportSecrets { variables }));
+        assert_eq!(given().before_running(), []);
+        let mut secret = given();
+        secret.note_secrets("--via", "http://p/?token=x");
+        let variables = vec![("TORR_URL_TOKEN".to_owned(), "the parameter token of --via".to_owned())];
+        assert_eq!(secret.before_running(), [Advice::ExportSecrets { variables }]);
+        let via = secret.doctor_at(Some("http://h/"), &[("--via", &"http://p/?token=x")]);
+        assert!(via.ends_with("--via \"http://p/?token=$TORR_URL_TOKEN\""), "{via}");
     }
 
     #[test]
-    fn variables_stand_for_the_secrets_of_a_url() {
-        for (url, word, variables) in [
-            ("http://h/a?b=c d", "'http://h/a?b=c d'", &[][..]),
-            (
-                "http://h/$?b=\"!&token=x&c=`#t",
-                "\"http://h/\\$?b=\\\"\"'!'\"&token=$TORR_URL_TOKEN&c=\\`#t\"",
-                &["TORR_URL_TOKEN"],
-            ),
-            (
-                "http://h/?api-key=x&api_key=y",
-                "\"http://h/?api-key=$TORR_URL_API_KEY&api_key=$TORR_URL_API_KEY_2\"",
-                &["TORR_URL_API_KEY", "TORR_URL_API_KEY_2"],
-            ),
-            ("http://h/?to=http://u:p@k", "\"http://h/?to=$TORR_URL_TO\"", &["TORR_URL_TO"]),
-            ("http://h/http://u:p@k?a=b", "\"$TORR_URL\"", &["TORR_URL"]),
-        ] {
-            let of = UrlWord::of(url);
-            let names: Vec<_> = of.variables.iter().map(|(name, _)| name.as_str()).collect();
-            assert_eq!((of.word.as_str(), names.as_slice()), (word, variables), "{url}");
-        }
-        let via = given().doctor_at(Some("http://h/"), &[("--via", &"http://p/?token=x")]);
-        assert!(via.ends_with("--via \"http://p/?token=$TORR_URL_TOKEN\""), "{via}");
+    fn the_url_at_another_address_has_the_user_and_the_path() {
+        let at = |url: &str| Invocation { url: Some(url.into()), ..Invocation::default() }.url_at("127.0.0.1:9");
+        assert_eq!(at("https://u:p@h:1/a?b=@").as_deref(), Some("http://u:p@127.0.0.1:9/a?b=@"));
+        assert_eq!(at("http://h").as_deref(), Some("http://127.0.0.1:9"));
+        assert_eq!(at("shop.hurl"), None);
     }
 }

@@ -39,11 +39,15 @@ pub fn is_secret_field(name: &str) -> bool {
     !lower.ends_with("-authenticate") && SECRET_FIELDS.iter().any(|part| lower.contains(part))
 }
 
-/// Returns a header section without the values of secret fields.
+/// Returns a header section without the values of secret fields and the secrets of URLs.
 pub fn header_section(head: &str) -> String {
     let line = |line: &str| match line.split_once(':') {
         Some((name, _)) if is_secret_field(name) && !name.contains(' ') => {
             format!("{name}: {}\r\n", HIDDEN)
+        }
+        Some((name, value)) if value.contains("://") => {
+            let shown = value.trim_end_matches(['\r', '\n']);
+            format!("{name}:{}{}", url(shown), &value[shown.len()..])
         }
         _ => line.to_owned(),
     };
@@ -78,6 +82,17 @@ fn is_secret(parameter: &str) -> bool {
 /// Returns whether a parameter of this name, in a query, a form or JSON, has a value that is not to be shown.
 pub fn is_secret_parameter(name: &str) -> bool {
     SECRET_PARAMETERS.contains(&name.to_ascii_lowercase().as_str())
+}
+
+/// Returns the user of a URL, with the password if there is one.
+pub fn user(url: &str) -> Option<&str> {
+    let at = url.find("://").map_or(0, |at| at + 3);
+    userinfo(&url[at..]).map(|length| &url[at..at + length])
+}
+
+/// Returns whether a text is a URL with a secret, or has such URLs in it.
+pub fn hides(text: &str) -> bool {
+    url(text) != text || line(text) != printable(text.trim_end())
 }
 
 /// Returns how many bytes user and password take at the front of what follows a URL's scheme, if they are there.
@@ -193,6 +208,13 @@ mod tests {
         for open in ["Host", "User-Agent", "Accept", "Content-Type", "X-Request-Id", "WWW-Authenticate"] {
             assert!(!is_secret_field(open), "{open}");
         }
+    }
+
+    #[test]
+    fn a_header_section_is_shown_without_secrets() {
+        let head = "GET / HTTP/1.1\r\nReferer: http://u:secret@h/?token=secret\r\nCookie: secret\r\nFrom: me@h\r\n\r\n";
+        let shown = "GET / HTTP/1.1\r\nReferer: http://***@h/?token=***\r\nCookie: ***\r\nFrom: me@h\r\n\r\n";
+        assert_eq!(header_section(head), shown);
     }
 
     #[test]

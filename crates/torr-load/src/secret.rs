@@ -12,7 +12,8 @@ impl Setting {
             Secret::Whole(_) => true,
             Secret::Field => {
                 let (name, value) = value.split_once(':').unwrap_or((value, ""));
-                redact::is_secret_field(name) && !value.trim().is_empty() && !value.contains("{{")
+                let has_secret = redact::is_secret_field(name) && !value.trim().is_empty();
+                has_secret && !value.contains("{{") || value.contains("://") && hides(value.trim())
             }
             Secret::Json => names_secret_member(value),
             Secret::Url => hides(value),
@@ -52,6 +53,8 @@ mod tests {
             ("header", "Authorization: Bearer x", true),
             ("header", "Authorization: Bearer {{env TOKEN}}", false),
             ("header", "Accept: text/html", false),
+            ("header", "Referer: http://a:b@host/", true),
+            ("header", "Origin: http://host:8080", false),
             ("target", "http://a:b@host/", true),
             ("target", "http://host/?token=x", true),
             ("target", "http://host/?page=1", false),

@@ -30,7 +30,7 @@ pub use entry::LEAST_SHARED;
 pub use error::RequestError;
 pub use feeder::{Feeder, part_of_records};
 pub use options::{Auth, Body, Content, Data, Options, Part};
-pub use sent_secrets::sent_secrets;
+pub use sent_secrets::{secrets_of_content, secrets_of_head, sent_secrets};
 pub use urls::{Url, read_list};
 
 use crate::servers::target::Target;

@@ -27,6 +27,10 @@ impl Users for HurlUsers {
         Some(methods.into_iter().collect::<Vec<_>>().join(","))
     }
 
+    fn secrets(&self) -> Vec<String> {
+        self.settings.secrets.clone()
+    }
+
     fn learnt(&self) -> Option<&LearntServers> {
         self.learnt.as_deref()
     }

@@ -3,73 +3,59 @@
 
 use crate::flags::secret;
 use crate::target;
-use torr_doctor::{Invocation, UrlWord, quoted};
+use torr_doctor::{Invocation, SecretVariables, quoted};
 use torr_gauge::redact;
 use torr_load::{Given, Load, Secret};
 use torr_press::Target;
 
 /// Returns the request and the way there of a load, for the commands that load its target again.
 pub fn invocation(load: &Load) -> Invocation {
-    let url = load.targets.first().map(String::as_str);
-    let file = url.filter(|url| target::is_file(url));
-    let target = url.filter(|_| file.is_none()).and_then(|url| Target::parse(url).ok());
-    let given_url = url;
-    let url = file.map(str::to_owned).or(target.as_ref().map(|target| target.url.clone()));
-    let variables = url.as_deref().or(given_url).map_or_else(Vec::new, |url| UrlWord::of(url).variables);
-    let mut again = Invocation { url, variables, ..Invocation::default() };
+    let url = load.targets.first().map(|url| match target::is_file(url) {
+        true => url.clone(),
+        false => Target::parse(url).map_or_else(|_| url.clone(), |target| target.as_given()),
+    });
+    let mut again = Invocation::default();
+    url.iter().for_each(|url| _ = again.variables.url(url));
+    again.url = url;
     for given in load.given_of_requests() {
         let words = words(&given, &mut again.variables);
         let into = if given.id == "streams" { &mut again.streams } else { &mut again.request };
         into.extend(words);
     }
-    // What stands in a URL counts only where no flag says otherwise.
-    let has_user = load.request.user.is_some() || load.request.oauth2_bearer.is_some();
-    if !has_user && target.is_some_and(|target| target.has_userinfo()) {
-        let variable = variable("TORR_USER", "user and password of the URL", &mut again.variables);
-        again.request.extend(["--user".to_owned(), format!("\"${variable}\"")]);
-    }
     again
 }
 
-/// Returns a positional argument as a word of a shell, or as two: the URL without user and password, and the flag that gives these.
-pub fn word(id: &str, value: &str, variables: &mut Vec<(String, String)>) -> String {
-    let target = ["target", "url"].contains(&id).then(|| Target::parse(value).ok()).flatten();
-    if let Some(target) = target.filter(|target| target.has_userinfo() || target.shown() != target.url) {
-        let url = UrlWord::of(&target.url);
-        variables.extend(url.variables);
-        if !target.has_userinfo() {
-            return url.word;
+/// Returns a positional argument as a word of a shell.
+pub fn word(id: &str, value: &str, variables: &mut SecretVariables) -> String {
+    match Target::parse(value) {
+        Ok(target) if ["target", "url"].contains(&id) && redact::url(value) != value => {
+            variables.url(&target.as_given())
         }
-        let variable = variable("TORR_USER", "user and password of the URL", variables);
-        return format!("{} --user \"${variable}\"", url.word);
+        _ => hidden(id, id, value, variables).unwrap_or_else(|| quoted(value)),
     }
-    let name = if id == "target" { "url" } else { id };
-    hidden(id, name, value, variables).unwrap_or_else(|| quoted(value))
 }
 
-/// Returns the variable that stands for a whole value, if there is a secret in the value.
-fn hidden(id: &str, name: &str, value: &str, variables: &mut Vec<(String, String)>) -> Option<String> {
-    let name = name.trim_start_matches('-');
-    let upper = name.to_ascii_uppercase().replace('-', "_");
-    secret::hides(id, value).then(|| format!("\"${}\"", variable(&format!("TORR_{upper}"), name, variables)))
+/// Returns a value as a word of a shell without its secrets; `None` if it has none.
+fn hidden(id: &str, name: &str, value: &str, variables: &mut SecretVariables) -> Option<String> {
+    secret::hides(id, value).then(|| variables.secret_value(name, value))
 }
 
 /// Returns a flag and its value, as words of a shell.
-pub fn words(flag: &Given, variables: &mut Vec<(String, String)>) -> Vec<String> {
+pub fn words(flag: &Given, variables: &mut SecretVariables) -> Vec<String> {
     let mut words = vec![flag.name.clone()];
     let Some(value) = &flag.value else { return words };
     let secret = flag.setting().map_or(Secret::Nothing, |setting| setting.secret);
-    let field = (secret == Secret::Field).then(|| value.split_once(':')).flatten().filter(|(name, _)| is_secret(name));
+    let hides = |name: &str| redact::is_secret_field(name) || secret::hides(&flag.id, value);
+    let field = (secret == Secret::Field).then(|| value.split_once(':')).flatten();
+    let field = field.filter(|(name, _)| is_plain(name) && hides(name));
     let word = match (secret, field) {
-        (Secret::Whole(name), _) => format!("\"${}\"", variable(name, &flag.name, variables)),
-        (_, Some((name, _))) => {
-            let upper: String =
-                name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
-            let variable = variable(&format!("TORR_{upper}"), &format!("the field {name}"), variables);
-            format!("\"{name}: ${variable}\"")
+        (Secret::Whole(name), _) => format!("\"${}\"", variables.variable(name, &flag.name, value)),
+        (_, Some((name, value))) => {
+            let meaning = format!("the field {name}");
+            format!("\"{name}: ${}\"", variables.variable(&format!("TORR_{name}"), &meaning, value.trim()))
         }
         (_, None) => match hidden(&flag.id, &flag.name, value, variables) {
-            Some(variable) => variable,
+            Some(word) => word,
             // A value that looks like a flag is taken for one, unless it is joined to its own.
             None if value.starts_with('-') => return vec![format!("{}={}", flag.name, quoted(value))],
             None => quoted(value),
@@ -79,21 +65,9 @@ pub fn words(flag: &Given, variables: &mut Vec<(String, String)>) -> Vec<String>
     words
 }
 
-/// Whether a field of this name carries a secret. The name has to be one that a shell leaves as it is between quotation marks.
-fn is_secret(name: &str) -> bool {
-    redact::is_secret_field(name) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
-}
-
-/// Notes a variable, with a number where there is one of this name already.
-fn variable(name: &str, what: &str, variables: &mut Vec<(String, String)>) -> String {
-    let same =
-        variables.iter().filter(|(known, _)| known.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_') == name);
-    let name = match same.count() {
-        0 => name.to_owned(),
-        n => format!("{name}_{}", n + 1),
-    };
-    variables.push((name.clone(), what.to_owned()));
-    name
+/// Returns whether a shell leaves a field's name as it is between quotation marks.
+fn is_plain(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
 #[cfg(test)]
@@ -117,9 +91,10 @@ mod tests {
 
     /// The words of the printed command, as a shell would make them with these variables.
     fn shell(command: &str, variables: &[(&str, &str)]) -> Vec<String> {
-        let filled = variables
-            .iter()
-            .fold(command.to_owned(), |text, (name, value)| text.replace(&format!("${name}\""), &format!("{value}\"")));
+        let filled = variables.iter().fold(command.to_owned(), |text, (name, value)| {
+            let ends = ["\"", "@"];
+            ends.iter().fold(text, |text, end| text.replace(&format!("${name}{end}"), &format!("{value}{end}")))
+        });
         shlex::split(&filled).expect("its quotes are closed")
     }
 
@@ -184,7 +159,7 @@ mod tests {
         ];
         let first = parsed(&line);
         let again = invocation(&first);
-        assert_eq!(again.variables, []);
+        assert_eq!(again.variables.meanings(), []);
         let words = shell(&again.press(&[]), &[]);
         let second = parsed(&words[1..].iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(first, second);
@@ -204,6 +179,8 @@ mod tests {
             "X-Api-Key: s3cret2",
             "-H",
             "Accept: text/plain",
+            "-H",
+            "Referer: http://u:s3cret6@f/",
             "-b",
             "id=s3cret3",
             "-b",
@@ -218,15 +195,16 @@ mod tests {
         let command = again.press(&[]);
         assert!(!command.contains("s3cret"), "{command}");
         let variables = [
+            ("TORR_URL_USER", "me:s3cret0"),
             ("TORR_AUTHORIZATION", "s3cret1"),
             ("TORR_X_API_KEY", "s3cret2"),
+            ("TORR_REFERER", "http://u:s3cret6@f/"),
             ("TORR_COOKIE", "id=s3cret3"),
             ("TORR_COOKIE_2", "id=s3cret4"),
             ("TORR_PROXY_USER", "p:s3cret5"),
-            ("TORR_USER", "me:s3cret0"),
         ];
-        let names: Vec<_> = again.variables.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, variables.map(|(name, _)| name));
+        let meanings = again.variables.meanings();
+        assert_eq!(meanings.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), variables.map(|(name, _)| name));
         let words = shell(&command, &variables);
         let second = parsed(&words[1..].iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(second.request.headers, first.request.headers);
@@ -234,7 +212,7 @@ mod tests {
             (second.request.cookies, second.transport.proxy_user),
             (first.request.cookies, first.transport.proxy_user)
         );
-        assert_eq!((second.request.user.as_deref(), second.targets[0].as_str()), (Some("me:s3cret0"), "http://h/"));
+        assert_eq!(second.targets, first.targets);
         let token = parsed(&["http://h/", "--oauth2-bearer", "s3cret"]);
         assert!(invocation(&token).press(&[]).ends_with("--oauth2-bearer \"$TORR_TOKEN\""));
     }

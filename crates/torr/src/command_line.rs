@@ -4,7 +4,7 @@ use crate::again;
 use clap::{Arg, ArgMatches, Command};
 use serde::Serialize;
 use std::sync::OnceLock;
-use torr_doctor::quoted;
+use torr_doctor::{SecretVariables, quoted};
 use torr_load::{Given, Load, find, occurrences};
 
 /// Arguments of commands that a repetition does not need: outputs, views, and what is read from the environment. Settings of a load
@@ -51,21 +51,20 @@ impl<'r, T: Serialize> Repeatable<'r, T> {
 
 /// Returns the command line of a load.
 pub fn of_load(load: &Load) -> String {
-    format!("torr {}", words_of(load).join(" "))
+    format!("torr {}", words_of(load, &mut SecretVariables::default()).join(" "))
 }
 
-fn words_of(load: &Load) -> Vec<String> {
-    let mut variables = Vec::new();
+fn words_of(load: &Load, variables: &mut SecretVariables) -> Vec<String> {
     let repeated = load.given().into_iter().filter(|given| given.setting().is_some_and(|setting| setting.repeats));
     let mut words: Vec<_> = repeated
         .flat_map(|given| match (&given.value, given.setting().and_then(|setting| setting.short)) {
-            (Some(value), _) if given.name.is_empty() => vec![again::word(&given.id, value, &mut variables)],
-            (_, letter) => again::words(&Given { name: short(letter, &given.name), ..given }, &mut variables),
+            (Some(value), _) if given.name.is_empty() => vec![again::word(&given.id, value, variables)],
+            (_, letter) => again::words(&Given { name: short(letter, &given.name), ..given }, variables),
         })
         .collect();
     if !load.arguments.is_empty() {
         words.push("--".to_owned());
-        words.extend(load.arguments.iter().map(|argument| again::word("argument", argument, &mut variables)));
+        words.extend(load.arguments.iter().map(|argument| again::word("argument", argument, variables)));
     }
     words
 }
@@ -83,7 +82,7 @@ pub fn of_command(grammar: &Command, matches: &ArgMatches, load: Option<&Load>) 
         words.push(name.to_owned());
         (command, given) = (command.find_subcommand(name)?, below);
     }
-    let mut variables = Vec::new();
+    let mut variables = SecretVariables::default();
     let (positionals, flags): (Vec<&Arg>, Vec<&Arg>) =
         command.get_arguments().filter(|arg| !arg.is_last_set()).partition(|arg| arg.is_positional());
     for positional in positionals {
@@ -98,7 +97,7 @@ pub fn of_command(grammar: &Command, matches: &ArgMatches, load: Option<&Load>) 
     }
     if let Some(load) = load {
         words.push("--".to_owned());
-        words.extend(words_of(load));
+        words.extend(words_of(load, &mut variables));
     }
     Some(words.join(" "))
 }
@@ -133,7 +132,7 @@ fn raw(arg: &Arg, matches: &ArgMatches) -> Vec<(usize, Vec<String>)> {
     all.into_iter().map(|one| (one.first(), one.values)).collect()
 }
 
-fn flag_words(flag: &Arg, values: &[String], variables: &mut Vec<(String, String)>) -> Vec<String> {
+fn flag_words(flag: &Arg, values: &[String], variables: &mut SecretVariables) -> Vec<String> {
     let id = flag.get_id().as_str();
     let long = flag.get_long().map(|long| format!("--{long}"));
     let name = short(flag.get_short(), &long.unwrap_or_default());
@@ -194,10 +193,18 @@ mod tests {
     fn outputs_are_left_out_and_secrets_are_variables() {
         for (line, expected) in [
             ("torr http://h/ --json r.json --report r.html -q --live", None),
-            ("torr http://me:s3cret@h/ -c 2", Some("torr http://h/ --user \"$TORR_USER\" -c 2")),
+            ("torr http://me:s3cret@h/ -c 2", Some("torr \"http://$TORR_URL_USER@h/\" -c 2")),
             (
                 "torr 'http://u:s3cret@h/?a=$1&token=s3cret&page=2'",
-                Some("torr \"http://h/?a=\\$1&token=$TORR_URL_TOKEN&page=2\" --user \"$TORR_USER\""),
+                Some("torr \"http://$TORR_URL_USER@h/?a=\\$1&token=$TORR_URL_TOKEN&page=2\""),
+            ),
+            (
+                "torr compare http://h/?token=s3cret1 http://h/?token=s3cret2",
+                Some("torr compare \"http://h/?token=$TORR_URL_TOKEN\" \"http://h/?token=$TORR_URL_TOKEN_2\""),
+            ),
+            (
+                "torr doctor http://h/?token=s3cret1 --via http://p/?token=s3cret2",
+                Some("torr doctor \"http://h/?token=$TORR_URL_TOKEN\" --via \"http://p/?token=$TORR_URL_TOKEN_2\""),
             ),
             ("torr http://h/ -u me:s3cret", Some("torr http://h/ --user \"$TORR_USER\"")),
             ("torr http://h/ --data password=s3cret", Some("torr http://h/ --data \"$TORR_DATA\"")),
@@ -209,7 +216,7 @@ mod tests {
                 "torr fleet run --nats nats://u:s3cret@h -- http://h/ -u a:s3cret",
                 Some("torr fleet run -- http://h/ --user \"$TORR_USER\""),
             ),
-            ("torr demo --database mysql://u:s3cret@h/d", Some("torr demo --database \"$TORR_DATABASE\"")),
+            ("torr demo --database mysql://u:s3cret@h/d", Some("torr demo --database \"mysql://$TORR_URL_USER@h/d\"")),
         ] {
             let kept = kept(&line.replace(" --live", ""));
             assert!(!kept.contains("s3cret"), "{kept}");

@@ -22,8 +22,8 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use torr_data::DatabaseKind;
-use torr_doctor::{Assignment, ExperimentStart, Invocation, quoted};
-use torr_gauge::{Machine, RunResult, Verdict, redact};
+use torr_doctor::{Assignment, ExperimentStart, Invocation};
+use torr_gauge::{Machine, RunResult, Verdict};
 use torr_press::Plan;
 use torr_press::request::Options;
 use torr_report::live::LiveProgress;
@@ -92,7 +92,7 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, CliError> {
     let rows = press_all(&server, each, &live, &stop);
     live.clear();
     let mut rows = rows?;
-    let diagnosed = diagnose(&server, budget, again(args, workers), &stop)?;
+    let diagnosed = diagnose(&server, budget, again(&args.database, workers), &stop)?;
     drop(server);
     let verdict = agree(&mut rows, diagnosed);
     let demo = Demo {
@@ -158,12 +158,13 @@ fn agree(rows: &mut [Row], diagnosed: Option<Verdict>) -> Option<Verdict> {
 
 /// Returns the commands that a verdict prints. The server of the demo has ended by then, so that the same server is started first, at
 /// its usual address.
-fn again(args: &DemoArgs, workers: usize) -> Invocation {
+fn again(database: &str, workers: usize) -> Invocation {
+    let mut again = Invocation { url: Some("http://127.0.0.1:8080/".into()), ..Invocation::default() };
     let mut command = format!("torr serve --workers {workers}");
-    if args.database != EMBEDDED {
-        command += &format!(" --database {}", quoted(&redact::url(&args.database)));
+    if database != EMBEDDED {
+        command += &format!(" --database {}", again.variables.value("--database", database));
     }
-    Invocation { first: Some(command), url: Some("http://127.0.0.1:8080/".into()), ..Invocation::default() }
+    Invocation { first: Some(command), ..again }
 }
 
 /// Returns what limits the page, unless the demo was interrupted.
@@ -205,4 +206,19 @@ fn plan(server: &Server, setting: &Setting, each: Duration) -> Result<Plan, CliE
         keep_alive: setting.keep_alive,
         ..plan
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use torr_gauge::verdict::Advice;
+
+    #[test]
+    fn the_server_can_be_started_again_with_its_database() {
+        let before = |database: &str| again(database, 2).before_running();
+        assert_eq!(before(EMBEDDED), [Advice::StartServer { command: "torr serve --workers 2".into() }]);
+        let variables = vec![("TORR_URL_USER".to_owned(), "user and password of --database".to_owned())];
+        let command = "torr serve --workers 2 --database \"mysql://$TORR_URL_USER@h/d\"".to_owned();
+        assert_eq!(before("mysql://u:pw@h/d"), [Advice::ExportSecrets { variables }, Advice::StartServer { command }]);
+    }
 }

@@ -85,7 +85,7 @@ fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize, again: &Invocation) -
         .iter()
         .position(|row| row.name == worst.name)
         .and_then(|at| ways.get(at))
-        .map(|way| again.press_other(&way.plan.target.url, &[("-c", &way.plan.connections)]));
+        .map(|way| again.press_other(&way.plan.target.as_given(), &[("-c", &way.plan.connections)]));
     Conclusion {
         summary,
         because: failing

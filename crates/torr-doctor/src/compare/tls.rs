@@ -12,6 +12,7 @@ use crate::turns::Ratio;
 use std::sync::atomic::AtomicBool;
 use torr_gauge::numbers::{percent, seconds};
 use torr_gauge::verdict::Advice;
+use torr_press::Target;
 
 /// Compares transports with the first of them. They must have full and resumed handshakes, each with keep-alive and without.
 ///
@@ -29,8 +30,9 @@ pub fn tls(
     let mut rows = turns.rows(&runner, ways.iter().map(|way| way.name.as_str()));
     rows.iter_mut().zip(transports).for_each(|(row, transport)| row.transport = Some(*transport));
     let compared = Compared { runner: &runner, turns: &turns, transports, rows: &rows };
-    let url = ways.iter().map(|way| &way.plan.target).find(|target| target.tls).map_or("", |target| &target.url);
-    let verify = assignment.again.press_once_each(url, &[("-c", &assignment.plan.connections)]);
+    let url =
+        ways.iter().map(|way| &way.plan.target).find(|target| target.tls).map_or_else(String::new, Target::as_given);
+    let verify = assignment.again.press_once_each(&url, &[("-c", &assignment.plan.connections)]);
     let conclusion = compared.conclude(verify);
     Ok(finish(Kind::Tls, runner, &turns, rows, conclusion))
 }

@@ -236,8 +236,8 @@ fn whose(through: &[&Observation], direct: &[SocketAddr]) -> Option<Whose> {
 
 /// Returns the command that repeats the comparison after a change.
 fn verify(again: &Invocation, [direct, through]: &[Way<'_>; 2]) -> String {
-    let flags: &[Flag<'_>] = &[("--via", &through.plan.target.url), ("-c", &direct.plan.connections)];
-    again.doctor_at(Some(&direct.plan.target.url), flags)
+    let flags: &[Flag<'_>] = &[("--via", &through.plan.target.as_given()), ("-c", &direct.plan.connections)];
+    again.doctor_at(Some(&direct.plan.target.as_given()), flags)
 }
 
 #[cfg(test)]

@@ -57,13 +57,14 @@ pub fn rule(evidence: &Evidence) -> Step {
         .advice(advice)
         .gain(gain_of(&contrast, evidence.figures.yardstick()));
     let setting = &evidence.setting;
-    Ok(Some(match setting.is_plain {
-        true => {
-            let direct = format!("http://{direct}{}", setting.path);
-            let flags: &[Flag<'_>] = &[("--via", &setting.url), ("-c", &setting.connections)];
-            finding.verify(setting.commands.doctor_at(Some(&direct), flags))
+    let commands = setting.is_plain.then_some(&setting.commands);
+    let urls = commands.and_then(|commands| Some((commands, commands.url.as_ref()?, commands.url_at(direct)?)));
+    Ok(Some(match urls {
+        Some((commands, through, direct)) => {
+            let flags: &[Flag<'_>] = &[("--via", through), ("-c", &setting.connections)];
+            finding.verify(commands.doctor_at(Some(&direct), flags))
         }
-        false => finding,
+        None => finding,
     }))
 }
 

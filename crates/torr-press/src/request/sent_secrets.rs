@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use memchr::memmem;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use torr_gauge::redact;
@@ -9,28 +10,62 @@ use torr_gauge::redact;
 /// The least length of a secret that is known by its name only, in bytes: masking shorter ones would spoil every text.
 const LEAST: usize = 3;
 
-/// Returns the secrets of a request in HTTP/1.1: values of fields and parameters whose names say so.
+/// Returns the secrets of a request in HTTP/1.1: values of fields and parameters whose names say so, and users of URLs.
 pub fn sent_secrets(request: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(request);
-    let (head, content) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-    let mut lines = head.split("\r\n");
+    let head = memmem::find(request, b"\r\n\r\n").map_or(request.len(), |at| at + 4);
+    let (head, content) = request.split_at(head);
+    let mut found = secrets_of_head(head);
+    found.extend(secrets_of_content(content));
+    found
+}
+
+/// Returns the secrets of the request line and the header section of a request in HTTP/1.1.
+pub fn secrets_of_head(head: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(head);
+    let mut lines = text.split("\r\n");
     let mut found = Vec::new();
     let target = lines.next().and_then(|line| line.split(' ').nth(1)).unwrap_or_default();
     if let Some((_, query)) = target.split_once('?') {
         add_parameters(query, &mut found);
     }
+    add_urls(&percent_decode_str(target).decode_utf8_lossy(), &mut found);
     for (name, value) in lines.filter_map(|line| line.split_once(':')) {
         if redact::is_secret_field(name) {
             add_field(name, value.trim(), &mut found);
         }
-    }
-    match serde_json::from_str(content) {
-        Ok(json) => add_members(&json, &mut found),
-        Err(_) if content.contains("form-data") => add_parts(content, &mut found),
-        Err(_) => add_parameters(content, &mut found),
+        add_urls(value.trim(), &mut found);
     }
     found.retain(|secret| secret.len() >= LEAST);
     found
+}
+
+/// Returns the secrets of the content of a request.
+pub fn secrets_of_content(content: &[u8]) -> Vec<String> {
+    let content = String::from_utf8_lossy(content);
+    let mut found = Vec::new();
+    match serde_json::from_str(&content) {
+        Ok(json) => add_members(&json, &mut found),
+        Err(_) if content.contains("form-data") => add_parts(&content, &mut found),
+        Err(_) => add_parameters(&content, &mut found),
+    }
+    found.retain(|secret| secret.len() >= LEAST);
+    found
+}
+
+/// Adds the users of the URLs in a text, with their passwords, and the secret parameters of these URLs.
+fn add_urls(text: &str, found: &mut Vec<String>) {
+    for (at, _) in text.match_indices("://") {
+        let url = text[at..].split([' ', '"', '<', '>']).next().unwrap_or_default();
+        if let Some(user) = redact::user(url) {
+            for part in user.split_once(':').map(|(_, password)| password).into_iter().chain([user]) {
+                found.push(percent_decode_str(part).decode_utf8_lossy().into_owned());
+                found.push(part.to_owned());
+            }
+        }
+        if let Some((_, query)) = url.split_once('?') {
+            add_parameters(query.split('#').next().unwrap_or_default(), found);
+        }
+    }
 }
 
 /// Adds the secrets of a field, which may be credentials behind the name of their scheme, or cookies.
@@ -115,5 +150,19 @@ mod tests {
         assert_eq!(of(&format!("{}{}--b--", part("secret"), part("other"))), ["key 1", "secret1"]);
         let bearer = b"GET / HTTP/1.1\r\nAuthorization: Bearer abc\r\nProxy-Authorization: raw\r\n\r\n";
         assert_eq!(sent_secrets(bearer), ["abc", "raw"]);
+    }
+
+    #[test]
+    fn secrets_of_urls_are_known_wherever_a_url_stands() {
+        for (head, expected) in [
+            (
+                "GET / HTTP/1.1\r\nReferer: http://mia:pa%26s@h/?token=t0k&a=1#x\r\n\r\n",
+                &["pa&s", "pa%26s", "mia:pa&s", "mia:pa%26s", "t0k", "t0k"][..],
+            ),
+            ("GET /?to=http%3A%2F%2Fmia:pass@h HTTP/1.1\r\n\r\n", &["pass", "pass", "mia:pass", "mia:pass"]),
+            ("GET / HTTP/1.1\r\nUser-Agent: bot (+http://h/bot.html; me@h)\r\nOrigin: http://h:8080\r\n\r\n", &[]),
+        ] {
+            assert_eq!(sent_secrets(head.as_bytes()), expected, "{head}");
+        }
     }
 }

@@ -144,6 +144,11 @@ impl Target {
         format!("{}://{user}{}{path}", self.scheme, self.authority)
     }
 
+    /// Returns the URL with user and password.
+    pub fn as_given(&self) -> String {
+        if self.has_userinfo() { self.whole_as_user(&self.path) } else { self.url.clone() }
+    }
+
     /// Returns the URL of another path of the origin.
     pub fn whole(&self, path: &str) -> String {
         format!("{}://{}{path}", self.scheme, self.authority)

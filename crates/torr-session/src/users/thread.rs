@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use torr_gauge::{Failure, Secrets};
 use torr_press::learnt::{self, Lookup};
-use torr_press::request::{LEAST_SHARED, sent_secrets};
+use torr_press::request::{LEAST_SHARED, secrets_of_content, secrets_of_head};
 use torr_press::users::{DecisionCount, Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Unmet};
 use torr_press::{Keep, RequestInfo, RequestParts};
 use url::Origin;
@@ -28,6 +28,8 @@ pub struct HurlThread<'r> {
     learnt: Vec<(Origin, usize)>,
     /// The secrets of the latest failed response beside those of the run, and both together.
     latest: (Vec<String>, Arc<Secrets>),
+    /// The content of the latest failed request with its secrets. Most requests of a load share their content.
+    failed_content: (Bytes, Vec<String>),
     /// The large content of the request that was written last, which is left to the engine.
     content: Option<Bytes>,
 }
@@ -46,12 +48,15 @@ struct User {
     destination: usize,
     /// How many times the user has waited for that server to be found.
     look_ups: u32,
+    /// The secrets in the latest request, if its response failed.
+    sent: Vec<String>,
 }
 
 impl User {
     /// Returns a user at the beginning of a session of a file.
     fn new(file: usize, variables: Variables) -> Self {
-        Self { file, walk: Walk::new(variables), thinks: false, is_unmet: false, destination: 0, look_ups: 0 }
+        let (walk, sent) = (Walk::new(variables), Vec::new());
+        Self { file, walk, thinks: false, is_unmet: false, destination: 0, look_ups: 0, sent }
     }
 }
 
@@ -61,7 +66,8 @@ impl<'r> HurlThread<'r> {
         let user = |_| User::new(0, Variables::default());
         let users = part.users.clone().map(user).collect();
         let latest = (Vec::new(), Arc::new(shared.secrets.clone()));
-        Self { shared, decisions, keep_alive: part.keep_alive, users, learnt: Vec::new(), latest, content: None }
+        let (keep_alive, learnt, failed_content) = (part.keep_alive, Vec::new(), Default::default());
+        Self { shared, decisions, keep_alive, users, learnt, latest, failed_content, content: None }
     }
 
     fn file(&self, user: usize) -> &'r PreparedFile {
@@ -97,16 +103,24 @@ impl<'r> HurlThread<'r> {
     }
 
     /// Returns the secrets in the request of a user whose response failed.
-    fn sent_secrets(&self, user: usize) -> Vec<String> {
+    fn sent_secrets(&mut self, user: usize) -> Vec<String> {
         let Some(request) = self.users[user].walk.failed_request() else { return Vec::new() };
-        let mut bytes = Vec::new();
-        encode::write(request, Keep::Status, true, &mut bytes);
-        sent_secrets(&bytes)
+        let mut head = Vec::new();
+        encode::write_head(request, Keep::Status, true, &mut head);
+        let mut sent = secrets_of_head(&head);
+        if let Some(content) = &request.content {
+            let (known, secrets) = &mut self.failed_content;
+            if (known.as_ptr(), known.len()) != (content.as_ptr(), content.len()) {
+                (*known, *secrets) = (content.clone(), secrets_of_content(content));
+            }
+            sent.extend(secrets.iter().cloned());
+        }
+        sent
     }
 
     /// Returns all secrets that a failed response may have sent back. Most requests of a load have the same ones.
     fn secrets_of_failure(&mut self, user: usize) -> Arc<Secrets> {
-        let further: Vec<String> = self.redacted(user).chain(self.sent_secrets(user)).collect();
+        let further: Vec<String> = self.redacted(user).chain(self.users[user].sent.iter().cloned()).collect();
         if self.latest.0 != further {
             let secrets = self.shared.secrets.with(further.iter().cloned());
             self.latest = (further, Arc::new(secrets));
@@ -116,7 +130,7 @@ impl<'r> HurlThread<'r> {
 
     /// Ends a session at an entry.
     fn give_up(&self, user: usize, entry: usize, reason: String) -> Step {
-        let reason = self.known_secrets(user).with(self.sent_secrets(user)).mask(reason);
+        let reason = self.known_secrets(user).with(self.users[user].sent.iter().cloned()).mask(reason);
         let entry = self.file(user).first_entry + entry;
         self.end(user, &Ended::Failed(entry, reason.clone()));
         Step::Failed(entry as u32, (!self.users[user].is_unmet).then_some(reason))
@@ -242,6 +256,7 @@ impl ThreadUsers for HurlThread<'_> {
         let walk = &mut self.users[user].walk;
         let entry = walk.entry();
         let judgement = self.decisions.during(|| walk.receive(file.session(), received(by)));
+        self.users[user].sent = self.sent_secrets(user);
         let demands_status = |expected: &Option<Expected>| expected.as_ref().is_some_and(Expected::demands_status);
         let by_status = || {
             let demands = file.session().entries.get(entry).is_some_and(|entry| demands_status(&entry.expected));
@@ -276,7 +291,7 @@ impl ThreadUsers for HurlThread<'_> {
 
     fn secrets(&self, user: usize) -> Vec<String> {
         let known = self.shared.settings.secrets.iter().cloned();
-        known.chain(self.redacted(user)).chain(self.sent_secrets(user)).collect()
+        known.chain(self.redacted(user)).chain(self.users[user].sent.iter().cloned()).collect()
     }
 
     fn retries(&mut self, user: usize, failure: &Failure) -> bool {

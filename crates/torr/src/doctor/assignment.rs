@@ -1,6 +1,7 @@
 //! From the command line to what is examined.
 
 use super::args::DoctorArgs;
+use super::compare::args::CompareArgs;
 use crate::again;
 use crate::base::Base;
 use crate::exit::CliError;
@@ -50,16 +51,23 @@ fn again(args: &DoctorArgs, agents: Option<usize>) -> Invocation {
         budget.map(|budget| flag("--budget", Some(budget))),
         args.max_connections.map(|most| flag("--max-connections", Some(most.to_string()))),
         args.i_own_this.then(|| flag("--i-own-this", None)),
-        args.watch.as_ref().map(|address| flag("--watch", Some(address.clone()))),
+        args.watch.as_ref().map(|address| ("--watch".to_owned(), Some(again.variables.value("--watch", address)))),
     ];
     again.doctor = own.into_iter().flatten().collect();
+    let CompareArgs { command, via, tls, plain, paths, .. } = &args.compare;
+    for (flag, value) in
+        [("--command", command), ("--via", via), ("--tls", tls.as_ref().unwrap_or(&None)), ("--plain", plain)]
+    {
+        value.iter().for_each(|value| again.note_secrets(flag, value));
+    }
+    paths.iter().for_each(|path| again.note_secrets("--paths", &format!("http://host{path}")));
     if let Some(agents) = agents {
         args.through.press_again(agents, &mut again);
         args.through.doctor_again(agents, &mut again);
     }
-    if args.watch_token.is_some() {
+    if let Some(token) = &args.watch_token {
         // The variable is looked at where the flag is not given.
-        again.variables.push(("TORR_WATCH_TOKEN".into(), "--watch-token".into()));
+        again.variables.variable("TORR_WATCH_TOKEN", "--watch-token", token);
     }
     again
 }

@@ -8,7 +8,7 @@ use torr_load::find;
 pub fn hides(id: &str, value: &str) -> bool {
     match find(id) {
         Some(setting) => setting.is_secret(value),
-        None => redact::url(value) != value || redact::line(value) != redact::printable(value.trim_end()),
+        None => redact::hides(value),
     }
 }
 

@@ -111,7 +111,7 @@ impl ThroughFleet {
         let fleet = if is_default { "--fleet".to_owned() } else { format!("--fleet={name}") };
         again.doctor.push((fleet, None));
         again.doctor.push(("--agents".into(), Some(agents.to_string())));
-        let nats = self.nats.again(&mut Invocation::default());
+        let nats = self.nats.again(again);
         again.doctor.extend(nats.into_iter().map(|(flag, path)| (flag.to_owned(), Some(path))));
     }
 }
@@ -239,8 +239,8 @@ impl NatsServer {
     /// Returns the flags that a printed command repeats, with values as words of a shell. The URL may hold a password, and is read
     /// from the environment then.
     fn again(&self, again: &mut Invocation) -> Vec<(&'static str, String)> {
-        if self.nats.is_some() {
-            again.variables.push((VARIABLE.into(), "--nats".into()));
+        if let Some(url) = &self.nats {
+            again.variables.variable(VARIABLE, "--nats", url);
         }
         let files = [("--creds", &self.creds), ("--nkey", &self.nkey), ("--nats-ca", &self.nats_ca)];
         let given = files.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)));

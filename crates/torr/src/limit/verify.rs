@@ -13,7 +13,7 @@ pub struct Commands {
     /// The rate that is sustained, which is to succeed.
     pub verify: Option<String>,
     /// What has to be done before they can be run.
-    pub before: Option<String>,
+    pub before: Vec<String>,
 }
 
 /// The commands for this outcome.
@@ -22,7 +22,7 @@ pub fn commands(args: &LimitArgs, agents: Option<usize>, requests_each: usize, o
     Commands {
         alone: again.press(&[("-c", &1)]),
         verify: verify(&again, args, outcome),
-        before: again.before_running().as_ref().map(sentence::advice),
+        before: again.before_running().iter().map(sentence::advice).collect(),
     }
 }
 
