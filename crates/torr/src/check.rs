@@ -7,7 +7,6 @@ use crate::{output, target};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use torr_gauge::redact;
 use torr_load::{OnlyVariables, TransportPart};
 use torr_script::{FileReader, ScriptFile};
 use torr_session::hurl::{self, ParseError};
@@ -53,7 +52,7 @@ pub fn run(args: &CheckArgs, look_through: impl Fn(&str) -> Result<Planned, CliE
             match if is_plan { plan(path, &look_through) } else { script(Path::new(path)) } {
                 Ok(what) => output::report(&format!("{path}: {what}\n")),
                 Err(CliError::Usage(mistake)) => {
-                    output::note(&redact::line(&mistake));
+                    output::note(&mistake);
                     mistakes += 1;
                 }
                 Err(other) => return Err(other),
@@ -67,7 +66,7 @@ pub fn run(args: &CheckArgs, look_through: impl Fn(&str) -> Result<Planned, CliE
         match session {
             Ok(session) => mistakes += report(path, source, session, &given)?,
             Err(ParseError { at, message }) => {
-                output::note(&redact::line(&format!("{path}:{at}: {message}")));
+                output::note(&format!("{path}:{at}: {message}"));
                 mistakes += 1;
             }
         }
@@ -121,7 +120,7 @@ fn report(path: &str, source: String, session: Session, given: &Given) -> Result
             Ok(0)
         }
         Err(CliError::Usage(mistake)) => {
-            output::note(&redact::line(&mistake));
+            output::note(&mistake);
             Ok(1)
         }
         Err(other) => Err(other),

@@ -4,7 +4,6 @@ use crate::output;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::fmt::Display;
 use std::process::ExitCode;
-use torr_gauge::redact;
 
 /// The error that ends the program.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,14 +42,14 @@ impl CliError {
             Self::Unreachable(line) => (3, line),
             Self::CannotTell(line) => (CANNOT_TELL, line),
         };
-        output::note(&redact::line(&line));
+        output::note(&line);
         ExitCode::from(code)
     }
 }
 
 /// Prints a line for each failed check of a run, and returns exit code 1. `None` if there is none.
 pub fn failed(lines: &[String]) -> Option<ExitCode> {
-    lines.iter().for_each(|line| output::note(&redact::line(line)));
+    lines.iter().for_each(|line| output::note(line));
     (!lines.is_empty()).then(|| ExitCode::from(1))
 }
 

@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
+use torr_gauge::redact;
 use torr_report::{fit, terminal};
 
 /// Whether a text for standard output was lost. All commands print, and each would have to hand the failure to its exit code.
@@ -23,9 +24,9 @@ pub fn report(text: &str) {
     print(&fit::wrap(text, columns()));
 }
 
-/// Prints a line to standard error, where a terminal breaks it between words.
+/// Prints a line to standard error, without the secrets of URLs and what a terminal acts on; a terminal breaks it between words.
 pub fn note(line: &str) {
-    anstream::eprintln!("{}", fit::wrap(&format!("torr: {line}"), terminal::stderr_columns()));
+    anstream::eprintln!("{}", fit::wrap(&format!("torr: {}", redact::line(line)), terminal::stderr_columns()));
 }
 
 /// Prints to standard output as it is; a reader that has gone away is none of our business. The first text that is lost otherwise

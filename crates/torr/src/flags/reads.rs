@@ -34,8 +34,8 @@ pub fn files(given: &[Given]) -> Vec<InputFile> {
     given.iter().filter_map(|given| Some((given.name.clone(), file(given)?.into()))).collect()
 }
 
-/// Returns the file that a setting reads, if it reads one.
-fn file(given: &Given) -> Option<&str> {
+/// Returns the file that a setting reads, if it reads one; `-` is standard input.
+pub fn file(given: &Given) -> Option<&str> {
     let value = given.value.as_deref()?;
     match given.setting()?.reads {
         Reads::Nothing => None,

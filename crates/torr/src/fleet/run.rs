@@ -86,7 +86,7 @@ fn load_from_fleet(
             Ok(script.map(|script| script.finish(outcome)).transpose()?.flatten().unwrap_or(code))
         }
         Err(FleetError::NoResult(why)) if stop.load(Ordering::Relaxed) => {
-            output::note(&redact::line(&why));
+            output::note(&why);
             Ok(exit::interrupted())
         }
         Err(error) => Err(outputs.give_up(&plan.target.shown(), failed(error))),

@@ -13,7 +13,6 @@ use torr_doctor::Request;
 use torr_fleet::message::IfLost;
 use torr_fleet::{FleetError, FleetName, Members, RunSettings, Watch};
 use torr_gauge::collector::{Measurement, Progress};
-use torr_gauge::redact;
 use torr_load::{FilesByPath, Load};
 use torr_press::{Arrivals, Pace, Plan, SoFar, Timestamps};
 
@@ -142,7 +141,9 @@ impl Steps {
 /// For a request that no load makes.
 fn changed(load: &Load, plan: &Plan, request: Request) -> Result<Load, String> {
     let mut load = load.clone();
-    if plan.protocol.http2 {
+    // A connection for each request has one stream, and no flag for it.
+    load.transport.http2.streams = None;
+    if plan.protocol.http2 && plan.keep_alive {
         load.set("streams", &plan.depth.to_string())?;
     }
     let sent = &mut load.request;
@@ -214,7 +215,7 @@ impl Watch for Screen<'_> {
     fn begins(&mut self, _: &str) {}
 
     fn note(&mut self, line: &str) {
-        output::note(&redact::line(line));
+        output::note(line);
     }
 
     fn progress(&mut self, progress: &Progress, _: &SoFar<'_>) {
@@ -278,5 +279,18 @@ mod tests {
         assert_eq!(words(Request::Identity), identity);
         assert_eq!(words(Request::Gzip), words(Request::Target));
         assert!(changed(&load, &plan(), Request::Http10).is_err(), "it would be sent as HTTP/1.1");
+    }
+
+    #[test]
+    fn streams_go_with_kept_connections_only() {
+        let streams = |keep_alive| {
+            let protocol = torr_press::ProtocolConfig { http2: true, tls: None };
+            let plan = Plan { protocol, depth: 4, keep_alive, ..plan() };
+            let mut load = Load::default();
+            load.set("streams", "8").expect("it is a setting");
+            let load = changed(&load, &plan, Request::Target).expect("a load can say it");
+            load.given().iter().map(torr_load::Given::word).collect::<Vec<_>>()
+        };
+        assert_eq!((streams(true), streams(false)), (vec!["--streams=4".to_owned()], vec![]));
     }
 }

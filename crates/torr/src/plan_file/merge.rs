@@ -167,8 +167,7 @@ impl Merged {
     /// `attempt` returns the mistake of a load.
     pub fn find(&self, mistake: &str, attempt: impl Fn(Load) -> Option<String>) -> CliError {
         // Standard input can be read once only.
-        let reads_input = |given: &Given| ["@-", "<-", "--urls=-"].iter().any(|end| given.word().ends_with(end));
-        if self.given().any(reads_input) {
+        if self.given().any(|given| reads::file(given) == Some("-")) {
             return self.at(None, mistake);
         }
         let entries = || self.plan.entries.iter().enumerate();
