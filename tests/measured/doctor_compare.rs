@@ -189,12 +189,12 @@ fn secrets_of_several_urls_have_variables_of_their_own() {
         ("the parameter token of --via", "two-k9z"),
         ("the parameter token of --paths", "two-k9z"),
     ];
+    let announced = Regex::new(r"\$(\w+) \(([^)]*)\)").expect("it is a pattern");
     for comparison in [&["--via", &via][..], &["--paths", "/a?token=one-k9z,/b?token=two-k9z"]] {
         let found = compared(&[&["doctor", &url, "-c", "2", "--budget", "5s", "-q"], comparison].concat());
         let conclusion = &found["conclusion"];
         assert!(!conclusion.to_string().contains("k9z"), "{conclusion}");
         let advice = texts(&conclusion["advice"]);
-        let announced = Regex::new(r"\$(\w+) \(([^)]*)\)").expect("it is a pattern");
         let variables: Vec<_> = announced
             .captures_iter(&advice)
             .map(|found| {

@@ -60,10 +60,10 @@ fn older_versions_and_weak_ciphers_are_refused() {
         let mut stream = TcpStream::connect(&scene.serve.address).expect("the server listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
         stream.write_all(&record).expect("the server reads");
-        let mut answer = Vec::new();
+        let mut response = Vec::new();
         // The connection may be reset behind the alert.
-        let _ = stream.read_to_end(&mut answer);
-        assert!(answer.len() == 7 && answer[0] == ALERT, "{version:?} {suite:?}: {answer:?}");
+        let _ = stream.read_to_end(&mut response);
+        assert!(response.len() == 7 && response[0] == ALERT, "{version:?} {suite:?}: {response:?}");
     }
 }
 
