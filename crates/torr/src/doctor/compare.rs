@@ -16,6 +16,7 @@ use course::{Course, Found};
 use std::process::ExitCode;
 use torr_doctor::Observer;
 use torr_doctor::compare::{Conclusion, Secured, Transport, Way, paths, tls, via};
+use torr_gauge::redact;
 use torr_load::Load;
 use torr_press::{Plan, Target};
 use torr_report::sentence;
@@ -65,7 +66,7 @@ fn by_path(args: &DoctorArgs, course: Course<'_>) -> Found {
     let planned = |path: &String| plan(args, &to(args, &target.whole_as_user(path)));
     let plans = requested.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
     let observer = observer(args, &plans[0].0)?;
-    let way = |(path, (plan, _)): (&String, &(Plan, _))| way(path, plan, &observer);
+    let way = |(path, (plan, _)): (&String, &(Plan, _))| way(&redact::url(path), plan, &observer);
     let ways: Vec<_> = requested.iter().zip(&plans).map(way).collect();
     let (first, options) = plans[0].clone();
     Ok(paths(&assignment(args, first, options, None)?, &ways, &course.stop, course.tell))
