@@ -111,7 +111,7 @@ fn what_was_not_measured_is_named() {
             .lines()
             .find(|line| line.contains("100 response times"))
             .unwrap_or_else(|| panic!("{ended:?}"));
-        assert!(line.contains("p99, p99.9, p99.99 left out") && line.contains("run longer"), "{line}");
+        assert!(line.contains("too few for p99, p99.9, p99.99") && line.contains("run longer"), "{line}");
         let result = torr_json(&["-n", "1000", "-c", "4", &server.url()]);
         assert_eq!(finding(&result, "samples")["ok"], true, "{result}");
         assert!(result["latency_us"]["p99_9"].is_null(), "{result}");

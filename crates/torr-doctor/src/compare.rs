@@ -1,5 +1,6 @@
 //! Comparisons: ways to run a service, to reach it or to ask it, measured in turns, and what the differences cost or bring.
 
+mod conclusion;
 mod measuring;
 mod outcome;
 mod paths;
@@ -10,8 +11,9 @@ mod transport;
 mod via;
 mod workers;
 
+pub use conclusion::{ComparisonAdvice, ComparisonFact, ComparisonHeadline, Conclusion, Failing, WayRate, Work};
 pub use measuring::Way;
-pub use outcome::{Comparison, Conclusion, Kind, SCHEMA};
+pub use outcome::{Comparison, Kind, SCHEMA};
 pub use paths::paths;
 pub use row::Row;
 pub use tls::tls;

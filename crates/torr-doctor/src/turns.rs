@@ -50,13 +50,6 @@ impl Ratio {
         Self { ratio: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp(), pairs: logs.len() }
     }
 
-    /// Returns the ratio and its interval in words.
-    pub fn in_words(&self) -> String {
-        let Self { ratio, low, high, .. } = self;
-        let digits = if *ratio < 0.1 { 3 } else { 2 };
-        format!("{ratio:.digits$} times ({low:.digits$} to {high:.digits$})")
-    }
-
     /// Whether it is more than this, beyond doubt.
     pub fn is_above(&self, ratio: f64) -> bool {
         self.low > ratio

@@ -3,12 +3,9 @@
 use crate::figures::Figures;
 use crate::thresholds::{MANY_FAILED, THROTTLED, WORTH_TELLING};
 use torr_gauge::result::Tls;
-use torr_gauge::verdict::{Advice, Fact, Finding, Headline, ProgramCpu};
+use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
 use torr_gauge::{Confidence, Factor, RunResult};
 use torr_signals::{PeerUse, QuotaUse, Signals};
-
-/// The most other programs that a finding names.
-const MOST_PROGRAMS: usize = 3;
 
 /// Responses that say "not now" (RFC 6585, section 4; RFC 9110, section 15.6.4).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,9 +60,7 @@ pub fn out_of_ports() -> Finding {
 
 /// Returns the programs besides server and generator that used most of the server's machine's CPU.
 pub fn other_programs(signals: &Signals) -> Option<Fact> {
-    let busy = signals.others.iter().filter(|program| program.cores >= WORTH_TELLING).take(MOST_PROGRAMS);
-    let programs: Vec<_> =
-        busy.map(|program| ProgramCpu { name: program.name.clone(), cores: program.cores }).collect();
+    let programs: Vec<_> = signals.busiest_others(WORTH_TELLING).cloned().collect();
     (!programs.is_empty()).then_some(Fact::OtherPrograms { programs })
 }
 

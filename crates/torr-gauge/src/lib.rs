@@ -16,6 +16,7 @@ pub mod gain;
 pub mod generator;
 pub mod host;
 pub mod idle_closes;
+mod known;
 pub mod latency;
 pub mod limits;
 pub mod machine;

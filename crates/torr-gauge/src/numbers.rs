@@ -16,9 +16,8 @@ pub fn count(n: u64) -> String {
 /// Formats a rate with three digits, or from 100 on as a whole number: `0.012`, `1.25`, `98,765`.
 pub fn rate(per_s: f64) -> String {
     match per_s {
-        r if r >= 100.0 => count(r.round() as u64),
-        r if r >= 10.0 => format!("{r:.1}"),
-        r if r >= 1.0 || r == 0.0 => format!("{r:.2}"),
+        r if r >= 99.95 => count(r.round() as u64),
+        r if r >= 0.9995 || r == 0.0 => three_digits(r),
         r => format!("{r:.3}"),
     }
 }
@@ -49,7 +48,7 @@ pub fn times(factor: f64) -> String {
 
 /// Formats a mean of counts with the digits that keep it from looking like none: `12.3`, `0.040`.
 pub fn mean(count: f64) -> String {
-    if count < 0.1 { format!("{count:.3}") } else { format!("{count:.1}") }
+    if count < 0.0995 { format!("{count:.3}") } else { format!("{count:.1}") }
 }
 
 /// Formats bytes in decimal units: `999 B`, `1.23 MB`.
@@ -81,6 +80,14 @@ pub fn percent(share: f64) -> String {
         _ => 0,
     };
     format!("{:.*}%", decimals, share * 100.0)
+}
+
+/// Formats a relative difference to a tenth of a percent, from 100% on to a whole one: `2%`, `12.4%`.
+pub fn difference(share: f64) -> String {
+    let percent = share * 100.0;
+    let decimals = usize::from(percent.abs() < 99.95);
+    let text = format!("{percent:.decimals$}");
+    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
 }
 
 /// Returns a count with a noun, in the plural unless the count is 1.
@@ -120,5 +127,35 @@ mod tests {
         assert_eq!((per_second(98_765.4), seconds(0.0404)), ("98,765/s".into(), "40.4 ms".into()));
         let shares = [0.0, 0.0005, 0.004, -0.031, 0.0994, 0.0996, 0.48, 2.0];
         assert_eq!(shares.map(percent), ["0%", "0.05%", "0.4%", "-3.1%", "9.9%", "10%", "48%", "200%"]);
+        assert_eq!([0.9996, 9.996, 99.97, 999.6].map(rate), ["1.00", "10.0", "100", "1,000"]);
+        assert_eq!([0.02, 0.1239, 0.9997, 1.234].map(difference), ["2%", "12.4%", "100%", "123%"]);
+        assert_eq!([0.0996, 0.0994].map(mean), ["0.1", "0.099"]);
+    }
+
+    /// Returns the number that a text shows.
+    fn shown(text: &str) -> f64 {
+        let end = text.find(|c: char| !c.is_ascii_digit() && !".,-".contains(c)).unwrap_or(text.len());
+        let number: f64 = text[..end].replace(',', "").parse().expect("the text begins with a number");
+        number
+            * match text[end..].trim() {
+                "%" => 0.01,
+                "ms" | "kB" => 1e3,
+                "s" | "MB" => 1e6,
+                "GB" => 1e9,
+                "TB" => 1e12,
+                _ => 1.0,
+            }
+    }
+
+    proptest::proptest! {
+        /// A number that is rounded up to a limit of its format has the form of the numbers beyond that limit.
+        #[test]
+        fn a_shown_number_is_shown_the_same_way_again(power in -3.0..13.0_f64, below in 0.0..0.01_f64, near: bool) {
+            let exact = 10_f64.powf(if near { power.round() } else { power }) * (1.0 - below);
+            for format in [rate, times, mean, percent, difference, micros, bytes] {
+                let text = format(exact);
+                assert_eq!(format(shown(&text)), text, "{exact}");
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The result of a run: one versioned type that every output is made from.
 
+mod caution;
 pub mod validity;
 
 use crate::bounds::{Bounded, OutOfBounds, at_most, text};

@@ -14,9 +14,8 @@ pub use exponential::{Fit, exponential};
 pub use silence::longest_silence;
 pub use trend::{Trend, trend};
 
-use crate::numbers::percent;
 use crate::result::RunResult;
-use crate::result::validity::{Criterion, Finding, Validity};
+use crate::result::validity::{Caution, Finding, Validity};
 
 /// The limit of the share of the time in which threads are runnable without a CPU.
 const QUEUED: f64 = 0.1;
@@ -49,36 +48,23 @@ pub fn judge(run: &RunResult, facts: &UnreportedFacts<'_>) -> Validity {
     findings.extend(lag);
     findings.extend(schedule::rate(run, facts.sent, behind));
     findings.extend(schedule::arrivals(run, facts.gaps));
-    findings.extend(run.generator.busy_share.map(|busy| generator(run, busy)));
+    findings.extend(run.generator.busy_share.map(|share| generator(run, share)));
     findings.extend(run.generator.queued_share.map(|share| queued(share, run)));
-    findings.extend(facts.steal.map(steal));
+    findings.extend(facts.steal.map(|share| Finding::at_most(STOLEN, Caution::Steal { share })));
     findings.extend(samples(run));
     findings.extend(unfinished::unfinished(run));
     Validity { ok: findings.iter().all(|finding| finding.ok), findings }
 }
 
-fn generator(run: &RunResult, busy: f64) -> Finding {
-    let note = format!("Torr's busiest thread was busy {} of the time", percent(busy));
-    let limit = crate::generator::SATURATED;
-    let advice = match run.plan.arrivals {
-        None => "the run may show Torr's limit, not the service's: run Torr on another machine, or with more threads",
-        Some(_) => "response times include Torr's own delays: lower the rate, or run Torr on another machine",
-    };
-    Finding { ok: !run.generator.saturated, ..Finding::at_most(Criterion::Generator, busy, limit, note) }.or(advice)
+fn generator(run: &RunResult, share: f64) -> Finding {
+    let fact = Caution::Generator { share, scheduled: run.plan.arrivals.is_some() };
+    Finding { ok: !run.generator.saturated, ..Finding::at_most(crate::generator::SATURATED, fact) }
 }
 
 fn queued(share: f64, run: &RunResult) -> Finding {
-    let others = run.signals.as_ref().filter(|_| share > QUEUED).and_then(|signals| signals.busiest_others(OTHERS));
-    let others = others.map_or(String::new(), |others| format!("; busiest other programs: {others}"));
-    let note = format!("Torr's threads waited for a CPU {} of the time{others}", percent(share));
-    Finding::at_most(Criterion::Queued, share, QUEUED, note)
-        .or("response times include Torr's own delays: run Torr on another machine, or leave it a free CPU")
-}
-
-fn steal(share: f64) -> Finding {
-    let note = format!("the hypervisor gave {} of this machine's CPU time to other machines", percent(share));
-    Finding::at_most(Criterion::Steal, share, STOLEN, note)
-        .or("response times include these pauses: run again, or on a dedicated machine")
+    let signals = run.signals.as_ref().filter(|_| share > QUEUED);
+    let others = signals.map_or_else(Vec::new, |signals| signals.busiest_others(OTHERS).cloned().collect());
+    Finding::at_most(QUEUED, Caution::Queued { share, others })
 }
 
 fn samples(run: &RunResult) -> Option<Finding> {
@@ -92,17 +78,9 @@ fn samples(run: &RunResult) -> Option<Finding> {
         ("p99.9", s.p99_9),
         ("p99.99", s.p99_99),
     ];
-    let missing: Vec<_> = all.iter().filter(|(_, us)| us.is_none()).map(|(name, _)| *name).collect();
-    let samples = run.requests + run.unfinished + run.errors.timeout;
-    let left_out = match missing.len() {
-        0 => "enough for every percentile".to_owned(),
-        _ => format!("{} left out", missing.join(", ")),
-    };
-    let note = format!("{samples} response times: {left_out}");
-    Some(
-        Finding { ok: s.p99.is_some(), ..Finding::at_most(Criterion::Samples, samples as f64, SAMPLES as f64, note) }
-            .or("run longer: the 99th percentile needs 500 response times"),
-    )
+    let left_out = all.iter().filter(|(_, us)| us.is_none()).map(|(name, _)| (*name).to_owned()).collect();
+    let count = run.requests + run.unfinished + run.errors.timeout;
+    Some(Finding { ok: s.p99.is_some(), ..Finding::at_most(SAMPLES as f64, Caution::Samples { count, left_out }) })
 }
 
 #[cfg(test)]

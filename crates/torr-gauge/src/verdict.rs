@@ -8,14 +8,15 @@ mod headline;
 mod promise;
 
 pub use advice::Advice;
-pub use fact::{CheapRequest, Fact, KeepAliveCondition, ProgramCpu, Speedup, Unit};
+pub use fact::{CheapRequest, Fact, KeepAliveCondition, Speedup, Unit};
 pub use factor::{Confidence, Factor};
 pub use finding::Finding;
 pub use headline::{Headline, KeptRate, WorkerCount};
 pub use promise::{Change, Promise, UnknownGain};
+pub use torr_signals::ProgramUse;
 
 use crate::gain::Gain;
-use serde::de::{Deserializer, IgnoredAny};
+use crate::known;
 use serde::{Deserialize, Serialize};
 
 /// The verdict with its sentences. `torr-report` writes them; a recorded verdict keeps those that it was written with.
@@ -32,7 +33,7 @@ pub struct Verdict {
     /// Recommended changes.
     pub advice: Vec<String>,
     /// The evidence as data, in the order of `because`. Facts that are unknown to this version are left out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "known_facts")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "known::all")]
     pub facts: Vec<Fact>,
     /// The gain of throughput that following the advice should bring.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,22 +49,6 @@ impl Verdict {
         let (because, advice, facts, gain, verify) = (vec![], vec![], vec![], None, None);
         Self { factor, confidence, summary: summary.into(), because, advice, facts, gain, verify }
     }
-}
-
-/// Reads the facts that this version knows.
-fn known_facts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Fact>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Read {
-        Known(Box<Fact>),
-        Unknown(IgnoredAny),
-    }
-    let all = Vec::<Read>::deserialize(deserializer)?;
-    let known = all.into_iter().filter_map(|read| match read {
-        Read::Known(fact) => Some(*fact),
-        Read::Unknown(_) => None,
-    });
-    Ok(known.collect())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::block::{Block, Side};
 use crate::gate::{Kept, Rule};
 use crate::judgement::{Finding, Judge, Outcome};
 use crate::metric::Metric;
-use crate::report::{self, Report};
+use crate::report::{self, Note, Report};
 use crate::stats::median;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -141,7 +141,7 @@ impl Bench<'_> {
         let mut limits = Vec::new();
         let mut beside = Duration::ZERO;
         for side in [Side::A, Side::B] {
-            self.announce(side, "what it can take, and to warm it up")?;
+            self.announce(side, "how much can it take? warm it up")?;
             let begun = Instant::now();
             let (stop, most) = (self.stop, self.settings.max_rate);
             let (run, connections) = self
@@ -268,19 +268,12 @@ impl Bench<'_> {
         let mut reasons = BTreeMap::new();
         for turn in blocks.iter().flat_map(|block| [&block.a, &block.b]) {
             for reason in turn.invalid.iter().chain(&turn.throughput_invalid) {
-                *reasons.entry(reason.clone()).or_insert(0) += 1;
+                *reasons.entry(*reason).or_insert(0) += 1;
             }
         }
         let [a, b] = self.settings.names.clone();
-        let mut notes = Vec::new();
-        if matches!(self.servers, Servers::Standing(_)) {
-            notes.push(
-                "each server was started once, and starts of the same program differ by a percent or so: --a and --b \
-                 with commands start them anew"
-                    .into(),
-            );
-        }
-        notes.extend(without_cpu(&blocks).map(str::to_owned));
+        let started_once = matches!(self.servers, Servers::Standing(_)).then_some(Note::StartedOnce);
+        let notes = started_once.into_iter().chain(without_cpu(&blocks)).collect();
         Report {
             schema: report::SCHEMA,
             torr: env!("CARGO_PKG_VERSION"),
@@ -316,35 +309,32 @@ impl Bench<'_> {
 }
 
 /// Returns why no turn had a CPU time per request; `None` if one had it.
-fn without_cpu(blocks: &[Block]) -> Option<&'static str> {
+fn without_cpu(blocks: &[Block]) -> Option<Note> {
     let has =
         |metric| blocks.iter().flat_map(|block| [&block.a, &block.b]).any(|turn| turn.values.contains_key(&metric));
     match (has(Metric::Cpu), has(Metric::Memory)) {
         (true, _) => None,
-        (false, true) => {
-            Some("the servers took too little CPU in a turn to tell CPU per request: give a longer --budget")
-        }
-        (false, false) => Some("the servers' processes cannot be seen from here, so there is no CPU per request"),
+        (false, true) => Some(Note::LittleCpu),
+        (false, false) => Some(Note::ServerNotVisible),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::Turn;
+    use crate::block::{InvalidReason, Turn};
 
-    fn turn(values: &[(Metric, f64)], invalid: &[&str]) -> Turn {
-        let invalid = invalid.iter().map(|&why| why.to_owned()).collect();
-        Turn { values: values.iter().copied().collect(), invalid, ..Turn::default() }
+    fn turn(values: &[(Metric, f64)], invalid: &[InvalidReason]) -> Turn {
+        Turn { values: values.iter().copied().collect(), invalid: invalid.to_vec(), ..Turn::default() }
     }
 
     #[test]
     fn processes_that_were_seen_in_any_turn_are_not_said_to_be_hidden() {
-        let block =
-            |values: &[(Metric, f64)]| Block { first: Side::A, a: turn(&[], &[]), b: turn(values, &["spoilt"]) };
+        let b = |values: &[(Metric, f64)]| turn(values, &[InvalidReason::HypervisorSteal]);
+        let block = |values: &[(Metric, f64)]| Block { first: Side::A, a: turn(&[], &[]), b: b(values) };
         assert_eq!(without_cpu(&[block(&[]), block(&[(Metric::Cpu, 9.0)])]), None);
-        assert!(without_cpu(&[block(&[(Metric::Memory, 9.0)])]).is_some_and(|note| note.contains("too little CPU")));
-        assert!(without_cpu(&[block(&[])]).is_some_and(|note| note.contains("cannot be seen")));
+        assert_eq!(without_cpu(&[block(&[(Metric::Memory, 9.0)])]), Some(Note::LittleCpu));
+        assert_eq!(without_cpu(&[block(&[])]), Some(Note::ServerNotVisible));
     }
 
     #[test]
@@ -355,7 +345,7 @@ mod tests {
             b: turn(&[(Metric::Cpu, 10.0)], &[]),
         };
         assert_eq!(block(&[]).pair(Metric::Cpu), Some([9.0, 10.0]));
-        assert_eq!(block(&["the rate was not kept"]).pair(Metric::Cpu), None);
+        assert_eq!(block(&[InvalidReason::RateMissed]).pair(Metric::Cpu), None);
         assert_eq!(block(&[]).pair(Metric::Memory), None);
     }
 }

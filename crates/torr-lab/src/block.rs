@@ -3,6 +3,7 @@
 use crate::metric::Metric;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// A turn of one version.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -11,10 +12,35 @@ pub struct Turn {
     pub values: BTreeMap<Metric, f64>,
     /// Why the turn shows something else than the version; empty if it does not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub invalid: Vec<String>,
+    pub invalid: Vec<InvalidReason>,
     /// Why the throughput alone shows something else.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub throughput_invalid: Vec<String>,
+    pub throughput_invalid: Vec<InvalidReason>,
+}
+
+/// Why a run shows something else than its server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InvalidReason {
+    /// A thread of the generator was saturated.
+    GeneratorSaturated,
+    /// The hypervisor took CPU time from this machine.
+    HypervisorSteal,
+    /// The fixed rate was not kept.
+    RateMissed,
+    /// The user interrupted the run.
+    Interrupted,
+}
+
+impl fmt::Display for InvalidReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::GeneratorSaturated => "generator saturated",
+            Self::HypervisorSteal => "hypervisor steal",
+            Self::RateMissed => "rate missed",
+            Self::Interrupted => "interrupted",
+        })
+    }
 }
 
 /// The version of a turn.

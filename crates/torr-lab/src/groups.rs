@@ -2,10 +2,11 @@
 
 use crate::archive::Archived;
 use crate::bench::{cpu_us, failed_share, invalid};
+use crate::block::InvalidReason;
 use crate::gate::Rule;
 use crate::judgement::Finding;
 use crate::metric::Metric;
-use crate::report::{self, Report};
+use crate::report::{self, Note, Report};
 use crate::stats::spending::LEVEL;
 use crate::stats::{bootstrap, holm, labels, median};
 use std::collections::BTreeMap;
@@ -36,7 +37,7 @@ pub fn compare(
         for archived in group {
             let mut why = invalid(&archived.run);
             if archived.run.interrupted {
-                why.push("interrupted".into());
+                why.push(InvalidReason::Interrupted);
             }
             // Of a closed loop the throughput and the response times are the generator's then.
             left_out += usize::from(!why.is_empty());
@@ -50,8 +51,8 @@ pub fn compare(
     let groups = [valid(a), valid(b)];
     for (name, group) in names.iter().zip(&groups) {
         if group.is_empty() {
-            let why: Vec<_> = reasons.keys().map(String::as_str).collect();
-            return Err(format!("{name} has no valid result ({})", why.join(", ")));
+            let why: Vec<_> = reasons.keys().map(InvalidReason::to_string).collect();
+            return Err(format!("{name} has no valid result: {}", why.join(", ")));
         }
     }
     let notes = notes(&groups);
@@ -181,7 +182,7 @@ pub fn value(metric: Metric, run: &RunResult) -> Option<f64> {
     }
 }
 
-fn notes(groups: &[Vec<RunResult>; 2]) -> Vec<String> {
+fn notes(groups: &[Vec<RunResult>; 2]) -> Vec<Note> {
     let mut notes = Vec::new();
     let runs = || groups.iter().flatten();
     let differ = |of: &dyn Fn(&RunResult) -> String| {
@@ -189,22 +190,18 @@ fn notes(groups: &[Vec<RunResult>; 2]) -> Vec<String> {
         runs().any(|run| of(run) != first)
     };
     if groups.iter().any(|group| group.len() < ENOUGH) {
-        notes.push(format!(
-            "a difference can be shown from {ENOUGH} results of each version on; 'torr compare URL URL' measures in turns"
-        ));
+        notes.push(Note::FewResults { enough: ENOUGH });
     }
     let load = |run: &RunResult| format!("{} {:?} {}", run.plan.connections, run.plan.rate, run.plan.protocol);
     if differ(&load) {
-        notes.push("the runs had different loads: connections, rate or protocol".into());
+        notes.push(Note::DifferentLoads);
     }
     if runs().any(|run| !run.plan.is_scheduled()) {
-        notes.push(
-            "in a closed loop response times follow from throughput: a fixed rate (-r) compares them better".into(),
-        );
+        notes.push(Note::ClosedLoop);
     }
     let last_of_a = groups[0].iter().map(|run| &run.started_at).max();
     if groups[1].iter().map(|run| &run.started_at).min() > last_of_a {
-        notes.push("all of A was measured before all of B: what changed meanwhile counts as a difference".into());
+        notes.push(Note::AllOfAFirst);
     }
     notes
 }

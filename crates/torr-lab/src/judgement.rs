@@ -11,9 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The share of the blocks from which two versions may be the same.
 const EARLIEST_SAME: f64 = 0.5;
 
-/// The ratio from which words have it in times instead of percent.
-const TIMES: f64 = 10.0;
-
 /// What is known of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -87,59 +84,6 @@ impl Finding {
             _ => ratio - 1.0,
         }
     }
-
-    /// Returns a difference with its unit.
-    fn size(&self, change: f64) -> String {
-        let percent = percent(change);
-        match self.metric {
-            Metric::Errors => format!("{} percentage points", percent.trim_end_matches('%')),
-            _ => percent,
-        }
-    }
-
-    /// Returns the finding in words.
-    pub fn in_words(&self) -> String {
-        let Some(ratio) = self.ratio else {
-            let why = if self.a.is_some() { "too few samples in a turn" } else { "not measured" };
-            return format!("cannot tell: {why}");
-        };
-        let change = self.change(ratio);
-        match (self.outcome, self.interval) {
-            (Outcome::Different, Some([low, high])) if ratio >= TIMES => {
-                format!("{} ({} to {} times)", self.metric.is_times(&times(ratio)), times(low), times(high))
-            }
-            (Outcome::Different, Some(ends)) => {
-                let [low, high] = ends.map(|end| self.change(end));
-                let (near, far) = if change > 0.0 { (low, high) } else { (-high, -low) };
-                let by = self.size(change.abs());
-                format!("{} ({} to {})", self.metric.differs(change > 0.0, &by), percent(near), percent(far))
-            }
-            (Outcome::Same, _) => format!("no difference of {} or more", self.size(self.margin)),
-            (_, Some(_)) => format!("cannot tell: the noise is {}", self.size(self.noise().unwrap_or_default())),
-            (_, None) => {
-                let measured = if self.pairs == 1 { "one pair has" } else { "so few pairs have" };
-                let name = self.metric.name();
-                let shown = match self.metric {
-                    Metric::Errors => self.metric.differs(change > 0.0, &self.size(change.abs())),
-                    _ if ratio >= TIMES => format!("B's {name} is {} times A's", times(ratio)),
-                    _ => format!("B's {name} is {} of A's", percent(ratio)),
-                };
-                format!("cannot tell: {measured} no interval ({shown})")
-            }
-        }
-    }
-}
-
-/// Returns a ratio in times, with three digits.
-fn times(ratio: f64) -> String {
-    if ratio < 99.95 { format!("{ratio:.1}") } else { format!("{ratio:.0}") }
-}
-
-/// Returns a share in percent, with one digit where that is of use.
-pub fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    let digits = usize::from(percent.abs() < 99.95 && (percent - percent.round()).abs() > 0.049);
-    format!("{percent:.digits$}%")
 }
 
 /// The judge of growing blocks. Metrics that a look has shown stay shown.

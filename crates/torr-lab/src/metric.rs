@@ -63,29 +63,4 @@ impl Metric {
             _ => (a > 0.0 && b > 0.0).then(|| (b / a).ln()),
         }
     }
-
-    /// Returns a ratio in words, `times` being its size, such as `13.2`.
-    pub fn is_times(self, times: &str) -> String {
-        match self {
-            Self::Cpu => format!("B takes {times} times the CPU per request"),
-            Self::Throughput => format!("B responds to {times} times as many requests per second"),
-            Self::Errors => format!("B fails {times} times as many of its requests"),
-            Self::Memory => format!("B takes {times} times the memory"),
-            percentile => format!("B's {} is {times} times as long", percentile.name()),
-        }
-    }
-
-    /// Returns a difference in words, `by` being its size, such as `3.1%`.
-    pub fn differs(self, more: bool, by: &str) -> String {
-        let how = if more { "more" } else { "less" };
-        match self {
-            Self::Cpu => format!("B takes {by} {how} CPU per request"),
-            Self::Throughput => {
-                format!("B responds to {by} {} requests per second", if more { "more" } else { "fewer" })
-            }
-            Self::Errors => format!("B fails {by} {} of its requests", if more { "more" } else { "fewer" }),
-            Self::Memory => format!("B takes {by} {how} memory"),
-            percentile => format!("B's {} is {by} {}", percentile.name(), if more { "longer" } else { "shorter" }),
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! The result of a comparison: one versioned type that every output is made from.
 
-use crate::block::Block;
+use crate::block::{Block, InvalidReason};
 use crate::gate::{Kept, Rule};
 use crate::judgement::{Finding, Outcome};
 use crate::metric::Metric;
@@ -40,13 +40,15 @@ pub struct Report {
     /// The findings.
     pub findings: Vec<Finding>,
     /// What became of the thresholds.
+    #[serde(skip)]
     pub rules: Vec<Judged>,
     /// The number of blocks or results that were left out, for showing something else than their version.
     pub left_out: usize,
     /// Why, with the number of turns or results.
-    pub reasons: BTreeMap<String, usize>,
-    /// What the reader should know.
-    pub notes: Vec<String>,
+    pub reasons: BTreeMap<InvalidReason, usize>,
+    /// What the reader should know. JSON has sentences, which the program adds.
+    #[serde(skip)]
+    pub notes: Vec<Note>,
     /// Whether the comparison was interrupted.
     pub interrupted: bool,
     /// Blocks of A against A.
@@ -55,15 +57,29 @@ pub struct Report {
     pub blocks: Vec<Block>,
 }
 
-/// A threshold and what became of it.
-#[derive(Debug, Clone, Serialize)]
+/// A threshold and what became of it. JSON has a sentence as well, which the program adds.
+#[derive(Debug, Clone, Copy)]
 pub struct Judged {
     /// The threshold.
-    pub rule: String,
+    pub rule: Rule,
     /// What became of it.
     pub outcome: Kept,
-    /// Why, in words.
-    pub because: String,
+}
+
+/// What the reader of a comparison should know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the sentence of each note describes it")]
+pub enum Note {
+    /// The number of results of each version that a test needs.
+    FewResults {
+        enough: usize,
+    },
+    DifferentLoads,
+    ClosedLoop,
+    AllOfAFirst,
+    StartedOnce,
+    LittleCpu,
+    ServerNotVisible,
 }
 
 /// What a comparison comes to, as its exit code says.
@@ -97,12 +113,8 @@ pub fn main(findings: &[Finding]) -> Option<&Finding> {
 
 /// Judges thresholds by findings.
 pub fn judged(rules: &[Rule], findings: &[Finding]) -> Vec<Judged> {
-    let judged = |rule: &Rule| {
-        let finding = findings.iter().find(|finding| finding.metric == rule.metric);
-        let because = finding.map_or("not measured".into(), Finding::in_words);
-        Judged { rule: rule.to_string(), outcome: rule.judge(finding), because }
-    };
-    rules.iter().map(judged).collect()
+    let finding = |rule: &Rule| findings.iter().find(|finding| finding.metric == rule.metric);
+    rules.iter().map(|&rule| Judged { rule, outcome: rule.judge(finding(&rule)) }).collect()
 }
 
 /// Returns each metric with the relative difference that counts: that of its threshold, or the usual one.

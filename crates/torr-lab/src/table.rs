@@ -1,12 +1,13 @@
 //! The table of an archive: for each level and subject the figures of all rounds, and what they are limited by.
 
 use crate::bench::{cpu_us, failed_share, invalid};
+use crate::block::InvalidReason;
 use crate::disturbed::taken;
 use crate::runs::{Archive, Entry, Header, Run};
 use crate::stats::median;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use torr_gauge::verdict::Factor;
+use torr_gauge::verdict::{Fact, Factor};
 
 /// The share of failed requests from which a cell says so.
 const FAILED: f64 = 0.001;
@@ -93,12 +94,12 @@ pub struct Figures {
     /// What limited most rounds, by the passive verdict.
     pub limit: Option<Factor>,
     /// Why most rounds show something else than the subject, such as a saturated generator.
-    pub invalid: Vec<String>,
+    pub invalid: Vec<InvalidReason>,
     /// The share of requests that failed, if it counts: the median.
     pub failed: Option<f64>,
     /// What took CPU time from a round besides the subject and the generator.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub disturbed: Option<String>,
+    pub disturbed: Option<Fact>,
 }
 
 /// What is known of the fastest subject of a line.

@@ -1,6 +1,8 @@
 //! What people read: numbers with units, and foreign text that is safe to show.
 
-pub use torr_gauge::numbers::{bits, bytes, count, mean, micros, per_second, percent, plural, rate, seconds, times};
+pub use torr_gauge::numbers::{
+    bits, bytes, count, difference, mean, micros, per_second, percent, plural, rate, seconds, times,
+};
 pub use torr_gauge::redact::printable;
 
 /// Returns the first `most` characters of a text, with `...` for what follows.

@@ -1,6 +1,8 @@
-//! The sentences of verdicts: each headline, fact, advice and gain has one, here, for every output.
+//! The sentences of verdicts and of findings about validity: each headline, fact, advice, gain and caution has one, here, for every
+//! output.
 
 mod advice;
+pub mod caution;
 mod fact;
 mod gain;
 mod headline;

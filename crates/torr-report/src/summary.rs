@@ -1,6 +1,7 @@
 //! The summary of a run in one line.
 
 use crate::human::{count, micros, percent, rate};
+use crate::sentence::caution;
 use crate::sessions;
 use crate::style::{BAD, STRONG, paint};
 use torr_gauge::latency::Summary;
@@ -61,7 +62,7 @@ fn failures(run: &RunResult) -> Option<String> {
 fn silence(run: &RunResult) -> Option<String> {
     let mut findings = run.validity.iter().flat_map(|validity| &validity.findings);
     let silence = findings.find(|finding| finding.what == Criterion::Silence && !finding.ok)?;
-    Some(paint(BAD, &silence.note))
+    Some(paint(BAD, caution::note(silence)))
 }
 
 /// Returns whether a verdict names what limited the run.
@@ -83,7 +84,7 @@ mod tests {
     use std::time::Duration;
     use torr_gauge::collector::RunFacts;
     use torr_gauge::result::PlanSummary;
-    use torr_gauge::result::validity::Finding;
+    use torr_gauge::result::validity::{Caution, Finding};
     use torr_gauge::sessions::SessionSummary;
     use torr_gauge::{Collector, Failure, FailureKind, FailureSide, Sample, Validity};
 
@@ -121,9 +122,10 @@ mod tests {
 
     #[test]
     fn a_silence_of_the_service_is_in_the_summary() {
-        let note = "no response from 4.00 s to 6.00 s of the run".to_owned();
-        let what = Criterion::Silence;
-        let finding = Finding { what, ok: false, value: 2.0, limit: 0.9, p: None, note, advice: None };
+        let (what, fact) = (Criterion::Silence, Some(Caution::Silence { from_s: 4.0, to_s: 6.0 }));
+        let (agent, ended_early, note) = (None, Vec::new(), String::new());
+        let (ok, value, limit, p, advice) = (false, 2.0, 0.9, None, None);
+        let finding = Finding { what, ok, value, limit, p, fact, agent, ended_early, note, advice };
         let mut run = run(2000, 0);
         run.validity = Some(Validity { ok: false, findings: vec![finding] });
         let start = "1,000 requests/s, p99 1.00 ms, no errors; no response from 4.00 s to 6.00 s of the run";

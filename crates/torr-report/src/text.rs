@@ -1,9 +1,10 @@
 //! The text report of a run.
 
 use crate::human::{bytes, count, micros, percent, plural, printable, rate};
+use crate::sentence::{self, caution};
 use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::table::align_within;
-use crate::{entries, expectations, failures, fit, fleet, sentence, sessions, steering, summary};
+use crate::{entries, expectations, failures, fit, fleet, sessions, steering, summary};
 use std::fmt::Write;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::validity::Finding;
@@ -265,8 +266,8 @@ fn server(run: &RunResult) -> Option<String> {
 /// Returns a line for each bad finding, with the remedy.
 fn cautions(validity: &Validity) -> String {
     let caution = |finding: &Finding| {
-        let advice = finding.advice.as_ref().map_or(String::new(), |advice| format!("; {}", printable(advice)));
-        format!("  {:<12} {}{advice}\n", paint(BAD, "caution") + "     ", printable(&finding.note))
+        let advice = caution::remedy(finding).map_or(String::new(), |advice| format!("; {}", printable(&advice)));
+        format!("  {:<12} {}{advice}\n", paint(BAD, "caution") + "     ", printable(&caution::note(finding)))
     };
     validity.findings.iter().filter(|finding| !finding.ok).map(caution).collect()
 }
@@ -313,12 +314,15 @@ mod tests {
             value: 0.31,
             limit: 0.1,
             p: None,
+            fact: None,
+            agent: None,
+            ended_early: Vec::new(),
             note: format!("{what:?} is 31%"),
-            advice: (!ok).then(|| "press again".to_owned()),
+            advice: (!ok).then(|| "run again".to_owned()),
         };
         let findings =
             vec![finding(Criterion::Queued, false), finding(Criterion::Steal, true), finding(Criterion::Rate, false)];
         let text = anstream::adapter::strip_str(&cautions(&Validity { ok: false, findings })).to_string();
-        assert_eq!(text, "  caution      Queued is 31%; press again\n  caution      Rate is 31%; press again\n");
+        assert_eq!(text, "  caution      Queued is 31%; run again\n  caution      Rate is 31%; run again\n");
     }
 }

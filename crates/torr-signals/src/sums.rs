@@ -1,6 +1,6 @@
 //! Sums and texts that are derived from signals.
 
-use super::{PeerUse, ProcessUse, QuotaUse, Signals, ThreadUse};
+use super::{PeerUse, ProcessUse, ProgramUse, QuotaUse, Signals, ThreadUse};
 
 /// The upper bound of the steal factor, beyond which an extrapolation is not credible.
 const MAX_STEAL_FACTOR: f64 = 2.0;
@@ -21,15 +21,9 @@ impl Signals {
         self.peers.iter().map(PeerUse::cores).sum()
     }
 
-    /// Returns a text with the three busiest programs that take no part in the run and used at least `least_cores`. `None` if
-    /// there are none or they are not visible.
-    pub fn busiest_others(&self, least_cores: f64) -> Option<String> {
-        let busy = self.others.iter().filter(|program| program.cores >= least_cores).take(3);
-        let texts: Vec<_> = busy
-            .zip(0..)
-            .map(|(program, n)| format!("{} {:.2}{}", program.name, program.cores, if n == 0 { " CPUs" } else { "" }))
-            .collect();
-        (!texts.is_empty()).then(|| texts.join(", "))
+    /// Returns the busiest programs, three at most, that take no part in the run and used at least `least_cores`.
+    pub fn busiest_others(&self, least_cores: f64) -> impl Iterator<Item = &ProgramUse> {
+        self.others.iter().filter(move |program| program.cores >= least_cores).take(3)
     }
 
     /// Returns the stolen share of the machine's CPU time; 0 also if the kernel does not report it.

@@ -3,8 +3,10 @@
 mod args;
 mod outputs;
 mod results;
+mod sentences;
 mod servers;
 mod words;
+mod written;
 
 use crate::exit::{self, CliError};
 pub use args::CompareArgs;

@@ -62,14 +62,14 @@ const QUERIES: [&str; 3] = ["raw", "builder", "model"];
 /// All of them, in their order.
 fn settings() -> Vec<Setting> {
     let hello = |(connections, keep_alive)| Setting {
-        name: format!("{connections} connections, {}", if keep_alive { "keep-alive" } else { "none kept alive" }),
+        name: format!("{connections} connections, {}", if keep_alive { "keep-alive" } else { "no keep-alive" }),
         path: "/".into(),
         connections,
         keep_alive,
         references: reference::hello(connections, keep_alive),
     };
     let query = |(way, keep_alive): (&str, bool)| Setting {
-        name: if keep_alive { way.into() } else { format!("{way}, none kept alive") },
+        name: if keep_alive { way.into() } else { format!("{way}, no keep-alive") },
         path: format!("/db/{way}"),
         connections: QUERY_CONNECTIONS,
         keep_alive,

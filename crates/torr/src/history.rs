@@ -8,9 +8,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use torr_lab::history::{History, changes};
-use torr_lab::judgement::percent;
 use torr_lab::{archive, metric::Metric};
-use torr_report::human::{micros, rate};
+use torr_report::human::{difference, micros, rate};
 use torr_report::style::{FAINT, STRONG, paint};
 
 /// The fewest results in which a change can be found: three on each side, and more so that chance is excluded.
@@ -60,7 +59,7 @@ fn text(history: &History) -> String {
             Metric::Throughput => format!("{}/s", rate(value)),
             _ => micros(value),
         };
-        let by = percent((change.ratio - 1.0).abs());
+        let by = difference((change.ratio - 1.0).abs());
         let direction = if change.ratio > 1.0 { "rose" } else { "fell" };
         let _ = writeln!(
             out,

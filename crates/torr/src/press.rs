@@ -167,7 +167,7 @@ pub fn entries(plan: &Plan) -> Vec<EntryName> {
 /// One run with its verdict.
 pub fn press(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(&Progress)) -> Result<Measurement, CliError> {
     let mut run = torr_press::run(plan, stop, |progress| watch(&progress)).map_err(why_not)?;
-    run.result.verdict = Some(judge(&run.result));
+    judge(&mut run.result);
     Ok(run)
 }
 

@@ -87,7 +87,7 @@ impl Turns {
         let mut response = NONE;
         for way in ways {
             let plan = Plan { duration: Some(FIRST_LOOK), ..runner.bounded(way.plan.clone()) };
-            response = response.max(usual(runner.run(&way.name, "whether it responds, and to warm it up", &plan)?));
+            response = response.max(usual(runner.run(&way.name, "does the server respond? warm it up", &plan)?));
         }
         let schedule = Schedule::within(budget, runner.elapsed().min(looks), ways.len(), NONE, response)?;
         Self::take(runner, ways.len(), schedule, |runner, at| {

@@ -1,11 +1,11 @@
 //! The result of a comparison.
 
+use super::conclusion::{ComparisonAdvice, Conclusion};
 use super::measuring::Turns;
 use super::row::Row;
 use crate::load_runner::LoadRunner;
 use crate::observation::Observation;
 use serde::Serialize;
-use torr_gauge::verdict::{Advice, Headline};
 
 /// The version of [`Comparison`].
 pub const SCHEMA: &str = "torr.compare/1";
@@ -50,30 +50,11 @@ pub struct Comparison {
     /// The recommended number of workers, if workers were compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workers: Option<usize>,
-    /// The conclusion.
+    /// The conclusion. JSON has it with sentences, which the program adds.
+    #[serde(skip)]
     pub conclusion: Conclusion,
     /// All experiments in their order.
     pub trail: Vec<Observation>,
-}
-
-/// The conclusion of a comparison.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Conclusion {
-    /// One sentence.
-    pub summary: String,
-    /// The evidence, in words with numbers.
-    pub because: Vec<String>,
-    /// Recommended changes.
-    pub advice: Vec<String>,
-    /// A command that verifies the conclusion.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub verify: Option<String>,
-    /// What a diagnosis would say of the machine. JSON has it at the end of the summary, which the program adds.
-    #[serde(skip)]
-    pub headline: Option<Headline>,
-    /// Recommended changes that a diagnosis has as well. JSON has them as the last advice, which the program adds.
-    #[serde(skip)]
-    pub remedies: Vec<Advice>,
 }
 
 /// Assembles the result.
@@ -85,7 +66,7 @@ pub(super) fn finish(
     mut conclusion: Conclusion,
 ) -> Comparison {
     let plan = &runner.assignment.plan;
-    conclusion.remedies.extend(runner.assignment.again.before_running());
+    conclusion.advice.extend(runner.assignment.again.before_running().into_iter().map(ComparisonAdvice::Diagnosis));
     let (seconds, assignment) = (runner.elapsed().as_secs_f64(), runner.assignment);
     let mut trail = runner.trail;
     // The time series of the runs are not needed, and would be most of the JSON.

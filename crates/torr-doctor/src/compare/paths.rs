@@ -1,7 +1,8 @@
 //! A comparison of paths of one server.
 
+use super::conclusion::{ComparisonAdvice, ComparisonFact, ComparisonHeadline, Conclusion};
 use super::measuring::{Turns, Way};
-use super::outcome::{Comparison, Conclusion, Kind, finish};
+use super::outcome::{Comparison, Kind, finish};
 use super::row::Row;
 use crate::assignment::Assignment;
 use crate::halt::Halt;
@@ -9,7 +10,6 @@ use crate::invocation::Invocation;
 use crate::load_runner::LoadRunner;
 use crate::observation::ExperimentStart;
 use std::sync::atomic::AtomicBool;
-use torr_gauge::numbers::{per_second, plural};
 
 /// Compares paths with the first of them. There must be at least two.
 ///
@@ -22,7 +22,7 @@ pub fn paths(
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Comparison, Halt> {
     let mut runner = LoadRunner::open(assignment, None, stop, tell);
-    let turns = Turns::of(&mut runner, ways, "what this path costs beside the others")?;
+    let turns = Turns::of(&mut runner, ways, "what does this path cost, compared with the others?")?;
     let rows = turns.rows(&runner, ways.iter().map(|way| way.name.as_str()));
     let conclusion = conclude(&rows, ways, turns.rounds(), &assignment.again);
     Ok(finish(Kind::Paths, runner, &turns, rows, conclusion))
@@ -30,83 +30,47 @@ pub fn paths(
 
 fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize, again: &Invocation) -> Conclusion {
     let first = &rows[0];
-    let in_words = |row: &Row| {
-        let ratio = row.ratio?;
-        let cpu = row
-            .server_us
-            .zip(first.server_us)
-            .map(|(here, there)| format!("; a response costs the server {here:.0} us of CPU instead of {there:.0} us"));
-        let (cpu, times) = (cpu.unwrap_or_default(), ratio.in_words());
-        Some(match ratio.is_one() {
-            true => format!("{} does not differ measurably from {}: {times} its throughput{cpu}", row.name, first.name),
-            false => format!("{} gives {times} the throughput of {}{cpu}", row.name, first.name),
+    let throughput = |row: &Row| {
+        Some(ComparisonFact::PathThroughput {
+            name: row.name.clone(),
+            first: first.name.clone(),
+            ratio: row.ratio?,
+            server_us: row.server_us,
+            first_server_us: first.server_us,
         })
     };
     let by_rate = |a: &&Row, b: &&Row| a.rps.total_cmp(&b.rps);
     // What fails is neither the fastest nor the slowest.
     let works = || rows.iter().filter(|row| !row.mostly_fails());
     let (best, worst) = (works().max_by(by_rate).unwrap_or(first), works().min_by(by_rate).unwrap_or(first));
-    let failing: Vec<_> = rows.iter().filter(|row| row.mostly_fails()).collect();
-    let fails = |row: &&Row| {
-        let base = if row.name == first.name { "base of" } else { "part of" };
-        format!("{} responds with errors, which is no {base} a comparison: {}", row.name, row.failure_text())
-    };
-    let is_vague = rows.iter().filter_map(|row| row.ratio).any(|ratio| ratio.is_vague());
-    let same = rows.iter().filter_map(|row| row.ratio).all(|ratio| ratio.is_one());
-    let summary = match same {
-        _ if works().count() < 2 => format!(
-            "There is nothing to compare: {}.",
-            failing.iter().map(|row| format!("of {} {}", row.name, row.failure_text())).collect::<Vec<_>>().join("; ")
-        ),
-        _ if first.mostly_fails() => format!(
-            "{}. Of the others {} gives the most, {}, and {} the least, {}.",
-            fails(&first),
-            best.name,
-            per_second(best.rps),
-            worst.name,
-            per_second(worst.rps)
-        ),
-        true if is_vague => {
-            "Whether the paths differ is unknown: throughput varies too much. Give a longer --budget, on machines where \
-             nothing else runs."
-                .into()
+    let failing = || rows.iter().filter(|row| row.mostly_fails());
+    let fails = |row: &Row| ComparisonFact::MostlyFails { failing: row.failing(), is_base: row.name == first.name };
+    let ratios = || rows.iter().filter_map(|row| row.ratio);
+    let (best_rate, worst_rate) = (best.rate(), worst.rate());
+    let headline = match ratios().all(|ratio| ratio.is_one()) {
+        _ if works().count() < 2 => {
+            ComparisonHeadline::NothingToCompare { failing: failing().map(Row::failing).collect() }
         }
-        true => format!("No path differs from {} by more than chance, over {}.", first.name, plural(rounds as u64, "round")),
-        false => format!(
-            "{} gives the most, {}; {} the least, {}: {:.2} of that.",
-            best.name,
-            per_second(best.rps),
-            worst.name,
-            per_second(worst.rps),
-            worst.rps / best.rps.max(0.01)
-        ),
+        _ if first.mostly_fails() => {
+            ComparisonHeadline::FirstPathFails { first: first.failing(), best: best_rate, worst: worst_rate }
+        }
+        true if ratios().any(|ratio| ratio.is_vague()) => ComparisonHeadline::PathsVague,
+        true => ComparisonHeadline::PathsSame { first: first.name.clone(), rounds },
+        false => ComparisonHeadline::PathsDiffer { best: best_rate, worst: worst_rate },
     };
     let verify = rows
         .iter()
         .position(|row| row.name == worst.name)
         .and_then(|at| ways.get(at))
         .map(|way| again.press_other(&way.plan.target.as_given(), &[("-c", &way.plan.connections)]));
-    Conclusion {
-        summary,
-        because: failing
-            .iter()
-            .map(fails)
-            .chain(rows.iter().filter_map(in_words))
-            .chain(works().flat_map(Row::doubts))
-            .collect(),
-        advice: vec![
-            "if these paths get the same data by a driver, a query builder and a model, then what they differ by is what the \
-             query builder and the ORM cost"
-                .into(),
-        ],
-        verify,
-        ..Conclusion::default()
-    }
+    let because = failing().map(fails).chain(rows.iter().filter_map(throughput)).chain(works().flat_map(Row::doubts));
+    Conclusion { headline, because: because.collect(), advice: vec![ComparisonAdvice::OrmCost], verify }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::{Failing, WayRate};
 
     fn row(name: &str, rps: f64, failed_share: f64) -> Row {
         let failure = (failed_share > 0.0).then(|| "status 404".to_owned());
@@ -116,21 +80,20 @@ mod tests {
     #[test]
     fn a_path_that_responds_with_errors_is_no_base() {
         let concluded = |rows: &[Row]| conclude(rows, &[], 5, &Invocation::default());
+        let failing = || Failing { name: "/nope".into(), share: 1.0, failure: Some("status 404".into()) };
+        let fails = |is_base| ComparisonFact::MostlyFails { failing: failing(), is_base };
+        let rate = |name: &str, rps| WayRate { name: name.into(), rps };
         let found = concluded(&[row("/nope", 0.0, 1.0), row("/", 100.0, 0.0)]);
-        assert_eq!(found.summary, "There is nothing to compare: of /nope 100% of the requests fail, with status 404.");
-        assert!(
-            found.because[0].starts_with("/nope responds with errors, which is no base of a comparison"),
-            "{found:?}"
-        );
+        assert_eq!(found.headline, ComparisonHeadline::NothingToCompare { failing: vec![failing()] });
+        assert_eq!(found.because[0], fails(true));
         let found = concluded(&[row("/nope", 0.0, 1.0), row("/a", 100.0, 0.0), row("/b", 80.0, 0.0)]);
-        assert!(
-            found.summary.contains("no base") && found.summary.contains("Of the others /a gives the most"),
-            "{found:?}"
-        );
+        let (best, worst) = (rate("/a", 100.0), rate("/b", 80.0));
+        assert_eq!(found.headline, ComparisonHeadline::FirstPathFails { first: failing(), best, worst });
         let ratio = Some(crate::Ratio::over(&[(100.0, 50.0), (100.0, 50.0), (100.0, 50.0)]));
         let half = Row { ratio, ..row("/b", 50.0, 0.0) };
         let found = concluded(&[row("/a", 100.0, 0.0), half, row("/nope", 0.0, 1.0)]);
-        assert!(found.summary.contains("/b the least"), "{found:?}");
-        assert!(found.because[0].starts_with("/nope responds with errors, which is no part"), "{found:?}");
+        let (best, worst) = (rate("/a", 100.0), rate("/b", 50.0));
+        assert_eq!(found.headline, ComparisonHeadline::PathsDiffer { best, worst });
+        assert_eq!(found.because[0], fails(false));
     }
 }

@@ -1,11 +1,11 @@
 //! The result of one variant, over all its turns.
 
+use super::conclusion::{ComparisonFact, Failing, WayRate};
 use super::transport::Transport;
 use crate::observation::Observation;
 use crate::turns::{Ratio, median};
 use serde::Serialize;
 use torr_gauge::Latency;
-use torr_gauge::numbers::percent;
 use torr_signals::ProcessUse;
 
 /// The share of failed requests from which they are reported.
@@ -124,22 +124,22 @@ impl Row {
         self.failed_share >= NO_BASE
     }
 
-    /// Returns in words how requests fail.
-    pub fn failure_text(&self) -> String {
-        let how = self.failure.as_ref().map_or(String::new(), |failure| format!(", with {failure}"));
-        format!("{} of the requests fail{how}", percent(self.failed_share.max(0.01)))
+    /// Returns how the variant fails.
+    pub fn failing(&self) -> Failing {
+        Failing { name: self.name.clone(), share: self.failed_share, failure: self.failure.clone() }
+    }
+
+    /// Returns the variant's throughput.
+    pub fn rate(&self) -> WayRate {
+        WayRate { name: self.name.clone(), rps: self.rps }
     }
 
     /// Returns the reasons to doubt the figures.
-    pub fn doubts(&self) -> impl Iterator<Item = String> {
-        let failed = (self.failed_share > MANY)
-            .then(|| format!("{} of the requests failed: {}", percent(self.failed_share.max(0.01)), self.name));
-        let short = self.short.then(|| {
-            format!(
-                "responses took long beside the turns: throughput is more than shown: {}; give a longer --budget",
-                self.name
-            )
-        });
+    pub fn doubts(&self) -> impl Iterator<Item = ComparisonFact> {
+        let name = || self.name.clone();
+        let failed =
+            (self.failed_share > MANY).then(|| ComparisonFact::Failed { name: name(), share: self.failed_share });
+        let short = self.short.then(|| ComparisonFact::ShortTurns { name: name() });
         failed.into_iter().chain(short)
     }
 }

@@ -1,7 +1,8 @@
 //! The cost of TLS: none, full handshakes and resumed ones, each with keep-alive and with a connection per request.
 
+use super::conclusion::{ComparisonAdvice, ComparisonFact, ComparisonHeadline, Conclusion};
 use super::measuring::{Turns, Way};
-use super::outcome::{Comparison, Conclusion, Kind, finish};
+use super::outcome::{Comparison, Kind, finish};
 use super::row::Row;
 use super::transport::{Secured, Transport};
 use crate::assignment::Assignment;
@@ -10,7 +11,6 @@ use crate::load_runner::LoadRunner;
 use crate::observation::ExperimentStart;
 use crate::turns::Ratio;
 use std::sync::atomic::AtomicBool;
-use torr_gauge::numbers::{percent, seconds};
 use torr_gauge::verdict::Advice;
 use torr_press::Target;
 
@@ -26,7 +26,7 @@ pub fn tls(
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Comparison, Halt> {
     let mut runner = LoadRunner::open(assignment, None, stop, tell);
-    let turns = Turns::of(&mut runner, ways, "what TLS and its handshakes cost")?;
+    let turns = Turns::of(&mut runner, ways, "what do TLS and its handshakes cost?")?;
     let mut rows = turns.rows(&runner, ways.iter().map(|way| way.name.as_str()));
     rows.iter_mut().zip(transports).for_each(|(row, transport)| row.transport = Some(*transport));
     let compared = Compared { runner: &runner, turns: &turns, transports, rows: &rows };
@@ -65,46 +65,30 @@ impl Compared<'_, '_> {
         let short = self.ratio((Resumed, true), (Resumed, false));
         let handshakes = self.at(Resumed, false).map(|at| &self.rows[at]);
         let resumes = handshakes.is_some_and(|row| row.resumed_handshakes.unwrap_or(0) > 0);
-        let summary = match (kept, short) {
-            (Some(kept), _) => format!(
-                "On connections that are kept, TLS leaves {} of the throughput; with a connection for each request {}.",
-                percent(kept.ratio),
-                full.map_or("it is unknown".into(), |full| format!("and full handshakes {}", percent(full.ratio)))
-            ),
-            (None, Some(short)) => format!(
-                "Over TLS, a connection for each request leaves {} of the throughput of connections that are kept.",
-                percent(short.ratio)
-            ),
-            (None, None) => "There is nothing to compare.".into(),
+        let headline = match (kept, short) {
+            (Some(kept), _) => ComparisonHeadline::TlsCost { kept: kept.ratio, full: full.map(|full| full.ratio) },
+            (None, Some(short)) => ComparisonHeadline::TlsConnecting { share: short.ratio },
+            (None, None) => ComparisonHeadline::NothingToCompare { failing: vec![] },
         };
         let because = [
-            kept.map(|ratio| format!("kept alive, TLS gives {} the throughput of plain", ratio.in_words())),
-            full.map(|ratio| {
-                format!(
-                    "with a connection per request, full handshakes give {} the throughput of plain",
-                    ratio.in_words()
-                )
-            }),
-            resumed.map(|ratio| format!("resumed handshakes give {} the throughput of full ones", ratio.in_words())),
-            short.map(|ratio| {
-                format!("over resumed TLS, a connection per request gives {} that of kept ones", ratio.in_words())
-            }),
+            kept.map(|ratio| ComparisonFact::TlsKept { ratio }),
+            full.map(|ratio| ComparisonFact::FullHandshakes { ratio }),
+            resumed.map(|ratio| ComparisonFact::ResumedHandshakes { ratio }),
+            short.map(|ratio| ComparisonFact::ResumedConnecting { ratio }),
             self.handshake_times(),
-            handshakes.filter(|_| !resumes).map(|_| "the server resumed not one session".into()),
+            handshakes.filter(|_| !resumes).map(|_| ComparisonFact::NoneResumed),
         ];
         let is_rsa = full.is_some_and(|full| full.ratio < 0.5) && self.is_rsa();
-        let remedies = [
+        let advice = [
             Some(Advice::KeepConnections),
             (!resumes).then_some(Advice::ResumeSessions),
             is_rsa.then_some(Advice::EcdsaCertificate),
         ];
-        let failures = self.rows.iter().flat_map(Row::doubts);
         Conclusion {
-            summary,
-            because: because.into_iter().flatten().chain(failures).collect(),
+            headline,
+            because: because.into_iter().flatten().chain(self.rows.iter().flat_map(Row::doubts)).collect(),
+            advice: advice.into_iter().flatten().map(ComparisonAdvice::Diagnosis).collect(),
             verify: Some(verify),
-            remedies: remedies.into_iter().flatten().collect(),
-            ..Conclusion::default()
         }
     }
 
@@ -114,15 +98,8 @@ impl Compared<'_, '_> {
         runs.filter_map(|tls| tls.key.as_deref()).any(|key| key == "RSA")
     }
 
-    fn handshake_times(&self) -> Option<String> {
-        let of = |secured| {
-            let row = &self.rows[self.at(secured, false)?];
-            Some(seconds(row.handshake_us? / 1e6))
-        };
-        Some(format!(
-            "a full handshake took {} on average, a resumed one {}",
-            of(Secured::Full)?,
-            of(Secured::Resumed)?
-        ))
+    fn handshake_times(&self) -> Option<ComparisonFact> {
+        let seconds = |secured| Some(self.rows[self.at(secured, false)?].handshake_us? / 1e6);
+        Some(ComparisonFact::HandshakeTimes { full_s: seconds(Secured::Full)?, resumed_s: seconds(Secured::Resumed)? })
     }
 }

@@ -1,7 +1,8 @@
 //! The cost of a proxy: a service directly, and through the proxy.
 
+use super::conclusion::{ComparisonAdvice, ComparisonFact, ComparisonHeadline, Conclusion};
 use super::measuring::{Turns, Way};
-use super::outcome::{Comparison, Conclusion, Kind, finish};
+use super::outcome::{Comparison, Kind, finish};
 use super::row::{Row, cpu_us};
 use crate::assignment::Assignment;
 use crate::halt::Halt;
@@ -11,7 +12,6 @@ use crate::observation::{ExperimentStart, Observation};
 use crate::turns::{Ratio, median};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
-use torr_gauge::numbers::{per_second, percent, seconds};
 use torr_gauge::verdict::{Advice, Headline};
 use torr_net::Address;
 use torr_signals::PeerUse;
@@ -35,7 +35,7 @@ pub fn via(
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Comparison, Halt> {
     let mut runner = LoadRunner::open(assignment, None, stop, tell);
-    let turns = Turns::of(&mut runner, ways, "what the proxy costs")?;
+    let turns = Turns::of(&mut runner, ways, "what does the proxy cost?")?;
     let mut rows = turns.rows(&runner, ways.iter().map(|way| way.name.as_str()));
     let direct: Vec<SocketAddr> = ways[0].plan.addresses.iter().filter_map(Address::tcp).collect();
     look_behind(&mut rows[1], [&turns.observations(&runner, 0), &turns.observations(&runner, 1)], &direct);
@@ -90,28 +90,18 @@ fn service<'t>(observation: &'t Observation, direct: &[SocketAddr]) -> Option<&'
 
 fn conclude(rows: &[Row], ratio: Ratio, whose: Option<&Whose>, verify: String) -> Conclusion {
     let (direct, through) = (&rows[0], &rows[1]);
-    let interval = format!("{}, {} rounds", ratio.in_words(), ratio.pairs);
-    let failing: Vec<_> = rows.iter().filter(|row| row.mostly_fails()).collect();
-    let summary = match () {
-        () if !failing.is_empty() => {
-            let failures: Vec<_> = failing.iter().map(|row| format!("{} {}", row.name, row.failure_text())).collect();
-            format!("The cost of the proxy is unknown: {}.", failures.join("; "))
-        }
-        () if ratio.is_below(1.0) => {
-            format!("The proxy costs {} of the throughput ({interval}).", percent(1.0 - ratio.ratio))
-        }
-        () if ratio.is_above(1.0) => format!(
-            "Through the proxy the service gives {} more than directly ({interval}): it spares the service something.",
-            percent(ratio.ratio - 1.0)
-        ),
-        () if ratio.is_vague() => format!(
-            "The cost of the proxy is unknown: throughput varies too much ({interval}). Give a longer --budget, on machines \
-             where nothing else runs."
-        ),
-        () => format!("The proxy has no measurable cost ({interval})."),
+    let failing: Vec<_> = rows.iter().filter(|row| row.mostly_fails()).map(Row::failing).collect();
+    let costs = ratio.is_below(1.0) && failing.is_empty();
+    let full = whose.filter(|whose| costs && whose.is_full());
+    let headline = match () {
+        () if !failing.is_empty() => ComparisonHeadline::ProxyUnknown { failing },
+        () if costs => ComparisonHeadline::ProxyCosts { ratio, machine: full.map(Whose::headline) },
+        () if ratio.is_above(1.0) => ComparisonHeadline::ProxyGains { ratio },
+        () if ratio.is_vague() => ComparisonHeadline::ProxyVague { ratio },
+        () => ComparisonHeadline::ProxyFree { ratio },
     };
-    let opened = through.upstream_opened_per_request;
-    let churns = match (opened, through.upstream_kept) {
+    let (opened, kept) = (through.upstream_opened_per_request, through.upstream_kept);
+    let churns = match (opened, kept) {
         // A proxy with keep-alive still replaces a connection after a number of requests, which at high rates is soon. And other
         // programs may have opened connections.
         (Some(opened), kept) => opened > CHURN && kept.is_none_or(|kept| kept < KEPT),
@@ -119,53 +109,28 @@ fn conclude(rows: &[Row], ratio: Ratio, whose: Option<&Whose>, verify: String) -
         (None, None) => false,
     };
     let because = [
-        Some(format!("directly {}, through the proxy {}", per_second(direct.rps), per_second(through.rps))),
-        direct.p50_us.zip(through.p50_us).map(|(direct, through)| {
-            format!(
-                "the median response time went from {} to {}",
-                seconds(direct as f64 / 1e6),
-                seconds(through as f64 / 1e6)
-            )
+        Some(ComparisonFact::Throughputs { direct_rps: direct.rps, through_rps: through.rps }),
+        direct.p50_us.zip(through.p50_us).map(|(direct, through)| ComparisonFact::Medians {
+            direct_s: direct as f64 / 1e6,
+            through_s: through as f64 / 1e6,
         }),
-        through.proxy_us.map(|proxy| match through.server_us {
-            Some(server) => format!("a response costs the proxy {proxy:.0} us of CPU, and the service {server:.0} us"),
-            None => format!("a response costs the proxy {proxy:.0} us of CPU"),
-        }),
-        whose.map(Whose::in_words),
-        through
-            .upstream_opened_per_request
-            .map(|opened| format!("the proxy opened about {opened:.2} connections to the service for each request")),
-        through
-            .upstream_kept
-            .filter(|_| opened.is_none())
-            .map(|kept| format!("{} of its connections to the service were still there a moment later", percent(kept))),
+        through.proxy_us.map(|proxy_us| ComparisonFact::ResponseCost { proxy_us, service_us: through.server_us }),
+        whose.map(Whose::fact),
+        opened.map(|per_request| ComparisonFact::UpstreamOpened { per_request }),
+        kept.filter(|_| opened.is_none()).map(|share| ComparisonFact::UpstreamKept { share }),
     ];
-    let costs = ratio.is_below(1.0) && failing.is_empty();
-    let keep = "keep the proxy's connections to the service alive: in nginx 'keepalive' in the upstream block, \
-                'proxy_http_version 1.1' and an empty Connection header";
-    let is_unseen = opened.is_none() && through.upstream_kept.is_none();
+    let is_unseen = opened.is_none() && kept.is_none();
     let advice = [
-        (is_unseen && costs)
-            .then(|| format!("if the proxy opens a connection to the service for each request, {keep}")),
-        costs.then(|| {
-            "if the proxy writes a line for each request, let it write none: in nginx 'access_log off'".to_owned()
-        }),
-        costs.then(|| "let the proxy serve what needs no service, such as static files".to_owned()),
+        (is_unseen && costs).then_some(ComparisonAdvice::KeepUpstreamIfNot),
+        costs.then_some(ComparisonAdvice::NoAccessLog),
+        costs.then_some(ComparisonAdvice::ServeStatic),
+        churns.then_some(ComparisonAdvice::Diagnosis(Advice::KeepUpstreamConnections)),
+        full.filter(|whose| whose.is_proxys()).map(|_| ComparisonAdvice::Diagnosis(Advice::CheaperProxy)),
     ];
-    let full = whose.filter(|whose| costs && whose.is_full());
-    let remedies = [
-        churns.then_some(Advice::KeepUpstreamConnections),
-        full.filter(|whose| whose.is_proxys()).map(|_| Advice::CheaperProxy),
-    ];
+    let doubts = rows.iter().filter(|row| !row.mostly_fails()).flat_map(Row::doubts);
     Conclusion {
-        summary,
-        headline: full.map(Whose::headline),
-        remedies: remedies.into_iter().flatten().collect(),
-        because: because
-            .into_iter()
-            .flatten()
-            .chain(rows.iter().filter(|row| !row.mostly_fails()).flat_map(Row::doubts))
-            .collect(),
+        headline,
+        because: because.into_iter().flatten().chain(doubts).collect(),
         advice: advice.into_iter().flatten().collect(),
         verify: Some(verify),
     }
@@ -196,15 +161,14 @@ impl Whose {
         Headline::MachineFullWith { server: server.clone(), is_proxy }
     }
 
-    fn in_words(&self) -> String {
-        format!(
-            "through the proxy, {} used {:.2} CPUs, and {} behind it {:.2}; the machine's CPU was used to {}",
-            self.proxy,
-            self.proxy_cores,
-            self.service,
-            self.service_cores,
-            percent(self.machine_share)
-        )
+    fn fact(&self) -> ComparisonFact {
+        ComparisonFact::CpuUse {
+            proxy: self.proxy.clone(),
+            proxy_cores: self.proxy_cores,
+            service: self.service.clone(),
+            service_cores: self.service_cores,
+            machine_share: self.machine_share,
+        }
     }
 }
 
@@ -243,6 +207,7 @@ fn verify(again: &Invocation, [direct, through]: &[Way<'_>; 2]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::Failing;
 
     fn rows(failed: f64) -> Vec<Row> {
         let row = |name: &str, rps: f64, failed_share| Row { rps, failed_share, ..Row::over(name, &[], None) };
@@ -263,30 +228,30 @@ mod tests {
             service_cores: 0.4,
             machine_share,
         };
-        let full = concluded(0.0, Some(&whose(0.98)));
-        assert!(full.summary.starts_with("The proxy costs 72%"), "{}", full.summary);
-        assert_eq!(full.headline, Some(Headline::MachineFullWith { server: "nginx".into(), is_proxy: true }));
+        let saturated = whose(0.98);
+        let full = concluded(0.0, Some(&saturated));
+        let machine = Headline::MachineFullWith { server: "nginx".into(), is_proxy: true };
         assert!(
-            full.because
-                .iter()
-                .any(|text| text.contains("nginx used 1.10 CPUs, and torr at 127.0.0.1:8080 behind it 0.40"))
+            matches!(&full.headline, ComparisonHeadline::ProxyCosts { machine: Some(found), .. } if *found == machine),
+            "{full:?}"
         );
-        assert_eq!(concluded(0.0, Some(&whose(0.5))).headline, None, "CPU is free");
+        assert!(full.because.contains(&saturated.fact()), "{full:?}");
+        let free = concluded(0.0, Some(&whose(0.5)));
+        assert!(matches!(free.headline, ComparisonHeadline::ProxyCosts { machine: None, .. }), "{free:?}");
     }
 
     #[test]
     fn nothing_is_advised_that_may_have_been_done() {
-        let advice = concluded(0.0, None).advice.join("\n");
-        assert!(
-            advice.contains("if the proxy writes a line for each request") && !advice.contains("\nwrite no line"),
-            "{advice}"
-        );
+        let advice = concluded(0.0, None).advice;
+        assert!(advice.contains(&ComparisonAdvice::NoAccessLog), "{advice:?}");
+        assert!(advice.contains(&ComparisonAdvice::KeepUpstreamIfNot), "the connections were not seen: {advice:?}");
     }
 
     #[test]
     fn a_proxy_that_responds_with_errors_has_no_known_cost() {
         let failing = concluded(1.0, None);
-        assert!(failing.summary.contains("is unknown: through the proxy 100% of the requests fail"), "{failing:?}");
-        assert_eq!(failing.advice, [""; 0]);
+        let proxy = Failing { name: "through the proxy".into(), share: 1.0, failure: None };
+        assert_eq!(failing.headline, ComparisonHeadline::ProxyUnknown { failing: vec![proxy] });
+        assert_eq!(failing.advice, []);
     }
 }

@@ -66,7 +66,7 @@ pub fn workers(
     let counts = sweep.counts.unwrap_or_else(|| counts(sweep.cores, Schedule::most_ways(left, beside)));
     let schedule = Schedule::within(assignment.budget, runner.elapsed(), counts.len(), beside, response)?;
     let turns = Turns::take(&mut runner, counts.len(), schedule, |runner, at| {
-        let (name, why) = (named(counts[at]), "what so many workers bring");
+        let (name, why) = (named(counts[at]), "throughput with this number of workers");
         runner.begin(&name, "starting the server")?;
         let subject = (sweep.start)(counts[at])?;
         let (warmup, duration) = (schedule.length.mul_f64(WARM_UP), schedule.length.mul_f64(1.0 - WARM_UP));
@@ -115,14 +115,14 @@ fn first_look(
     workers: usize,
 ) -> Result<Look, Halt> {
     let (name, begun) = (named(workers), Instant::now());
-    runner.begin(&name, "whether the server starts and responds")?;
+    runner.begin(&name, "does the server start and respond?")?;
     let subject = start(workers)?;
     let plan = Plan { duration: Some(FIRST_LOOK), ..runner.bounded(subject.plan.clone()) };
     let one = Plan { connections: 1, depth: 1, threads: 1, ..plan.clone() };
-    let observation = runner.run_seen_by(None, &name, "what a request takes on its own", &one)?;
+    let observation = runner.run_seen_by(None, &name, "one request at a time: response time without load", &one)?;
     let alone = (observation.sample.answered.count() > 0)
         .then(|| observation.sample.answered.sum() / observation.sample.answered.count() as f64 / 1e6);
-    let response = usual(runner.run_seen_by(None, &name, "whether the server stands it", &plan)?);
+    let response = usual(runner.run_seen_by(None, &name, "does the server handle this load?", &plan)?);
     drop(subject);
     Ok(Look { beside: begun.elapsed().saturating_sub(2 * FIRST_LOOK), response, alone })
 }

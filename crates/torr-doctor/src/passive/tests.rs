@@ -4,8 +4,9 @@ mod schedule;
 
 use super::passive;
 use serde_json::{Value, json};
-use torr_gauge::verdict::{Advice, Fact, Finding, Headline, KeptRate, ProgramCpu, Unit};
+use torr_gauge::verdict::{Advice, Fact, Finding, Headline, KeptRate, Unit};
 use torr_gauge::{Confidence, Factor};
+use torr_signals::ProgramUse;
 
 /// A healthy run that nothing in it explains, changed as the test wants.
 fn verdict(changes: Value) -> Finding {
@@ -330,7 +331,7 @@ fn a_rate_that_was_kept_says_what_was_used_and_where_its_headroom_is_to_be_found
             Fact::ResponseTimes { p50_s: 180e-6, p99_s: Some(500e-6), max_s: 2e-3 },
             Fact::ServerCpu { used_cores: 0.05, cores: Some(4), busiest_thread: Some(0.05) },
             Fact::GeneratorBusy { share: 0.3, cores: None },
-            Fact::OtherPrograms { programs: vec![ProgramCpu { name: "rustc".into(), cores: 1.25 }] },
+            Fact::OtherPrograms { programs: vec![ProgramUse { name: "rustc".into(), cores: 1.25 }] },
         ]
     );
     assert_eq!(verdict.advice, [Advice::FindLimit]);
@@ -480,7 +481,7 @@ fn a_saturated_machine_is_reported_with_the_services_behind_the_server_and_other
         "signals": {"machine": {"cores": 4, "cpu_share": 1.0}, "others": [{"name": "rustc", "cores": 2.5}, {"name": "cc", "cores": 0.25}]}
     }));
     assert_eq!(disturbed.factor, Factor::Unknown, "{disturbed:?}");
-    let programs = [("rustc", 2.5), ("cc", 0.25)].map(|(name, cores)| ProgramCpu { name: name.into(), cores });
+    let programs = [("rustc", 2.5), ("cc", 0.25)].map(|(name, cores)| ProgramUse { name: name.into(), cores });
     assert_eq!(disturbed.because[2], Fact::OtherPrograms { programs: programs.into() });
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use torr_gauge::collector::{Measurement, RunFacts, ThreadTotals};
 use torr_gauge::fleet::{AgentState, Fleet, FleetAgent, FleetCut};
 use torr_gauge::generator::{ThreadCost, TimestampSource};
-use torr_gauge::result::validity::{Criterion, Finding};
+use torr_gauge::result::validity::{Caution, Criterion, Finding};
 use torr_gauge::sessions::{AssertCounts, EntryCounts, EntryName, SessionCounts, SessionFacts};
 use torr_net::Nanos;
 use torr_press::{Pace, Plan, RunEnd};
@@ -281,17 +281,17 @@ fn was_limit(own: &Own) -> bool {
 fn judge<'o>(measured: &mut Measurement, fleet: &Fleet, own: impl Iterator<Item = (&'o str, &'o Own)>) {
     let Some(validity) = &mut measured.result.validity else { return };
     validity.findings.retain(|finding| finding.what != Criterion::Steal);
-    let early: Vec<_> = fleet.ended_early().map(|agent| agent.name.as_str()).collect();
+    let early: Vec<_> = fleet.ended_early().map(|agent| agent.name.clone()).collect();
     let is_of_load = |what| matches!(what, Criterion::Rate | Criterion::Throughput);
     for finding in validity.findings.iter_mut().filter(|finding| is_of_load(finding.what) && !early.is_empty()) {
         if !finding.ok {
-            finding.advice = Some(format!("the load became less when an agent ended early: {}", early.join(", ")));
+            finding.ended_early.clone_from(&early);
         }
     }
     for (name, own) in own {
-        let known =
-            own.findings.iter().filter(|finding| matches!(finding.what, Criterion::Steal | Criterion::Arrivals));
-        let named = |finding: &Finding| Finding { note: format!("{name}: {}", finding.note), ..finding.clone() };
+        let is_known = |fact: &Caution| matches!(fact, Caution::Steal { .. } | Caution::Arrivals { .. });
+        let known = own.findings.iter().filter(|finding| finding.fact.as_ref().is_some_and(is_known));
+        let named = |finding: &Finding| Finding { agent: Some(name.to_owned()), ..finding.clone() };
         validity.findings.extend(known.map(named));
     }
     validity.ok = validity.findings.iter().all(|finding| finding.ok);

@@ -44,8 +44,7 @@ fn messages() -> Vec<Value> {
             "fields": [{"name": "a", "value": "b"}]},
         "warmup": sample(), "sessions": sessions, "entries": 1,
     });
-    let finding =
-        json!({"what": "steal", "ok": false, "value": 0.5, "limit": 0.1, "p": 0.001, "note": "n", "advice": "a"});
+    let finding = json!({"what": "steal", "ok": false, "value": 0.5, "limit": 0.1, "p": 0.001, "fact": {"name": "steal", "share": 0.5}});
     let own = json!({"busy_share": 0.5, "send_lag_p99_us": 90, "saturated": false, "verdict": "none: x",
         "findings": [finding], "error": "e"});
     let load = json!({"load": {"schema": "torr.load/1", "settings": [["target", "http://a/"]]}, "files": {"a": digest}, "variables": {"a": 1}, "secrets": ["s"]});

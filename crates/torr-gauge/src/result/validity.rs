@@ -1,6 +1,9 @@
 //! The validity of a run, as the result contains it.
 
-use crate::bounds::{Bounded, OutOfBounds, text, within};
+pub use super::caution::{Caution, Criterion, OffSchedule};
+
+use crate::bounds::{Bounded, OutOfBounds, within};
+use crate::known;
 use serde::{Deserialize, Serialize};
 
 /// The probability by chance below which an effect counts as real. Three criteria use it.
@@ -31,64 +34,57 @@ pub struct Finding {
     /// The probability of the value by chance. The finding is bad only below [`CHANCE`], or if the change is one clean step.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub p: Option<f64>,
-    /// The finding as a sentence with numbers.
+    /// The finding as data. `None` in a result of another version.
+    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "known::one")]
+    pub fact: Option<Caution>,
+    /// The agent of a fleet that the finding is about; `None` for the whole run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub agent: Option<String>,
+    /// The agents of a fleet that ended early, because of which the load was less.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub ended_early: Vec<String>,
+    /// The finding as a sentence with numbers. Empty until `torr-report` has written it.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
     pub note: String,
-    /// The remedy for a bad finding.
+    /// The remedy for a bad finding. `None` until `torr-report` has written it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub advice: Option<String>,
 }
 
-/// A criterion of validity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Criterion {
-    /// The relative change of throughput from the first third of the run to the last.
-    Throughput,
-    /// The relative change of the median response time from the first third of the run to the last.
-    Latency,
-    /// The 99th percentile of the send lag in microseconds.
-    SendLag,
-    /// The relative difference between the achieved and the planned arrival rate.
-    Rate,
-    /// The maximum difference between the distribution of gaps between requests and an exponential one.
-    Arrivals,
-    /// The busy share of the generator's busiest thread.
-    Generator,
-    /// The share of the time in which the generator's threads were runnable without a CPU.
-    Queued,
-    /// The stolen share of this machine's CPU time.
-    Steal,
-    /// The longest time in seconds without a response after the first one.
-    Silence,
-    /// The number of samples for percentiles.
-    Samples,
-    /// The share of the requests without a response when a closed loop ended.
-    Unfinished,
-}
-
 impl Bounded for Finding {
     fn bound(&mut self, _: u64) -> Result<(), OutOfBounds> {
-        let Self { what: _, ok: _, value, limit, p, note, advice } = self;
-        for number in [Some(*value), Some(*limit), *p].into_iter().flatten() {
+        let Self { what: _, ok: _, value, limit, p, fact, agent, ended_early, note, advice } = self;
+        let statistic = match fact {
+            Some(Caution::Arrivals { a2, .. }) => Some(*a2),
+            _ => None,
+        };
+        let measured = fact.as_ref().map(Caution::value);
+        for number in [Some(*value), Some(*limit), *p, measured, statistic].into_iter().flatten() {
             within("findings", number, -LARGEST..=LARGEST)?;
         }
-        std::iter::once(note).chain(advice).for_each(text);
+        // The coordinator has sentences of its own.
+        (*agent, *note, *advice) = (None, String::new(), None);
+        ended_early.clear();
         Ok(())
     }
 }
 
 impl Finding {
     /// Creates a finding that is good up to its limit.
-    pub(crate) fn at_most(what: Criterion, value: f64, limit: f64, note: String) -> Self {
-        Self { what, ok: value <= limit, value: round4(value), limit, p: None, note, advice: None }
-    }
-
-    /// Adds the remedy if the finding is bad.
-    pub(crate) fn or(mut self, advice: &str) -> Self {
-        if !self.ok {
-            self.advice = Some(advice.to_owned());
+    pub(crate) fn at_most(limit: f64, fact: Caution) -> Self {
+        let value = fact.value();
+        Self {
+            what: fact.criterion(),
+            ok: value <= limit,
+            value: round4(value),
+            limit,
+            p: None,
+            fact: Some(fact),
+            agent: None,
+            ended_early: Vec::new(),
+            note: String::new(),
+            advice: None,
         }
-        self
     }
 }
 

@@ -1,8 +1,7 @@
 //! A time without any response between or after busy ones: the service hung, crashed or was restarted.
 
-use crate::numbers::seconds;
 use crate::result::RunResult;
-use crate::result::validity::{Criterion, Finding};
+use crate::result::validity::{Caution, Finding};
 use crate::series::Point;
 
 /// The limit of a silence in seconds. Shorter ones show in the slowest responses.
@@ -29,13 +28,8 @@ pub(super) fn silence(run: &RunResult) -> Option<Finding> {
     let mut slowest: Vec<_> = run.series.iter().filter_map(|point| point.p99).collect();
     slowest.sort_unstable();
     let slow_s = *slowest.get(slowest.len() / 2)? as f64 / 1e6;
-    let (from, to) = longest_silence(&run.series).unwrap_or_default();
-    let note = match to - from > 0.0 {
-        true => format!("no response from {} to {} of the run", seconds(from), seconds(to)),
-        false => "a response in every interval since the first".to_owned(),
-    };
-    let finding = Finding::at_most(Criterion::Silence, to - from, SILENCE_S.max(SLOW * slow_s), note);
-    Some(finding.or("the service hung, crashed or restarted: look at its log; throughput includes that time"))
+    let (from_s, to_s) = longest_silence(&run.series).unwrap_or_default();
+    Some(Finding::at_most(SILENCE_S.max(SLOW * slow_s), Caution::Silence { from_s, to_s }))
 }
 
 /// Returns begin and end of the longest time without a response after the first one, in seconds. `None` if each interval has one.

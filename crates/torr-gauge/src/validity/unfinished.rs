@@ -1,8 +1,7 @@
 //! The requests in flight at the end of a closed loop, which bias the throughput of a short run.
 
-use crate::numbers::percent;
 use crate::result::RunResult;
-use crate::result::validity::{Criterion, Finding};
+use crate::result::validity::{Caution, Finding};
 
 /// The limit of the share of requests without a response at the end. Each connection begins with one response time in
 /// which nothing completes; without a warm-up that time is part of the throughput.
@@ -17,12 +16,6 @@ pub(super) fn unfinished(run: &RunResult) -> Option<Finding> {
         return None;
     }
     let share = run.unfinished as f64 / (run.requests + run.unfinished) as f64;
-    let note = format!(
-        "{} of {} requests had no response when the run ended: the throughput is up to {} too low",
-        run.unfinished,
-        run.started,
-        percent(share)
-    );
-    let finding = Finding::at_most(Criterion::Unfinished, share, UNFINISHED, note);
-    Some(finding.or("run longer, or add --warmup, which balances the requests in flight at begin and end"))
+    let (unfinished, started) = (run.unfinished, run.started);
+    Some(Finding::at_most(UNFINISHED, Caution::Unfinished { share, unfinished, started }))
 }

@@ -1,6 +1,7 @@
 //! The facts that a verdict rests on: measurements as data. `torr-report` has a sentence for each.
 
 use serde::{Deserialize, Serialize};
+use torr_signals::ProgramUse;
 
 /// A ratio of throughput between two loads that were measured in turns, with its 95% confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -15,15 +16,6 @@ pub struct Speedup {
     pub interval: Option<(f64, f64)>,
     /// The number of pairs.
     pub pairs: usize,
-}
-
-/// A program and the CPU time that it used.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ProgramCpu {
-    /// The program's name.
-    pub name: String,
-    /// The CPU time in cores.
-    pub cores: f64,
 }
 
 /// What a load counts: requests or sessions.
@@ -73,7 +65,7 @@ pub enum Fact {
     SaturatedThreads { threads: usize, cores: Option<usize> },
     MachineCpu { share: f64, cores: Option<usize> },
     CpuShares { share: f64, others_share: f64 },
-    OtherPrograms { programs: Vec<ProgramCpu> },
+    OtherPrograms { programs: Vec<ProgramUse> },
     Steal { share: f64 },
     CpuSplit { server_cores: f64, generator_cores: f64, cores: usize, machine_share: f64 },
     Throttled { quota_cores: f64, share: f64, cgroup: Option<String>, cores: Option<usize> },

@@ -1,7 +1,7 @@
 //! A turn of one version: a fixed rate, at which CPU time and response times are measured, then as much as it can take.
 
 use super::server::Server;
-use crate::block::Turn;
+use crate::block::{InvalidReason, Turn};
 use crate::metric::Metric;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -105,11 +105,11 @@ fn run(plan: &Plan, stop: &AtomicBool) -> Result<Measurement, Halt> {
 }
 
 /// Returns why a run shows something else than the server.
-pub fn invalid(run: &RunResult) -> Vec<String> {
-    let spoils = |what: Criterion| match what {
-        Criterion::Generator => Some("the generator was saturated"),
-        Criterion::Steal => Some("the hypervisor took CPU time"),
-        Criterion::Rate => Some("the rate was not kept"),
+pub fn invalid(run: &RunResult) -> Vec<InvalidReason> {
+    let reason = |what: Criterion| match what {
+        Criterion::Generator => Some(InvalidReason::GeneratorSaturated),
+        Criterion::Steal => Some(InvalidReason::HypervisorSteal),
+        Criterion::Rate => Some(InvalidReason::RateMissed),
         _ => None,
     };
     let findings = run.validity.iter().flat_map(|validity| &validity.findings);
@@ -118,7 +118,7 @@ pub fn invalid(run: &RunResult) -> Vec<String> {
         Criterion::Steal => finding.value > STOLEN,
         _ => !finding.ok,
     };
-    findings.filter(is_spoilt).filter_map(|finding| spoils(finding.what)).map(str::to_owned).collect()
+    findings.filter(is_spoilt).filter_map(|finding| reason(finding.what)).collect()
 }
 
 /// Returns the share of requests that failed.

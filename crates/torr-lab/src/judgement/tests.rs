@@ -1,5 +1,5 @@
 use super::*;
-use crate::block::{Side, Turn};
+use crate::block::{InvalidReason, Side, Turn};
 
 /// The standard deviation of a turn's CPU time per request. The ratio of two turns has 2% then, which is more than "repeats
 /// within 2%" at a fixed rate.
@@ -61,67 +61,11 @@ fn what_does_not_differ_is_the_same_or_untold_but_not_different() {
 }
 
 #[test]
-fn words_have_the_difference_and_its_interval() {
-    let finding = |outcome, ratio, interval| Finding { outcome, ratio, interval, ..Finding::nothing(Metric::Cpu) };
-    for (finding, words) in [
-        (
-            finding(Outcome::Different, Some(1.031), Some([1.022, 1.04])),
-            "B takes 3.1% more CPU per request (2.2% to 4%)",
-        ),
-        (finding(Outcome::Different, Some(0.9), Some([0.88, 0.93])), "B takes 10% less CPU per request (7% to 12%)"),
-        (finding(Outcome::Same, Some(1.001), Some([0.99, 1.01])), "no difference of 2% or more"),
-        (finding(Outcome::CannotTell, Some(1.0), Some([0.94, 1.06])), "cannot tell: the noise is 6%"),
-        (
-            finding(Outcome::Different, Some(13.21), Some([12.04, 205.88])),
-            "B takes 13.2 times the CPU per request (12.0 to 206 times)",
-        ),
-        (
-            Finding { pairs: 1, ..finding(Outcome::CannotTell, Some(3.64), None) },
-            "cannot tell: one pair has no interval (B's cpu is 364% of A's)",
-        ),
-        (
-            Finding { pairs: 1, ..finding(Outcome::CannotTell, Some(205.88), None) },
-            "cannot tell: one pair has no interval (B's cpu is 206 times A's)",
-        ),
-        (Finding::nothing(Metric::Cpu), "cannot tell: not measured"),
-    ] {
-        assert_eq!(finding.in_words(), words);
-    }
-}
-
-#[test]
-fn errors_differ_by_percentage_points() {
-    let ratio = |a: f64, b: f64| Metric::Errors.log_ratio(a, b).expect("shares of errors have one").exp();
-    let finding = |outcome, interval: Option<[f64; 2]>| Finding {
-        outcome,
-        pairs: 1,
-        a: Some(0.125),
-        b: Some(0.0),
-        ratio: Some(ratio(0.125, 0.0)),
-        interval: interval.map(|ends| ends.map(|b| ratio(0.125, b))),
-        ..Finding::nothing(Metric::Errors)
-    };
-    for (finding, words) in [
-        (
-            finding(Outcome::CannotTell, None),
-            "cannot tell: one pair has no interval (B fails 12.5 percentage points fewer of its requests)",
-        ),
-        (
-            finding(Outcome::Different, Some([0.0, 0.025])),
-            "B fails 12.5 percentage points fewer of its requests (10% to 12.5%)",
-        ),
-        (finding(Outcome::Same, None), "no difference of 2 percentage points or more"),
-    ] {
-        assert_eq!(finding.in_words(), words);
-    }
-}
-
-#[test]
 fn blocks_with_invalid_turns_are_left_out() {
     let mut rng = fastrand::Rng::with_seed(9);
     let mut blocks: Vec<_> = (0..20).map(|_| block(&mut rng, 2.0)).collect();
-    blocks[3].a.invalid.push("the rate was not kept".into());
-    blocks[4].b.throughput_invalid.push("the generator was saturated".into());
+    blocks[3].a.invalid.push(InvalidReason::RateMissed);
+    blocks[4].b.throughput_invalid.push(InvalidReason::GeneratorSaturated);
     let findings = Judge::new(&[(Metric::Cpu, 0.02), (Metric::Throughput, 0.02)], &[], 1).look(&blocks, 1.0);
     assert_eq!([findings[0].pairs, findings[1].pairs], [19, 18]);
     assert!(findings.iter().all(|finding| finding.outcome == Outcome::Different), "{findings:?}");

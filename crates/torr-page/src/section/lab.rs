@@ -110,7 +110,7 @@ fn is_doubtful(cell: &Value) -> bool {
 fn limit(cell: &Value) -> String {
     let failed = number(cell, "measured.failed").map(|share| format!("{} failed", percent(share)));
     let limit = text(cell, "measured.limit").filter(|limit| *limit != "none").map(str::to_owned);
-    let invalid = texts(cell, "measured.invalid").map(str::to_owned);
+    let invalid = texts(cell, "measured.invalid").map(|reason| reason.replace('-', " "));
     let all: Vec<_> = limit.into_iter().chain(failed).chain(invalid).collect();
     if all.is_empty() { "–".into() } else { all.join("; ") }
 }

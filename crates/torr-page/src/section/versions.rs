@@ -139,7 +139,7 @@ fn facts(value: &Value) -> Markup {
             p.sub { (count(blocks as u64)) " blocks in turns; CPU and response times at " (rate(per_s)) " requests/s; seed " (number(value, "seed").unwrap_or(0.0)) "." }
         } @else if blocks == 0 { p.sub { "Results as they are: nothing was loaded for the comparison." } }
         @if flag(value, "interrupted") { p.caution { "The comparison was interrupted." } }
-        @for (reason, count) in reasons.into_iter().flatten() { p.caution { "left out: " (reason) " (" (count) ")" } }
+        @for (reason, count) in reasons.into_iter().flatten() { p.caution { "left out: " (reason.replace('-', " ")) " (" (count) ")" } }
         @for note in texts(value, "notes") { p.sub { (note) } }
     }
 }

@@ -1,7 +1,7 @@
 //! The sentence of each fact: the measurement, then what it is compared with.
 
 use crate::human::{bits, bytes, count, mean, per_second, percent, plural, seconds, times};
-use torr_gauge::verdict::{CheapRequest, Fact, KeepAliveCondition, ProgramCpu, Speedup, Unit};
+use torr_gauge::verdict::{CheapRequest, Fact, KeepAliveCondition, ProgramUse, Speedup, Unit};
 
 /// Returns a fact as a clause, without a full stop.
 pub fn fact(fact: &Fact) -> String {
@@ -64,7 +64,7 @@ pub fn fact(fact: &Fact) -> String {
         }
         F::GeneratorCpu { share } => format!("Torr used {} of the CPU that its threads can use", percent(*share)),
         F::GeneratorStarved { share } => {
-            format!("Torr's threads were ready to run but had no CPU {} of the time", percent(*share))
+            format!("Torr's threads waited for a CPU {} of the time", percent(*share))
         }
         F::GeneratorThrottled { quota_cores, share } => {
             format!("Torr's own quota of {quota_cores:.2} CPUs throttled it in {} of the periods", percent(*share))
@@ -502,8 +502,8 @@ fn grew(speedup: &Speedup) -> String {
     format!("{before} became {after}, {} ({interval})", times(*ratio))
 }
 
-fn listed(programs: &[ProgramCpu]) -> String {
-    let text = |(program, at): (&ProgramCpu, usize)| {
+fn listed(programs: &[ProgramUse]) -> String {
+    let text = |(program, at): (&ProgramUse, usize)| {
         format!("{} {:.2}{}", program.name, program.cores, if at == 0 { " CPUs" } else { "" })
     };
     programs.iter().zip(0..).map(text).collect::<Vec<_>>().join(", ")

@@ -1,7 +1,7 @@
 //! The outputs of a comparison.
 
-use super::CompareArgs;
-use super::words;
+use super::written::WrittenReport;
+use super::{CompareArgs, sentences, words};
 use crate::command_line::Repeatable;
 use crate::exit::CliError;
 use crate::output;
@@ -38,13 +38,13 @@ impl Outputs {
         let text = |sink: Option<Sink>, text: Result<String, String>| {
             sink.map_or(Ok(()), |sink| text.and_then(|text| sink.put(&text)))
         };
-        let markdown = words::markdown(report);
+        let (markdown, written) = (words::markdown(report), WrittenReport::of(report));
         let summary = self.summary.map_or(Ok(()), |(path, mut file)| {
             writeln!(file, "{markdown}").map_err(|error| format!("{} could not be written: {error}", path.display()))
         });
         let outcomes = [
-            text(self.json, Repeatable::new(report).json().map_err(|error| error.to_string())),
-            self.page.map_or(Ok(()), |page| report::put(report, page)),
+            text(self.json, Repeatable::new(&written).json().map_err(|error| error.to_string())),
+            self.page.map_or(Ok(()), |page| report::put(&written, page)),
             text(self.markdown, Ok(markdown)),
             text(self.junit, junit(report)),
             summary,
@@ -72,11 +72,11 @@ fn junit(report: &Report) -> Result<String, String> {
             outcome => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
                 status.set_type(if outcome == Kept::Failed { "threshold" } else { "cannot-tell" });
-                status.set_message(judged.because.clone());
+                status.set_message(sentences::because(report, judged));
                 status
             }
         };
-        let mut case = TestCase::new(judged.rule.clone(), status);
+        let mut case = TestCase::new(judged.rule.to_string(), status);
         case.set_classname("torr compare");
         case
     };

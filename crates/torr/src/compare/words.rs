@@ -1,12 +1,13 @@
 //! A comparison as text and as Markdown.
 
+use super::sentences;
 use crate::output;
 use std::fmt::Write;
 use torr_lab::gate::Kept;
-use torr_lab::judgement::{Finding, percent};
+use torr_lab::judgement::Finding;
 use torr_lab::metric::Metric;
 use torr_lab::report::{Conclusion, Report, main};
-use torr_report::human::{bytes, micros, rate};
+use torr_report::human::{bytes, difference, micros, per_second, plural};
 use torr_report::style::{BAD, FAINT, GOOD, STRONG, paint};
 use torr_report::table;
 
@@ -22,7 +23,8 @@ pub fn text(report: &Report) -> String {
             Kept::Failed => BAD,
             Kept::CannotTell => STRONG,
         };
-        let _ = writeln!(out, "  {}  {}: {}", paint(style, kept(judged.outcome)), judged.rule, judged.because);
+        let because = sentences::because(report, judged);
+        let _ = writeln!(out, "  {}  {}: {because}", paint(style, kept(judged.outcome)), judged.rule);
     }
     let faint = |name: &str| paint(FAINT, name);
     let mut lines = vec![["", "A", "B", "difference"].map(faint).to_vec()];
@@ -45,7 +47,7 @@ pub fn markdown(report: &Report) -> String {
     if !report.rules.is_empty() {
         out += "| threshold | | |\n|---|---|---|\n";
         for judged in &report.rules {
-            let (rule, because) = (cell(&judged.rule), cell(&judged.because));
+            let (rule, because) = (cell(&judged.rule.to_string()), cell(&sentences::because(report, judged)));
             let _ = writeln!(out, "| `{rule}` | **{}** | {because} |", kept(judged.outcome));
         }
         out.push('\n');
@@ -64,31 +66,31 @@ fn noise(report: &Report) -> String {
     let smallest = main(&report.findings).and_then(|main| Some((main.metric, report.smallest.get(&main.metric)?)));
     match smallest {
         Some((metric, smallest)) => format!(
-            "this comparison can show a difference of {} in {}, by the noise of {} blocks of A against A and {} of A against B",
-            percent(*smallest),
+            "smallest difference that can be shown: {} in {}, by the noise of {} of A against A and {} of A against B",
+            difference(*smallest),
             metric.name(),
-            report.noise_blocks.len(),
+            plural(report.noise_blocks.len() as u64, "block"),
             report.blocks.len()
         ),
-        None if report.blocks.is_empty() => "results as they are: there was no A against A".into(),
-        None => "too few valid turns to say which difference this comparison can show".into(),
+        None if report.blocks.is_empty() => "comparison of results: the noise of A against A is unknown".into(),
+        None => "too few valid turns to know the smallest difference that can be shown".into(),
     }
 }
 
 fn result(report: &Report) -> String {
-    let shown = main(&report.findings).map_or_else(|| nothing(report).into(), Finding::in_words);
+    let shown = main(&report.findings).map_or_else(|| nothing(report).into(), sentences::finding);
     match report.conclusion() {
         _ if report.rules.is_empty() => shown,
         Conclusion::Shown => format!("passed; {shown}"),
         Conclusion::Failed => format!("failed; {shown}"),
-        Conclusion::CannotTell => format!("cannot tell whether a threshold is kept; {shown}"),
+        Conclusion::CannotTell => format!("cannot tell whether a threshold holds; {shown}"),
     }
 }
 
 fn nothing(report: &Report) -> &'static str {
     match report.left_out {
         0 => "nothing was measured",
-        _ => "cannot tell: all that was measured was left out as invalid",
+        _ => "cannot tell: all turns or results were invalid and left out",
     }
 }
 
@@ -105,15 +107,15 @@ fn rows(report: &Report) -> Vec<[String; 4]> {
     let cell = |finding: &Finding, value: Option<f64>| value.map_or("-".into(), |value| shown(finding.metric, value));
     let row = |finding: &Finding| {
         let (a, b) = (cell(finding, finding.a), cell(finding, finding.b));
-        [finding.metric.name().into(), a, b, finding.in_words()]
+        [finding.metric.name().into(), a, b, sentences::finding(finding)]
     };
     measured.map(row).collect()
 }
 
 fn shown(metric: Metric, value: f64) -> String {
     match metric {
-        Metric::Throughput => format!("{}/s", rate(value)),
-        Metric::Errors => percent(value),
+        Metric::Throughput => per_second(value),
+        Metric::Errors => difference(value),
         Metric::Memory => bytes(value),
         _ => micros(value),
     }
@@ -124,22 +126,22 @@ fn remarks(report: &Report) -> Vec<String> {
     if let Some(fixed) = report.rate {
         let state = if report.interrupted { ", interrupted" } else { "" };
         lines.push(format!(
-            "{} blocks in {:.0} s{state}, {} connections, CPU and response times at {}/s, seed {}",
-            report.blocks.len(),
+            "{} in {:.0} s{state}, {}, CPU and response times at {}, seed {}",
+            plural(report.blocks.len() as u64, "block"),
             report.seconds,
-            report.connections,
-            rate(fixed),
+            plural(report.connections as u64, "connection"),
+            per_second(fixed),
             report.seed
         ));
     }
     if !report.reasons.is_empty() {
         let reasons: Vec<_> = report.reasons.iter().map(|(reason, count)| format!("{reason} ({count})")).collect();
         lines.push(format!(
-            "{} left out as invalid; of single turns or results: {}",
+            "{} left out as invalid; reasons by turn or result: {}",
             report.left_out,
             reasons.join(", ")
         ));
     }
-    lines.extend(report.notes.iter().cloned());
+    lines.extend(report.notes.iter().map(|note| sentences::note(*note)));
     lines
 }

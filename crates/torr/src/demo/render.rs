@@ -12,7 +12,7 @@ use torr_report::{human, table, text};
 /// Returns the report, with the name of the JSON file, if there is one.
 pub fn text(demo: &Demo, json: Option<&Path>) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "{}\n", paint(STRONG, "torr serve, pressed by torr"));
+    let _ = writeln!(out, "{}\n", paint(STRONG, "torr serve, loaded by torr"));
     let (hello, queries): (Vec<_>, Vec<_>) = demo.rows.iter().partition(|row| row.setting.path == "/");
     append(&mut out, hello_table(&hello));
     for (kept, rows) in queries.chunk_by(|one, other| one.setting.keep_alive == other.setting.keep_alive).map(kept) {
@@ -59,7 +59,7 @@ fn notes(rows: &[Row]) -> Vec<String> {
     if let Some(taken) = rows.iter().find_map(|row| row.disturbed.as_ref()) {
         let disturbed = rows.iter().filter(|row| row.disturbed.is_some()).count();
         notes.push(format!(
-            "disturbed: in {disturbed} of {} rows {taken}; stop the other programs and run again",
+            "disturbed, {disturbed} of {} rows: {taken}; stop the other programs and run again",
             rows.len()
         ));
     }
@@ -69,7 +69,7 @@ fn notes(rows: &[Row]) -> Vec<String> {
 /// Returns rows that are all with keep-alive or all without, and the words for that.
 fn kept<'r, 'd>(rows: &'r [&'d Row]) -> (&'static str, &'r [&'d Row]) {
     let keep_alive = rows.first().is_some_and(|row| row.setting.keep_alive);
-    (if keep_alive { "kept alive" } else { "none kept alive" }, rows)
+    (if keep_alive { "keep-alive" } else { "no keep-alive" }, rows)
 }
 
 fn append(out: &mut String, rows: Vec<Vec<String>>) {

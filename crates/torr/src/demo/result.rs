@@ -4,6 +4,7 @@ use super::reference::Reference;
 use serde::Serialize;
 use torr_gauge::{Machine, RunResult, Verdict};
 use torr_lab::disturbed::taken;
+use torr_report::sentence;
 
 /// The connections of loads on the database.
 pub const QUERY_CONNECTIONS: usize = 100;
@@ -43,7 +44,7 @@ pub struct Row {
     pub rounds: usize,
     /// The smallest and the largest throughput of them.
     pub rps_range: [f64; 2],
-    /// What took CPU time from a measurement besides both sides.
+    /// The sentence of what took CPU time from a measurement besides both sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<String>,
 }
@@ -53,7 +54,7 @@ impl Row {
     pub fn of(setting: Setting, mut runs: Vec<RunResult>) -> Option<Self> {
         runs.sort_by(|one, other| one.rps.total_cmp(&other.rps));
         let rps_range = [runs.first()?.rps, runs.last()?.rps];
-        let disturbed = runs.iter().find_map(taken);
+        let disturbed = runs.iter().find_map(taken).as_ref().map(sentence::fact);
         let rounds = runs.len();
         Some(Self { setting, run: runs.swap_remove((rounds - 1) / 2), rounds, rps_range, disturbed })
     }

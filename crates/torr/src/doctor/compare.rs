@@ -3,7 +3,9 @@
 pub mod args;
 mod course;
 mod render;
+mod sentences;
 mod sweep;
+mod written;
 
 use super::args::DoctorArgs;
 use super::assignment::{assignment, plan, remote};
@@ -15,11 +17,11 @@ use crate::sink::Sink;
 use course::{Course, Found};
 use std::process::ExitCode;
 use torr_doctor::Observer;
-use torr_doctor::compare::{Conclusion, Secured, Transport, Way, paths, tls, via};
+use torr_doctor::compare::{Secured, Transport, Way, paths, tls, via};
 use torr_gauge::redact;
 use torr_load::Load;
 use torr_press::{Plan, Target};
-use torr_report::sentence;
+use written::WrittenComparison;
 
 /// Compares and prints the result.
 pub fn run(args: &DoctorArgs) -> Result<ExitCode, CliError> {
@@ -37,21 +39,13 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, CliError> {
         _ => by_path(args, course),
     };
     shown.clear();
-    let mut comparison = match found? {
+    let comparison = match found? {
         Ok(comparison) => comparison,
         Err(halt) => return halted(halt, "a whole round to compare"),
     };
-    write_sentences(&mut comparison.conclusion);
-    put(&comparison, json, || render::text(&comparison))?;
-    Ok(if comparison.interrupted { exit::interrupted() } else { ExitCode::SUCCESS })
-}
-
-/// Writes the sentences that a comparison shares with a diagnosis.
-fn write_sentences(conclusion: &mut Conclusion) {
-    if let Some(headline) = &conclusion.headline {
-        conclusion.summary = format!("{} {}", conclusion.summary, sentence::headline(headline));
-    }
-    conclusion.advice.extend(conclusion.remedies.iter().map(sentence::advice));
+    let written = WrittenComparison::of(comparison);
+    put(&written, json, || render::text(&written))?;
+    Ok(if written.comparison.interrupted { exit::interrupted() } else { ExitCode::SUCCESS })
 }
 
 fn by_path(args: &DoctorArgs, course: Course<'_>) -> Found {

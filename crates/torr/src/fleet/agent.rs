@@ -4,7 +4,7 @@ use super::args::{AgentArgs, failed};
 use super::load;
 use crate::exit::CliError;
 use crate::interrupt;
-use crate::judge::judge;
+use crate::judge;
 use crate::output;
 use crate::own_server::{self, Server};
 use crate::press::{self, cpus};
@@ -78,7 +78,7 @@ impl Agent for Carrier {
     }
 
     fn judge(&self, result: &RunResult) -> Option<Verdict> {
-        Some(judge(result))
+        Some(judge::verdict(result))
     }
 
     fn note(&self, line: &str) {

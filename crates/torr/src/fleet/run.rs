@@ -23,7 +23,7 @@ use torr_gauge::verdict::Fact;
 use torr_load::{Load, OutputPart};
 use torr_press::{Plan, SoFar};
 use torr_report::live::LiveProgress;
-use torr_report::sentence;
+use torr_report::sentence::{self, caution};
 
 /// How long agents are waited for whose number is known.
 const WAIT: Duration = Duration::from_secs(30);
@@ -93,7 +93,7 @@ fn load_from_fleet(
     }
 }
 
-/// Gives the whole its verdict; an agent that was itself the limit is named.
+/// Gives the result its verdict, which names each agent that was itself the limit, and the sentences of its findings.
 fn judge(run: &mut Measurement) {
     let finding = torr_doctor::passive(&run.result);
     let agents = run.result.fleet.iter().flat_map(|fleet| &fleet.agents).filter(|agent| agent.was_limit);
@@ -102,6 +102,7 @@ fn judge(run: &mut Measurement) {
         _ => vec![],
     };
     run.result.verdict = Some(sentence::verdict(finding.because(limits)));
+    run.result.validity.iter_mut().for_each(caution::write);
 }
 
 /// What the user sees while a run goes on.

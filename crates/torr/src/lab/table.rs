@@ -7,10 +7,12 @@ use crate::report;
 use crate::sink::{self, Sink};
 use std::fmt::Write;
 use std::process::ExitCode;
-use torr_gauge::verdict::Factor;
+use torr_gauge::verdict::{Fact, Factor};
+use torr_lab::block::InvalidReason;
 use torr_lab::runs::{Archive, Header};
 use torr_lab::table::{Cell, Figures, Lead, Line, Table, WholeTable};
-use torr_report::human::{cut, micros, percent, rate};
+use torr_report::human::{cut, micros, percent, plural, rate};
+use torr_report::sentence;
 use torr_report::style::{FAINT, STRONG, paint};
 use torr_report::table::align_within;
 
@@ -141,12 +143,12 @@ impl Mark {
 }
 
 fn mark(figures: &Figures) -> Option<Mark> {
-    let is_invalid = |word: &str| figures.invalid.iter().any(|why| why.contains(word));
+    let is_invalid = |reason| figures.invalid.contains(&reason);
     Some(match figures.limit {
         _ if figures.failed.is_some() => Mark::Failed,
         Some(Factor::Generator) => Mark::Generator,
-        _ if is_invalid("generator") => Mark::Generator,
-        _ if is_invalid("hypervisor") => Mark::Disturbed,
+        _ if is_invalid(InvalidReason::GeneratorSaturated) => Mark::Generator,
+        _ if is_invalid(InvalidReason::HypervisorSteal) => Mark::Disturbed,
         Some(Factor::Database) => Mark::Database,
         Some(Factor::Connections | Factor::Workers) => Mark::Fewer,
         _ => return None,
@@ -181,15 +183,15 @@ fn leads(table: &Table) -> Vec<String> {
 /// Returns what took CPU time from the runs of cells, with the number of cells.
 fn disturbances(table: &Table) -> Vec<String> {
     let cells = table.lines.iter().flat_map(|line| &line.cells);
-    let taken: Vec<&String> = cells
+    let taken: Vec<&Fact> = cells
         .filter_map(|cell| match cell {
             Cell::Measured(figures) => figures.disturbed.as_ref(),
             _ => None,
         })
         .collect();
-    let text = |first: &&String| {
-        let cells = if taken.len() == 1 { "1 figure".to_owned() } else { format!("{} figures", taken.len()) };
-        format!("disturbed, {cells}: {first}; stop the other programs and run again")
+    let text = |first: &&Fact| {
+        let figures = plural(taken.len() as u64, "figure");
+        format!("disturbed, {figures}: {}; stop the other programs and run again", sentence::fact(first))
     };
     taken.first().map(text).into_iter().collect()
 }

@@ -50,7 +50,7 @@ impl WatchedRun {
         });
         let dashboard = views.close();
         let mut run = run?;
-        run.result.verdict = Some(judge(&run.result));
+        judge(&mut run.result);
         Ok((run, dashboard))
     }
 }
@@ -104,7 +104,7 @@ impl Views {
     /// Shows what is complete, with the verdict on it.
     pub fn update(&self, progress: &Progress, so_far: &SoFar<'_>) {
         let mut result = so_far.result();
-        result.verdict = Some(judge(&result));
+        judge(&mut result);
         let result = Arc::new(result);
         self.screen.iter().for_each(|screen| screen.update(progress, &result));
         self.dashboard.iter().for_each(|dashboard| dashboard.update(progress, &result));

@@ -2,12 +2,11 @@
 //! waits.
 
 use crate::assignment::Assignment;
-use crate::compare::outcome::Conclusion;
+use crate::compare::conclusion::{ComparisonAdvice, ComparisonFact, ComparisonHeadline, Conclusion, Work};
 use crate::compare::row::Row;
 use crate::invocation::Flag;
 use crate::turns::Ratio;
 use std::ops::RangeInclusive;
-use torr_gauge::numbers::{per_second, percent, plural, seconds};
 
 /// The share of the best throughput from which a number of workers is about as good.
 pub const ENOUGH: f64 = 0.97;
@@ -45,14 +44,6 @@ pub struct Advised<'a> {
     pub alone: Option<f64>,
 }
 
-/// The kind of work of a worker.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Work {
-    Computes,
-    Waits,
-    Unknown,
-}
-
 impl Advised<'_> {
     /// Returns the recommended number of workers, if one can be recommended.
     pub fn recommended(&self) -> Option<usize> {
@@ -79,126 +70,64 @@ impl Advised<'_> {
         if is_bounded { (4 * used).min(self.assignment.max_connections) } else { 4 * used }
     }
 
+    /// Returns the conclusion of the comparison.
     pub fn conclude(&self) -> Conclusion {
-        let (chosen, rows) = (self.counts[self.chosen], self.rows);
-        let workers = plural(chosen as u64, "worker");
+        let (workers, rows, best) = (self.counts[self.chosen], self.rows, &self.rows[self.best]);
+        let connections = self.assignment.plan.connections;
         let (all_same, still_grows) = (self.chosen == 0, self.still_grows());
-        let connections = plural(self.assignment.plan.connections as u64, "connection");
         let binds = self.binds(self.chosen);
-        let summary = match all_same {
-            _ if rows[self.best].mostly_fails() => {
-                format!("Nothing can be said of the number of workers: {}.", rows[self.best].failure_text())
-            }
-            _ if self.binds(0) => format!(
-                "The {connections} limit the throughput, not the workers: already with {} no request waits for one, so this says \
-                 nothing of how many a heavier load needs.",
-                plural(self.counts[0] as u64, "worker")
-            ),
-            _ if binds => format!(
-                "{workers} are as many as {connections} can keep at work: whether more workers bring more is unknown with so few \
-                 connections."
-            ),
-            true => format!("{workers} is enough: more bring less than 3%."),
-            false if still_grows => {
-                format!("{workers} give the most of all numbers tried, and there may be more to gain with more.")
-            }
-            false => format!("{workers}: the fewest that come within 3% of the most that any number gives."),
+        let headline = match all_same {
+            _ if best.mostly_fails() => ComparisonHeadline::WorkersUnknown { failing: best.failing() },
+            _ if self.binds(0) => ComparisonHeadline::ConnectionsLimit { connections, workers: self.counts[0] },
+            _ if binds => ComparisonHeadline::ConnectionsBusy { connections, workers },
+            true => ComparisonHeadline::OneCountEnough { workers },
+            false if still_grows => ComparisonHeadline::StillGrowing { workers },
+            false => ComparisonHeadline::FewestEnough { workers },
         };
-        let (at, best) = (&rows[self.chosen], &rows[self.best]);
-        let at_work = self.at_work(self.chosen).zip(self.alone).filter(|_| binds).map(|(share, alone)| {
-            format!(
-                "that is {} of what {connections} reach if no request waits for another: one on its own takes {}",
-                percent(share.min(1.0)),
-                seconds(alone)
-            )
-        });
         let because = [
-            Some(format!("{workers}: {}", per_second(at.rps))),
-            at_work,
-            self.fewer.map(|ratio| {
-                let fewer = plural(self.counts[self.chosen - 1] as u64, "worker");
-                match ratio.is_one() {
-                    true => {
-                        format!(
-                            "with {fewer} it may be as much: that is {} of it, which may be chance",
-                            ratio.in_words()
-                        )
-                    }
-                    false => format!("that is {} as much as with {fewer}", ratio.in_words()),
-                }
+            Some(ComparisonFact::WorkersThroughput { workers, rps: rows[self.chosen].rps }),
+            self.at_work(self.chosen).zip(self.alone).filter(|_| binds).map(|(share, alone_s)| {
+                ComparisonFact::BusyConnections { share: share.min(1.0), connections, alone_s }
             }),
-            (self.best != self.chosen).then(|| {
-                let most = plural(self.counts[self.best] as u64, "worker");
-                format!("the most is {} with {most}, {} as much", per_second(best.rps), self.gain.in_words())
+            self.fewer.map(|ratio| ComparisonFact::FewerWorkers { workers: self.counts[self.chosen - 1], ratio }),
+            (self.best != self.chosen).then(|| ComparisonFact::MostThroughput {
+                workers: self.counts[self.best],
+                rps: best.rps,
+                ratio: self.gain,
             }),
             (!self.binds(0)).then(|| self.rule()),
         ];
         let says_something = self.recommended().is_some();
-        let few = self.assignment.plan.connections < self.counts.last().copied().unwrap_or(1);
+        let few = connections < self.counts.last().copied().unwrap_or(1);
+        let more = Some(self.more_connections()).filter(|more| *more > connections);
         let advice = [
-            says_something.then(|| format!("start it with {workers}: {chosen} in place of '{{n}}'")),
-            binds.then(|| match self.more_connections() {
-                more if more > self.assignment.plan.connections => format!("press with more connections: -c {more}"),
-                _ => "press with more connections: raise -c and --max-connections".to_owned(),
-            }),
-            self.fewer.filter(Ratio::is_vague).map(|_| {
-                "throughput varies too much to be sure: give a longer --budget, on a machine where nothing else runs".into()
-            }),
-            (still_grows && !binds && says_something).then(|| "it still grows with the largest number tried: try more with --counts".to_owned()),
-            (few && !binds).then(|| {
-                format!(
-                    "only {} pressed it: give more with -c than there are workers",
-                    plural(self.assignment.plan.connections as u64, "connection")
-                )
-            }),
-            (all_same && !binds).then(|| "if that is less than it should give, 'torr doctor' names what limits it".to_owned()),
+            says_something.then_some(ComparisonAdvice::StartWith { workers }),
+            binds.then_some(ComparisonAdvice::MoreConnections { connections: more }),
+            self.fewer.filter(Ratio::is_vague).map(|_| ComparisonAdvice::LongerBudget),
+            (still_grows && !binds && says_something).then_some(ComparisonAdvice::MoreCounts),
+            (few && !binds).then_some(ComparisonAdvice::MoreConnectionsThanWorkers { connections }),
+            (all_same && !binds).then_some(ComparisonAdvice::Diagnose),
         ];
         Conclusion {
-            summary,
+            headline,
             because: because.into_iter().flatten().chain(rows.iter().flat_map(Row::doubts)).collect(),
             advice: advice.into_iter().flatten().collect(),
             verify: Some(self.verify()),
-            ..Conclusion::default()
         }
     }
 
-    /// Returns the rule of thumb, and whether the measurement agrees.
-    fn rule(&self) -> String {
-        let (cores, chosen) = (self.cores, self.counts[self.chosen]);
-        let (from, to) = (FOR_WAITING.start() * cores, FOR_WAITING.end() * cores);
-        let used = self.rows[0].server_cores.map(|used| used / self.counts[0] as f64);
-        let work = match used {
-            Some(used) if used >= COMPUTES => Work::Computes,
-            Some(used) if used <= WAITS => Work::Waits,
-            _ => Work::Unknown,
+    /// Returns the rule of thumb beside the measured number of workers.
+    fn rule(&self) -> ComparisonFact {
+        let least = self.counts[0];
+        let worker_cores = self.rows[0].server_cores.map(|used| used / least as f64);
+        let work = match worker_cores {
+            Some(used) if used >= COMPUTES => Some(Work::Computes),
+            Some(used) if used <= WAITS => Some(Work::Waits),
+            _ => None,
         };
-        let agrees = |fits: bool| if fits { "and the curve agrees" } else { "but the curve does not agree" };
-        let seen = used.map_or(String::new(), |used| {
-            format!("with {} a worker used {used:.2} CPUs: ", plural(self.counts[0] as u64, "worker"))
-        });
-        match work {
-            Work::Computes => format!(
-                "{seen}the work computes, for which the rule is one worker per core, {cores} here, {}",
-                agrees(chosen <= cores)
-            ),
-            Work::Waits if chosen < from && self.chosen == 0 => format!(
-                "{seen}the work waits, for which the rule is 3 to 8 times the cores, {from} to {to} here, but here waiting \
-                 holds no worker: it may be asynchronous"
-            ),
-            Work::Waits => format!(
-                "{seen}the work waits, for which the rule is 3 to 8 times the cores, {from} to {to} here, {}",
-                agrees((from..=to).contains(&chosen))
-            ),
-            Work::Unknown => format!(
-                "{seen}the rule is one worker per core ({cores} here) for work that computes, 3 to 8 times the cores ({from} \
-                 to {to}) for work that waits: {}",
-                match chosen {
-                    n if n <= cores => "the curve is that of work that computes",
-                    n if n < from => "the curve is between both",
-                    _ => "the curve is that of work that waits",
-                }
-            ),
-        }
+        let (cores, chosen) = (self.cores, self.counts[self.chosen]);
+        let waiting = (FOR_WAITING.start() * cores, FOR_WAITING.end() * cores);
+        ComparisonFact::RuleOfThumb { work, worker_cores, least, cores, waiting, chosen }
     }
 
     fn still_grows(&self) -> bool {
@@ -275,9 +204,8 @@ mod tests {
         // 8 connections reach 400 requests/s at most.
         let (found, workers) = concluded(&[(1, 370.0), (2, 395.0), (4, 390.0)], 8);
         assert_eq!(workers, None);
-        assert!(found.summary.starts_with("The 8 connections limit the throughput, not the workers"), "{found:?}");
-        let advice = found.advice.join("\n");
-        assert!(advice.contains("-c 32") && !advice.contains("start it with"), "{found:?}");
+        assert_eq!(found.headline, ComparisonHeadline::ConnectionsLimit { connections: 8, workers: 1 });
+        assert_eq!(found.advice, [ComparisonAdvice::MoreConnections { connections: Some(32) }]);
         let verify = found.verify.expect("there is one");
         assert!(verify.contains("--counts '1,2,4'") && verify.contains("-c 32"), "{verify}");
     }
@@ -286,15 +214,15 @@ mod tests {
     fn workers_that_all_connections_keep_busy_show_nothing_of_more_workers() {
         let (found, workers) = concluded(&[(1, 50.0), (8, 395.0)], 8);
         assert_eq!(workers, Some(8));
-        assert!(found.summary.contains("8 workers are as many as 8 connections can keep at work"), "{found:?}");
-        assert!(!found.advice.join("\n").contains("try more with --counts"), "{found:?}");
+        assert_eq!(found.headline, ComparisonHeadline::ConnectionsBusy { connections: 8, workers: 8 });
+        assert!(!found.advice.contains(&ComparisonAdvice::MoreCounts), "{found:?}");
     }
 
     #[test]
     fn workers_that_bind_are_recommended() {
         let (found, workers) = concluded(&[(1, 50.0), (4, 200.0), (8, 201.0)], 100);
-        assert_eq!((workers, found.summary.starts_with("4 workers")), (Some(4), true), "{found:?}");
-        assert!(found.advice.join("\n").contains("start it with 4 workers: 4 in place of '{n}'"), "{found:?}");
+        assert_eq!((workers, &found.headline), (Some(4), &ComparisonHeadline::FewestEnough { workers: 4 }));
+        assert!(found.advice.contains(&ComparisonAdvice::StartWith { workers: 4 }), "{found:?}");
         let verify = found.verify.expect("there is one");
         assert_eq!(
             verify,

@@ -1,5 +1,6 @@
 //! A comparison as text: what follows from it, then the table.
 
+use super::written::WrittenComparison;
 use crate::output;
 use std::fmt::Write;
 use torr_doctor::Ratio;
@@ -9,9 +10,8 @@ use torr_report::style::{BAD, FAINT, GOOD, STRONG, paint};
 use torr_report::table;
 
 /// All that is shown.
-pub fn text(comparison: &Comparison) -> String {
+pub fn text(WrittenComparison { comparison, conclusion }: &WrittenComparison) -> String {
     let mut out = format!("{}  {}\n\n", paint(STRONG, &comparison.target), paint(FAINT, how(comparison)));
-    let conclusion = &comparison.conclusion;
     let _ = writeln!(out, "  {}       {}", paint(STRONG, "result"), conclusion.summary);
     let mut line = |name: String, what: &str| {
         let _ = writeln!(out, "  {:<12} {name} {what}", "");
