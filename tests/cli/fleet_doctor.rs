@@ -1,7 +1,7 @@
 //! `torr doctor` by the agents of a fleet.
 
 use crate::fleet::Target;
-use serde_json::Value;
+use serde_json::{Value, json};
 use torr_test_support::nats::NatsServer;
 use torr_test_support::program::{Running, torr, torr_command};
 use torr_test_support::result::count;
@@ -24,13 +24,13 @@ fn a_service_is_examined_by_the_agents_of_a_fleet() {
     let trail = found["trail"].as_array().expect("it is a list");
     let agents_of = |run: &Value| run["run"]["fleet"]["agents"].as_array().map_or(0, Vec::len);
     for run in trail {
-        let is_beside = run["experiment"].as_str().is_some_and(|name| name.contains("beside them"));
+        let is_beside = run["id"].get("beside").is_some();
         let most = if is_beside { 1 } else { count(run, "/run/plan/connections").min(2) };
         assert_eq!(agents_of(run) as u64, most, "{run:#}");
     }
-    let names: Vec<_> = trail.iter().filter_map(|run| run["experiment"].as_str()).collect();
-    assert!(names.contains(&"4 connections") && names.contains(&"a path that does not exist"), "{names:?}");
-    assert!(!names.iter().any(|name| name.contains("without a Host")), "no command line names it: {names:?}");
+    let ids: Vec<_> = trail.iter().map(|run| &run["id"]).collect();
+    assert!(ids.contains(&&json!("full")) && ids.contains(&&json!({"cheap": "absent-path"})), "{ids:?}");
+    assert!(!ids.contains(&&json!({"cheap": "without-host"})), "no command line names it: {ids:?}");
     let counted: u64 = trail.iter().map(|run| count(run, "/run/requests")).sum();
     assert!((1..=target.responses()).contains(&counted), "{counted}: {found:#}");
     agents.iter().for_each(|agent| drop(agent.says_times(": ended", 2)));

@@ -6,11 +6,11 @@
 
 use crate::evidence::{Acks, Evidence};
 use crate::experiment::{Experiment, Length, Step, Warmup};
-use crate::experiment_id::ExperimentId;
 use crate::observation::Observation;
 use crate::survey;
 use crate::thresholds::{ACK_DELAYED, ACK_DELAYS_S, ACKED_FASTER, ACKS_HELD_BACK, DELAYS_GONE, FELL_BY_DELAY};
 use crate::witnesses::acks_held_back;
+use torr_gauge::verdict::ExperimentId;
 
 /// Looks whether single requests are answered sooner if acknowledgements are not held back. Under load, queues may happen to take
 /// as long as a delay.

@@ -4,7 +4,6 @@ use crate::agents::Agents;
 use crate::assignment::Assignment;
 use crate::driver::{self, CutShort, Outcome};
 use crate::evidence::Evidence;
-use crate::experiment_id::ExperimentId;
 use crate::figures::Figures;
 use crate::halt::Halt;
 use crate::keep_alive::{self, KeepAlive};
@@ -16,7 +15,7 @@ use crate::setting::Setting;
 use crate::witnesses::other_programs;
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
-use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
+use torr_gauge::verdict::{Advice, ExperimentId, ExperimentLabel, Fact, Finding, Headline};
 use torr_gauge::{Confidence, Factor, redact};
 use torr_press::Plan;
 
@@ -54,7 +53,8 @@ pub struct Diagnosis {
     /// The experiments in which not one connection came about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreached: Vec<ExperimentId>,
-    /// All experiments in their order.
+    /// All experiments in their order. JSON has them with names and questions, which the program adds.
+    #[serde(skip)]
     pub trail: Vec<Observation>,
 }
 
@@ -174,13 +174,13 @@ fn unknown(evidence: &Evidence, cut_short: Option<CutShort>) -> Finding {
 
 /// Returns which experiments were made.
 fn made(evidence: &Evidence) -> Fact {
-    let mut names: Vec<String> = Vec::new();
-    for observation in evidence.observations() {
-        if !names.contains(&observation.experiment) {
-            names.push(observation.experiment.clone());
+    let mut made: Vec<ExperimentLabel> = Vec::new();
+    for label in evidence.observations().iter().map(Observation::label) {
+        if !made.contains(&label) {
+            made.push(label);
         }
     }
-    Fact::Experiments { names }
+    Fact::Experiments { made }
 }
 
 /// Returns observations that are not the limit.

@@ -20,7 +20,7 @@ use crate::thresholds::{
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use torr_gauge::FailureKind;
-use torr_gauge::verdict::{Fact, Finding};
+use torr_gauge::verdict::{ExperimentId, ExperimentLabel, Fact, Finding};
 use torr_press::RunError;
 
 /// The shortest experiment.
@@ -163,10 +163,10 @@ impl Driver<'_> {
     fn run(&mut self, experiment: &Experiment) -> Result<(), Halt> {
         let planned = self.within_budget(self.order(experiment, self.evidence.setting.max_rate))?;
         if let Some(rest) = experiment.rest {
-            self.begin("a pause", experiment.id.why())?;
+            self.begin(&ExperimentLabel { id: ExperimentId::Pause, ..experiment.label() })?;
             self.runner.rest(rest)?;
         }
-        self.begin(&experiment.name(), experiment.id.why())?;
+        self.begin(&experiment.label())?;
         let outcome = self.runner.run(&planned);
         if let Err(Halt::Run(RunError::Unreachable { .. })) = outcome {
             self.evidence.add_unreached(experiment);
@@ -198,7 +198,7 @@ impl Driver<'_> {
         let part = |share: f64| self.evidence.setting.max_rate.map(|rate| rate * share);
         let order = self.within_budget(self.order(load, part(RATE_PARTS[0])))?;
         let light = Order { experiment: light, max_rate: part(RATE_PARTS[1]), ..order };
-        self.begin(&load.name(), load.id.why())?;
+        self.begin(&load.label())?;
         match self.runner.run_beside(&order, &light) {
             Ok([full, beside]) => {
                 self.add(beside)?;
@@ -224,10 +224,10 @@ impl Driver<'_> {
         self.carry_out(Ask::Run { experiment, must_connect: false })
     }
 
-    fn begin(&mut self, experiment: &str, why: &str) -> Result<(), Halt> {
+    fn begin(&mut self, label: &ExperimentLabel) -> Result<(), Halt> {
         self.go_on()?;
         let spent = self.spent();
-        (self.tell)(ExperimentStart { experiment, why, spent });
+        (self.tell)(ExperimentStart { label, spent });
         Ok(())
     }
 

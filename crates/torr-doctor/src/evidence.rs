@@ -2,12 +2,12 @@
 
 use crate::contrast::Contrast;
 use crate::experiment::{Ask, Experiment};
-use crate::experiment_id::ExperimentId;
 use crate::figures::Figures;
 use crate::gain::Bounds;
 use crate::observation::Observation;
 use crate::setting::Setting;
 use std::rc::Rc;
+use torr_gauge::verdict::ExperimentId;
 
 /// The effect of acknowledgements that are sent at once.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,7 +82,7 @@ impl Evidence {
 
     /// Returns where in the order of observations the last one of an experiment stands.
     pub fn position(&self, id: ExperimentId) -> Option<usize> {
-        self.observations.iter().rposition(|observation| observation.id == Some(id))
+        self.observations.iter().rposition(|observation| observation.id == id)
     }
 
     /// Returns the last observation of an experiment.
@@ -143,7 +143,7 @@ impl Evidence {
     /// Returns the ratio over all pairs of two experiments so far, of which there is at least one.
     pub fn pairs(&self, a: &Experiment, b: &Experiment) -> Contrast {
         let rates = |way: &Experiment| -> Vec<f64> {
-            let of_way = self.observations.iter().filter(|seen| seen.id == Some(way.id));
+            let of_way = self.observations.iter().filter(|seen| seen.id == way.id);
             of_way.map(Observation::good_rps).collect()
         };
         Contrast::over(&rates(a).into_iter().zip(rates(b)).collect::<Vec<_>>())

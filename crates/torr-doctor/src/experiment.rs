@@ -1,10 +1,8 @@
 //! Experiments as values, which rules request, without a socket or a clock.
 
-use crate::experiment_id::ExperimentId;
 use std::net::SocketAddr;
 use std::time::Duration;
-use torr_gauge::numbers::{per_second, plural};
-use torr_gauge::verdict::{CheapRequest, Finding, KeepAliveCondition};
+use torr_gauge::verdict::{ExperimentId, ExperimentLabel, Finding};
 
 /// An experiment.
 #[derive(Debug, Clone, PartialEq)]
@@ -132,63 +130,8 @@ impl Experiment {
         self
     }
 
-    /// Returns the name of the experiment, for progress and the trail.
-    pub fn name(&self) -> String {
-        use ExperimentId as Id;
-        let load = &self.load;
-        let connections = plural(load.connections as u64, "connection");
-        match self.id {
-            Id::Rung(_) | Id::Full | Id::FullUndisturbed | Id::FullSpread | Id::Double | Id::DoubleConnected => {
-                return connections;
-            }
-            Id::Beside(request) => return format!("{connections} and beside them {}", cheap(request)),
-            Id::LightLoad(request) => return format!("the light load: {}", cheap(request)),
-            Id::FewerPorts => return format!("{connections}, kept alive"),
-            Id::Offered | Id::OfferedTwice | Id::Gentle => {
-                return format!("an offered rate of {}", per_second(load.rate.unwrap_or(0.0)));
-            }
-            Id::Threads(threads) => return plural(threads as u64, "thread"),
-            Id::Agents(agents) => return plural(agents as u64, "agent"),
-            Id::Upstream(address) => return format!("three requests to {address}"),
-            Id::Direct => {
-                let addresses: Vec<_> = load.direct.iter().map(SocketAddr::to_string).collect();
-                return format!("directly to {}", addresses.join(", "));
-            }
-            Id::Cheap(request) => cheap(request),
-            Id::KeptIf(condition) | Id::WithCondition(condition) => match condition {
-                KeepAliveCondition::AcceptsGzip => "if the client accepts gzip",
-                KeepAliveCondition::ConnectionField => "if the request has 'Connection: keep-alive'",
-                KeepAliveCondition::Uncompressed => "if the client accepts no compression",
-                KeepAliveCondition::Http10 => "HTTP/1.0 with keep-alive",
-            },
-            Id::Alone | Id::AloneAcked => "one request at a time",
-            Id::AloneLonger | Id::AloneAckedLonger => "one request at a time, longer",
-            Id::Null => "a service that does nothing",
-            Id::NullConnecting => "a service that does nothing, a connection for each request",
-            Id::AckedAsUsual => "acknowledging as usual",
-            Id::AckedAtOnce => "acknowledging at once",
-            Id::LoadAckedAsUsual => "your load, acknowledged as usual",
-            Id::LoadAckedAtOnce => "your load, acknowledged at once",
-            Id::Idle => "an idle connection",
-            Id::EachConnects => "a connection for each request",
-            Id::KeptAlive => "connections kept alive",
-            Id::AsRequested => "as your requests are",
-            Id::KeepAliveOffered => "keep-alive offered",
-            Id::KeepAliveNotOffered => "keep-alive not offered",
-            Id::FewConnections => "as few connections as saturate the service",
-            Id::ConnectForHeads | Id::HeadsOnly => "header sections only",
-            Id::WholeResponses => "whole responses",
-            Id::TwoAddresses => "your load from two addresses",
-            Id::AfterPause => "your load after a pause",
-            Id::ThroughProxy => "through the proxy",
-        }
-        .to_owned()
-    }
-}
-
-fn cheap(request: CheapRequest) -> &'static str {
-    match request {
-        CheapRequest::AbsentPath => "a path that does not exist",
-        CheapRequest::WithoutHost => "a request without a Host",
+    /// Returns what the name of the experiment consists of.
+    pub fn label(&self) -> ExperimentLabel {
+        ExperimentLabel { id: self.id, connections: self.load.connections, rate: self.load.rate, variant: None }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 use thiserror::Error;
+use torr_gauge::verdict::ExperimentId;
 use torr_press::request::RequestError;
 use torr_press::{RunError, TargetError};
 
@@ -24,7 +25,7 @@ pub enum Halt {
     #[error(transparent)]
     Target(#[from] TargetError),
     /// The budget is too small for a comparison.
-    #[error("a budget of {given:?} is too short to measure {ways} ways in turns: give at least {least:?}")]
+    #[error("a budget of {given:?} is too short to measure {ways} variants in turns; use at least {least:?}")]
     Budget {
         /// The given budget.
         given: Duration,
@@ -37,13 +38,8 @@ pub enum Halt {
     #[error("{0}")]
     Command(String),
     /// A recording has no observation of this experiment.
-    #[error("'{experiment}' ({why}) was not recorded")]
-    NotRecorded {
-        /// The experiment's name.
-        experiment: String,
-        /// The experiment's reason.
-        why: &'static str,
-    },
+    #[error("the recording has no experiment {0:?}")]
+    NotRecorded(ExperimentId),
     /// The agents of a fleet failed.
     #[error("{0}")]
     Agents(String),

@@ -3,12 +3,11 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::{Experiment, Length, Request, Step};
-use crate::experiment_id::ExperimentId;
 use crate::observation::Observation;
 use crate::thresholds::KEPT_ALIVE;
 use serde::Serialize;
 use std::time::Duration;
-use torr_gauge::verdict::{Fact, KeepAliveCondition};
+use torr_gauge::verdict::{ExperimentId, Fact, KeepAliveCondition};
 
 /// Requests of a trial; kept alive they need one connection.
 const REQUESTS: u64 = 6;

@@ -5,7 +5,7 @@
 
 mod ask;
 mod disturbance;
-mod failure;
+mod facts;
 mod found;
 mod ladder;
 mod outcome;
@@ -25,11 +25,10 @@ mod usl;
 
 pub use ask::{Ask, Bench, Load, Purpose};
 pub use disturbance::Disturbance;
-pub use failure::{GeneratorFault, StepFailure};
 pub use found::Spread;
 pub use ladder::Rung;
-pub use outcome::{Connections, Outcome, ResultKind, SCHEMA, Sustained};
-pub use overload::{ABOVE, Course, Overload};
+pub use outcome::{Connections, Outcome, SCHEMA, Sustained};
+pub use overload::{ABOVE, Overload};
 pub use press::{Press, RunStep};
 pub use reading::Reading;
 pub use settings::Settings;
@@ -38,6 +37,7 @@ pub use taken::Taken;
 pub use usl::{Fit, fit};
 
 use found::{Concluded, Found};
+use torr_gauge::verdict::LimitKind;
 use torr_press::RunError;
 use trials::Trials;
 
@@ -126,14 +126,14 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
 }
 
 /// Returns the kind of the result.
-fn result_kind(found: &Concluded, rungs: &[Rung], settings: &Settings, interrupted: bool) -> ResultKind {
+fn result_kind(found: &Concluded, rungs: &[Rung], settings: &Settings, interrupted: bool) -> LimitKind {
     let Some(kept) = &found.kept else {
         let never = found.failed.as_ref().is_some_and(search::is_least) && !interrupted;
-        return if never { ResultKind::Never } else { ResultKind::Unknown };
+        return if never { LimitKind::Never } else { LimitKind::Unknown };
     };
     let Some(failed) = &found.failed else {
         let is_most = kept.rate().zip(settings.max_rate).is_some_and(|(kept, most)| kept >= most);
-        return if is_most { ResultKind::AtLeastMaxRate } else { ResultKind::AtLeastTime };
+        return if is_most { LimitKind::AtLeastMaxRate } else { LimitKind::AtLeastTime };
     };
     let all_connections = failed.connections >= settings.max_connections as u64;
     let climbed = rungs.last().filter(|rung| rung.connections == settings.max_connections);
@@ -141,12 +141,12 @@ fn result_kind(found: &Concluded, rungs: &[Rung], settings: &Settings, interrupt
     let wanting = failed.rate().zip(climbed).is_some_and(|(rate, rung)| rate >= WANTING * rung.good_per_s);
     let apart = failed.rate().zip(kept.rate()).is_some_and(|(failed, kept)| failed / kept > LIMIT_RATIO);
     if failed.generator.is_some() {
-        ResultKind::AtLeastGenerator
+        LimitKind::AtLeastGenerator
     } else if all_connections && wanting && ladder::still_grows(rungs) {
-        ResultKind::AtLeastConnections
+        LimitKind::AtLeastConnections
     } else if apart {
-        ResultKind::AtLeastTime
+        LimitKind::AtLeastTime
     } else {
-        ResultKind::Limit
+        LimitKind::Limit
     }
 }

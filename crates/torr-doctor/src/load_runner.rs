@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use torr_gauge::collector::Measurement;
+use torr_gauge::verdict::{ExperimentId, ExperimentLabel};
 use torr_press::request::Options;
 use torr_press::{Pace, Plan};
 use torr_signals::{QuotaUse, Signals, own_quota};
@@ -108,12 +109,12 @@ impl<'l> LoadRunner<'l> {
         Ok(Plan { target, work: request.into(), keep_alive: options.keep_alive, ..self.plan() })
     }
 
-    /// Makes an experiment.
+    /// Makes an experiment with a variant of a comparison.
     ///
     /// # Errors
     /// [`Halt`].
-    pub fn run(&mut self, experiment: &str, why: &str, plan: &Plan) -> Result<&Observation, Halt> {
-        self.run_seen_by(self.observer, experiment, why, plan)
+    pub fn run(&mut self, id: ExperimentId, variant: &str, plan: &Plan) -> Result<&Observation, Halt> {
+        self.run_seen_by(self.observer, id, variant, plan)
     }
 
     /// Makes an experiment with another server, which `observer` observes.
@@ -123,14 +124,14 @@ impl<'l> LoadRunner<'l> {
     pub fn run_seen_by(
         &mut self,
         observer: Option<&dyn Observer>,
-        experiment: &str,
-        why: &str,
+        id: ExperimentId,
+        variant: &str,
         plan: &Plan,
     ) -> Result<&Observation, Halt> {
-        self.begin(experiment, why)?;
+        self.begin(id, variant)?;
         self.let_drain()?;
         let (measured, seen) = self.observed(observer, |stop| torr_press::run(plan, stop, |_| {}));
-        self.keep(experiment, why, measured?, seen)
+        self.keep(id, Some(variant.into()), measured?, seen)
     }
 
     /// Waits until the service should be done with what the experiment before left unanswered.
@@ -162,21 +163,29 @@ impl<'l> LoadRunner<'l> {
     ///
     /// # Errors
     /// [`Halt::Interrupted`].
-    pub(crate) fn begin(&mut self, experiment: &str, why: &str) -> Result<(), Halt> {
+    pub(crate) fn begin(&mut self, id: ExperimentId, variant: &str) -> Result<(), Halt> {
         self.go_on()?;
+        let connections = self.assignment.plan.connections;
+        let label = ExperimentLabel { id, connections, rate: None, variant: Some(variant.into()) };
         let spent = self.elapsed().as_secs_f64() / self.assignment.budget.as_secs_f64();
-        (self.tell)(ExperimentStart { experiment, why, spent });
+        (self.tell)(ExperimentStart { label: &label, spent });
         Ok(())
     }
 
-    fn keep(&mut self, experiment: &str, why: &str, measured: Measurement, seen: Seen) -> Result<&Observation, Halt> {
+    fn keep(
+        &mut self,
+        id: ExperimentId,
+        variant: Option<String>,
+        measured: Measurement,
+        seen: Seen,
+    ) -> Result<&Observation, Halt> {
         self.go_on()?;
         let run = &measured.result;
         // Each connection may have left a request that the service still works on. A request has ended that failed before its
         // time was up.
         let failed = run.errors.unanswered().saturating_sub(run.errors.timeout) as f64 / run.duration_s.max(1e-3);
         self.drain = Duration::from_secs_f64(run.plan.connections as f64 / (run.rps + failed).max(1.0));
-        self.trail.push(Observation::new(experiment, why, measured, seen));
+        self.trail.push(Observation::new(id, variant, measured, seen));
         Ok(self.trail.last().expect("it was just kept"))
     }
 

@@ -1,22 +1,20 @@
 //! The observation of an experiment.
 
-use crate::experiment_id::ExperimentId;
 use crate::thresholds::LOADS_APART;
 use crate::times::Times;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 use torr_gauge::collector::Measurement;
+use torr_gauge::verdict::{ExperimentId, ExperimentLabel};
 use torr_gauge::{RunResult, Sample};
 use torr_signals::{QuotaUse, Signals};
 
 /// An experiment that is about to be made, for the display of progress.
 #[derive(Debug, Clone, Copy)]
 pub struct ExperimentStart<'s> {
-    /// The experiment's name.
-    pub experiment: &'s str,
-    /// The experiment's reason.
-    pub why: &'s str,
+    /// The experiment.
+    pub label: &'s ExperimentLabel,
     /// The part of the budget that is spent, 0 to 1.
     pub spent: f64,
 }
@@ -33,13 +31,11 @@ pub struct Seen {
 /// An experiment and its observation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Observation {
-    /// The identity of an experiment of a diagnosis. `None` in a comparison.
+    /// The identity of the experiment.
+    pub id: ExperimentId,
+    /// The variant of a comparison. `None` in a diagnosis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<ExperimentId>,
-    /// The experiment's name.
-    pub experiment: String,
-    /// The experiment's reason.
-    pub why: String,
+    pub variant: Option<String>,
     /// The result of the run.
     pub run: RunResult,
     /// The signals of the server's machine.
@@ -60,14 +56,13 @@ pub struct Observation {
 
 impl Observation {
     /// Returns the observation of a measured experiment.
-    pub fn new(experiment: &str, why: &str, measured: Measurement, seen: Seen) -> Self {
+    pub fn new(id: ExperimentId, variant: Option<String>, measured: Measurement, seen: Seen) -> Self {
         let Measurement { mut result, total, .. } = measured;
         // A diagnosis has dozens of runs, whose samples would be most of its JSON.
         result.latency_histogram = Default::default();
         Self {
-            id: None,
-            experiment: experiment.into(),
-            why: why.into(),
+            id,
+            variant,
             times: Times::of(&result, &total),
             run: result,
             signals: seen.server,
@@ -75,6 +70,13 @@ impl Observation {
             ended_s: 0.0,
             sample: Arc::new(total),
         }
+    }
+
+    /// Returns what the name of the experiment consists of.
+    pub fn label(&self) -> ExperimentLabel {
+        let plan = &self.run.plan;
+        let (connections, rate) = (plan.connections, plan.rate);
+        ExperimentLabel { id: self.id, connections, rate, variant: self.variant.clone() }
     }
 
     /// Returns the good responses per second, those that were not refusals.
@@ -173,9 +175,8 @@ mod tests {
         });
         let signals = json!({"seconds": 1.0, "network": {"active_opens": opened + 1}});
         Observation {
-            id: None,
-            experiment: String::new(),
-            why: String::new(),
+            id: ExperimentId::Full,
+            variant: None,
             run: serde_json::from_value(run).expect("it has the schema's form"),
             signals: Some(serde_json::from_value(signals).expect("it has the schema's form")),
             own_quota: None,

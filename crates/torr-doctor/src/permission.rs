@@ -24,8 +24,8 @@ fn is_ours_v6(address: Ipv6Addr) -> bool {
 /// Why `command` leaves an address alone unless its user vouches for it, in one line.
 pub fn refusal(address: IpAddr, command: &str) -> String {
     format!(
-        "{address} is neither loopback nor private, and '{command}' presses services until they fail: if this one is \
-         yours to press, add --i-own-this"
+        "{address} is a public address, and '{command}' may overload it; if you are responsible for this service, add \
+         --i-own-this"
     )
 }
 

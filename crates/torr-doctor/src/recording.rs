@@ -8,7 +8,6 @@
 use crate::diagnosis::Diagnosis;
 use crate::driver;
 use crate::experiment::Experiment;
-use crate::experiment_id::ExperimentId;
 use crate::halt::Halt;
 use crate::observation::Observation;
 use crate::runner::{ExperimentRunner, Order};
@@ -24,6 +23,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::result::Phases;
+use torr_gauge::verdict::ExperimentId;
 use torr_gauge::{Factor, Failure, FailureKind, FailureSide};
 use torr_press::RunError;
 
@@ -124,7 +124,7 @@ struct Replay<'r> {
 impl Replay<'_> {
     /// Takes the first observation of an experiment that has not been taken yet.
     fn take(&mut self, experiment: &Experiment) -> Result<Observation, Halt> {
-        let is_it = |seen: &Observation| seen.id == Some(experiment.id);
+        let is_it = |seen: &Observation| seen.id == experiment.id;
         if let Some(at) = self.left.iter().position(is_it) {
             let observation = self.left.remove(at).expect("its position was just found");
             self.elapsed = self.elapsed.max(Duration::from_secs_f64(observation.ended_s));
@@ -132,10 +132,10 @@ impl Replay<'_> {
         }
         if self.unreached.contains(&experiment.id) {
             // A diagnosis that needs the experiment goes on only where it met no local port.
-            let failure = Failure::new(FailureKind::Ports, FailureSide::Client, "recorded as without a local port");
+            let failure = Failure::new(FailureKind::Ports, FailureSide::Client, "no free local port (recorded)");
             return Err(Halt::Run(RunError::Unreachable { target: "the recorded service".into(), failure }));
         }
-        Err(Halt::NotRecorded { experiment: experiment.name(), why: experiment.id.why() })
+        Err(Halt::NotRecorded(experiment.id))
     }
 }
 

@@ -3,10 +3,10 @@
 use crate::agents::Agents;
 use crate::assignment::Assignment;
 use crate::experiment::{Experiment, Length, Load, Request, Warmup};
-use crate::experiment_id::ExperimentId;
 use crate::invocation::Invocation;
 use crate::thresholds::TIMEOUT_SHARE;
 use serde::{Deserialize, Serialize};
+use torr_gauge::verdict::ExperimentId;
 
 /// The highest rate of a schedule, in requests per second.
 const HIGHEST_RATE: f64 = 1e9;

@@ -187,9 +187,8 @@ impl Simulation {
         let delays = requests * f64::from(u8::from(service.waits_for_acks(order.quick_ack) && !absent));
         let signals = (service.is_seen && !is_light).then(|| signals::of(service, plan, load, duration_s));
         Observation {
-            id: Some(order.experiment.id),
-            experiment: order.experiment.name(),
-            why: order.experiment.id.why().into(),
+            id: order.experiment.id,
+            variant: None,
             run: serde_json::from_value(whole(run)).expect("it has the schema's form"),
             signals,
             own_quota: None,

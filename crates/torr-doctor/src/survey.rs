@@ -3,14 +3,13 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::{Experiment, Length, Request, Step, Warmup};
-use crate::experiment_id::ExperimentId as Id;
 use crate::figures::{Beside, Cheap, Figures};
 use crate::ladder::{Ladder, Rung, rungs};
 use crate::observation::Observation;
 use crate::spread;
 use crate::thresholds::{CHEAP, FLAT_LADDER, MOST_CONNECTED, RUN_DISTURBED};
 use std::time::Duration;
-use torr_gauge::verdict::CheapRequest;
+use torr_gauge::verdict::{CheapRequest, ExperimentId as Id};
 use torr_signals::Signals;
 
 /// Pauses between requests that are to meet an idle server, unless those take longer.
@@ -241,7 +240,7 @@ fn with_full(figures: Figures, evidence: &Evidence) -> Figures {
     let Some(at) = full(evidence) else { return figures };
     let seen = &evidence.observations()[at];
     let stretch = seen.signals.as_ref().filter(|_| figures.same_machine).map_or(1.0, Signals::steal_factor);
-    let is_again = seen.id == Some(Id::FullSpread);
+    let is_again = seen.id == Id::FullSpread;
     let idle_workers = if is_again { idle_workers(evidence, at) } else { 0 };
     let uneven = first_full(evidence).filter(|_| is_again && idle_workers == 0);
     Figures {
@@ -258,7 +257,7 @@ fn with_full(figures: Figures, evidence: &Evidence) -> Figures {
 /// Returns the least that any connection took to come about or TCP has seen before the service was loaded: a single one may have met
 /// a busy machine.
 fn round_trip_s(evidence: &Evidence) -> Option<f64> {
-    let gentle = evidence.observations().iter().take_while(|seen| !is_rung(seen) && seen.id != Some(Id::Full));
+    let gentle = evidence.observations().iter().take_while(|seen| !is_rung(seen) && seen.id != Id::Full);
     let seen = gentle.flat_map(|seen| {
         let connect = seen.times.connect.map(|connect| connect.min_us);
         connect.into_iter().chain(seen.run.sockets.and_then(|sockets| sockets.min_rtt_us))
@@ -274,7 +273,7 @@ fn cheapest(evidence: &Evidence) -> Option<Cheap> {
 
 /// Returns whether an observation is of a rung below the user's load.
 fn is_rung(seen: &Observation) -> bool {
-    matches!(seen.id, Some(Id::Rung(_)))
+    matches!(seen.id, Id::Rung(_))
 }
 
 fn ladder(evidence: &Evidence) -> Ladder {

@@ -33,14 +33,3 @@ fn check(recording: &Recording) -> Result<(), String> {
         false => Err(format!("{} of {} experiments were asked for again", found.trail.len(), recording.trail.len())),
     }
 }
-
-#[test]
-fn a_diagnosis_as_json_is_a_recording_but_for_its_factor() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings");
-    let recording = Recording::read(&folder.join("connections-demo-sleep.json.gz")).expect("it is a recording");
-    let found = recording.diagnose().expect("all was recorded");
-    let json = serde_json::to_string(&found).expect("a diagnosis is JSON");
-    let again = Recording::of_json(&json, Factor::Connections).expect("it has a setting and a trail");
-    assert_eq!((again.trail.len(), again.expected), (recording.trail.len(), Factor::Connections));
-    assert_eq!(again.diagnose().expect("all was recorded").finding.factor, Factor::Connections);
-}

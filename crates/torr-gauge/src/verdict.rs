@@ -1,17 +1,21 @@
 //! The verdict of a run or a diagnosis: the finding as data (`finding`), and the verdict with sentences as results hold it.
 
 mod advice;
+mod experiment;
 mod fact;
 mod factor;
 mod finding;
 mod headline;
+mod limit;
 mod promise;
 
 pub use advice::Advice;
-pub use fact::{CheapRequest, Fact, KeepAliveCondition, Speedup, Unit};
+pub use experiment::{CheapRequest, ExperimentId, ExperimentLabel, KeepAliveCondition};
+pub use fact::{Fact, Speedup, Unit};
 pub use factor::{Confidence, Factor};
 pub use finding::Finding;
 pub use headline::{Headline, KeptRate, WorkerCount};
+pub use limit::{Course, LimitKind, OverloadEffect, SearchGoal, StepReason};
 pub use promise::{Change, Promise, UnknownGain};
 pub use torr_signals::ProgramUse;
 

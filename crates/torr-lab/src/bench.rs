@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use torr_doctor::{ExperimentStart, Halt};
+use torr_gauge::verdict::{ExperimentId, ExperimentLabel};
 use torr_gauge::{Latency, Machine};
 use turn::{Lengths, Measured};
 
@@ -141,7 +142,7 @@ impl Bench<'_> {
         let mut limits = Vec::new();
         let mut beside = Duration::ZERO;
         for side in [Side::A, Side::B] {
-            self.announce(side, "how much can it take? warm it up")?;
+            self.announce(side, ExperimentId::VersionLimit)?;
             let begun = Instant::now();
             let (stop, most) = (self.stop, self.settings.max_rate);
             let (run, connections) = self
@@ -174,7 +175,7 @@ impl Bench<'_> {
         let count = ((room as f64 * NOISE.0) as usize).max(NOISE.1);
         (0..count)
             .map(|_| {
-                let [a, b] = [(); 2].map(|()| self.turn(Side::A, "A against A: the noise"));
+                let [a, b] = [(); 2].map(|()| self.turn(Side::A, ExperimentId::SameVersionTurn));
                 Ok(Block { first: Side::A, a: a?.turn, b: b?.turn })
             })
             .collect()
@@ -219,16 +220,15 @@ impl Bench<'_> {
     }
 
     fn block(&mut self) -> Result<Block, Halt> {
-        const WHY: &str = "A and B in random order";
         let first = if self.rng.bool() { Side::A } else { Side::B };
         let (a, b) = match first {
             Side::A => {
-                let a = self.turn(Side::A, WHY)?;
-                (a, self.turn(Side::B, WHY)?)
+                let a = self.turn(Side::A, ExperimentId::VersionsTurn)?;
+                (a, self.turn(Side::B, ExperimentId::VersionsTurn)?)
             }
             Side::B => {
-                let b = self.turn(Side::B, WHY)?;
-                (self.turn(Side::A, WHY)?, b)
+                let b = self.turn(Side::B, ExperimentId::VersionsTurn)?;
+                (self.turn(Side::A, ExperimentId::VersionsTurn)?, b)
             }
         };
         let block = Block { first, a: a.turn, b: b.turn };
@@ -239,19 +239,20 @@ impl Bench<'_> {
         Ok(block)
     }
 
-    fn turn(&mut self, side: Side, why: &str) -> Result<Measured, Halt> {
-        self.announce(side, why)?;
+    fn turn(&mut self, side: Side, id: ExperimentId) -> Result<Measured, Halt> {
+        self.announce(side, id)?;
         let (rate, lengths, most, stop) = (self.rate, self.lengths, self.settings.max_rate, self.stop);
         self.servers.with(side, |server| turn::measure(server, rate, lengths, most, stop))
     }
 
-    fn announce(&mut self, side: Side, why: &str) -> Result<(), Halt> {
+    fn announce(&mut self, side: Side, id: ExperimentId) -> Result<(), Halt> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Halt::Interrupted);
         }
         let spent = self.begun.elapsed().as_secs_f64() / self.settings.budget.as_secs_f64();
-        let experiment = if side == Side::A { "A" } else { "B" };
-        (self.tell)(ExperimentStart { experiment, why, spent });
+        let variant = Some(if side == Side::A { "A" } else { "B" }.to_owned());
+        let label = ExperimentLabel { id, connections: self.connections, rate: None, variant };
+        (self.tell)(ExperimentStart { label: &label, spent });
         Ok(())
     }
 

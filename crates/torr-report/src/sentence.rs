@@ -1,16 +1,21 @@
-//! The sentences of verdicts and of findings about validity: each headline, fact, advice, gain and caution has one, here, for every
-//! output.
+//! The sentences of verdicts, experiments and findings about validity: each headline, fact, advice, gain, question and caution has
+//! one, here, for every output.
 
 mod advice;
 pub mod caution;
+mod experiment;
 mod fact;
 mod gain;
 mod headline;
+mod limit;
+mod search;
 
 pub use advice::advice;
+pub use experiment::{experiment, question};
 pub use fact::fact;
 pub use gain::line as gain_line;
 pub use headline::headline;
+pub use limit::{limit, limit_reason, step};
 
 use torr_gauge::Verdict;
 use torr_gauge::verdict::Finding;

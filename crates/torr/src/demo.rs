@@ -185,7 +185,7 @@ fn diagnose(
     };
     let live = LiveProgress::new(Some(budget), std::io::stderr().is_terminal());
     let tell = &mut |step: ExperimentStart<'_>| {
-        live.begin(step.spent * budget.as_secs_f64(), &format!("diagnosis: {}", step.experiment))
+        live.begin(step.spent * budget.as_secs_f64(), &format!("diagnosis: {}", sentence::experiment(step.label)))
     };
     let found = doctor::examine(&assignment, None, None, stop, tell);
     live.clear();

@@ -33,8 +33,8 @@ use torr_press::Plan;
 use written::WrittenDiagnosis;
 
 /// The experiments that a session does not allow.
-const SESSIONS_VARY: &str = "of a session only connections, rate and pauses are varied: HEAD, compression and other versions are not \
-                             tried, since each would be another request";
+const SESSIONS_VARY: &str = "torr doctor varies only connections, rate and pauses of sessions: it tries no HEAD, compression or other \
+                             HTTP version, since these would change the requests";
 
 /// Examines the service and prints the diagnosis.
 pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {

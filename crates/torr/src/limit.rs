@@ -3,8 +3,6 @@
 mod args;
 mod curve;
 mod render;
-mod sentences;
-mod spread;
 mod verify;
 mod written;
 
@@ -25,11 +23,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::SystemTime;
 use torr_doctor::Request;
-use torr_doctor::limit::{About, Ask, Press, ResultKind, Settings, find};
+use torr_doctor::limit::{About, Ask, Press, Settings, find};
 use torr_gauge::collector::Progress;
+use torr_gauge::verdict::LimitKind;
 use torr_load::{FileSource, FilesByPath};
 use torr_press::{Arrivals, Plan, RunError};
 use torr_report::live::LiveProgress;
+use torr_report::sentence;
 use written::WrittenOutcome;
 
 /// Finds the limit and prints the report.
@@ -68,8 +68,8 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     };
     let live = LiveProgress::new(Some(args.budget), !args.quiet && std::io::stderr().is_terminal());
     let show = |ask: &Ask, begun: std::time::Duration, progress: Option<&Progress>| match progress {
-        Some(progress) => live.within(begun.as_secs_f64(), &ask.why, progress),
-        None => live.begin(begun.as_secs_f64(), &ask.why),
+        Some(progress) => live.within(begun.as_secs_f64(), &sentence::step(ask.why), progress),
+        None => live.begin(begun.as_secs_f64(), &sentence::step(ask.why)),
     };
     let (press, mut lost) = (Press::new(&plan, arrivals, &stop, show), None);
     let outcome = match &steps {
@@ -112,7 +112,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     Ok(match failed {
         _ if outcome.interrupted => exit::interrupted(),
         Some(code) => code,
-        None if outcome.kind == ResultKind::Never => ExitCode::FAILURE,
+        None if outcome.kind == LimitKind::Never => ExitCode::FAILURE,
         None => ExitCode::SUCCESS,
     })
 }

@@ -8,6 +8,7 @@ use crate::observation::{Observation, quantile};
 use crate::observer::Observer;
 use crate::turns::{Ratio, in_turns};
 use std::time::{Duration, Instant};
+use torr_gauge::verdict::ExperimentId;
 use torr_press::Plan;
 
 /// The half width of all intervals, as a factor, below which no more rounds are run.
@@ -79,7 +80,7 @@ impl Turns {
     ///
     /// # Errors
     /// [`Halt`].
-    pub fn of(runner: &mut LoadRunner<'_>, ways: &[Way<'_>], why: &str) -> Result<Self, Halt> {
+    pub fn of(runner: &mut LoadRunner<'_>, ways: &[Way<'_>], id: ExperimentId) -> Result<Self, Halt> {
         let budget = runner.assignment.budget;
         // A budget that is too small is refused before the first run.
         let looks = FIRST_LOOK * ways.len() as u32;
@@ -87,13 +88,13 @@ impl Turns {
         let mut response = NONE;
         for way in ways {
             let plan = Plan { duration: Some(FIRST_LOOK), ..runner.bounded(way.plan.clone()) };
-            response = response.max(usual(runner.run(&way.name, "does the server respond? warm it up", &plan)?));
+            response = response.max(usual(runner.run(ExperimentId::FirstRun, &way.name, &plan)?));
         }
         let schedule = Schedule::within(budget, runner.elapsed().min(looks), ways.len(), NONE, response)?;
         Self::take(runner, ways.len(), schedule, |runner, at| {
             let way = &ways[at];
             let plan = Plan { duration: Some(schedule.length), ..runner.bounded(way.plan.clone()) };
-            runner.run_seen_by(way.observer, &way.name, why, &plan)?;
+            runner.run_seen_by(way.observer, id, &way.name, &plan)?;
             Ok(())
         })
     }

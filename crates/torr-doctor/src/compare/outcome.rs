@@ -53,7 +53,8 @@ pub struct Comparison {
     /// The conclusion. JSON has it with sentences, which the program adds.
     #[serde(skip)]
     pub conclusion: Conclusion,
-    /// All experiments in their order.
+    /// All experiments in their order. JSON has them with names and questions, which the program adds.
+    #[serde(skip)]
     pub trail: Vec<Observation>,
 }
 

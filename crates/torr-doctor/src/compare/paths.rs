@@ -10,6 +10,7 @@ use crate::invocation::Invocation;
 use crate::load_runner::LoadRunner;
 use crate::observation::ExperimentStart;
 use std::sync::atomic::AtomicBool;
+use torr_gauge::verdict::ExperimentId;
 
 /// Compares paths with the first of them. There must be at least two.
 ///
@@ -22,7 +23,7 @@ pub fn paths(
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Comparison, Halt> {
     let mut runner = LoadRunner::open(assignment, None, stop, tell);
-    let turns = Turns::of(&mut runner, ways, "what does this path cost, compared with the others?")?;
+    let turns = Turns::of(&mut runner, ways, ExperimentId::PathsTurn)?;
     let rows = turns.rows(&runner, ways.iter().map(|way| way.name.as_str()));
     let conclusion = conclude(&rows, ways, turns.rounds(), &assignment.again);
     Ok(finish(Kind::Paths, runner, &turns, rows, conclusion))

@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_says_what_would() {
         let error = Schedule::within(seconds(5.0), NONE, 6, NONE, NONE).unwrap_err().to_string();
-        assert_eq!(error, "a budget of 5s is too short to measure 6 ways in turns: give at least 9s");
+        assert_eq!(error, "a budget of 5s is too short to measure 6 variants in turns; use at least 9s");
         assert!(Schedule::within(seconds(9.0), NONE, 6, NONE, NONE).is_ok());
         assert!(Schedule::within(seconds(9.0), NONE, Schedule::most_ways(seconds(9.0), NONE), NONE, NONE).is_ok());
     }

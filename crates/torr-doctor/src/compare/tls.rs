@@ -11,7 +11,7 @@ use crate::load_runner::LoadRunner;
 use crate::observation::ExperimentStart;
 use crate::turns::Ratio;
 use std::sync::atomic::AtomicBool;
-use torr_gauge::verdict::Advice;
+use torr_gauge::verdict::{Advice, ExperimentId};
 use torr_press::Target;
 
 /// Compares transports with the first of them. They must have full and resumed handshakes, each with keep-alive and without.
@@ -26,7 +26,7 @@ pub fn tls(
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Comparison, Halt> {
     let mut runner = LoadRunner::open(assignment, None, stop, tell);
-    let turns = Turns::of(&mut runner, ways, "what do TLS and its handshakes cost?")?;
+    let turns = Turns::of(&mut runner, ways, ExperimentId::TlsTurn)?;
     let mut rows = turns.rows(&runner, ways.iter().map(|way| way.name.as_str()));
     rows.iter_mut().zip(transports).for_each(|(row, transport)| row.transport = Some(*transport));
     let compared = Compared { runner: &runner, turns: &turns, transports, rows: &rows };

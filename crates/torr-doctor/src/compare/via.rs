@@ -12,7 +12,7 @@ use crate::observation::{ExperimentStart, Observation};
 use crate::turns::{Ratio, median};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
-use torr_gauge::verdict::{Advice, Headline};
+use torr_gauge::verdict::{Advice, ExperimentId, Headline};
 use torr_net::Address;
 use torr_signals::PeerUse;
 
@@ -35,7 +35,7 @@ pub fn via(
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Comparison, Halt> {
     let mut runner = LoadRunner::open(assignment, None, stop, tell);
-    let turns = Turns::of(&mut runner, ways, "what does the proxy cost?")?;
+    let turns = Turns::of(&mut runner, ways, ExperimentId::ProxyTurn)?;
     let mut rows = turns.rows(&runner, ways.iter().map(|way| way.name.as_str()));
     let direct: Vec<SocketAddr> = ways[0].plan.addresses.iter().filter_map(Address::tcp).collect();
     look_behind(&mut rows[1], [&turns.observations(&runner, 0), &turns.observations(&runner, 1)], &direct);

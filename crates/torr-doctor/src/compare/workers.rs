@@ -14,6 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use torr_gauge::numbers::plural;
 use torr_gauge::redact;
+use torr_gauge::verdict::ExperimentId;
 use torr_press::Plan;
 
 mod advising;
@@ -66,12 +67,12 @@ pub fn workers(
     let counts = sweep.counts.unwrap_or_else(|| counts(sweep.cores, Schedule::most_ways(left, beside)));
     let schedule = Schedule::within(assignment.budget, runner.elapsed(), counts.len(), beside, response)?;
     let turns = Turns::take(&mut runner, counts.len(), schedule, |runner, at| {
-        let (name, why) = (named(counts[at]), "throughput with this number of workers");
-        runner.begin(&name, "starting the server")?;
+        let name = named(counts[at]);
+        runner.begin(ExperimentId::StartServer, &name)?;
         let subject = (sweep.start)(counts[at])?;
         let (warmup, duration) = (schedule.length.mul_f64(WARM_UP), schedule.length.mul_f64(1.0 - WARM_UP));
         let plan = Plan { warmup, duration: Some(duration), ..runner.bounded(subject.plan.clone()) };
-        runner.run_seen_by(subject.observer.as_deref(), &name, why, &plan)?;
+        runner.run_seen_by(subject.observer.as_deref(), ExperimentId::WorkersTurn, &name, &plan)?;
         Ok(())
     })?;
     let names: Vec<_> = counts.iter().map(|&count| named(count)).collect();
@@ -115,14 +116,14 @@ fn first_look(
     workers: usize,
 ) -> Result<Look, Halt> {
     let (name, begun) = (named(workers), Instant::now());
-    runner.begin(&name, "does the server start and respond?")?;
+    runner.begin(ExperimentId::StartServer, &name)?;
     let subject = start(workers)?;
     let plan = Plan { duration: Some(FIRST_LOOK), ..runner.bounded(subject.plan.clone()) };
     let one = Plan { connections: 1, depth: 1, threads: 1, ..plan.clone() };
-    let observation = runner.run_seen_by(None, &name, "one request at a time: response time without load", &one)?;
+    let observation = runner.run_seen_by(None, ExperimentId::StartedAlone, &name, &one)?;
     let alone = (observation.sample.answered.count() > 0)
         .then(|| observation.sample.answered.sum() / observation.sample.answered.count() as f64 / 1e6);
-    let response = usual(runner.run_seen_by(None, &name, "does the server handle this load?", &plan)?);
+    let response = usual(runner.run_seen_by(None, ExperimentId::FirstRun, &name, &plan)?);
     drop(subject);
     Ok(Look { beside: begun.elapsed().saturating_sub(2 * FIRST_LOOK), response, alone })
 }

@@ -1,14 +1,15 @@
 //! The interface of the search to a load generator.
 
 use super::slo::Slo;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::time::Duration;
 use torr_gauge::Latency;
 use torr_gauge::collector::{Measurement, Progress};
+use torr_gauge::verdict::StepReason;
 use torr_press::RunError;
 
 /// The load of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
     /// An open loop with this many requests per second.
@@ -18,7 +19,7 @@ pub enum Load {
 }
 
 /// The purpose of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
     /// The response time of an idle service.
@@ -50,8 +51,8 @@ pub struct Ask {
     pub requests: Option<u64>,
     /// The purpose.
     pub purpose: Purpose,
-    /// The purpose in words, for the report.
-    pub why: String,
+    /// The reason.
+    pub why: StepReason,
     /// Whether the step may end early if it clearly fails.
     pub may_end_early: bool,
 }

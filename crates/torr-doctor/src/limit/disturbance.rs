@@ -2,10 +2,10 @@
 
 use super::reading::Reading;
 use super::taken::Taken;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The disturbance of a search by other programs.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Disturbance {
     /// The most that was taken in any step.
     pub most: Taken,

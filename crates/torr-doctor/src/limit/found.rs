@@ -3,7 +3,7 @@
 use super::ask::Purpose;
 use super::reading::Reading;
 use super::trials::Tried;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The outcomes so far.
 #[derive(Debug, Default)]
@@ -168,7 +168,7 @@ pub(super) struct Concluded {
 }
 
 /// A rate whose steps do not all agree with the result: it is higher but was kept, or is not higher but failed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     /// Requests per second.
     pub rate: f64,

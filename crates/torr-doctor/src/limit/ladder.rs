@@ -2,8 +2,9 @@
 
 use super::ask::{Ask, Bench, Load, Purpose};
 use super::trials::Trials;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use torr_gauge::latency::Summary;
+use torr_gauge::verdict::StepReason;
 use torr_press::RunError;
 
 /// The gain of a doubling below which throughput no longer grows.
@@ -18,7 +19,7 @@ const DOUBLED: f64 = 2.2;
 const REFUSED: f64 = 0.1;
 
 /// A number of connections, and what it brought.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Rung {
     /// Connections, each always with one request in flight.
     pub connections: usize,
@@ -52,17 +53,13 @@ pub(super) fn climb<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Vec<Rung>, R
         return Ok(rungs);
     }
     loop {
-        let why = match connections {
-            1 => "one connection: what it alone gets".to_owned(),
-            n => format!("{n} connections: does throughput still grow?"),
-        };
         let ask = Ask {
             load: Load::Connections(connections),
             warmup: length.mul_f64(0.2),
             length,
             requests: None,
             purpose: Purpose::Ladder,
-            why,
+            why: StepReason::Rung(connections),
             may_end_early: false,
         };
         let Some(reading) = trials.step(&ask)? else { break };

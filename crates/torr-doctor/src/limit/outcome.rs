@@ -7,14 +7,15 @@ use super::overload::Overload;
 use super::reading::Reading;
 use super::settings::Settings;
 use super::usl::Fit;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use torr_gauge::latency::Summary;
+use torr_gauge::verdict::LimitKind;
 
 /// The version of [`Outcome`]. Within a version fields may be added, and their meaning does not change.
 pub const SCHEMA: &str = "torr.limit/1";
 
 /// The outcome of a search for a service's limit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outcome {
     /// [`SCHEMA`].
     pub schema: String,
@@ -33,7 +34,7 @@ pub struct Outcome {
     /// The time that the search took, in seconds.
     pub spent_s: f64,
     /// The highest permitted rate in requests per second.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_rate: Option<f64>,
     /// The most permitted connections.
     pub max_connections: usize,
@@ -41,73 +42,45 @@ pub struct Outcome {
     pub interrupted: bool,
     /// The kind of result.
     #[serde(rename = "answer")]
-    pub kind: ResultKind,
+    pub kind: LimitKind,
     /// The highest sustained rate, if any.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sustained: Option<Sustained>,
     /// The rates whose steps do not agree with the result, ascending: higher ones that were kept, and others that failed.
-    #[serde(default)]
     pub spread: Vec<Spread>,
     /// The CPU that other programs used, where it may have made steps fail.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
     /// The lowest rate above the sustained one that failed, in requests per second.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fails_at: Option<f64>,
-    /// The step that failed, from which the reason of the result follows. JSON has that in words, which the program adds.
+    /// The step that failed, from which the reason of the result follows. JSON has that as facts and sentences, which the program adds.
     #[serde(skip)]
     pub failed: Option<Reading>,
     /// Response times of an idle service in microseconds.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub base_us: Option<Summary>,
     /// Throughput by connections in a closed loop.
     pub ladder: Vec<Rung>,
     /// The fit of throughput by connections to the universal scalability law.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
     /// The number of connections at which throughput, extrapolated from light load, would reach its maximum.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub knee: Option<f64>,
     /// The recommended number of connections.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<Connections>,
     /// The behaviour above the limit.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub overload: Option<Overload>,
     /// All steps in their order, except those of the ladder. JSON has them with their verdicts, which the program adds.
     #[serde(skip)]
     pub steps: Vec<Reading>,
 }
 
-/// The kind of a search's result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ResultKind {
-    /// The limit was found.
-    Limit,
-    /// The service sustains `--max-rate`; higher rates were not tried.
-    AtLeastMaxRate,
-    /// The service sustains this rate; the generator was the limit above it.
-    AtLeastGenerator,
-    /// The service sustains this rate; the permitted number of connections was the limit above it.
-    AtLeastConnections,
-    /// The service sustains this rate; there was no time to try higher ones.
-    AtLeastTime,
-    /// The service misses its objectives at the lowest rate.
-    Never,
-    /// No rate was found in time.
-    Unknown,
-}
-
-impl ResultKind {
-    /// Returns whether the service may sustain more.
-    pub fn is_at_least(self) -> bool {
-        matches!(self, Self::AtLeastMaxRate | Self::AtLeastGenerator | Self::AtLeastConnections | Self::AtLeastTime)
-    }
-}
-
 /// A sustained rate.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sustained {
     /// Requests per second.
     pub rate: f64,
@@ -124,7 +97,7 @@ pub struct Sustained {
 }
 
 /// The connections that the sustained rate needs.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Connections {
     /// The mean number of busy connections at the rate: rate times mean response time (Little's law), by the requests in flight on
     /// each, and at most the permitted ones.
@@ -133,7 +106,6 @@ pub struct Connections {
     pub recommended: u64,
     /// The least mean number of requests that waited for a connection: those beyond what the permitted ones can have in flight. Response
     /// times include that wait.
-    #[serde(default)]
     pub waiting: f64,
 }
 

@@ -2,8 +2,9 @@
 
 use super::ask::{Ask, Bench, Purpose};
 use super::trials::{self, Trials};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use torr_gauge::latency::Summary;
+use torr_gauge::verdict::{Course, StepReason};
 use torr_press::RunError;
 
 /// The rate of the overload as a ratio to the limit.
@@ -12,7 +13,7 @@ pub const ABOVE: f64 = 1.2;
 const COLLAPSED: f64 = 0.8;
 
 /// An overload and its effects.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overload {
     /// The offered rate in requests per second.
     pub rate: f64,
@@ -34,24 +35,12 @@ pub struct Overload {
     pub waited_s: f64,
 }
 
-/// The behaviour of a service under overload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Course {
-    /// Throughput is kept, and response times recover after the overload.
-    Recovers,
-    /// Throughput falls well below the limit, and recovers afterwards.
-    Collapses,
-    /// Response times do not recover within the wait.
-    StaysSlow,
-}
-
 /// Runs an overload and waits for recovery. `None` if interrupted, or if the budget ends before it is known.
 pub(super) fn try_it<B: Bench>(trials: &mut Trials<'_, B>, limit: f64) -> Result<Option<Overload>, RunError> {
     let rate = ABOVE * limit;
     let length = trials.settings.step();
-    let why = format!("{ABOVE} times the limit: does throughput stay, and does it recover?");
-    let ask = Ask { why, may_end_early: false, ..trials::ask(rate, length, Purpose::Overload) };
+    let overload = trials::ask(rate, length, Purpose::Overload, StepReason::Overload(ABOVE));
+    let ask = Ask { may_end_early: false, ..overload };
     let Some(reading) = trials.recorded(&ask)? else { return Ok(None) };
     let ended = trials.bench.now();
     let recovered = trials.settle()?;

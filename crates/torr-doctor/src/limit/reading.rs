@@ -1,16 +1,15 @@
 //! The result of a step: whether the service met its objectives, why not, and whether the generator was the reason.
 
 use super::ask::{Ask, Load, Purpose};
-use super::failure::{GeneratorFault, StepFailure};
 use super::slo::Slo;
 use super::taken::Taken;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use torr_gauge::collector::Measurement;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::validity::Criterion;
 use torr_gauge::result::{Arrivals, RunResult};
 use torr_gauge::threshold::ObjectiveResult;
-use torr_gauge::verdict::Finding;
+use torr_gauge::verdict::{Fact, Finding, StepReason};
 use torr_gauge::{Factor, FailureSide};
 
 /// The share of due requests that must have a response once the load is steady.
@@ -27,12 +26,13 @@ const MATTERS: f64 = 0.1;
 const MOSTLY: f64 = 0.5;
 
 /// A step and its result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Reading {
     /// The purpose.
     pub purpose: Purpose,
-    /// The purpose in words.
-    pub why: String,
+    /// The reason. JSON has it in words, which the program adds.
+    #[serde(skip)]
+    pub why: StepReason,
     /// The load.
     pub load: Load,
     /// The time of its begin, in seconds since the search began.
@@ -53,18 +53,18 @@ pub struct Reading {
     pub objectives: Vec<ObjectiveResult>,
     /// Whether all objectives were met, and the service kept up with the offered rate.
     pub kept: bool,
-    /// How the service fell short. JSON has it in words, which the program adds.
+    /// How the service fell short. JSON has it among the facts and in words, which the program adds.
     #[serde(skip)]
-    pub failure: Option<StepFailure>,
-    /// Why the generator may have caused the failure. JSON has it in words, which the program adds.
+    pub failure: Option<Fact>,
+    /// Why the generator may have caused the failure. JSON has it among the facts and in words, which the program adds.
     #[serde(skip)]
-    pub generator: Option<GeneratorFault>,
+    pub generator: Option<Fact>,
     /// Whether the generator's busiest thread was saturated.
     pub generator_saturated: bool,
     /// Whether the step was ended early, since it clearly failed.
     pub ended_early: bool,
     /// The CPU that other programs used.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub taken: Option<Taken>,
     /// The passive finding. `None` if the step failed, and nothing but the objectives tells. JSON has it as a verdict with
     /// sentences, which the program adds.
@@ -82,14 +82,14 @@ impl Reading {
             Load::Rate(rate) => falls_behind(result, rate).or_else(|| keeps_growing(result)),
             Load::Connections(_) => None,
         };
-        let nothing = (result.requests == 0).then_some(StepFailure::NoResponse);
-        let early = ended_early.then_some(StepFailure::EndedEarly);
+        let nothing = (result.requests == 0).then_some(Fact::NoResponse);
+        let early = ended_early.then_some(Fact::EndedEarly);
         let failed = || objectives.iter().find(|kept| !kept.kept).map(|kept| missed(kept, result));
         let failure = nothing.or_else(failed).or(behind).or(early);
         let (finding, is_kept) = (crate::passive(result), failure.is_none());
         Self {
             purpose: ask.purpose,
-            why: ask.why.clone(),
+            why: ask.why,
             load: ask.load,
             at_s,
             seconds,
@@ -115,7 +115,7 @@ impl Reading {
     pub(super) fn unreached(ask: &Ask, why: String, at_s: f64) -> Self {
         Self {
             purpose: ask.purpose,
-            why: ask.why.clone(),
+            why: ask.why,
             load: ask.load,
             at_s,
             seconds: 0.0,
@@ -126,13 +126,18 @@ impl Reading {
             connections: 0,
             objectives: Vec::new(),
             kept: false,
-            failure: Some(StepFailure::Unreachable(why)),
+            failure: Some(Fact::NotConnected { why }),
             generator: None,
             generator_saturated: false,
             ended_early: true,
             taken: None,
             finding: None,
         }
+    }
+
+    /// Returns that the step failed, and how.
+    pub fn failed(&self) -> Fact {
+        Fact::RateFailed { rps: self.rate(), why: self.failure.clone().map(Box::new) }
     }
 
     /// Returns the offered rate of an open loop.
@@ -156,7 +161,7 @@ impl Reading {
 
 /// Returns the reason if the service falls behind: in the second half of an open loop as many responses arrive as requests are due,
 /// at any response time.
-fn falls_behind(run: &RunResult, rate: f64) -> Option<StepFailure> {
+fn falls_behind(run: &RunResult, rate: f64) -> Option<Fact> {
     let middle = run.duration_s / 2.0;
     let points: Vec<_> = run.series.windows(2).filter(|pair| pair[0].t >= middle).map(|pair| &pair[1]).collect();
     let from = run.series.iter().map(|point| point.t).find(|&t| t >= middle)?;
@@ -168,12 +173,12 @@ fn falls_behind(run: &RunResult, rate: f64) -> Option<StepFailure> {
     let answered = points.iter().map(|point| point.requests).sum::<u64>() as f64;
     let random = run.plan.arrivals == Some(Arrivals::Poisson);
     let slack = ((1.0 - KEEPS_UP) * due).max(if random { DEVIATIONS * due.sqrt() } else { 2.0 });
-    (answered < due - slack).then(|| StepFailure::FellBehind(answered / due))
+    (answered < due - slack).then(|| Fact::FellBehind { share: answered / due })
 }
 
 /// Returns the reason if the response time keeps growing: a growing queue adds to it, for each second, the share of due requests
 /// without a response.
-fn keeps_growing(run: &RunResult) -> Option<StepFailure> {
+fn keeps_growing(run: &RunResult) -> Option<Fact> {
     let medians: Vec<_> = run.series.iter().filter_map(|point| Some((point.t, point.p50? as f64))).collect();
     let third = medians.len() / 3;
     let mean = |part: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| part.iter().map(of).sum::<f64>() / part.len() as f64;
@@ -183,29 +188,33 @@ fn keeps_growing(run: &RunResult) -> Option<StepFailure> {
     }
     let seconds = mean(last, |point| point.0) - mean(first, |point| point.0);
     let slope = (mean(last, |point| point.1) - mean(first, |point| point.1)) / 1e6 / seconds;
-    (slope > GROWN).then_some(StepFailure::QueueGrew(slope))
+    (slope > GROWN).then_some(Fact::QueueGrew { seconds_per_s: slope })
 }
 
 /// Returns an objective that was missed, with its cause.
-fn missed(kept: &ObjectiveResult, run: &RunResult) -> StepFailure {
+fn missed(kept: &ObjectiveResult, run: &RunResult) -> Fact {
     if kept.objective.starts_with("errors") || run.errors.total() > 0 && kept.times_limit.is_none() {
-        let refused =
-            run.status.iter().filter(|(status, _)| **status >= 400).map(|(status, n)| (*n, status.to_string()));
-        let failed = run.causes.iter().map(|cause| (cause.count, format!("{}: {}", cause.kind, cause.what)));
-        if let Some((count, what)) = refused.chain(failed).max() {
-            return StepFailure::Failing { what, share: count as f64 / run.started.max(1) as f64 };
+        let share = |count: u64| count as f64 / run.started.max(1) as f64;
+        let refused = run.status.iter().filter(|(status, _)| **status >= 400);
+        let refused = refused.map(|(&status, &count)| (count, Fact::StatusShare { status, share: share(count) }));
+        let failed = run.causes.iter().map(|cause| {
+            let (kind, what) = (cause.kind.to_string(), cause.what.clone());
+            (cause.count, Fact::CauseShare { kind, what, share: share(cause.count) })
+        });
+        if let Some((_, most)) = refused.chain(failed).max_by_key(|(count, _)| *count) {
+            return most;
         }
     }
-    StepFailure::Missed { objective: kept.objective.clone(), measured: kept.measured.clone() }
+    Fact::ObjectiveMissed { objective: kept.objective.clone(), measured: kept.measured.clone() }
 }
 
 /// Returns the reason why the step may have failed by the generator's own limits.
-fn generator_to_blame(run: &RunResult, objectives: &[ObjectiveResult], finding: &Finding) -> Option<GeneratorFault> {
+fn generator_to_blame(run: &RunResult, objectives: &[ObjectiveResult], finding: &Finding) -> Option<Fact> {
     let own = run.causes.iter().filter(|cause| cause.side == FailureSide::Client);
     if let Some(cause) = own.clone().max_by_key(|cause| cause.count) {
         let count: u64 = own.map(|cause| cause.count).sum();
         if count as f64 >= MOSTLY * run.errors.total() as f64 {
-            return Some(GeneratorFault::ClientFailures(cause.what.clone()));
+            return Some(Fact::ClientFailures { what: cause.what.clone() });
         }
     }
     // Refusals do not depend on the generator.
@@ -213,14 +222,14 @@ fn generator_to_blame(run: &RunResult, objectives: &[ObjectiveResult], finding: 
     if !late {
         return None;
     }
-    if let Some(busy) = run.generator.busy_share.filter(|_| run.generator.saturated) {
-        return Some(GeneratorFault::Busy(busy));
+    if let Some(share) = run.generator.busy_share.filter(|_| run.generator.saturated) {
+        return Some(Fact::GeneratorBusy { share, cores: None });
     }
     let findings = run.validity.as_ref().map_or(&[][..], |validity| &validity.findings);
     let lag = findings.iter().find(|finding| finding.what == Criterion::SendLag && !finding.ok);
     let tail = run.latency_us.map_or(0.0, |latency| latency.p99.unwrap_or(latency.max) as f64);
     if let Some(lag) = lag.filter(|lag| lag.value >= MATTERS * tail) {
-        return Some(GeneratorFault::SendLag(lag.value / 1e6));
+        return Some(Fact::SendLag { p99_s: lag.value / 1e6 });
     }
-    (finding.factor == Factor::Generator).then_some(GeneratorFault::Finding)
+    (finding.factor == Factor::Generator).then_some(Fact::GeneratorMostCpu)
 }

@@ -5,6 +5,7 @@ use super::found::Found;
 use super::reading::Reading;
 use super::trials::{FAR, FAR_BELOW, Trials};
 use std::time::Duration;
+use torr_gauge::verdict::StepReason;
 use torr_press::RunError;
 
 /// The ratio of the two rates at which the bisection ends.
@@ -33,10 +34,9 @@ pub(super) fn base<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Option<Readin
     };
     let longest = FIRST.max(trials.settings.budget / 6);
     let mut failed = None;
-    for (load, why) in [
-        (first, "a few requests: how fast is it with nothing else to do?"),
-        (Load::Rate(most.unwrap_or(MILDEST).min(MILDEST)), "fewer of them: does it respond to these?"),
-    ] {
+    for (load, why) in
+        [(first, StepReason::Unloaded), (Load::Rate(most.unwrap_or(MILDEST).min(MILDEST)), StepReason::FewerRequests)]
+    {
         let ask = Ask {
             load,
             warmup: Duration::ZERO,
@@ -46,7 +46,7 @@ pub(super) fn base<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Option<Readin
             },
             requests: Some(REQUESTS),
             purpose: Purpose::Base,
-            why: why.to_owned(),
+            why,
             may_end_early: false,
         };
         let Some(reading) = trials.recorded(&ask)? else { return Ok(None) };
@@ -132,11 +132,8 @@ fn bracket<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<()
         if !trials.has_time(length) {
             break;
         }
-        let why = match ceiling {
-            Some(ceiling) => format!("{:.0}% of what a closed loop came to", 100.0 * rate / ceiling),
-            None => "from a gentle beginning on".to_owned(),
-        };
-        let Some(tried) = trials.try_rate(rate, length, Purpose::Bracket, &why)? else { break };
+        let why = ceiling.map_or(StepReason::LowRate, |ceiling| StepReason::ShareOfClosedLoop(rate / ceiling));
+        let Some(tried) = trials.try_rate(rate, length, Purpose::Bracket, why)? else { break };
         let lowest = !tried.kept && rate <= LOWEST;
         rate = if tried.kept { next(rate, ceiling).min(most) } else { (rate / 2.0).max(LOWEST) };
         found.take(tried);
@@ -163,8 +160,8 @@ fn bisect<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found, near: f64) ->
         if !trials.has_time(length) || (is_nearly_all && !found.is_confirmed()) {
             break;
         }
-        let why = format!("between {kept:.0} (kept) and {failed:.0} (failed)");
-        let Some(tried) = trials.try_rate(rate, length, Purpose::Bisect, &why)? else { return Ok(false) };
+        let why = StepReason::Between { kept_rps: kept, failed_rps: failed };
+        let Some(tried) = trials.try_rate(rate, length, Purpose::Bisect, why)? else { return Ok(false) };
         found.take(tried);
     }
     Ok(found.kept().is_some() && !trials.bench.stopped())
@@ -187,9 +184,7 @@ fn confirm<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<Co
     let after = trials.reserve.saturating_sub(trials.settings.confirmation());
     let wait = trials.settings.patience() / 4;
     let expected = trials.ceiling.is_some_and(|ceiling| rate >= NEARLY * ceiling);
-    for (keep_back, why) in
-        [(after.max(wait), "what was found, for longer"), (wait, "once more: one failure may be noise")]
-    {
+    for (keep_back, why) in [(after.max(wait), StepReason::Longer), (wait, StepReason::Again)] {
         let room = trials.left().saturating_sub(keep_back + trials.time_of(Duration::ZERO)).div_f64(1.2);
         let length = (trials.length(rate) * 2).min(room);
         if length < trials.shortest() {
@@ -216,7 +211,7 @@ fn challenge<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<
     if !trials.has_time(length) || found.doubtful(expected).is_none() {
         return Ok(false);
     }
-    let why = "a rate that failed, again: the failure may have been the machine's";
+    let why = StepReason::FailedRateAgain;
     let Some(tried) = trials.try_rate(rate, length, Purpose::Bisect, why)? else { return Ok(false) };
     let kept = tried.kept;
     found.take(tried);

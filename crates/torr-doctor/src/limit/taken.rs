@@ -1,6 +1,6 @@
 //! The CPU that other programs and the hypervisor took during a step.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use torr_gauge::RunResult;
 use torr_signals::Signals;
 
@@ -10,7 +10,7 @@ const OTHERS: f64 = 0.1;
 const STOLEN: f64 = 0.03;
 
 /// The CPU that others used during a step, as shares of the machine's, 0 to 1. Known only if the service is on this machine.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Taken {
     /// The share of programs other than the service, its peers and the generator.
     pub others: f64,

@@ -1,9 +1,9 @@
 //! The search, on services of many shapes.
 
-use super::failure::StepFailure;
 use super::simulated::Simulated;
 use super::*;
 use std::time::Duration;
+use torr_gauge::verdict::{Advice, Course, Fact, SearchGoal, StepReason};
 
 fn settings() -> Settings {
     Settings {
@@ -20,11 +20,7 @@ fn about() -> About {
 }
 
 fn found(service: &mut Simulated, settings: &Settings) -> Outcome {
-    let outcome = find(service, settings, about()).expect("it can be reached");
-    let json = serde_json::to_string(&outcome).expect("it has a form");
-    let again: Outcome = serde_json::from_str(&json).expect("the form can be read");
-    assert_eq!((again.kind, again.ladder.len()), (outcome.kind, outcome.ladder.len()));
-    outcome
+    find(service, settings, about()).expect("it can be reached")
 }
 
 fn rate(outcome: &Outcome) -> f64 {
@@ -41,7 +37,7 @@ fn a_hard_limit_is_found() {
     for (servers, service_s) in [(1, 0.002), (4, 0.005), (16, 0.02)] {
         let outcome = found(&mut Simulated::new(servers, service_s), &settings());
         let capacity = servers as f64 / service_s;
-        assert_eq!(outcome.kind, ResultKind::Limit, "{:?}", outcome.failed);
+        assert_eq!(outcome.kind, LimitKind::Limit, "{:?}", outcome.failed);
         // Independent users wait in line before all of it is used.
         within(&outcome, 0.8 * capacity, capacity);
         let sustained = outcome.sustained.as_ref().expect("it was looked at");
@@ -68,7 +64,6 @@ fn the_beginning_is_gentle() {
     let most =
         outcome.steps.iter().filter(|s| s.purpose == Purpose::Bisect).filter_map(|s| s.rate()).fold(0.0, f64::max);
     assert!(most < 600.0, "{most}");
-    assert!(service.asks.iter().all(|ask| !ask.why.is_empty()));
 }
 
 #[test]
@@ -91,7 +86,7 @@ fn a_soft_knee_ends_where_its_latency_does() {
     let mut service = Simulated { contention: 0.05, ..Simulated::new(200, 0.01) };
     // Near its limit it is chance whether it stays fast, which takes time to see.
     let outcome = found(&mut service, &Settings { budget: Duration::from_secs(120), ..settings() });
-    assert_eq!(outcome.kind, ResultKind::Limit, "{:?}\n{}", outcome.failed, course(&outcome));
+    assert_eq!(outcome.kind, LimitKind::Limit, "{:?}\n{}", outcome.failed, course(&outcome));
     let fit = outcome.fit.expect("the ladder has rungs enough");
     assert!(fit.good && (fit.sigma - 0.05).abs() < 0.01 && (fit.lambda - 100.0).abs() < 3.0, "{fit:?}");
     within(&outcome, 1000.0, 2000.0);
@@ -100,10 +95,10 @@ fn a_soft_knee_ends_where_its_latency_does() {
 #[test]
 fn a_rate_limiter_is_a_limit_with_its_name() {
     let outcome = found(&mut Simulated { limiter: Some(200.0), ..Simulated::new(8, 0.002) }, &settings());
-    assert_eq!(outcome.kind, ResultKind::Limit, "{:?}", outcome.failed);
+    assert_eq!(outcome.kind, LimitKind::Limit, "{:?}", outcome.failed);
     within(&outcome, 100.0, 205.0);
     let failure = outcome.failed.and_then(|reading| reading.failure).expect("a rate failed");
-    assert!(matches!(&failure, StepFailure::Failing { what, .. } if what == "429"), "{failure:?}");
+    assert!(matches!(failure, Fact::StatusShare { status: 429, .. }), "{failure:?}");
     let overload = outcome.overload.expect("there was time for it");
     assert!(overload.error_share > 0.001 && overload.course == Course::Recovers, "{overload:?}");
 }
@@ -112,7 +107,7 @@ fn a_rate_limiter_is_a_limit_with_its_name() {
 fn noise_costs_little_of_the_limit() {
     // It hangs for 30 ms every 7 seconds: one step in three has that in it.
     let outcome = found(&mut Simulated { hangs: Some((7.0, 0.03)), ..Simulated::new(2, 0.004) }, &settings());
-    assert_eq!(outcome.kind, ResultKind::Limit, "{:?}", outcome.failed);
+    assert_eq!(outcome.kind, LimitKind::Limit, "{:?}", outcome.failed);
     within(&outcome, 350.0, 500.0);
 }
 
@@ -126,7 +121,7 @@ fn a_flapping_service_is_given_no_more_than_it_keeps_to() {
 #[test]
 fn the_generators_limit_is_not_the_services() {
     let outcome = found(&mut Simulated { generator: Some(1000.0), ..Simulated::new(64, 0.005) }, &settings());
-    assert_eq!(outcome.kind, ResultKind::AtLeastGenerator, "{:?}", outcome.failed);
+    assert_eq!(outcome.kind, LimitKind::AtLeastGenerator, "{:?}", outcome.failed);
     within(&outcome, 900.0, 1000.0);
 }
 
@@ -134,7 +129,7 @@ fn the_generators_limit_is_not_the_services() {
 fn a_service_that_misses_all_objectives_is_reported_at_once() {
     let mut service = Simulated::new(1, 0.08);
     let outcome = found(&mut service, &settings());
-    assert_eq!((outcome.kind, outcome.sustained.is_none()), (ResultKind::Never, true));
+    assert_eq!((outcome.kind, outcome.sustained.is_none()), (LimitKind::Never, true));
     assert!(service.asks.len() <= 2 && outcome.ladder.is_empty());
 }
 
@@ -143,7 +138,7 @@ fn a_slow_service_has_a_low_limit() {
     let slo = Slo::parse("p99<1s,errors<0.1%").expect("it is one");
     let wide = Settings { slo, budget: Duration::from_secs(120), ..settings() };
     let outcome = found(&mut Simulated::new(1, 0.05), &wide);
-    assert_eq!(outcome.kind, ResultKind::Limit, "{:?}", outcome.failed);
+    assert_eq!(outcome.kind, LimitKind::Limit, "{:?}", outcome.failed);
     within(&outcome, 12.0, 20.0);
 }
 
@@ -152,7 +147,7 @@ fn no_bound_is_passed() {
     let bounded = Settings { max_rate: Some(300.0), max_connections: 10, ..settings() };
     let mut service = Simulated::new(8, 0.002);
     let outcome = found(&mut service, &bounded);
-    assert_eq!((outcome.kind, rate(&outcome)), (ResultKind::AtLeastMaxRate, 300.0), "{:?}", outcome.failed);
+    assert_eq!((outcome.kind, rate(&outcome)), (LimitKind::AtLeastMaxRate, 300.0), "{:?}", outcome.failed);
     for ask in &service.asks {
         assert!(
             matches!(ask.load, Load::Rate(rate) if rate <= 300.0)
@@ -168,7 +163,7 @@ fn too_few_connections_are_not_the_services_limit() {
     let few = Settings { max_connections: 8, ..settings() };
     let mut service = Simulated { delay_s: 0.02, connections: 8, ..Simulated::new(1000, 0.01) };
     let outcome = found(&mut service, &few);
-    assert_eq!(outcome.kind, ResultKind::AtLeastConnections, "{:?}", outcome.failed);
+    assert_eq!(outcome.kind, LimitKind::AtLeastConnections, "{:?}", outcome.failed);
     within(&outcome, 100.0, 267.0);
     assert_eq!(outcome.knee, None, "throughput did not bend");
     let connections = outcome.connections.expect("it sustains something");
@@ -191,7 +186,7 @@ fn no_more_connections_are_busy_than_there_may_be() {
 #[test]
 fn the_lowest_rate_with_a_failure_stands_above_the_sustained_one() {
     let step = |rate, kept| {
-        let ask = trials::ask(rate, Duration::from_secs(1), Purpose::Bracket);
+        let ask = trials::ask(rate, Duration::from_secs(1), Purpose::Bracket, StepReason::LowRate);
         Reading { kept, ..Reading::unreached(&ask, "it failed".into(), 0.0) }
     };
     let steps = [step(10.0, true), step(20.0, false), step(20.0, false), step(20.0, true), step(40.0, false)];
@@ -209,7 +204,7 @@ fn the_lowest_rate_with_a_failure_stands_above_the_sustained_one() {
 fn a_service_that_breaks_has_failed_there() {
     let outcome = found(&mut Simulated { breaks_at: Some(300.0), ..Simulated::new(4, 0.004) }, &settings());
     within(&outcome, 250.0, 300.0);
-    assert!(matches!(outcome.failed.and_then(|reading| reading.failure), Some(StepFailure::Unreachable(_))));
+    assert!(matches!(outcome.failed.and_then(|reading| reading.failure), Some(Fact::NotConnected { .. })));
 }
 
 #[test]
@@ -218,7 +213,7 @@ fn an_interruption_leaves_what_is_known() {
     found(&mut all, &settings());
     for stop_after in (0..all.asks.len()).step_by(5) {
         let outcome = found(&mut Simulated { stop_after: Some(stop_after), ..Simulated::new(1, 0.002) }, &settings());
-        assert!(outcome.interrupted && outcome.kind != ResultKind::Never, "after {stop_after}: {:?}", outcome.failed);
+        assert!(outcome.interrupted && outcome.kind != LimitKind::Never, "after {stop_after}: {:?}", outcome.failed);
         assert!(outcome.sustained.is_none_or(|s| s.rate <= 500.0));
     }
 }
@@ -266,7 +261,7 @@ fn course(outcome: &Outcome) -> String {
 /// Whether the service keeps the rate for long where nothing disturbs it.
 fn truly_keeps(rate: f64) -> bool {
     let slo = Slo::parse(Slo::DEFAULT).expect("the default is one");
-    let ask = trials::ask(rate, Duration::from_secs(20), Purpose::Confirm);
+    let ask = trials::ask(rate, Duration::from_secs(20), Purpose::Confirm, StepReason::Longer);
     let run = Simulated::new(2, 0.004).press(&ask, &mut |_| false).expect("it can be reached");
     Reading::of(&ask, &slo, &run, 0.0, false).kept
 }
@@ -313,7 +308,7 @@ fn other_programs_that_come_and_go_are_waited_out_and_mentioned() {
 #[test]
 fn a_confirmed_rate_is_sustained_and_the_rest_is_the_spread() {
     let step = |rate, purpose, kept| {
-        let ask = trials::ask(rate, Duration::from_secs(1), purpose);
+        let ask = trials::ask(rate, Duration::from_secs(1), purpose, StepReason::LowRate);
         Reading { kept, ..Reading::unreached(&ask, "it failed".into(), 0.0) }
     };
     use Purpose::{Bisect, Bracket, Confirm, Overload};
@@ -344,7 +339,7 @@ fn a_confirmed_rate_is_sustained_and_the_rest_is_the_spread() {
 #[test]
 fn where_nothing_was_confirmed_the_rate_that_most_steps_agree_with_is_sustained() {
     let step = |rate, purpose, kept| {
-        let ask = trials::ask(rate, Duration::from_secs(1), purpose);
+        let ask = trials::ask(rate, Duration::from_secs(1), purpose, StepReason::LowRate);
         Reading { kept, ..Reading::unreached(&ask, "it failed".into(), 0.0) }
     };
     use Purpose::{Bisect, Bracket, Confirm};
@@ -362,4 +357,51 @@ fn where_nothing_was_confirmed_the_rate_that_most_steps_agree_with_is_sustained(
     assert_eq!(sustained_rate(&steps), Some(560.0));
     steps.push(step(560.0, Confirm, false));
     assert_eq!(sustained_rate(&steps), Some(400.0));
+}
+
+#[test]
+fn each_result_has_its_reason_and_its_advice() {
+    let outcome = found(&mut Simulated::new(1, 0.002), &settings());
+    let with = |kind, failed: Option<Reading>| Outcome { kind, failed, ..outcome.clone() };
+    let failed = outcome.failed.clone().expect("a rate failed");
+    let fails = failed.failed();
+    assert!(matches!(&fails, Fact::RateFailed { rps: Some(_), why: Some(_) }), "{fails:?}");
+    let ended = |before| Fact::SearchEnded { interrupted: false, before };
+    let busy = Fact::GeneratorBusy { share: 0.98, cores: None };
+    let by_generator = Reading { generator: Some(busy.clone()), ..failed.clone() };
+    for (outcome, reason) in [
+        (with(LimitKind::Limit, Some(failed.clone())), vec![fails.clone()]),
+        (with(LimitKind::AtLeastMaxRate, None), vec![Fact::MaxRateReached]),
+        (
+            with(LimitKind::AtLeastGenerator, Some(by_generator)),
+            vec![Fact::GeneratorLimit { why: Some(Box::new(busy)) }, fails.clone()],
+        ),
+        (with(LimitKind::AtLeastTime, Some(failed)), vec![ended(SearchGoal::CloserLimit), fails]),
+        (with(LimitKind::AtLeastTime, None), vec![ended(SearchGoal::FailedRate)]),
+        (with(LimitKind::Unknown, None), vec![ended(SearchGoal::AnyRate)]),
+    ] {
+        assert_eq!(outcome.reason(), reason, "{:?}", outcome.kind);
+    }
+    assert_eq!(with(LimitKind::Never, None).advice()[0], Advice::LowerObjectives);
+    let seen = outcome.observations();
+    assert!(
+        seen.iter().any(|fact| matches!(fact, Fact::Overload(seen) if seen.course == Course::Recovers)),
+        "{seen:?}"
+    );
+    assert!(seen.iter().any(|fact| matches!(fact, Fact::ConnectionsNeeded { all: false, .. })), "{seen:?}");
+}
+
+#[test]
+fn the_spread_names_each_rate_that_does_not_agree() {
+    let at = |rate, kept, failed| Spread { rate, kept, failed };
+    let outcome = found(&mut Simulated::new(1, 0.002), &settings());
+    let sustained = rate(&outcome);
+    let spread = vec![at(sustained / 2.0, 1, 1), at(2.0 * sustained, 2, 0)];
+    let facts = Outcome { spread, ..outcome }.observations();
+    let spread = Fact::OtherRates {
+        kept_above: vec![(2.0 * sustained, 2)],
+        failed_too: false,
+        failed_below: vec![(sustained / 2.0, 1)],
+    };
+    assert_eq!(facts[0], spread);
 }

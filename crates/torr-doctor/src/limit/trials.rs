@@ -5,6 +5,7 @@ use super::reading::Reading;
 use super::settings::Settings;
 use std::time::Duration;
 use torr_gauge::latency::Summary;
+use torr_gauge::verdict::StepReason;
 use torr_press::RunError;
 
 /// The response times that count as recovered: a multiple of the idle one, plus microseconds.
@@ -134,12 +135,11 @@ impl<'b, B: Bench> Trials<'b, B> {
         rate: f64,
         length: Duration,
         purpose: Purpose,
-        why: &str,
+        mut why: StepReason,
     ) -> Result<Option<Tried>, RunError> {
         let far = self.ceiling.is_some_and(|ceiling| rate > FAR * ceiling);
-        let mut why = why.to_owned();
         for tries in 1.. {
-            let Some(reading) = self.recorded(&Ask { why, ..ask(rate, length, purpose) })? else { break };
+            let Some(reading) = self.recorded(&ask(rate, length, purpose, why))? else { break };
             if reading.kept {
                 return Ok(Some(Tried { kept: true, reading }));
             }
@@ -159,7 +159,7 @@ impl<'b, B: Bench> Trials<'b, B> {
             if plain || tries == tried_at_most + usize::from(spoiled) || !time_for_more {
                 return Ok((!self.bench.stopped()).then_some(Tried { kept: false, reading }));
             }
-            why = "once more: one failure may be noise".to_owned();
+            why = StepReason::Again;
         }
         Ok(None)
     }
@@ -190,7 +190,7 @@ impl<'b, B: Bench> Trials<'b, B> {
                 length,
                 requests: Some(LOOK),
                 purpose: Purpose::Settle,
-                why: "waiting until the service is as before".into(),
+                why: StepReason::Settle,
                 may_end_early: false,
             };
             let Some(reading) = self.step(&ask)? else { break };
@@ -209,8 +209,8 @@ impl<'b, B: Bench> Trials<'b, B> {
     }
 }
 
-/// Returns a step of a search without its reason.
-pub(super) fn ask(rate: f64, length: Duration, purpose: Purpose) -> Ask {
+/// Returns a step with a rate.
+pub(super) fn ask(rate: f64, length: Duration, purpose: Purpose, why: StepReason) -> Ask {
     Ask {
         load: Load::Rate(rate),
         // The warm-up opens connections and fills caches.
@@ -218,7 +218,7 @@ pub(super) fn ask(rate: f64, length: Duration, purpose: Purpose) -> Ask {
         length,
         requests: None,
         purpose,
-        why: String::new(),
+        why,
         may_end_early: true,
     }
 }

@@ -3,7 +3,7 @@
 //! `X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1))`: `lambda` is the throughput of one connection, `sigma` contention,
 //! `kappa` coherency (N. Gunther, *Guerrilla Capacity Planning*, 2007).
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The least number of points for three coefficients.
 const FEWEST: usize = 4;
@@ -15,7 +15,7 @@ const ROUNDS: usize = 30;
 const FORESIGHT: f64 = 2.0;
 
 /// The fitted law.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Fit {
     /// Requests per second with one connection.
     pub lambda: f64,
@@ -30,7 +30,7 @@ pub struct Fit {
     /// Whether the fit is good. Otherwise its coefficients are meaningless.
     pub good: bool,
     /// The number of connections with the highest throughput, `sqrt((1 - sigma) / kappa)`, if it is in or near the measured range.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub peak: Option<f64>,
 }
 

@@ -73,12 +73,11 @@ fn press(
 
 impl LoadRunner<'_> {
     fn taken(&mut self, order: &Order<'_>, measured: Measurement, seen: Seen) -> Result<Observation, Halt> {
-        let experiment = order.experiment;
-        self.keep(&experiment.name(), experiment.id.why(), measured, seen)?;
+        self.keep(order.experiment.id, None, measured, seen)?;
         let mut observation = self.trail.pop().expect("it was just kept");
         // A run's course is most of its result, and no rule reads it.
         observation.run.series.clear();
-        Ok(Observation { id: Some(experiment.id), ..observation })
+        Ok(observation)
     }
 
     fn plan_of(&self, order: &Order<'_>) -> Result<Plan, Halt> {
@@ -152,7 +151,8 @@ impl LoadRunner<'_> {
             }
             Request::Null(body) => {
                 let null = self.null.map(|null| null(body));
-                let null = null.ok_or_else(|| Halt::Command("there is no service that does nothing here".into()))??;
+                let null =
+                    null.ok_or_else(|| Halt::Command("no service that does nothing to compare with".into()))??;
                 let request = Requests::get(&null.target, keep_alive)?;
                 Ok(Plan { work: request.into(), ..null })
             }

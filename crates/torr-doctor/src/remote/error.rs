@@ -6,21 +6,21 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum RemoteError {
     /// The address is not valid.
-    #[error("'{0}' is not the address of a 'torr watch', such as 10.0.0.5:9300; the protocol is plain HTTP")]
+    #[error("expected the address of 'torr watch', such as 10.0.0.5:9300 (plain HTTP), found '{0}'")]
     Address(String),
     /// The address cannot be reached.
-    #[error("no response from {0}: {1}; is 'torr watch' running there?")]
+    #[error("cannot connect to {0}: {1}; start 'torr watch' there")]
     Unreachable(String, std::io::Error),
     /// The response is not HTTP.
-    #[error("the response of {0} cannot be read: {1}")]
+    #[error("cannot read the response of {0}: {1}")]
     NotHttp(String, String),
     /// A token is required, or another one.
-    #[error("{0} wants its token: set TORR_WATCH_TOKEN to the same as there")]
+    #[error("{0} requires a token: set TORR_WATCH_TOKEN to the same value as there")]
     Token(String),
     /// `torr watch` has refused the request.
-    #[error("{0} says: {1}")]
+    #[error("{0} refused the request: {1}")]
     Refused(String, String),
     /// The program there is neither a `torr watch` nor a node_exporter.
-    #[error("the program at {0} is neither 'torr watch' nor a node_exporter")]
+    #[error("expected 'torr watch' or a node_exporter at {0}, found another program")]
     Stranger(String),
 }

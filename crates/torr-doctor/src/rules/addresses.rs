@@ -2,9 +2,8 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::Ask;
-use crate::experiment_id::ExperimentId;
 use crate::thresholds::{SOURCES_APART, SOURCES_TOGETHER};
-use torr_gauge::verdict::Fact;
+use torr_gauge::verdict::{ExperimentId, Fact};
 
 /// Loads the service from two addresses at once, where there are two, and returns the outcome. `accepted` is the rate of one.
 pub fn second(evidence: &Evidence, accepted: f64) -> Result<Option<Fact>, Box<Ask>> {

@@ -2,7 +2,6 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::{Request, Step};
-use crate::experiment_id::ExperimentId;
 use crate::thresholds::{
     ALL_AT_WORK, CLOSED_BY_SERVER, CONDITION_BETTER, CONNECTING_CERTAIN, CONNECTING_LIMITS, ESTIMATE_AGREES,
     HANDSHAKES_CERTAIN, HANDSHAKES_LIMIT, KEPT_BETTER, MACHINE_FULL, NO_DIFFERENCE, NOT_KEPT,
@@ -10,7 +9,7 @@ use crate::thresholds::{
 use crate::times::Spread;
 use crate::witnesses::{advise_handshakes, resumed};
 use crate::{gain, keep_alive};
-use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain};
+use torr_gauge::verdict::{Advice, Change, ExperimentId, Fact, Finding, Headline, Promise, UnknownGain};
 use torr_gauge::{Confidence, Factor};
 
 pub fn rule(evidence: &Evidence) -> Step {

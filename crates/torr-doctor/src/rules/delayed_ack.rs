@@ -2,10 +2,9 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::Step;
-use crate::experiment_id::ExperimentId;
 use crate::thresholds::{ACKNOWLEDGED_COSTS, ACKS_BIND, ACKS_MATTER};
 use crate::turns::Ratio;
-use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise};
+use torr_gauge::verdict::{Advice, Change, ExperimentId, Fact, Finding, Headline, Promise};
 use torr_gauge::{Confidence, Factor};
 
 pub fn rule(evidence: &Evidence) -> Step {

@@ -2,7 +2,6 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::{Ask, Request, Step};
-use crate::experiment_id::ExperimentId;
 use crate::gain;
 use crate::observation::Observation;
 use crate::thresholds::{
@@ -10,7 +9,7 @@ use crate::thresholds::{
     NOT_FULL, OFFERED, ONE_PACKET_BYTES, OVERFLOWS, REFUSES, SYN_TIMEOUT_US,
 };
 use crate::witnesses::{self, Refusals};
-use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain};
+use torr_gauge::verdict::{Advice, Change, ExperimentId, Fact, Finding, Headline, Promise, UnknownGain};
 use torr_gauge::{Confidence, Factor};
 use torr_signals::Signals;
 

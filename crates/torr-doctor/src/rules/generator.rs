@@ -2,13 +2,12 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::Step;
-use crate::experiment_id::ExperimentId;
 use crate::thresholds::{
     GENERATOR_STARVED, GENERATOR_THROTTLED, MACHINE_FULL, MORE_AGENTS_BETTER, MORE_THREADS_BETTER, NULL_AS_GOOD,
     NULL_NO_BETTER, SERVED,
 };
 use torr_gauge::generator::SATURATED;
-use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain};
+use torr_gauge::verdict::{Advice, Change, ExperimentId, Fact, Finding, Headline, Promise, UnknownGain};
 use torr_gauge::{Confidence, Factor};
 
 /// Returns the gain where the generator is the limit.

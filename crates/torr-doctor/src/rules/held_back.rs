@@ -3,7 +3,6 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::{Ask, Experiment, Request, Step, Warmup};
-use crate::experiment_id::ExperimentId;
 use crate::gain::{self, Bounds};
 use crate::thresholds::{
     BURST, EVEN, GAIN_SPREAD, GENTLE, IDLE_SERVER, LEAST_HELD, LINK_DELAY, LINK_DELAY_S, ON_A_LINK, RELIEVED, RTT_GREW,
@@ -11,7 +10,7 @@ use crate::thresholds::{
 };
 use crate::witnesses::{throttled, throttled_fact};
 use std::time::Duration;
-use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline};
+use torr_gauge::verdict::{Advice, Change, ExperimentId, Fact, Finding, Headline};
 use torr_gauge::{Confidence, Factor};
 use torr_signals::{QuotaUse, Signals};
 

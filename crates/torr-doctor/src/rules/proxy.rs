@@ -3,7 +3,6 @@
 use crate::contrast::Contrast;
 use crate::evidence::Evidence;
 use crate::experiment::{Ask, Experiment, Step};
-use crate::experiment_id::ExperimentId;
 use crate::figures::{Before, Figures};
 use crate::gain;
 use crate::invocation::Flag;
@@ -12,7 +11,7 @@ use crate::permission::is_ours;
 use crate::thresholds::{DIRECT_BETTER, MACHINE_FULL, UPSTREAM_KEPT, UPSTREAM_OPENS, WORKS_BEHIND, WORKS_MORE};
 use crate::witnesses::peer_connections;
 use std::net::SocketAddr;
-use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain};
+use torr_gauge::verdict::{Advice, Change, ExperimentId, Fact, Finding, Headline, Promise, UnknownGain};
 use torr_gauge::{Confidence, Factor};
 use torr_signals::{PeerUse, Role};
 

@@ -2,10 +2,9 @@ use super::service::{Fault, Service};
 use super::{Simulation, setting};
 use crate::diagnosis::Diagnosis;
 use crate::driver;
-use crate::experiment_id::ExperimentId;
 use crate::setting::Setting;
 use std::sync::atomic::{AtomicBool, Ordering};
-use torr_gauge::verdict::{Fact, Headline};
+use torr_gauge::verdict::{ExperimentId, Fact, Headline};
 use torr_gauge::{Confidence, Factor};
 
 /// The ratio of bounds up to which two resources limit together: throughput near a knee is below both.
@@ -37,8 +36,8 @@ fn an_interrupted_diagnosis_reports_what_was_found_until_then() {
         }
         assert_eq!(found.trail.is_empty(), number == 1, "what did not end is not in it: {number}");
         assert_eq!(found.finding.headline, Headline::Interrupted);
-        let Fact::Experiments { names } = &found.finding.because[0] else { panic!("{:?}", found.finding) };
-        assert!(found.trail.iter().all(|seen| names.contains(&seen.experiment)), "{number}: {names:?}");
+        let Fact::Experiments { made } = &found.finding.because[0] else { panic!("{:?}", found.finding) };
+        assert!(found.trail.iter().all(|seen| made.contains(&seen.label())), "{number}: {made:?}");
     }
 }
 

@@ -1,12 +1,13 @@
 //! Connections that are dropped before they are accepted.
 
-use super::case::{Case, service, spread, thread, uses, waiting};
+use super::case::{Case, FULL, HEADS, LIGHT, Which, service, spread, thread, uses, waiting};
 use super::{Row, check};
 use serde_json::{Value, json};
+use torr_gauge::verdict::ExperimentId;
 use torr_gauge::{Confidence, Factor};
 
 /// The load at which connections are dropped, and twice as many.
-const LOADS: [&str; 2] = ["under your load", "whether more connections bring more"];
+const LOADS: [Which; 2] = [FULL, |id| id == ExperimentId::Double];
 
 /// Observations of a load of which 60 of 500 connections came about after a second.
 fn late(overflows: Option<u64>) -> Value {
@@ -19,12 +20,12 @@ fn late(overflows: Option<u64>) -> Value {
 /// A service that does its most with eight connections, one for each request, and does a quarter of it with 64.
 fn starved(change: &Value) -> Case {
     let case = service(2e-3, 4000.0).load(|setting| setting.keep_alive = false);
-    LOADS.iter().fold(case, |case, load| case.times(load, 0.25).at(load, change.clone()))
+    LOADS.iter().fold(case, |case, load| case.times(*load, 0.25).at(*load, change.clone()))
 }
 
 pub fn rows() -> Vec<Row> {
     use Confidence::{Certain, Likely};
-    let few = "as few connections as saturate";
+    let few: Which = |id| id == ExperimentId::FewConnections;
     let on_time = |overflows: u64| json!({"signals": {"network": {"listen_overflows": overflows}}});
     let other_listener = on_time(500);
     let full = uses(0.4, vec![thread(1, 0.97, 0.02), thread(2, 0.01, 0.0)]);
@@ -33,9 +34,9 @@ pub fn rows() -> Vec<Row> {
     let link = || {
         service(4e-3, 300.0)
             .body(50_000.0)
-            .at("header sections only", json!({"times": {"late_connects": 0}}))
-            .times("header sections only", 8.0)
-            .at("the light load", json!({"times": {"connect": spread(50.0, 0.05)}}))
+            .at(HEADS, json!({"times": {"late_connects": 0}}))
+            .times(HEADS, 8.0)
+            .at(LIGHT, json!({"times": {"connect": spread(50.0, 0.05)}}))
     };
     vec![
         ("overflows, and none with few connections", starved(&late(Some(500))), Factor::AcceptBacklog, Certain),
@@ -54,7 +55,7 @@ pub fn rows() -> Vec<Row> {
         (
             "a queue that was seen to be full",
             starved(&on_time(500)).at(
-                "under your load",
+                FULL,
                 json!({"signals": {"listeners": [{"address": "h:80", "sockets": 1, "backlog": 4, "queued_max": 5}]}}),
             ),
             Factor::AcceptBacklog,
@@ -67,17 +68,10 @@ pub fn rows() -> Vec<Row> {
             Factor::SingleCore,
             Certain,
         ),
-        (
-            "late connections that no kernel dropped, on a full link",
-            link().at("under your load", lost),
-            Factor::Bandwidth,
-            Certain,
-        ),
+        ("late connections that no kernel dropped, on a full link", link().at(FULL, lost), Factor::Bandwidth, Certain),
         (
             "the same to a server that nobody sees",
-            link()
-                .unseen()
-                .at("under your load", json!({"times": {"connect": spread(500.0, 0.12), "late_connects": 60}})),
+            link().unseen().at(FULL, json!({"times": {"connect": spread(500.0, 0.12), "late_connects": 60}})),
             Factor::Bandwidth,
             Certain,
         ),
@@ -87,7 +81,7 @@ pub fn rows() -> Vec<Row> {
                 .others_wait(4e-3)
                 .everywhere(uses(0.1, waiting(4, "hrtimer_nanosleep")))
                 .everywhere(json!({"signals": {"clients": {"established": 64.0, "unread": 60.0}}}))
-                .at("under your load", late(Some(500))),
+                .at(FULL, late(Some(500))),
             Factor::Workers,
             Certain,
         ),

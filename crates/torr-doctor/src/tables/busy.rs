@@ -1,13 +1,19 @@
 //! What is busy: all CPU, one thread of several, the database, what an ORM makes of a query.
 
-use super::case::{peer, service, thread, uses};
+use super::case::{FULL, RUNGS, peer, service, thread, uses};
 use super::{Row, check};
 use serde_json::{Value, json};
+use torr_gauge::verdict::{CheapRequest, ExperimentId as Id};
 use torr_gauge::{Confidence, Factor};
 
 /// Returns equal threads: the CPU in cores of each, and the share of the time in which it waits for a CPU.
 fn threads(count: i32, cores: f64, queued: f64) -> Vec<Value> {
     (1..=count).map(|tid| thread(tid, cores, queued)).collect()
+}
+
+/// Whether a cheap request is sent in an experiment.
+fn is_cheap(id: Id, request: CheapRequest) -> bool {
+    [Id::Cheap(request), Id::Beside(request), Id::LightLoad(request)].contains(&id)
 }
 
 pub fn rows() -> Vec<Row> {
@@ -39,10 +45,7 @@ pub fn rows() -> Vec<Row> {
         ("one full thread of two", one().everywhere(one_idles()), Factor::SingleCore, Certain),
         (
             "one full thread of two, of which the other had worked before",
-            one()
-                .at("where throughput stops to grow", both_worked())
-                .at("what the service does under your load", one_idles())
-                .at("nearly all connections", one_idles()),
+            one().at(RUNGS, both_worked()).at(FULL, one_idles()).at(|id| id == Id::FullSpread, one_idles()),
             Factor::SingleCore,
             Likely,
         ),
@@ -83,8 +86,8 @@ pub fn rows() -> Vec<Row> {
         (
             "a database with a full thread, and no cheaper request to compare with",
             slow_query()
-                .at("a path that does not exist", json!({"times": {"answered": {"median_us": 5000.0}}}))
-                .at("a request without a Host", json!({"times": {"answered": {"median_us": 5000.0}}}))
+                .at(|id| is_cheap(id, CheapRequest::AbsentPath), json!({"times": {"answered": {"median_us": 5000.0}}}))
+                .at(|id| is_cheap(id, CheapRequest::WithoutHost), json!({"times": {"answered": {"median_us": 5000.0}}}))
                 .everywhere(database(1.9, threads(2, 0.95, 0.0), queries(1.0))),
             Factor::Database,
             Likely,

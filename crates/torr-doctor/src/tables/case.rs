@@ -10,11 +10,21 @@ use crate::setting::Setting;
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use torr_gauge::verdict::ExperimentId as Id;
 
 /// Bytes of a response's header section, and of a request.
 const HEADERS: f64 = 200.0;
 /// CPUs of the server's machine.
 pub const CPUS: usize = 4;
+
+/// Some experiments of a diagnosis.
+pub type Which = fn(Id) -> bool;
+pub const ALL: Which = |_| true;
+pub const ALONE: Which = |id| matches!(id, Id::Alone | Id::AloneLonger | Id::AloneAcked | Id::AloneAckedLonger);
+pub const FULL: Which = |id| id == Id::Full;
+pub const HEADS: Which = |id| matches!(id, Id::HeadsOnly | Id::ConnectForHeads);
+pub const LIGHT: Which = |id| matches!(id, Id::LightLoad(_));
+pub const RUNGS: Which = |id| matches!(id, Id::Rung(_));
 
 /// A service by what is observed of it.
 #[derive(Debug, Clone)]
@@ -37,12 +47,12 @@ pub struct Case {
     body: f64,
     /// The status of the requests above a rate, and that rate.
     refuses: Option<(u16, f64)>,
-    /// Connections that the server closes for each request, by a part of an experiment's name or reason. The last that fits counts.
-    closes: Vec<(&'static str, f64)>,
-    /// Factors of throughput, each by such a part.
-    rates: Vec<(&'static str, f64)>,
-    /// What is different in the JSON of observations, each by such a part.
-    changes: Vec<(&'static str, Value)>,
+    /// Connections that the server closes for each request in some experiments. The last that fits counts.
+    closes: Vec<(Which, f64)>,
+    /// Factors of throughput in some experiments.
+    rates: Vec<(Which, f64)>,
+    /// What is different in the JSON of some observations; `None` for all of the target.
+    changes: Vec<(Option<Which>, Value)>,
 }
 
 /// Returns a service that takes so many seconds for a request alone and does at most so many per second. The load is 64 connections; the
@@ -125,26 +135,27 @@ impl Case {
         Self { refuses: Some((status, per_second)), ..self }
     }
 
-    /// The server closes so many connections for each request, in experiments whose name or reason has `part`.
-    pub fn closes(mut self, part: &'static str, each: f64) -> Self {
-        self.closes.push((part, each));
+    /// The server closes so many connections for each request in some experiments.
+    pub fn closes(mut self, which: Which, each: f64) -> Self {
+        self.closes.push((which, each));
         self
     }
 
-    /// Throughput is so many times as high in experiments whose name or reason has `part`.
-    pub fn times(mut self, part: &'static str, factor: f64) -> Self {
-        self.rates.push((part, factor));
+    /// Throughput is so many times as high in some experiments.
+    pub fn times(mut self, which: Which, factor: f64) -> Self {
+        self.rates.push((which, factor));
         self
     }
 
     /// Observations of the target are different.
-    pub fn everywhere(self, change: Value) -> Self {
-        self.at("", change)
+    pub fn everywhere(mut self, change: Value) -> Self {
+        self.changes.push((None, change));
+        self
     }
 
-    /// Observations are different whose experiment's name or reason has `part`.
-    pub fn at(mut self, part: &'static str, change: Value) -> Self {
-        self.changes.push((part, change));
+    /// Observations of some experiments are different.
+    pub fn at(mut self, which: Which, change: Value) -> Self {
+        self.changes.push((Some(which), change));
         self
     }
 
@@ -158,8 +169,7 @@ impl Case {
     fn observation(&self, order: &Order<'_>, is_light: bool) -> Observation {
         let experiment = order.experiment;
         let load = &experiment.load;
-        let (name, why) = (experiment.name(), experiment.id.why());
-        let is_of = |part: &&str| name.contains(*part) || why.contains(*part);
+        let id = experiment.id;
         let is_target = !matches!(load.request, Request::Absent | Request::WithoutHost | Request::Null(_));
         let think_s = load.think.map_or(0.0, |(least, most)| (least + most).as_secs_f64() / 2.0);
         let connections = load.connections as f64;
@@ -178,18 +188,18 @@ impl Case {
             rps = rps.min(most);
         }
         if is_target {
-            rps *= self.rates.iter().filter(|(part, _)| is_of(part)).map(|(_, factor)| factor).product::<f64>();
+            rps *= self.rates.iter().filter(|(which, _)| which(id)).map(|(_, factor)| factor).product::<f64>();
         }
         let longest = order.duration.as_secs_f64();
         let requests = (rps * longest).floor().max(1.0).min(load.requests.map_or(f64::INFINITY, |most| most as f64));
         let duration_s = requests / rps;
         let response_s = if load.rate.is_some() { alone_s } else { (connections / rps - think_s).max(alone_s) };
-        let closes = self.closes.iter().rev().find(|(part, _)| is_of(part)).map_or(0.0, |(_, each)| *each);
+        let closes = self.closes.iter().rev().find(|(which, _)| which(id)).map_or(0.0, |(_, each)| *each);
         let closed = if is_target && load.keep_alive { (requests * closes).round() } else { 0.0 };
         let opened = connections + if load.keep_alive { closed } else { requests };
         let counts = Counts { requests, refused, closed, opened, duration_s };
         let mut observation = json!({
-            "id": experiment.id, "experiment": name, "why": why,
+            "id": id,
             "run": self.run(order, &counts),
             "times": {
                 "answered": spread(requests, response_s),
@@ -207,11 +217,11 @@ impl Case {
             });
         }
         // What a row says of the target in general is not meant for other requests.
-        let fits = |part: &&str| is_of(part) && (is_target || !part.is_empty());
-        for (_, change) in self.changes.iter().filter(|(part, _)| fits(part)) {
+        let fits = |which: &Option<Which>| which.map_or(is_target, |which| which(id));
+        for (_, change) in self.changes.iter().filter(|(which, _)| fits(which)) {
             merge(&mut observation, change.clone());
         }
-        serde_json::from_value(observation).unwrap_or_else(|error| panic!("{name}: {error}"))
+        serde_json::from_value(observation).unwrap_or_else(|error| panic!("{id:?}: {error}"))
     }
 
     /// Returns the result of a run.

@@ -1,9 +1,12 @@
 //! Connections that are opened over and over, TLS handshakes, and acknowledgements that are held back.
 
-use super::case::{service, spread, thread, uses, waiting};
+use super::case::{ALL, ALONE, Which, service, spread, thread, uses, waiting};
 use super::{Row, check};
 use serde_json::{Value, json};
+use torr_gauge::verdict::{ExperimentId as Id, KeepAliveCondition};
 use torr_gauge::{Confidence, Factor};
+
+const GZIP: KeepAliveCondition = KeepAliveCondition::AcceptsGzip;
 
 /// Observations of connections whose handshakes take so many seconds each.
 fn handshakes(count: f64, seconds: f64) -> Value {
@@ -13,49 +16,48 @@ fn handshakes(count: f64, seconds: f64) -> Value {
 
 pub fn rows() -> Vec<Row> {
     use Confidence::{Certain, Likely};
-    let gzip = "if the client accepts gzip";
+    let gzip: Which = |id| [Id::KeptIf(GZIP), Id::WithCondition(GZIP)].contains(&id);
     // 40 us more for a connection than for a request: at 10,000/s that is 0.4 of what this machine can do.
     let quick = || service(3e-4, 10_000.0);
     let slow = || service(5e-3, 800.0).others_wait(4e-3).everywhere(uses(0.1, waiting(4, "hrtimer_nanosleep")));
     let fresh = || quick().load(|setting| setting.keep_alive = false);
     let secured = || quick().load(|setting| (setting.tls, setting.has_null) = (true, false));
-    let one = "one request at a time";
     let full = || uses(0.4, vec![thread(1, 0.97, 0.02), thread(2, 0.01, 0.0)]);
     let delayed = |count: u64| json!({"times": {"ack_delayed": count}});
-    let single = "acknowledging as usual";
-    let acks = || service(3e-4, 1e6).acks(0.0405).at(one, delayed(24)).at(single, delayed(8));
+    let single: Which = |id| id == Id::AckedAsUsual;
+    let acks = || service(3e-4, 1e6).acks(0.0405).at(ALONE, delayed(24)).at(single, delayed(8));
     vec![
-        ("each connection is closed, whatever is offered", quick().closes("", 1.0), Factor::KeepAlive, Certain),
+        ("each connection is closed, whatever is offered", quick().closes(ALL, 1.0), Factor::KeepAlive, Certain),
         (
             "each connection is closed unless the client accepts gzip",
-            quick().closes("", 1.0).closes(gzip, 0.0).times(gzip, 1.6),
+            quick().closes(ALL, 1.0).closes(gzip, 0.0).times(gzip, 1.6),
             Factor::KeepAlive,
             Certain,
         ),
         (
             "unless the client accepts gzip, which brings nothing",
-            quick().closes("", 1.0).closes(gzip, 0.0),
+            quick().closes(ALL, 1.0).closes(gzip, 0.0),
             Factor::KeepAlive,
             Likely,
         ),
         (
             "a connection for each request, as the user asks",
-            fresh().times("connections kept alive", 1.6),
+            fresh().times(|id| id == Id::KeptAlive, 1.6),
             Factor::KeepAlive,
             Certain,
         ),
         ("the same, but keeping them brings nothing", fresh(), Factor::Lock, Likely),
-        ("every tenth connection is closed", quick().closes("", 0.1), Factor::Lock, Likely),
-        ("each connection is closed, but four workers take long", slow().closes("", 1.0), Factor::Workers, Certain),
+        ("every tenth connection is closed", quick().closes(ALL, 0.1), Factor::Lock, Likely),
+        ("each connection is closed, but four workers take long", slow().closes(ALL, 1.0), Factor::Workers, Certain),
         (
             "handshakes fill a thread",
-            secured().closes("", 1.0).everywhere(full()).at(one, handshakes(130.0, 2.4e-4)),
+            secured().closes(ALL, 1.0).everywhere(full()).at(ALONE, handshakes(130.0, 2.4e-4)),
             Factor::TlsHandshake,
             Certain,
         ),
         (
             "handshakes take long, and no thread is full",
-            secured().closes("", 1.0).at(one, handshakes(130.0, 2.4e-4)),
+            secured().closes(ALL, 1.0).at(ALONE, handshakes(130.0, 2.4e-4)),
             Factor::TlsHandshake,
             Likely,
         ),
@@ -63,27 +65,24 @@ pub fn rows() -> Vec<Row> {
             "a handshake for each request, as the user asks",
             secured()
                 .load(|setting| setting.keep_alive = false)
-                .at(one, handshakes(130.0, 2.4e-4))
-                .times("connections kept alive", 4.0),
+                .at(ALONE, handshakes(130.0, 2.4e-4))
+                .times(|id| id == Id::KeptAlive, 4.0),
             Factor::TlsHandshake,
             Certain,
         ),
-        ("handshakes of connections that are kept", secured().at(one, handshakes(1.0, 2.4e-4)), Factor::Lock, Likely),
+        ("handshakes of connections that are kept", secured().at(ALONE, handshakes(1.0, 2.4e-4)), Factor::Lock, Likely),
         ("responses wait for acknowledgements, and so does the load", acks(), Factor::DelayedAck, Certain),
         (
             "single responses wait, but four workers limit the load",
-            slow()
-                .acks(0.0405)
-                .at(one, delayed(24))
-                .at(single, delayed(8))
-                .times("acknowledged as usual", 1.0)
-                .times("where throughput stops to grow", 1.0),
+            slow().acks(0.0405).at(ALONE, delayed(24)).at(single, delayed(8)),
             Factor::Workers,
             Certain,
         ),
         (
             "a service that takes 40 ms itself",
-            service(0.0405, 1e6).at(one, delayed(24)).at("acknowledging", delayed(8)),
+            service(0.0405, 1e6)
+                .at(ALONE, delayed(24))
+                .at(|id| matches!(id, Id::AckedAsUsual | Id::AckedAtOnce), delayed(8)),
             Factor::Connections,
             Certain,
         ),

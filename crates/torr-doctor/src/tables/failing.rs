@@ -1,9 +1,9 @@
 //! Requests that fail: no local port, a limiter that refuses, errors.
 
-use super::case::{service, thread, uses};
+use super::case::{FULL, service, thread, uses};
 use super::{Row, check};
 use serde_json::json;
-use torr_gauge::verdict::{Advice, Fact};
+use torr_gauge::verdict::{Advice, ExperimentId, Fact};
 use torr_gauge::{Confidence, Factor};
 
 pub fn rows() -> Vec<Row> {
@@ -20,32 +20,21 @@ pub fn rows() -> Vec<Row> {
             "times": {"answered": null}})
     };
     vec![
-        (
-            "no local port, but for fewer connections",
-            plain().at("64 connections", no_port()),
-            Factor::ClientPorts,
-            Certain,
-        ),
+        ("no local port, but for fewer connections", plain().at(FULL, no_port()), Factor::ClientPorts, Certain),
         (
             "no local port for fewer connections either",
-            plain().at("64 connections", no_port()).at("8 connections, kept alive", no_port()),
+            plain().at(FULL, no_port()).at(|id| id == ExperimentId::FewerPorts, no_port()),
             Factor::ClientPorts,
             Likely,
         ),
-        ("connections that are refused", plain().at("under your load", refused()), Factor::Errors, Certain),
+        ("connections that are refused", plain().at(FULL, refused()), Factor::Errors, Certain),
         ("429 above a rate", plain().refuses(429, 300.0), Factor::RateLimit, Certain),
         (
             "429 above a rate, and under the full load nothing else",
-            plain()
-                .refuses(429, 300.0)
-                .at(
-                    "64 connections",
-                    json!({"run": {"status": {"200": 0, "429": 500}, "errors": {"status": 500}, "requests": 500}}),
-                )
-                .at(
-                    "under your load",
-                    json!({"run": {"status": {"200": 0, "429": 500}, "errors": {"status": 500}, "requests": 500}}),
-                ),
+            plain().refuses(429, 300.0).at(
+                FULL,
+                json!({"run": {"status": {"200": 0, "429": 500}, "errors": {"status": 500}, "requests": 500}}),
+            ),
             Factor::RateLimit,
             Likely,
         ),
@@ -68,13 +57,13 @@ pub fn rows() -> Vec<Row> {
             Factor::Errors,
             Likely,
         ),
-        ("failures under load", plain().at("under your load", failing(500)), Factor::Errors, Certain),
-        ("a few failures", plain().at("under your load", failing(3)), Factor::Lock, Likely),
+        ("failures under load", plain().at(FULL, failing(500)), Factor::Errors, Certain),
+        ("a few failures", plain().at(FULL, failing(3)), Factor::Lock, Likely),
         ("not one response", plain().everywhere(silent()), Factor::Errors, Certain),
-        ("time-outs", plain().at("under your load", timeouts()), Factor::Errors, Certain),
+        ("time-outs", plain().at(FULL, timeouts()), Factor::Errors, Certain),
         (
             "time-outs, but the budget allows for less than the user does",
-            plain().load(|setting| setting.timeout_s = 60.0).at("under your load", timeouts()),
+            plain().load(|setting| setting.timeout_s = 60.0).at(FULL, timeouts()),
             Factor::Unknown,
             Unknown,
         ),
@@ -87,7 +76,7 @@ fn requests_that_meet_the_close_of_idle_connections_have_a_remedy_of_their_own()
     let idle = |requests: u64| {
         let closes = json!({"requests": requests, "shortest_ms": 200, "longest_ms": 204});
         let run = json!({"run": {"errors": {"read": 400}, "connections": {"idle_closes": closes}}});
-        service(5e-3, 800.0).at("under your load", run).diagnose().finding
+        service(5e-3, 800.0).at(FULL, run).diagnose().finding
     };
     let found = idle(399);
     assert_eq!((found.factor, found.advice), (Factor::Errors, vec![Advice::RaiseKeepAliveTimeout]));

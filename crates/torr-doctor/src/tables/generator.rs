@@ -3,6 +3,7 @@
 use super::case::{service, thread, uses};
 use super::{Row, check};
 use serde_json::json;
+use torr_gauge::verdict::ExperimentId;
 use torr_gauge::{Confidence, Factor};
 
 pub fn rows() -> Vec<Row> {
@@ -24,7 +25,11 @@ pub fn rows() -> Vec<Row> {
         ),
         (
             "a full thread, and a second one brings more",
-            fast().empty(200_000.0, 50_000.0).everywhere(busy()).everywhere(idle()).times("2 threads", 1.8),
+            fast()
+                .empty(200_000.0, 50_000.0)
+                .everywhere(busy())
+                .everywhere(idle())
+                .times(|id| id == ExperimentId::Threads(2), 1.8),
             Factor::Generator,
             Certain,
         ),
@@ -40,7 +45,7 @@ pub fn rows() -> Vec<Row> {
                 .load(|setting| (setting.agents, setting.has_null) = (Some(4), false))
                 .everywhere(busy())
                 .everywhere(idle())
-                .times("2 agents", 0.55),
+                .times(|id| id == ExperimentId::Agents(2), 0.55),
             Factor::Generator,
             Certain,
         ),

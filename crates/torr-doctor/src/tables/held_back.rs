@@ -1,8 +1,9 @@
 //! What gives out time: a quota, a link, a limiter that delays.
 
-use super::case::{service, spread, thread, uses, waiting};
+use super::case::{FULL, HEADS, LIGHT, Which, service, spread, thread, uses, waiting};
 use super::{Row, check};
 use serde_json::{Value, json};
+use torr_gauge::verdict::ExperimentId;
 use torr_gauge::{Confidence, Factor};
 
 /// A server under a quota of half a CPU that throttles it in so many of 100 periods.
@@ -14,11 +15,9 @@ fn quota(throttled: u64) -> Value {
 pub fn rows() -> Vec<Row> {
     use Confidence::{Certain, Likely};
     let under_quota = || service(1e-3, 500.0);
-    let gently = "whether the quota still throttles";
-    let heads = "header sections only";
+    let gently: Which = |id| id == ExperimentId::Gentle;
     let slow_connects = || json!({"times": {"connect": spread(50.0, 0.05)}});
-    let light = "the light load";
-    let link = || service(4e-3, 300.0).body(50_000.0).at(light, slow_connects());
+    let link = || service(4e-3, 300.0).body(50_000.0).at(LIGHT, slow_connects());
     // 200/s however many connections there are, though a request takes 1 ms.
     let limited = || service(1e-3, 200.0);
     let turns = || uses(0.1, waiting(8, "futex_wait_queue"));
@@ -31,13 +30,13 @@ pub fn rows() -> Vec<Row> {
         ),
         ("throttled at less than half the load as well", under_quota().everywhere(quota(90)), Factor::CpuQuota, Likely),
         ("hardly throttled by the quota", under_quota().everywhere(quota(5)), Factor::RateLimit, Certain),
-        ("small responses pass more often", link().times(heads, 8.0), Factor::Bandwidth, Certain),
+        ("small responses pass more often", link().times(HEADS, 8.0), Factor::Bandwidth, Certain),
         (
             "round trips wait, to a server that nobody sees",
             service(4e-3, 300.0)
                 .unseen()
                 .body(50_000.0)
-                .times(heads, 8.0)
+                .times(HEADS, 8.0)
                 .everywhere(json!({"run": {"sockets": {"looked_at": 9, "min_rtt_us": 100, "rtt_us": 90_000.0}}})),
             Factor::Bandwidth,
             Certain,
@@ -45,14 +44,14 @@ pub fn rows() -> Vec<Row> {
         ("small responses pass no more often", link(), Factor::Lock, Likely),
         (
             "connecting is late since a thread is full",
-            link().times(heads, 8.0).everywhere(uses(0.4, vec![thread(1, 0.97, 0.02)])),
+            link().times(HEADS, 8.0).everywhere(uses(0.4, vec![thread(1, 0.97, 0.02)])),
             Factor::SingleCore,
             Certain,
         ),
         ("the same with any number of connections", limited(), Factor::RateLimit, Certain),
         (
             "the same, while an accept queue overflows now and then: a listener may accept at a pace",
-            limited().at("under your load", json!({"signals": {"network": {"listen_overflows": 8}}})),
+            limited().at(FULL, json!({"signals": {"network": {"listen_overflows": 8}}})),
             Factor::RateLimit,
             Likely,
         ),
@@ -65,7 +64,7 @@ pub fn rows() -> Vec<Row> {
         ),
         (
             "more after a pause, though it falls under load",
-            limited().times("under your load", 0.5).at("after a pause", json!({"times": {"first_tenth": 90}})),
+            limited().times(FULL, 0.5).at(|id| id == ExperimentId::AfterPause, json!({"times": {"first_tenth": 90}})),
             Factor::RateLimit,
             Likely,
         ),

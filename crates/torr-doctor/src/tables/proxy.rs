@@ -1,8 +1,9 @@
 //! A proxy in between, and what is behind it.
 
-use super::case::{peer, service, thread, uses};
+use super::case::{Which, peer, service, thread, uses};
 use super::{Row, check};
 use serde_json::{Value, json};
+use torr_gauge::verdict::ExperimentId;
 use torr_gauge::{Confidence, Factor};
 
 /// A change that adds to what the kernel tells of the peer.
@@ -13,8 +14,8 @@ fn upstream(more: Value) -> Value {
 pub fn rows() -> Vec<Row> {
     use Confidence::{Certain, Likely};
     let proxied = || service(1e-3, 4000.0).everywhere(upstream(json!({})));
-    let direct = "directly to 127.0.0.1:9000";
-    let three = "three requests to 127.0.0.1:9000";
+    let direct: Which = |id| id == ExperimentId::Direct;
+    let three: Which = |id| matches!(id, ExperimentId::Upstream(_));
     let churning = upstream(json!({"kept": 0.1}));
     let unknown_opens = json!({"signals": {"network": {"active_opens": null}}});
     let full_machine = || uses(1.0, vec![thread(1, 0.95, 0.3), thread(2, 0.95, 0.3), thread(3, 0.95, 0.3)]);

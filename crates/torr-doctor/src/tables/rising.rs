@@ -1,6 +1,6 @@
 //! Throughput that grows with connections: too few of them, a long way, or a pace for each.
 
-use super::case::{service, uses, waiting};
+use super::case::{ALONE, service, uses, waiting};
 use super::{Row, check};
 use serde_json::json;
 use torr_gauge::{Confidence, Factor};
@@ -21,18 +21,8 @@ pub fn rows() -> Vec<Row> {
         ("the hypervisor takes a quarter of the machine", grows().everywhere(stolen), Factor::Connections, Likely),
         ("the way is most of the time", grows().rtt(4e-3), Factor::NetworkDelay, Certain),
         ("the way is a part of the time", grows().rtt(1e-3), Factor::Connections, Certain),
-        (
-            "each response is sent at a pace",
-            grows().at("one request at a time", paced.clone()),
-            Factor::RateLimit,
-            Likely,
-        ),
-        (
-            "the pace is that of a long way",
-            grows().rtt(2e-3).at("one request at a time", paced),
-            Factor::Connections,
-            Certain,
-        ),
+        ("each response is sent at a pace", grows().at(ALONE, paced.clone()), Factor::RateLimit, Likely),
+        ("the pace is that of a long way", grows().rtt(2e-3).at(ALONE, paced), Factor::Connections, Certain),
         (
             "twice the connections bring nothing: four workers",
             service(5e-3, 800.0).others_wait(4e-3).everywhere(uses(0.1, waiting(4, "hrtimer_nanosleep"))),

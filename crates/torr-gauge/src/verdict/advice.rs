@@ -1,6 +1,6 @@
 //! What a verdict recommends, as data. `torr-report` has a sentence for each.
 
-use super::fact::KeepAliveCondition;
+use super::experiment::KeepAliveCondition;
 
 /// A recommended change or a next step.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,4 +78,11 @@ pub enum Advice {
     LookAtSession { file: String },
     LogOfSilence,
     LogOf503,
+    // The search for a limit.
+    RaiseMaxConnections { connections: usize },
+    RaiseBudget { seconds: f64 },
+    LowerObjectives,
+    ShedLoad,
+    BoundQueue,
+    SearchAgain { factor: f64, noise: bool },
 }

@@ -1,5 +1,7 @@
 //! The facts that a verdict rests on: measurements as data. `torr-report` has a sentence for each.
 
+use super::experiment::{CheapRequest, ExperimentLabel, KeepAliveCondition};
+use super::limit::{OverloadEffect, SearchGoal};
 use serde::{Deserialize, Serialize};
 use torr_signals::ProgramUse;
 
@@ -26,30 +28,6 @@ pub enum Unit {
     Request,
     /// Sessions of several requests.
     Session,
-}
-
-/// A property of a request that keep-alive may depend on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum KeepAliveCondition {
-    /// The client accepts content that is compressed with gzip.
-    AcceptsGzip,
-    /// The request has the field `Connection: keep-alive`.
-    ConnectionField,
-    /// The client accepts no compressed content.
-    Uncompressed,
-    /// The request is of HTTP/1.0.
-    Http10,
-}
-
-/// A request that a server responds to without the work of its handlers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CheapRequest {
-    /// A request for a path that does not exist.
-    AbsentPath,
-    /// A request of HTTP/1.1 without the field `Host`.
-    WithoutHost,
 }
 
 /// A measurement, or a result of an experiment.
@@ -102,7 +80,7 @@ pub enum Fact {
     ThroughputGrew { factor: f64, from: usize, to: usize },
     ThroughputFlat { rps: f64, from: usize, to: Option<usize> },
     ThroughputSame { few_rps: f64, few: usize, rps: f64, connections: usize },
-    Experiments { names: Vec<String> },
+    Experiments { made: Vec<ExperimentLabel> },
     // Response times.
     RequestAlone { seconds: f64 },
     ResponseTimes { p50_s: f64, p99_s: Option<f64>, max_s: f64 },
@@ -174,6 +152,28 @@ pub enum Fact {
     Accepted { rps: f64 },
     Offered { offered_rps: f64, accepted_rps: f64, twice_rps: f64 },
     TwoAddresses { factor: f64, apart: bool },
+    // The search for a limit.
+    RateFailed { rps: Option<f64>, why: Option<Box<Self>> },
+    NoResponse,
+    StatusShare { status: u16, share: f64 },
+    CauseShare { kind: String, what: String, share: f64 },
+    ObjectiveMissed { objective: String, measured: Option<String> },
+    FellBehind { share: f64 },
+    QueueGrew { seconds_per_s: f64 },
+    EndedEarly,
+    ClientFailures { what: String },
+    SendLag { p99_s: f64 },
+    GeneratorMostCpu,
+    MaxRateReached,
+    GeneratorLimit { why: Option<Box<Self>> },
+    ConnectionLimit,
+    SearchEnded { interrupted: bool, before: SearchGoal },
+    OtherRates { kept_above: Vec<(f64, usize)>, failed_too: bool, failed_below: Vec<(f64, usize)> },
+    DisturbedSteps { others_share: f64, stolen_share: f64, steps: usize, failed: usize, of: usize },
+    Overload(OverloadEffect),
+    ConnectionsNeeded { connections: u64, busy: f64, waiting: f64, all: bool },
+    Knee { connections: u64 },
+    ScalabilityLaw { lambda: f64, sigma: f64, kappa: f64, r2: f64, off: f64, good: bool, peak: Option<f64> },
     // Proxies and what stands behind the server.
     WithoutProxy { service: Option<String>, addresses: Vec<String>, speedup: Speedup },
     ProxyCpu { proxy: Option<String>, cores: f64, saturated_threads: Option<usize> },

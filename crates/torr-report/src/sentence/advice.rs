@@ -1,6 +1,6 @@
 //! The sentence of each advice.
 
-use super::fact::condition;
+use super::experiment::condition;
 use crate::human::{plural, seconds};
 use torr_gauge::verdict::Advice;
 
@@ -42,6 +42,17 @@ pub fn advice(advice: &Advice) -> String {
         A::LookAtSession { file } => {
             return format!("look at one session: 'torr once {file}' with the same variables shows each response");
         }
+        A::RaiseMaxConnections { connections } => {
+            return format!("allow more connections: --max-connections {connections}");
+        }
+        A::RaiseBudget { seconds } => return format!("allow more time: --budget {seconds:.0}s"),
+        A::SearchAgain { factor, noise } => {
+            let so = if *noise { "an earlier failure was noise" } else { "the limit is higher" };
+            return format!("search again with a longer --budget: the service met its objectives at {factor}x the limit, so {so}");
+        }
+        A::LowerObjectives => "set lower objectives with --slo",
+        A::ShedLoad => "refuse excess requests early: limit the requests in flight, and respond 503 above that",
+        A::BoundQueue => "bound the service's queue, and drop requests that have waited too long",
         A::FindLimit => "find the highest rate that the service sustains with 'torr limit'",
         A::Diagnose => "run 'torr doctor', which varies the load",
         A::TestBelowLimit => "test below the limit with -r, or exempt the load generator from it",

@@ -1,7 +1,10 @@
 //! The sentence of each fact: the measurement, then what it is compared with.
 
-use crate::human::{bits, bytes, count, mean, per_second, percent, plural, seconds, times};
-use torr_gauge::verdict::{CheapRequest, Fact, KeepAliveCondition, ProgramUse, Speedup, Unit};
+use super::experiment::{cheap, condition, experiment};
+use super::search;
+use crate::human::{bits, bytes, count, mean, micros, per_second, percent, plural, rate, seconds, times};
+use torr_gauge::threshold::measured_us;
+use torr_gauge::verdict::{Fact, ProgramUse, SearchGoal, Speedup, Unit};
 
 /// Returns a fact as a clause, without a full stop.
 pub fn fact(fact: &Fact) -> String {
@@ -50,8 +53,8 @@ pub fn fact(fact: &Fact) -> String {
             format!("at {} the kernel throttled the server in {} of the periods", per_second(*rps), percent(*share))
         }
         F::IdleWorkers { workers } => format!(
-            "{} {} nearly idle, and again after reconnecting, although other loads kept the server's workers busy",
-            plural(*workers as u64, "more worker"),
+            "{} {} nearly idle, also after reconnecting, although other loads kept all workers busy",
+            plural(*workers as u64, "other worker"),
             was(*workers)
         ),
         F::BehindProxy { services } => {
@@ -70,8 +73,8 @@ pub fn fact(fact: &Fact) -> String {
             format!("Torr's own quota of {quota_cores:.2} CPUs throttled it in {} of the periods", percent(*share))
         }
         F::GeneratorCost { us } => format!("a request cost Torr {} of CPU time", seconds(us / 1e6)),
-        F::AnotherThread { speedup } => format!("with another generator thread {}", grew(speedup)),
-        F::MoreAgents { from, to, speedup } => format!("with {to} instead of {from} agents {}", grew(speedup)),
+        F::AnotherThread { speedup } => format!("with another generator thread, {}", grew(speedup)),
+        F::MoreAgents { from, to, speedup } => format!("with {to} instead of {from} agents, {}", grew(speedup)),
         F::NullService { null_rps, rps } => format!(
             "a service that does nothing reaches {} here, the target {}",
             per_second(*null_rps),
@@ -108,7 +111,7 @@ pub fn fact(fact: &Fact) -> String {
         }
         F::FewFailed { failed } => format!("{} failed, too few to matter", plural(*failed, "request")),
         F::RateLostWithAgent { agent } => {
-            format!("the rate was not kept: after the agent {agent} ended, no one sent its part")
+            format!("the rate was not kept: after the agent {agent} ended, its part of the load was not sent")
         }
         F::RateMissed { unit, due, share } => {
             let what = if *unit == Unit::Request { "had no response" } else { "had not ended" };
@@ -150,8 +153,10 @@ pub fn fact(fact: &Fact) -> String {
             plural(*few as u64, "connection"),
             per_second(*rps)
         ),
-        F::Experiments { names } if names.is_empty() => "no experiment was completed".into(),
-        F::Experiments { names } => format!("completed experiments: {}", names.join(", ")),
+        F::Experiments { made } if made.is_empty() => "no experiment was completed".into(),
+        F::Experiments { made } => {
+            format!("completed experiments: {}", made.iter().map(experiment).collect::<Vec<_>>().join("; "))
+        }
         // Response times.
         F::RequestAlone { seconds: alone } => format!("one request at a time takes {}", seconds(*alone)),
         F::ResponseTimes { p50_s, p99_s: Some(p99_s), .. } => {
@@ -170,7 +175,7 @@ pub fn fact(fact: &Fact) -> String {
             format!("no response from {} to {} of the run", seconds(*from_s), seconds(*to_s))
         }
         F::NoQueueing { median_s, min_s } => format!(
-            "the median response time, {}, is near the least, {}: requests do not wait for each other",
+            "the median response time, {}, is close to the shortest, {}: requests do not wait for each other",
             seconds(*median_s),
             seconds(*min_s)
         ),
@@ -181,20 +186,21 @@ pub fn fact(fact: &Fact) -> String {
             per_second(*rps)
         ),
         F::Waiting { mean_s, min_s, at_a_time } => format!(
-            "the mean response time was {}, the least {}: at the least, {} requests would be in service at a time",
+            "the mean response time was {}, the shortest {}; if each request took the shortest, {} would be in service at a \
+             time",
             seconds(*mean_s),
             seconds(*min_s),
             mean(*at_a_time)
         ),
         F::AtATime { connections, rps, alone_s, at_a_time } => format!(
-            "throughput grows up to {} and stays at {}: with {} for a request alone, {} are in service at a time",
+            "throughput stops growing at {} and {}; at {} per request, {} requests are in service at a time",
             plural(*connections as u64, "connection"),
             per_second(*rps),
             seconds(*alone_s),
             mean(*at_a_time)
         ),
         F::LessThanOne { alone_s, at_a_time } => format!(
-            "a request alone takes {}, so one connection could reach {}: only {} requests are in service at a time",
+            "one request at a time takes {}, so one connection could reach {}: only {} requests are in service at a time",
             seconds(*alone_s),
             per_second(1.0 / alone_s),
             mean(*at_a_time)
@@ -205,7 +211,7 @@ pub fn fact(fact: &Fact) -> String {
         ),
         F::Handler { request, seconds: took, target_s } => {
             format!(
-                "{} takes {}, the target {}: the handler's work",
+                "{} takes {}, the target {}: the difference is the handler's work",
                 cheap(*request),
                 seconds(*took),
                 seconds(*target_s)
@@ -256,23 +262,21 @@ pub fn fact(fact: &Fact) -> String {
             format!("Torr received {} and sent {}", bits(*received_bytes_per_s), bits(*sent_bytes_per_s))
         }
         F::ConnectDelay { seconds: delay } => {
-            format!("connecting, which only the kernel handles, took {} longer under load", seconds(*delay))
+            format!("connecting, which involves only the kernels, took {} longer under load", seconds(*delay))
         }
         F::SmallerResponses { bytes: small, usual_bytes, speedup } => {
             format!("with {} per response instead of {}, {}", bytes(*small), bytes(*usual_bytes), grew(speedup))
         }
         F::PacedResponses { share } => {
-            format!("{} of a single request's time pass between its first and its last byte", percent(*share))
+            format!("{} of a single response's time passes between its first and its last byte", percent(*share))
         }
         F::ConnectionRate { bytes_per_s, rtt_s } => {
-            format!("that is {}/s for a connection, at a round-trip time of {}", bytes(*bytes_per_s), seconds(*rtt_s))
+            format!("each connection receives {}/s, at a round-trip time of {}", bytes(*bytes_per_s), seconds(*rtt_s))
         }
         F::DelayedAcks { per_response } => {
             format!("the kernel delayed {} acknowledgements per response", mean(*per_response))
         }
-        F::DelayedAckTimes => {
-            "response times could be lower: each response waits 40 ms for a delayed acknowledgement".into()
-        }
+        F::DelayedAckTimes => "each response waits up to 40 ms for a delayed acknowledgement".into(),
         F::AckedAtOnce { before_s, after_s, speedup } => {
             let speedup = speedup.as_ref().map(|speedup| format!(": {}", grew(speedup)));
             format!(
@@ -282,7 +286,7 @@ pub fn fact(fact: &Fact) -> String {
                 shown(speedup)
             )
         }
-        F::LoadAckedAtOnce { speedup } => format!("with immediate acknowledgements of your load {}", grew(speedup)),
+        F::LoadAckedAtOnce { speedup } => format!("with immediate acknowledgements of your load, {}", grew(speedup)),
         // Connections.
         F::ConnectionsOpened { per_response, offered } => {
             let offered = match offered {
@@ -292,7 +296,9 @@ pub fn fact(fact: &Fact) -> String {
             };
             format!("{per_response:.2} connections were opened for each response{offered}")
         }
-        F::ConnectionEach => "each request opens a connection, which costs both sides more than the request".into(),
+        F::ConnectionEach => {
+            "each request opens a connection, which costs both sides more than the request itself".into()
+        }
         F::ClosedByServer { closed, opened, responses_each } => format!(
             "the server closed {} of {} connections after {} responses each, although Torr offered keep-alive",
             count(*closed),
@@ -307,17 +313,21 @@ pub fn fact(fact: &Fact) -> String {
         }
         F::IdleCloses { requests, idle_s } => {
             let after = idle_s.map(|idle_s| format!(" after {}", seconds(idle_s)));
-            format!("the server closes idle connections{}; {} met that", shown(after), plural(*requests, "request"))
+            format!(
+                "the server closes idle connections{}, just as {} arrived",
+                shown(after),
+                plural(*requests, "request")
+            )
         }
         F::KeepAliveDepends { condition: is, kept } => {
-            let verb = if *kept { "only keeps connections alive" } else { "does not keep connections alive" };
+            let verb = if *kept { "keeps connections alive only" } else { "does not keep connections alive" };
             format!("the server {verb} {}", condition(*is))
         }
         F::NotKept => "the server does not keep connections alive".into(),
         F::KeptIf { condition: is, speedup } => {
             format!("the server keeps connections alive {}: {}", condition(*is), grew(speedup))
         }
-        F::KeepAliveOffered { speedup } => format!("with keep-alive {}", grew(speedup)),
+        F::KeepAliveOffered { speedup } => format!("with keep-alive, {}", grew(speedup)),
         F::KeepAliveNotOffered { speedup } => format!("when Torr did not offer keep-alive, {}", grew(speedup)),
         F::ConnectingCost { share, of_machine: true } => {
             format!("opening connections took {} of the machine's CPU time", percent(*share))
@@ -342,7 +352,7 @@ pub fn fact(fact: &Fact) -> String {
             was(*connections as usize),
             plural(*responses, "response")
         ),
-        F::FewerPorts { failed: None, .. } => "after that, not one connection found a free port".into(),
+        F::FewerPorts { failed: None, .. } => "after that, no connection found a free port".into(),
         F::FewerPorts { connections, failed: Some(0) } => {
             format!("with {connections} kept-alive connections, each request found a port")
         }
@@ -350,26 +360,26 @@ pub fn fact(fact: &Fact) -> String {
             format!("with {connections} kept-alive connections, {} found no port", plural(*failed, "request"))
         }
         F::LateConnections { count: late, share, few, few_share } => format!(
-            "{} ({}) took longer than the second after which a SYN is sent again, or failed; with {} at a time, {}",
+            "{} ({}) failed or took over a second, after which the kernel sends a SYN again; with {} at a time, {}",
             plural(*late, "connection"),
             percent(*share),
             plural(*few as u64, "connection"),
             percent(*few_share)
         ),
         F::SlowestConnect { seconds: slowest } => {
-            format!("connecting took up to {}: the kernel sends a SYN again after a second", seconds(*slowest))
+            format!("connecting took up to {}; the kernel sends a SYN again after a second", seconds(*slowest))
         }
         F::ListenOverflows { count: overflows, few } => {
             let few = few.map(|(few, n)| format!(", {} with {}", count(n), plural(few as u64, "connection")));
             format!("the kernel counted {} of the accept queue{}", plural(*overflows, "overflow"), shown(few))
         }
         F::AcceptQueue { backlog, queued } => {
-            format!("the accept queue has room for {backlog}, and {queued} were queued in it")
+            format!("the accept queue has room for {}; {queued} were queued", plural(*backlog, "connection"))
         }
         F::NothingInService => "hardly any accepted request waited: the service was idle".into(),
         F::UnevenConnections { rps, usual_rps } => format!(
-            "in one experiment nearly all connections went to one worker of the server, and throughput was {} instead of {}: \
-             SO_REUSEPORT (nginx: 'listen ... reuseport') would spread them",
+            "in one experiment, one worker of the server got nearly all connections, and throughput was {} instead of {}; \
+             SO_REUSEPORT (nginx: 'listen ... reuseport') spreads them",
             per_second(*rps),
             per_second(*usual_rps)
         ),
@@ -405,12 +415,16 @@ pub fn fact(fact: &Fact) -> String {
             format!("{} ended at '{entry}' ({file}:{line})", plural(*sessions, "session"))
         }
         F::Refused { share, status, alone_share } => {
-            let alone = alone_share.map(|share| format!("; of those to single requests, {}", percent(share)));
-            format!("{} of the responses were refusals, most with status {status}{}", percent(*share), shown(alone))
+            let alone = alone_share.map(|share| format!("; of single requests, {}", percent(share)));
+            format!(
+                "the service refused {} of the requests, most with status {status}{}",
+                percent(*share),
+                shown(alone)
+            )
         }
         F::Accepted { rps } => format!("the service accepted {}", per_second(*rps)),
         F::Offered { offered_rps, accepted_rps, twice_rps } => format!(
-            "of {} the service accepted {}, and of twice as many {}",
+            "the service accepted {1} of {0} offered, and {2} of twice as many",
             per_second(*offered_rps),
             per_second(*accepted_rps),
             per_second(*twice_rps)
@@ -420,6 +434,74 @@ pub fn fact(fact: &Fact) -> String {
         }
         F::TwoAddresses { apart: false, .. } => {
             "two client addresses get no more than one: the limit is shared by all clients".into()
+        }
+        // The search for a limit.
+        F::RateFailed { rps, why } => {
+            let what = rps.map_or("one request at a time".into(), |rps| format!("{} requests/s", rate(rps)));
+            let why = why.as_deref().map(|why| format!(": {}", self::fact(why)));
+            format!("{what} failed{}", shown(why))
+        }
+        F::NoResponse => "the service responded to no request".into(),
+        F::StatusShare { status, share } => format!("{} of the requests got status {status}", percent(*share)),
+        F::CauseShare { kind, what, share } => {
+            format!("{} of the requests failed, most by {kind}: {what}", percent(*share))
+        }
+        F::ObjectiveMissed { objective, measured: Some(measured) } => {
+            let name = objective.split(['<', ' ']).next().unwrap_or_default();
+            format!("{name} was {}", measured_us(measured).map_or_else(|| measured.clone(), micros))
+        }
+        F::ObjectiveMissed { objective, measured: None } => {
+            format!("too many of the few responses were slower than {objective} allows")
+        }
+        F::FellBehind { share } => {
+            format!("the service fell behind: it responded to {} of the requests that were due", percent(*share))
+        }
+        F::QueueGrew { seconds_per_s } => {
+            format!("response times grew by {} each second: requests queue", seconds(*seconds_per_s))
+        }
+        F::EndedEarly => "the step failed so clearly that Torr ended it early".into(),
+        F::ClientFailures { what } => format!("requests failed on Torr's side: {what}"),
+        F::SendLag { p99_s } => format!("Torr sent 1% of the requests more than {} late", seconds(*p99_s)),
+        F::GeneratorMostCpu => "Torr used most of the machine's CPU".into(),
+        F::MaxRateReached => "--max-rate allows no more".into(),
+        F::GeneratorLimit { why } => {
+            let why = why.as_deref().map(|why| format!(" ({})", self::fact(why)));
+            format!("above this rate Torr was the limit{}, so the service may sustain more", shown(why))
+        }
+        F::ConnectionLimit => "all of --max-connections were busy, and more of them would raise throughput".into(),
+        F::SearchEnded { interrupted, before } => {
+            let ended = if *interrupted { "the search was interrupted" } else { "the budget was used up" };
+            let before = match before {
+                SearchGoal::AnyRate => "a rate was tried",
+                SearchGoal::SustainedRate => "a rate was sustained",
+                SearchGoal::FailedRate => "a rate failed",
+                SearchGoal::CloserLimit => "the limit was known more closely",
+            };
+            format!("{ended} before {before}")
+        }
+        F::OtherRates { kept_above, failed_too, failed_below } => {
+            search::other_rates(kept_above, *failed_too, failed_below)
+        }
+        F::DisturbedSteps { others_share, stolen_share, steps, failed, of } => {
+            let who = search::others(*others_share, *stolen_share);
+            let failed = if *failed == 0 { "none".into() } else { failed.to_string() };
+            format!("{who}, in {steps} of {of} steps; {failed} of these failed")
+        }
+        F::Overload(effect) => search::overload(effect),
+        F::ConnectionsNeeded { connections, busy, waiting, all } => {
+            search::connections(*connections, *busy, *waiting, *all)
+        }
+        F::Knee { connections } => format!(
+            "throughput stops growing at about {}: fewer leave the service idle, more of them mostly wait",
+            plural(*connections, "connection")
+        ),
+        F::ScalabilityLaw { good: false, off, .. } => {
+            format!("the universal scalability law does not fit: the nearest curve is {} off", percent(*off))
+        }
+        F::ScalabilityLaw { lambda, sigma, kappa, r2, off, peak, .. } => {
+            let peak = peak.map(|peak| format!("; most at {}", plural(peak.round().max(1.0) as u64, "connection")));
+            let law = search::law(*lambda, *sigma, *kappa);
+            format!("{law}, {} off, R2 {r2:.3}{}", percent(*off), shown(peak))
         }
         // Proxies and what stands behind the server.
         F::WithoutProxy { service, addresses, speedup } => match service {
@@ -446,7 +528,7 @@ pub fn fact(fact: &Fact) -> String {
             format!("{per_request:.2} connections were opened on this machine for each request, besides Torr's")
         }
         F::UpstreamKept { share } => {
-            format!("only {} of the proxy's connections to the service still existed a moment later", percent(*share))
+            format!("only {} of the proxy's connections to the service were still open a moment later", percent(*share))
         }
         F::PeerConnections { peer, mean: open, most } => {
             format!("the server had {} connections to {peer}, at most {most}", mean(*open))
@@ -459,12 +541,12 @@ pub fn fact(fact: &Fact) -> String {
         F::PeerCpu { peer, cores, server_cores } => {
             format!("{peer} used {cores:.2} CPUs, the server {server_cores:.2}")
         }
-        F::PeerThrottled { peer } => format!("a CPU quota of its own throttled {peer}"),
+        F::PeerThrottled { peer } => format!("{peer} was throttled by its own CPU quota"),
         F::Messages { peer, per_request } => {
             format!("the server sent {per_request:.0} messages to {peer} for each request")
         }
         F::TripTime { alone_s, each_s } => {
-            format!("a request alone takes {}, {} for each message", seconds(*alone_s), seconds(*each_s))
+            format!("one request at a time takes {}: {} for each message", seconds(*alone_s), seconds(*each_s))
         }
         F::BytesFetched { peer, bytes: fetched, response_bytes } => format!(
             "{peer} sent {} for each request, and the client received {}",
@@ -474,32 +556,15 @@ pub fn fact(fact: &Fact) -> String {
     }
 }
 
-/// Returns what keep-alive depends on, as the end of a sentence.
-pub(super) fn condition(condition: KeepAliveCondition) -> &'static str {
-    match condition {
-        KeepAliveCondition::AcceptsGzip => "if the client accepts gzip",
-        KeepAliveCondition::ConnectionField => "if the request has 'Connection: keep-alive'",
-        KeepAliveCondition::Uncompressed => "if the client accepts no compression",
-        KeepAliveCondition::Http10 => "over HTTP/1.0",
-    }
-}
-
-fn cheap(request: CheapRequest) -> &'static str {
-    match request {
-        CheapRequest::AbsentPath => "a path that does not exist",
-        CheapRequest::WithoutHost => "a request without a Host field",
-    }
-}
-
 /// Returns a ratio of two measured loads.
 fn grew(speedup: &Speedup) -> String {
     let Speedup { before_rps, after_rps, ratio, interval, pairs } = speedup;
     let interval = match interval {
-        Some((low, high)) => format!("{} to {}, {pairs} pairs in turns", times(*low), times(*high)),
-        None => "one pair".to_owned(),
+        Some((low, high)) => format!("{} to {}, {pairs} pairs of runs", times(*low), times(*high)),
+        None => "one pair of runs".to_owned(),
     };
     let (before, after) = (per_second(*before_rps), per_second(*after_rps));
-    format!("{before} became {after}, {} ({interval})", times(*ratio))
+    format!("throughput went from {before} to {after}, {} ({interval})", times(*ratio))
 }
 
 fn listed(programs: &[ProgramUse]) -> String {

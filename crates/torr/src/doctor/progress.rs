@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::time::Duration;
 use torr_doctor::ExperimentStart;
 use torr_report::live::LiveProgress;
+use torr_report::sentence;
 use torr_report::style::{FAINT, paint};
 
 /// What is shown while a service is examined.
@@ -23,7 +24,8 @@ impl Shown {
     /// An experiment begins.
     pub fn step(&self, step: ExperimentStart<'_>) {
         let spent = step.spent * self.budget.as_secs_f64();
-        let what = format!("{}  {}", step.experiment, paint(FAINT, step.why));
+        let (name, question) = (sentence::experiment(step.label), sentence::question(step.label.id));
+        let what = format!("{name}  {}", paint(FAINT, question));
         match &self.live {
             Some(live) => live.begin(spent, &what),
             None if self.wanted => anstream::eprintln!("{spent:5.1} s  {what}"),

@@ -7,14 +7,14 @@ use torr_report::text;
 
 /// All that is shown.
 pub fn text(written: &WrittenDiagnosis) -> String {
-    let WrittenDiagnosis { diagnosis, verdict, remarks, .. } = written;
+    let WrittenDiagnosis { diagnosis, verdict, remarks, trail, .. } = written;
     let mut out = String::new();
     let _ = writeln!(out, "{}\n", paint(STRONG, &diagnosis.target));
     out += &text::verdict(verdict);
     for remark in remarks {
         let _ = writeln!(out, "  {:<12} {} {remark}", "", paint(FAINT, "also"));
     }
-    let experiments = diagnosis.trail.len();
+    let experiments = trail.len();
     let by = match diagnosis.setting.agents {
         None => String::new(),
         Some(1) => ", by 1 agent of a fleet".into(),

@@ -1,4 +1,4 @@
-//! A diagnosis as it is written: its finding and its remarks as sentences.
+//! A diagnosis as it is written: with sentences, and its experiments with names and questions.
 
 use serde::Serialize;
 use torr_doctor::{Diagnosis, KeepAlive, Observation};
@@ -16,6 +16,30 @@ pub struct WrittenDiagnosis {
     /// Observations that are not the limit.
     pub remarks: Vec<String>,
     keep_alive: Option<WrittenKeepAlive>,
+    /// The experiments in their order.
+    pub trail: Vec<WrittenObservation>,
+}
+
+/// An experiment with its name and its question.
+#[derive(Serialize)]
+pub struct WrittenObservation {
+    experiment: String,
+    why: &'static str,
+    #[serde(flatten)]
+    observation: Observation,
+}
+
+impl WrittenObservation {
+    fn of(observation: Observation) -> Self {
+        let experiment = sentence::experiment(&observation.label());
+        Self { experiment, why: sentence::question(observation.id), observation }
+    }
+}
+
+/// Writes the sentences of experiments: names, questions, and what was found about the validity of each.
+pub(super) fn written(trail: &mut Vec<Observation>) -> Vec<WrittenObservation> {
+    trail.iter_mut().filter_map(|observation| observation.run.validity.as_mut()).for_each(caution::write);
+    std::mem::take(trail).into_iter().map(WrittenObservation::of).collect()
 }
 
 /// The conditions of keep-alive with their sentences.
@@ -29,16 +53,37 @@ struct WrittenKeepAlive {
 impl WrittenDiagnosis {
     /// Writes the sentences of a diagnosis.
     pub fn of(mut diagnosis: Diagnosis) -> Self {
-        write_findings(&mut diagnosis.trail);
         let sentences = |facts: &[Fact]| facts.iter().map(sentence::fact).collect();
         let keep_alive = diagnosis.keep_alive.clone();
         let keep_alive = keep_alive.map(|found| WrittenKeepAlive { depends_on: sentences(&found.depends_on), found });
         let verdict = sentence::verdict(diagnosis.finding.clone());
-        Self { verdict, remarks: sentences(&diagnosis.remarks), keep_alive, diagnosis }
+        let trail = written(&mut diagnosis.trail);
+        Self { verdict, remarks: sentences(&diagnosis.remarks), keep_alive, trail, diagnosis }
     }
 }
 
-/// Writes the sentences of what was found about the validity of each experiment.
-pub fn write_findings(trail: &mut [Observation]) {
-    trail.iter_mut().filter_map(|observation| observation.run.validity.as_mut()).for_each(caution::write);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use torr_doctor::Recording;
+    use torr_gauge::Factor;
+
+    #[test]
+    fn a_diagnosis_as_json_is_a_recording_but_for_its_factor() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../torr-doctor/tests/recordings");
+        let recording = Recording::read(&folder.join("connections-demo-sleep.json.gz")).expect("it is a recording");
+        let found = recording.diagnose().expect("all was recorded");
+        let json = serde_json::to_string(&WrittenDiagnosis::of(found)).expect("a diagnosis is JSON");
+        let again = Recording::of_json(&json, Factor::Connections).expect("it has a setting and a trail");
+        assert_eq!((again.trail.len(), again.expected), (recording.trail.len(), Factor::Connections));
+        assert_eq!(again.diagnose().expect("all was recorded").finding.factor, Factor::Connections);
+        let written: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+        let first = &written["trail"][0];
+        assert_eq!(
+            (first["id"].as_str(), first["experiment"].as_str()),
+            (Some("alone"), Some("one request at a time"))
+        );
+        assert_eq!(first["why"], "what is the response time without load?");
+    }
 }

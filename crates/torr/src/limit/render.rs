@@ -1,13 +1,13 @@
 //! The report of a limit: the result first, then its evidence.
 
-use super::sentences;
+use super::curve;
 use super::verify::Commands;
-use super::{curve, spread};
+use super::written::summary;
 use crate::output;
 use std::fmt::Write;
-use torr_doctor::limit::{ABOVE, Connections, Course, Fit, Outcome, Overload, ResultKind, Rung, Sustained};
+use torr_doctor::limit::{Outcome, Rung, Sustained};
 use torr_gauge::Factor;
-use torr_gauge::verdict::Finding;
+use torr_gauge::verdict::{Fact, Finding, LimitKind};
 use torr_report::human::{count, micros, percent, rate};
 use torr_report::sentence;
 use torr_report::style::{BAD, FAINT, GOOD, STRONG, paint};
@@ -23,39 +23,16 @@ pub fn text(outcome: &Outcome, title: &str, commands: &Commands) -> String {
     if let Some(sustained) = &outcome.sustained {
         line("", at_it(sustained));
     }
-    let failure = outcome.failed.as_ref().and_then(|reading| reading.failure.as_ref()).map(sentences::failure);
-    if let (Some(at), Some(failure), Some(_)) = (outcome.fails_at, failure, &outcome.sustained) {
-        line("above it", format!("{} requests/s failed: {failure}", rate(at)));
-    }
-    let sustained = outcome.sustained.as_ref().map_or(0.0, |sustained| sustained.rate);
-    if let Some(spread) = spread::spread(&outcome.spread, sustained) {
-        line("spread", spread);
-    }
-    if let Some(disturbance) = &outcome.disturbance {
-        line("disturbed", spread::disturbance(disturbance));
-    }
-    if let Some(overload) = &outcome.overload {
-        line("overload", self::overload(overload, outcome.sustained.as_ref()));
-    }
-    if let Some(connections) = &outcome.connections {
-        line("connections", self::connections(connections, outcome.max_connections));
-    }
-    if let Some(base) = &outcome.base_us {
-        line(
-            "unloaded",
-            format!(
-                "{} a response, when there is nothing else to do",
-                micros(base.p50.map_or(base.mean, |us| us as f64))
-            ),
-        );
+    let reason = if outcome.sustained.is_some() { outcome.reason() } else { vec![] };
+    let seen = outcome.observations();
+    let (bends, seen): (Vec<_>, Vec<_>) = seen.iter().partition(|fact| is_of_ladder(fact));
+    for fact in reason.iter().chain(seen) {
+        line(label(fact), sentence::fact(fact));
     }
     section(&mut text, "rates, in an open loop", &curve::rows(&outcome.steps, output::columns_of_table()));
     section(&mut text, "connections, in a closed loop", &ladder(&outcome.ladder));
-    let bends: Vec<_> = knee(outcome).into_iter().chain(outcome.fit.as_ref().map(law)).collect();
-    if !outcome.ladder.is_empty() {
-        bends.iter().for_each(|line| {
-            let _ = writeln!(text, "  {line}");
-        });
+    for fact in bends {
+        let _ = writeln!(text, "  {}", sentence::fact(fact));
     }
     let advice = advice(outcome, commands);
     if !advice.is_empty() {
@@ -81,12 +58,12 @@ fn heading(outcome: &Outcome, title: &str) -> String {
 
 fn headline(outcome: &Outcome) -> String {
     let Some(sustained) = &outcome.sustained else {
-        return paint(BAD, sentences::summary(outcome));
+        return paint(BAD, summary(outcome));
     };
     let figure = paint(STRONG, format!("{} requests/s", rate(sustained.rate)));
     match outcome.kind {
-        ResultKind::Limit => figure,
-        _ => format!("{} {figure}: {}", paint(STRONG, "at least"), sentences::reason(outcome)),
+        LimitKind::Limit => figure,
+        _ => format!("{} {figure}", paint(STRONG, "at least")),
     }
 }
 
@@ -100,55 +77,22 @@ fn at_it(sustained: &Sustained) -> String {
     format!("{latency}{} failed; {confirmed} {:.1} s", percent(sustained.error_share), sustained.seconds)
 }
 
-fn connections(connections: &Connections, most: usize) -> String {
-    let Connections { busy, recommended, waiting } = connections;
-    let at_the_limit = format!("{} at the limit", paint(STRONG, count(*recommended)));
-    match waiting {
-        waiting if *waiting > 0.0 => {
-            let waiting = rate(*waiting);
-            format!(
-                "{at_the_limit}, all that --max-connections permits: {waiting} more requests wait for one on average"
-            )
-        }
-        _ if *recommended >= most as u64 => {
-            let busy = rate(*busy);
-            format!("{at_the_limit}, all that --max-connections permits: {busy} are busy on average")
-        }
-        _ => {
-            let busy = rate(*busy);
-            format!("{at_the_limit}: {busy} are busy on average (rate x mean response time), the rest is for chance")
-        }
+/// Whether a fact belongs to the ladder of connections.
+fn is_of_ladder(fact: &Fact) -> bool {
+    matches!(fact, Fact::Knee { .. } | Fact::ScalabilityLaw { .. })
+}
+
+/// Returns the name of a fact's line.
+fn label(fact: &Fact) -> &'static str {
+    match fact {
+        Fact::RateFailed { .. } => "above it",
+        Fact::OtherRates { .. } => "spread",
+        Fact::DisturbedSteps { .. } => "disturbed",
+        Fact::Overload(_) => "overload",
+        Fact::ConnectionsNeeded { .. } => "connections",
+        Fact::RequestAlone { .. } => "unloaded",
+        _ => "because",
     }
-}
-
-fn overload(overload: &Overload, sustained: Option<&Sustained>) -> String {
-    let share = sustained.map_or(0.0, |sustained| overload.good_per_s / sustained.rate);
-    let slow = overload
-        .latency_us
-        .and_then(|latency| latency.p99)
-        .map_or(String::new(), |us| format!(", p99 {}", micros(us as f64)));
-    let after = match (overload.course, overload.recovered_after_s) {
-        (Course::StaysSlow, _) | (_, None) => {
-            let stays = format!("stays slow: not as before within {:.1} s after it", overload.waited_s);
-            paint(BAD, stays)
-        }
-        (Course::Collapses, Some(s)) => {
-            paint(BAD, "throughput collapses") + &format!(", and all is as before {} after it", soon(s))
-        }
-        (Course::Recovers, Some(s)) => paint(GOOD, "recovers") + &format!(": as before {} after it", soon(s)),
-    };
-    let errors =
-        if overload.error_share > 0.0 { format!(", {} failed", percent(overload.error_share)) } else { String::new() };
-    format!(
-        "at {ABOVE} x ({} requests/s) it gives {} of the limit{slow}{errors}; {after}",
-        rate(overload.rate),
-        percent(share)
-    )
-}
-
-/// Returns a time in words; very short ones are "at once".
-fn soon(seconds: f64) -> String {
-    if seconds < 0.1 { "at once".into() } else { format!("{seconds:.1} s") }
 }
 
 fn section(text: &mut String, name: &str, table: &str) {
@@ -166,7 +110,7 @@ fn ladder(rungs: &[Rung]) -> String {
         vec![["connections", "requests/s", "p50", "p99", "errors", ""].map(|cell| paint(FAINT, cell)).to_vec()];
     rows.extend(rungs.iter().map(|rung| {
         let known = |us: Option<u64>| us.map_or("-".into(), |us| micros(us as f64));
-        let note = if rung.generator_saturated { paint(BAD, "generator full") } else { String::new() };
+        let note = if rung.generator_saturated { paint(BAD, "generator saturated") } else { String::new() };
         vec![
             count(rung.connections as u64),
             rate(rung.good_per_s),
@@ -179,89 +123,18 @@ fn ladder(rungs: &[Rung]) -> String {
     table::align_within(&rows, output::columns_of_table())
 }
 
-fn knee(outcome: &Outcome) -> Option<String> {
-    let knee = outcome.knee?;
-    let knee = knee.round().max(1.0) as u64;
-    let connections = if knee == 1 { "1 connection".to_owned() } else { format!("{} connections", count(knee)) };
-    Some(format!("it bends at about {connections}: fewer leave it idle, more of them mostly wait"))
-}
-
-fn law(fit: &Fit) -> String {
-    if !fit.good {
-        return format!("no universal scalability law describes this: the nearest is {} off", percent(fit.off));
-    }
-    let peak = match fit.peak {
-        Some(peak) if peak >= 1.5 => format!("; most at {} connections", count(peak.round() as u64)),
-        Some(_) => "; most with one connection".to_owned(),
-        None => String::new(),
-    };
-    format!(
-        "X(N) = {} N / (1 + {} (N-1) + {} N (N-1)), {} off, R2 {:.3}{peak}",
-        rate(fit.lambda),
-        coefficient(fit.sigma),
-        coefficient(fit.kappa),
-        percent(fit.off),
-        fit.r2
-    )
-}
-
-fn coefficient(value: f64) -> String {
-    match value {
-        0.0 => "0".into(),
-        v if v < 0.001 => format!("{v:.1e}"),
-        v => format!("{v:.3}"),
-    }
-}
-
 fn advice(outcome: &Outcome, commands: &Commands) -> Vec<String> {
-    let mut advice: Vec<String> = Vec::new();
+    let mut advice: Vec<_> = outcome.advice().iter().map(sentence::advice).collect();
     match outcome.kind {
-        ResultKind::AtLeastGenerator => {
-            advice.push("run Torr on a machine with free CPU, to find the service's limit".into())
-        }
-        ResultKind::AtLeastConnections => {
-            advice.push(format!("allow more connections: --max-connections {}", outcome.max_connections * 4))
-        }
-        ResultKind::AtLeastTime if !outcome.interrupted => {
-            advice.push(format!("allow more time: --budget {:.0}s", outcome.budget_s * 3.0))
-        }
-        ResultKind::Never => {
-            advice.push("ask for less with --slo".into());
-            advice.push(format!("see what one request at a time takes: {}", commands.alone))
-        }
-        ResultKind::Limit => {
+        LimitKind::Never => advice.push(format!("measure one request at a time: {}", commands.alone)),
+        LimitKind::Limit => {
             let names_one = |finding: &Finding| ![Factor::None, Factor::Unknown].contains(&finding.factor);
-            let what = outcome
-                .failed
-                .as_ref()
-                .and_then(|reading| reading.finding.clone())
-                .filter(names_one)
-                .map(sentence::verdict);
-            advice.extend(what.map(|verdict| {
-                format!("at the rate that failed the likely limit was {}: {}", verdict.factor, verdict.summary)
+            let failed = outcome.failed.as_ref().and_then(|reading| reading.finding.clone()).filter(names_one);
+            advice.extend(failed.map(sentence::verdict).map(|verdict| {
+                format!("at the rate that failed, the likely limit is {}: {}", verdict.factor, verdict.summary)
             }));
         }
         _ => {}
-    }
-    if let Some(overload) = outcome.overload.as_ref().filter(|overload| overload.course != Course::Recovers) {
-        let shed = match overload.course {
-            Course::Collapses => {
-                "its throughput falls under overload: refuse excess requests early (a limit of requests in flight, 503)"
-            }
-            _ => "its queue outlives the load: bound it, and drop what has waited too long",
-        };
-        advice.push(shed.into());
-    }
-    if outcome.disturbance.is_some_and(|disturbance| disturbance.failed > 0) {
-        advice.push("search again when nothing else runs on this machine: without that the limit may be higher".into());
-    }
-    if outcome.overload.as_ref().is_some_and(|overload| overload.kept) {
-        let limit = outcome.sustained.as_ref().map_or(f64::INFINITY, |sustained| sustained.rate);
-        let so = match outcome.fails_at {
-            Some(at) if at <= ABOVE * limit => "a failure below was noise",
-            _ => "the limit is higher",
-        };
-        advice.push(format!("it kept to all at {ABOVE} x the limit, too, so {so}: try again, with a longer --budget"));
     }
     advice.extend(commands.before.clone());
     advice.extend(commands.verify.as_ref().map(|command| format!("verify: {command}")));

@@ -10,7 +10,7 @@ use torr_report::style::{BAD, FAINT, GOOD, STRONG, paint};
 use torr_report::table;
 
 /// All that is shown.
-pub fn text(WrittenComparison { comparison, conclusion }: &WrittenComparison) -> String {
+pub fn text(WrittenComparison { comparison, conclusion, .. }: &WrittenComparison) -> String {
     let mut out = format!("{}  {}\n\n", paint(STRONG, &comparison.target), paint(FAINT, how(comparison)));
     let _ = writeln!(out, "  {}       {}", paint(STRONG, "result"), conclusion.summary);
     let mut line = |name: String, what: &str| {

@@ -1,7 +1,7 @@
 //! A comparison as it is written: its conclusion and the findings of its experiments with their sentences.
 
 use super::sentences::{advice, fact, headline};
-use crate::doctor::written::write_findings;
+use crate::doctor::written::{WrittenObservation, written};
 use serde::Serialize;
 use torr_doctor::compare::{Comparison, ComparisonFact, Conclusion};
 
@@ -11,13 +11,14 @@ pub struct WrittenComparison {
     #[serde(flatten)]
     pub comparison: Comparison,
     pub conclusion: WrittenConclusion,
+    trail: Vec<WrittenObservation>,
 }
 
 impl WrittenComparison {
     /// Writes the sentences of a comparison.
     pub fn of(mut comparison: Comparison) -> Self {
-        write_findings(&mut comparison.trail);
-        Self { conclusion: WrittenConclusion::of(&comparison.conclusion), comparison }
+        let trail = written(&mut comparison.trail);
+        Self { conclusion: WrittenConclusion::of(&comparison.conclusion), trail, comparison }
     }
 }
 
