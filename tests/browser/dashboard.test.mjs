@@ -77,7 +77,7 @@ test("a run that was killed is said to be gone, and its figures stay", async () 
   const { page, close } = await open(browser, run.url);
   await hasPlots(page);
   await run.kill();
-  await page.waitForFunction(() => document.querySelector("#connection").textContent.includes("cannot be reached"));
+  await page.waitForFunction(() => document.querySelector("#connection").textContent.includes("Cannot reach the run"));
   assert.ok(await page.locator("#report svg.plot").count());
   await close();
 });

@@ -97,7 +97,7 @@ fn a_page_follows_a_run_and_ends_as_its_report() {
     assert_eq!(code, Some(0));
     let events = early.wait().stdout;
     let panel = last_event(&events, "end");
-    assert!(panel.contains("The run has ended.") && panel.contains("ended by its operator"), "{panel}");
+    assert!(panel.contains("The run has ended.") && panel.contains("ended by the operator"), "{panel}");
     let report = last_event(&events, "report");
     let path = tempfile::tempdir().expect("a folder");
     let (file, output) = (path.path().join("run.json"), path.path().join("page.html"));

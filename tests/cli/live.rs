@@ -133,7 +133,7 @@ fn a_stopped_program_gives_the_terminal_back_and_takes_it_again() {
     screen.wait_until("the shell's screen", |screen| !screen.alternate_screen() && !screen.hide_cursor());
     screen.signal(pid, "CONT");
     screen.wait_until("the screen again", |screen| screen.alternate_screen() && screen.contents().contains("RUNNING"));
-    screen.wait_for("the program was stopped and continued");
+    screen.wait_for("the program was suspended");
     screen.press("q");
     let ended = screen.end();
     assert_eq!((ended.code, ended.is_restored), (Some(0), true), "{}", ended.text);

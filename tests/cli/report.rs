@@ -111,7 +111,10 @@ fn the_command_of_a_page_makes_the_same_load_again() {
     let mut old: serde_json::Value = serde_json::from_str(&read(Path::new(&json))).expect("it is JSON");
     old.as_object_mut().expect("it is an object").remove("command").expect("it has one");
     std::fs::write(&json, old.to_string()).expect("a file can be written");
-    is_page(&ended(&["report", &json, "-o", "-"], 0).stdout, &["No command is written here: the load went in stages"]);
+    is_page(
+        &ended(&["report", &json, "-o", "-"], 0).stdout,
+        &["No command is shown: the result does not contain the stages"],
+    );
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn a_run_without_a_response_is_a_failure() {
     let silent = Script::start(|client| while client.request().is_some() {});
     let ended = torr(&["-d", "300ms", "-c", "3", "-t", "1", "-q", &silent.url()]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert_eq!(ended.stderr, "torr: no request was answered: 3 unfinished when the run ended\n");
+    assert_eq!(ended.stderr, "torr: no request got a response: 3 unfinished when the run ended\n");
     assert!(
         ended.stdout.contains("all 3 requests without a response, unfinished when the run ended"),
         "{}",
@@ -135,7 +135,7 @@ fn a_run_without_a_response_is_a_failure() {
     for target in [hurl, lua, secured] {
         let ended = torr(&["-d", "300ms", "-c", "2", "-t", "1", "-q", &target]);
         assert_eq!(ended.code, Some(1), "{target}: {ended:?}");
-        assert!(ended.stderr.contains("torr: no request was answered: 2 unfinished"), "{target}: {ended:?}");
+        assert!(ended.stderr.contains("torr: no request got a response: 2 unfinished"), "{target}: {ended:?}");
         assert!(ended.stdout.contains("without a response"), "{target}: {ended:?}");
     }
 }

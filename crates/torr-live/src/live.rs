@@ -145,7 +145,7 @@ impl Drawing {
             self.view.at(self.elapsed_s());
             self.view.state = self.steering.state();
             if self.stop.load(Ordering::Relaxed) {
-                self.view.ending("interrupted: once more ends at once");
+                self.view.ending("interrupted: Ctrl-C again ends at once");
             }
             if !screen::is_shown() {
                 // In the background, or restored: keys belong to others.
@@ -189,7 +189,7 @@ impl Drawing {
     }
 
     fn continued(&mut self) {
-        let text = "the program was stopped and continued: so was the load";
+        let text = "the program was suspended, and so was the load";
         self.view.log.add(self.elapsed_s() - self.view.load.warmup_s, text, Tone::Warn);
         // If the terminal refuses, the next frame fails as well.
         let _ = self.redraw();

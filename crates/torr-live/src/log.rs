@@ -11,7 +11,7 @@ const MOST: usize = 500;
 const TEXT: usize = 120;
 
 /// What an end by an operator is called.
-pub const ENDED: &str = "ended by its operator";
+pub const ENDED: &str = "ended by the operator";
 
 /// How an entry is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Log {
         let factor = if names_one { verdict.factor } else { Factor::Unknown };
         if self.suspected.replace(factor) != Some(factor) && names_one {
             match factor {
-                Factor::None => self.add(t, "nothing limits: the rate is kept", Tone::Plain),
+                Factor::None => self.add(t, "no limiting factor: the service keeps the rate", Tone::Plain),
                 factor => self.add(t, format!("suspected limit: {factor}"), Tone::Warn),
             }
         }
@@ -92,7 +92,7 @@ impl Log {
     pub fn steered(&mut self, event: SteeringEvent, planned: Option<f64>, unit: &str) {
         let value = event.value.unwrap_or(0.0);
         let text = match event.what {
-            SteeringKind::Pause => "paused: no request begins".to_owned(),
+            SteeringKind::Pause => "paused: Torr sends no requests".to_owned(),
             SteeringKind::Resume => "continued".to_owned(),
             SteeringKind::Rate => match planned {
                 Some(planned) => format!("rate {} {unit}/s", rate(planned * value)),

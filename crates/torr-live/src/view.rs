@@ -245,7 +245,7 @@ impl View {
         }
         let changes_load = !matches!(event.what, SteeringKind::End | SteeringKind::Mark);
         if changes_load && self.is_warming_up() {
-            self.log.add(event.t, "this has effect when the warm-up has ended", Tone::Warn);
+            self.log.add(event.t, "the change takes effect after the warm-up", Tone::Warn);
         }
     }
 
@@ -253,12 +253,12 @@ impl View {
     pub(crate) fn refused(&mut self, wish: Wish) {
         let text = match (wish, self.load.steerable) {
             (Wish::Raise, Steerable::Connections { most, .. }) => {
-                format!("{} connections are the most of this run", count(most as u64))
+                format!("this run has at most {} connections", count(most as u64))
             }
             (Wish::Lower, Steerable::Connections { least, .. }) => {
-                format!("{} connections are the fewest of this run", count(least as u64))
+                format!("this run has at least {} connections", count(least as u64))
             }
-            _ => "that is not possible now".to_owned(),
+            _ => "not possible now".to_owned(),
         };
         self.log.add(self.measured_s(), text, Tone::Warn);
     }

@@ -60,7 +60,7 @@ fn shell(title: &str, own: &Own<'_>, main: &Markup) -> Markup {
                 main { (main) }
                 footer {
                     "Made by torr " (env!("CARGO_PKG_VERSION")) "."
-                    @if own.script.is_none() { " This page loads nothing, and is whole without its script." }
+                    @if own.script.is_none() { " This page loads no other files and works without its script." }
                 }
                 @for script in scripts { script { (PreEscaped(script)) } }
             }

@@ -146,7 +146,7 @@ fn a_page_of_each_kind_has_its_sections_and_loads_nothing() {
         (doctor(), &["By connections", "Experiments"]),
         (limit(), &["By connections", "Steps of the search"]),
         (versions(), &["Thresholds", "A and B"]),
-        (demo(), &["A page of a line of text", "A row of 100,000 from the database"]),
+        (demo(), &["A page with one line of text", "A row of 100,000 from the database"]),
         (lab(), &["Responses per second", "hello, c 10", "Not measured", "Versions"]),
     ] {
         let page = read(vec![value]);
@@ -185,8 +185,7 @@ fn figures_are_those_of_the_json() {
     for figure in ["The CPU is full.", "a reason", "10,000", "800 us", "20.0 ms", "300 ms", "torr http://h/ -c 8"] {
         assert!(text.contains(figure), "{figure} is not in {text}");
     }
-    for figure in ["CPUs, server", "1.50", "90%", "mark 1", "the rate became 110% of the planned one", "ended by hand"]
-    {
+    for figure in ["CPUs, server", "1.50", "90%", "mark 1", "rate set to 110% of the plan", "ended by the operator"] {
         assert!(text.contains(figure), "{figure} is not in {text}");
     }
     assert!(text.contains("until 10 s") && text.contains("480"), "the map has its table: {text}");
@@ -260,13 +259,13 @@ fn a_load_that_the_result_does_not_tell_has_no_command() {
     let mut diagnosis = doctor();
     diagnosis["trail"][0]["run"] = sessions.clone();
     for (value, why) in [
-        (stages, "the load went in stages"),
-        (steered, "the load was steered by hand"),
-        (sessions.clone(), "the load was made of sessions"),
-        (diagnosis, "the load was made of sessions"),
+        (stages, "the result does not contain the stages"),
+        (steered, "an operator changed the load"),
+        (sessions.clone(), "the result does not contain the files of the sessions"),
+        (diagnosis, "the result does not contain the files of the sessions"),
     ] {
         let page = read(vec![value]);
-        assert!(page.text().contains(&format!("No command is written here: {why}")), "{}", page.text());
+        assert!(page.text().contains(&format!("No command is shown: {why}")), "{}", page.text());
         assert!(page.texts_of("pre").iter().all(|text| !text.contains(" -c ")), "{:?}", page.texts_of("pre"));
     }
     let text = read(vec![sessions]).text();

@@ -58,7 +58,7 @@ pub fn unanswered(run: &RunResult) -> Option<String> {
     let worst = run.causes.first().map(|cause| format!("{} x {}: {}", count(cause.count), cause.kind, cause.what));
     let unfinished = (run.unfinished > 0).then(|| format!("{} unfinished when the run ended", count(run.unfinished)));
     let ends: Vec<_> = worst.into_iter().chain(unfinished).collect();
-    Some(format!("no request was answered: {}", ends.join(", ")))
+    Some(format!("no request got a response: {}", ends.join(", ")))
 }
 
 /// The limit of reasons that the line on redirects names.

@@ -30,16 +30,21 @@ pub fn lines(run: &RunResult) -> Vec<String> {
 /// Returns the lines on requests that met the close of an idle connection, and what to do about them.
 fn idle_closes(closes: &IdleCloses) -> [String; 2] {
     let time = |ms: u64| micros(ms as f64 * 1e3);
-    let met = format!("{} met that", plural(closes.requests, "request"));
+    let met = format!("{} sent during such a close", were(closes.requests));
     let first = match closes.timeout_ms() {
         Some(timeout) => format!("the server closes idle connections after {}; {met}", time(timeout)),
         None => format!(
-            "the server closes idle connections, after {} to {}; {met}",
+            "the server closes idle connections after {} to {}; {met}",
             time(closes.shortest_ms),
             time(closes.longest_ms)
         ),
     };
     [first, "raise its keep-alive time-out above the pauses between requests, or use fewer connections (-c)".into()]
+}
+
+/// Returns a number of requests with its verb.
+fn were(requests: u64) -> String {
+    format!("{} {}", plural(requests, "request"), if requests == 1 { "was" } else { "were" })
 }
 
 /// Returns the line of one kind or status, such as `503 from 2.90 s to 5.80 s`.
@@ -84,10 +89,13 @@ mod tests {
     #[test]
     fn a_close_of_idle_connections_is_named_with_its_time() {
         let closes = |requests, shortest_ms, longest_ms| idle_closes(&IdleCloses { requests, shortest_ms, longest_ms });
-        assert_eq!(closes(8, 200, 208)[0], "the server closes idle connections after 200 ms; 8 requests met that");
+        assert_eq!(
+            closes(8, 200, 208)[0],
+            "the server closes idle connections after 200 ms; 8 requests were sent during such a close"
+        );
         assert_eq!(
             closes(1, 200, 3000)[0],
-            "the server closes idle connections, after 200 ms to 3.00 s; 1 request met that"
+            "the server closes idle connections after 200 ms to 3.00 s; 1 request was sent during such a close"
         );
     }
 

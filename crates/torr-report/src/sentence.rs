@@ -17,8 +17,17 @@ pub use gain::line as gain_line;
 pub use headline::headline;
 pub use limit::{limit, limit_reason, step};
 
-use torr_gauge::Verdict;
 use torr_gauge::verdict::Finding;
+use torr_gauge::{Confidence, Verdict};
+
+/// Returns what the confidence of a verdict means.
+pub fn meaning(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Certain => "confirmed by experiments",
+        Confidence::Likely => "not confirmed by experiments",
+        Confidence::Unknown => "the evidence does not single out one factor",
+    }
+}
 
 /// Returns the verdict of a finding, with sentences.
 pub fn verdict(finding: Finding) -> Verdict {

@@ -43,7 +43,7 @@ fn words(event: &SteeringEvent, marks: u64) -> String {
         SteeringKind::Rate => format!("{:.0}% of the planned rate", value * 100.0),
         SteeringKind::Connections => format!("{} connections", count(value as u64)),
         SteeringKind::Mark => format!("mark {marks}"),
-        SteeringKind::End => "ended by hand".into(),
+        SteeringKind::End => "ended by the operator".into(),
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
             event(6.0, SteeringKind::End, None),
         ];
         let expected = "121% of the planned rate at 2.5 s, 110% of the planned rate at 3.5 s, mark 1 at 4.0 s, \
-                        mark 2 at 4.5 s, paused at 5.0 s, continued at 5.2 s, ended by hand at 6.0 s";
+                        mark 2 at 4.5 s, paused at 5.0 s, continued at 5.2 s, ended by the operator at 6.0 s";
         assert_eq!(list(&events).as_deref(), Some(expected));
         assert_eq!(list(&[]), None);
     }

@@ -73,7 +73,7 @@ fn is_limited(verdict: &Verdict) -> bool {
 fn limit(verdict: &Verdict) -> String {
     match (verdict.confidence, verdict.factor.to_string()) {
         (_, factor) if factor == NOTHING => "the rate was kept".into(),
-        (Confidence::Unknown, _) => "what limits it is unknown".into(),
+        (Confidence::Unknown, _) => "limiting factor unknown".into(),
         (confidence, factor) => format!("limited by {} ({confidence})", paint(STRONG, factor)),
     }
 }
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(plain(&good), "1,000 requests/s, p99 1.00 ms, no errors; limited by server-cpu (likely)");
         good.verdict = Some(Verdict::new(Factor::Unknown, Confidence::Unknown, ""));
         good.plan = PlanSummary { rate: Some(1500.0), ..PlanSummary::default() };
-        assert_eq!(plain(&good), "1,000 of 1,500 requests/s, p99 1.00 ms, no errors; what limits it is unknown");
+        assert_eq!(plain(&good), "1,000 of 1,500 requests/s, p99 1.00 ms, no errors; limiting factor unknown");
         assert_eq!(plain(&run(199, 1)), "99.5 requests/s, p90 1.00 ms, 1 error (0.5%)");
         assert_eq!(plain(&run(0, 0)), "0.00 requests/s, no responses");
     }

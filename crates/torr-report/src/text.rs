@@ -7,7 +7,7 @@ use crate::table::align_within;
 use crate::{entries, expectations, failures, fit, fleet, sessions, steering, summary};
 use std::fmt::Write;
 use torr_gauge::latency::Summary;
-use torr_gauge::result::validity::Finding;
+use torr_gauge::result::validity::{Criterion, Finding};
 use torr_gauge::result::{RunResult, Tls, Warmup};
 use torr_gauge::{Confidence, Factor, FailureKind, Validity, Verdict};
 
@@ -41,6 +41,14 @@ pub fn report_within(run: &RunResult, width: usize) -> String {
     }
     text.push('\n');
     text.push_str(&indent(&align_within(&latency_table(run), width.saturating_sub(INDENT))));
+    // A run with still fewer samples has a caution that says more.
+    let has_caution =
+        |validity: &Validity| validity.findings.iter().any(|finding| finding.what == Criterion::Samples && !finding.ok);
+    if run.latency_us.is_some_and(|latency| latency.p99_9.is_none()) && !run.validity.as_ref().is_some_and(has_caution)
+    {
+        let few = "fewer than 5 samples are slower: too few for this percentile";
+        let _ = writeln!(text, "  {:<12} {}", "-", paint(FAINT, few));
+    }
     text.push('\n');
     if !run.entries.is_empty() {
         text.push_str(&indent(&entries::section(&run.entries, width.saturating_sub(INDENT))));
@@ -87,9 +95,9 @@ fn heading(run: &RunResult) -> String {
     };
     let unit = if run.sessions.is_some() { "sessions" } else { "requests" };
     let pace = match (plan.rate, plan.max_rate) {
-        (Some(offered), _) => format!("{} {unit}/s asked for, ", rate(offered)),
+        (Some(offered), _) => format!("open loop, {} {unit}/s due, ", rate(offered)),
         (None, _) if plan.staged && is_steered(run) => "steered, ".to_owned(),
-        (None, _) if plan.staged && plan.is_scheduled() => "rates in stages, ".to_owned(),
+        (None, _) if plan.staged && plan.is_scheduled() => "open loop, rates in stages, ".to_owned(),
         (None, Some(most)) if plan.staged => format!("connections in stages, at most {} {unit}/s, ", rate(most)),
         (None, None) if plan.staged => "connections in stages, ".to_owned(),
         (None, Some(most)) => format!("at most {} {unit}/s, ", rate(most)),
@@ -255,7 +263,7 @@ fn server(run: &RunResult) -> Option<String> {
         _ => String::new(),
     };
     Some(format!(
-        "{name} ({}) used {:.2} of {}; the machine was used to {}{steal}",
+        "{name} ({}) used {:.2} of {}; the machine used {} of its CPU{steal}",
         plural(host.server.len() as u64, "process"),
         host.server_cores,
         plural(host.cores as u64, "CPU"),
@@ -275,10 +283,13 @@ fn cautions(validity: &Validity) -> String {
 /// Returns the verdict with its evidence and advice.
 pub fn verdict(verdict: &Verdict) -> String {
     let name = match verdict.confidence {
-        Confidence::Unknown => paint(STRONG, "unknown"),
+        Confidence::Unknown => paint(STRONG, "limiting factor unknown"),
         // A rate that was kept is counted, not inferred: it needs no confidence.
-        _ if verdict.factor == Factor::None => paint(STRONG, verdict.factor),
-        confidence => format!("{} {}", paint(STRONG, verdict.factor), paint(FAINT, format!("({confidence})"))),
+        _ if verdict.factor == Factor::None => paint(STRONG, "no limiting factor"),
+        confidence => {
+            let meaning = paint(FAINT, format!("({confidence}: {})", sentence::meaning(confidence)));
+            format!("limiting factor {} {meaning}", paint(STRONG, verdict.factor))
+        }
     };
     let mut text =
         format!("  {:<12} {name}\n  {:<12} {}\n", paint(STRONG, "verdict") + "     ", "", printable(&verdict.summary));
@@ -304,7 +315,6 @@ fn indent(lines: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use torr_gauge::result::validity::Criterion;
 
     #[test]
     fn only_what_is_bad_is_shown_and_on_one_line() {

@@ -7,7 +7,7 @@ use torr_gauge::collector::Measurement;
 /// from that program's.
 pub fn verdict_line(measured: &Measurement, notes: &[String]) -> String {
     let limit = measured.result.verdict.as_ref().map(|verdict| match verdict.factor {
-        Factor::Unknown => format!("what limits it is unknown: {}", verdict.summary),
+        Factor::Unknown => format!("limiting factor unknown: {}", verdict.summary),
         Factor::None => verdict.summary.clone(),
         factor => format!("limited by {factor} ({}): {}", verdict.confidence, verdict.summary),
     });

@@ -12,20 +12,20 @@ use torr_press::Steerable;
 /// Draws the help.
 pub fn draw(frame: &mut Frame<'_>, area: Rect, view: &View, theme: &Theme) {
     let change = match view.load.steerable {
-        Steerable::Rate(_) => Some("the rate up or down by a tenth; the result says so"),
-        Steerable::Connections { .. } => Some("connections up or down by a tenth; the result says so"),
+        Steerable::Rate(_) => Some("raise or lower the rate by a tenth; the result records it"),
+        Steerable::Connections { .. } => Some("raise or lower the connections by a tenth; the result records it"),
         Steerable::Nothing | Steerable::Remote => None,
     };
     let is_own = view.load.steerable.has_pauses();
     let keys = [
-        Some(("q", "end the run: its result is printed, thresholds decide the exit code")),
-        is_own.then_some(("p", "pause: no request begins, the run's time goes on; again to continue")),
+        Some(("q", "end the run and print its result; thresholds decide the exit code")),
+        is_own.then_some(("p", "pause: send no requests while the time runs on; again to continue")),
         change.map(|text| ("+ -", text)),
         Some(("m", "mark this moment in the log and in the result")),
-        Some(("?", "show or hide this")),
-        Some(("Ctrl-C", "interrupt: the result is printed, exit code 130")),
-        is_own.then_some(("Ctrl-Z", "stop the program, and with it the load, until 'fg'")),
-        Some(("Ctrl-L", "draw the screen anew")),
+        Some(("?", "show or hide this help")),
+        Some(("Ctrl-C", "interrupt the run and print its result (exit code 130)")),
+        is_own.then_some(("Ctrl-Z", "suspend the program and its load until 'fg'")),
+        Some(("Ctrl-L", "redraw the screen")),
     ];
     let line = |(key, text): (&'static str, &'static str)| {
         Line::from(vec![Span::styled(format!(" {key:<8}"), theme.strong), Span::raw(text)])

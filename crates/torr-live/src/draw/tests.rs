@@ -117,17 +117,20 @@ fn what_was_done_is_seen_and_the_end_as_well() {
     view.log.steered(event(SteeringKind::Connections, Some(11.0)), None, "requests");
     view.log.steered(event(SteeringKind::Pause, None), None, "requests");
     view.refused(Wish::Raise);
-    shows(&view, &["PAUSED", "now 11 connections", "p continue", "40 connections are the most of this run"]);
-    assert!(screen(&view, SIZES[1]).iter().any(|line| line.contains("paused: no request begins")));
-    view.ending("ended by its operator");
-    shows(&view, &["ENDING", "ended by its operator"]);
+    shows(&view, &["PAUSED", "now 11 connections", "p continue", "this run has at most 40 connections"]);
+    assert!(screen(&view, SIZES[1]).iter().any(|line| line.contains("paused: Torr sends no requests")));
+    view.ending("ended by the operator");
+    shows(&view, &["ENDING", "ended by the operator"]);
 }
 
 #[test]
 fn help_names_each_key_of_the_last_line() {
     let mut view = view();
     view.shows_help = true;
-    shows(&view, &["Keys", "end the run", "pause: no request begins", "connections up or down", "mark this moment"]);
+    shows(
+        &view,
+        &["Keys", "end the run", "pause: send no requests", "raise or lower the connections", "mark this moment"],
+    );
     view.load.steerable = Steerable::Nothing;
     let lines = screen(&view, SIZES[0]);
     assert!(!lines.iter().any(|line| line.contains("+ -")), "{}", lines.join("\n"));

@@ -37,7 +37,7 @@
 
   const source = new EventSource("events");
   source.onopen = () => { connection.textContent = ""; };
-  source.onerror = () => { connection.textContent = "The run cannot be reached: it may have been killed. Trying again."; };
+  source.onerror = () => { connection.textContent = "Cannot reach the run: it may have been killed. Trying again."; };
   source.addEventListener("panel", (event) => showPanel(event.data));
   source.addEventListener("report", (event) => replace(report, event.data));
   source.addEventListener("end", (event) => {
@@ -56,7 +56,7 @@
       const response = await fetch(`steer/${wish}`, { method: "POST", headers: { "torr-steering": "1" } });
       connection.textContent = response.ok ? "" : await response.text();
     } catch {
-      connection.textContent = "The run cannot be reached.";
+      connection.textContent = "Cannot reach the run.";
     }
   });
 

@@ -22,7 +22,7 @@ pub fn page(load: &Load) -> String {
     };
     let main = html! {
         header #planned { h1 { (load.target) } p.sub { (load.words) } }
-        noscript { p.caution { "This page follows a run by its script: allow scripts, or use the option --live in a terminal." } }
+        noscript { p.caution { "This page needs its script to follow a run: allow scripts, or use --live in a terminal." } }
         p #connection role="status" {}
         div #controls role="group" aria-label="Steer the run" {
             @if load.steerable.has_pauses() { button type="button" data-wish="pause" { "Pause" } }
@@ -93,7 +93,7 @@ fn log(view: &View) -> Markup {
     html! {
         ul.log { @for one in newest.iter().rev() { (entry(one)) } }
         @if !older.is_empty() {
-            details { summary { "What happened before" } ul.log { @for one in older.iter().rev() { (entry(one)) } } }
+            details { summary { "Earlier events" } ul.log { @for one in older.iter().rev() { (entry(one)) } } }
         }
     }
 }

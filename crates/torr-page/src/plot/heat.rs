@@ -52,7 +52,7 @@ pub fn map(intervals: &[Interval], x: Scale, x_labels: Vec<(f64, String)>) -> Ma
     let y = Scale::Log(tenth(*least as f64, f64::floor), tenth(*most as f64 * RATIO, f64::ceil));
     let frame = Frame {
         title: "Response times",
-        description: "how many requests took how long; the darker, the larger their part of the interval's".into(),
+        description: "share of each interval's requests by response time; darker is more".into(),
         height: HEIGHT,
         x,
         x_labels,
@@ -123,7 +123,7 @@ fn legend() -> Markup {
 fn table(columns: &[Column], steps: &BTreeSet<u64>) -> Markup {
     html! {
         details {
-            summary { "The figures as a table: requests by response time" }
+            summary { "Figures as a table: requests by response time" }
             div.wide tabindex="0" role="group" aria-label="Requests by response time over time" {
                 table {
                     thead { tr { th scope="col" { "from" } @for column in columns { th scope="col" { "until " (clock(column.to)) } } } }

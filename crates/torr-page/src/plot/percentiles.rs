@@ -82,7 +82,7 @@ pub fn plot(distributions: &[(String, Counts)]) -> Option<Markup> {
     let frame = Frame {
         title: "Response time by percentile",
         description: format!(
-            "{} samples; each step to the right leaves a tenth as many requests that are slower.",
+            "{} samples; with each step to the right, a tenth as many requests are slower.",
             count(distributions.iter().map(|(_, counts)| counts.total()).sum::<f64>() as u64)
         ),
         height,
@@ -112,7 +112,7 @@ fn table(distributions: &[(String, Counts)]) -> Markup {
     let shares = [0.0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999].map(|share| (share, name_of(share)));
     html! {
         details {
-            summary { "The figures as a table" }
+            summary { "Figures as a table" }
             div class="wide" tabindex="0" role="group" aria-label="Percentiles" {
                 table {
                     thead { tr { th scope="col" { "percentile" } @for (name, _) in distributions { th scope="col" { (name) } } } }

@@ -19,7 +19,7 @@ pub fn demo(value: &Value) -> Markup {
     let distributions: Vec<_> = pages.iter().filter_map(counts).take(CLASSES.len()).collect();
     html! {
         section {
-            h2 { "A page of a line of text" }
+            h2 { "A page with one line of text" }
             (table(&pages, "setting"))
             @if distributions.len() > 1 { @if let Some(plot) = plot(&distributions) { (plot) } }
         }
@@ -31,13 +31,13 @@ pub fn demo(value: &Value) -> Markup {
         }
         p.sub {
             (text(value, "machine.cpu").unwrap_or("an unknown CPU")) ", "
-            (number(value, "machine.cores").unwrap_or(0.0)) " CPUs, which server and generator share; "
+            (number(value, "machine.cores").unwrap_or(0.0)) " CPUs, shared by server and generator; "
             (number(value, "workers").unwrap_or(0.0)) " workers; " (text(value, "database").unwrap_or_default()) "."
         }
         @if let Some(disturbed) = rows.iter().find_map(|row| text(row, "disturbed")) {
             p { "Disturbed: " (disturbed) "." }
         }
-        p.sub { "Figures of others are their own, of other machines: they say what is usual, not who is faster." }
+        p.sub { "The other figures are published ones from other machines: they show what is usual, not which is faster." }
     }
 }
 

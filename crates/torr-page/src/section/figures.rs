@@ -40,7 +40,7 @@ pub fn run(value: &Value) -> Markup {
     html! {
         (shown(figures))
         @if flag(value, "generator.saturated") {
-            p.caution { "The generator was saturated: the service may take more than these figures say." }
+            p.caution { "The generator was saturated: the service may handle more than these figures show." }
         }
     }
 }

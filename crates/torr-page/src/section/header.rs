@@ -12,10 +12,10 @@ pub fn header(document: &Document) -> Markup {
     let load = match document.kind {
         Kind::Run => load(value),
         Kind::Doctor => format!("a diagnosis by experiments, {}", seconds(value, "seconds")),
-        Kind::Limit => format!("the search for the highest rate that is sustained, {}", seconds(value, "spent_s")),
+        Kind::Limit => format!("a search for the highest sustained rate, {}", seconds(value, "spent_s")),
         Kind::Versions => format!("a comparison of two versions, {}", seconds(value, "seconds")),
         Kind::Lab => suite(value),
-        Kind::Demo => "the demo application, with the doctor's verdict on its page".into(),
+        Kind::Demo => "the demo application, with a verdict on its page".into(),
     };
     html! {
         header {

@@ -34,7 +34,7 @@ pub fn lab(value: &Value) -> Markup {
                 }
             }
             @if !references.is_empty() {
-                p.sub { "Figures of " (references.join(" and ")) " are theirs, of other machines: they say what is usual, not who is faster." }
+                p.sub { "The figures of " (references.join(" and ")) " are published ones from other machines: they show what is usual, not which is faster." }
             }
         }
         @for line in lines { (level(line, &subjects)) }

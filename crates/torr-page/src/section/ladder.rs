@@ -72,11 +72,12 @@ pub fn drawn(rungs: &[Rung], fit: Option<(f64, f64, f64)>, knee: Option<f64>) ->
     let x_labels = rungs.iter().rev().step_by(step).map(|rung| (rung.connections, rung.connections.to_string()));
     let mut x_labels: Vec<_> = x_labels.collect();
     x_labels.reverse();
-    let mut description = "requests per second by connections in a closed loop".to_owned();
+    let mut description = "requests per second in a closed loop".to_owned();
     if let Some(knee) = knee {
-        description += &format!("; it bends at about {knee:.0} (dashed)");
+        description += &format!("; the knee is at about {knee:.0} (dashed)");
     }
-    let frame = Frame { title: "The ladder", description, height, x, x_labels, y, y_text: count_tick, ends };
+    let frame =
+        Frame { title: "Throughput by connections", description, height, x, x_labels, y, y_text: count_tick, ends };
     html! { section { h2 { "By connections" } (frame.around(&lines, &table(rungs, most, fit))) } }
 }
 
@@ -86,12 +87,12 @@ fn table(rungs: &[Rung], most: f64, fit: Option<(f64, f64, f64)>) -> Markup {
         @if let Some((lambda, sigma, kappa)) = fit {
             p.sub {
                 "Fit: X(N) = " (rate(lambda)) " N / (1 + " (format!("{sigma:.1e}")) " (N – 1) + " (format!("{kappa:.1e}"))
-                " N (N – 1)): " (percent(sigma)) " of the work waits in turn."
+                " N (N – 1)): " (percent(sigma)) " of the work is serial."
             }
         }
         details {
-            summary { "The figures as a table" }
-            div.wide tabindex="0" role="group" aria-label="The ladder" {
+            summary { "Figures as a table" }
+            div.wide tabindex="0" role="group" aria-label="Throughput by connections" {
                 table {
                     thead { tr { th { "connections" } th { "requests/s" } td {} th { "p50" } th { "p99" } } }
                     tbody {

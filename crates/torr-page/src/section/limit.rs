@@ -11,14 +11,14 @@ use torr_report::human::{micros, percent, rate};
 
 /// Returns the conclusion in a sentence, with what stops the service above.
 pub fn conclusion(value: &Value) -> Markup {
-    let sentence = text(value, "summary").unwrap_or("No rate was found in time.");
+    let sentence = text(value, "summary").unwrap_or("The search ended before it found a rate.");
     // A step may fail its objectives although nothing limited its rate.
     let verdict = field(value, "verdict").filter(|verdict| text(verdict, "factor") != Some("none"));
     html! {
         section.verdict {
             p.sentence { (sentence) }
             @if let Some(verdict) = verdict {
-                @if let Some(summary) = text(verdict, "summary") { p { "Above it: " (summary) } }
+                @if let Some(summary) = text(verdict, "summary") { p { "Above the limit: " (summary) } }
                 (evidence(verdict))
             }
             p.sub { "objectives: " (texts(value, "slo").collect::<Vec<_>>().join(", ")) }
@@ -37,7 +37,7 @@ pub fn figures(value: &Value) -> Markup {
         ("requests/s that failed", number(value, "fails_at").map(rate)),
         ("median at the limit", time("sustained.latency_us.p50")),
         ("99th percentile at the limit", time("sustained.latency_us.p99")),
-        ("median of an idle service", time("base_us.p50")),
+        ("median without load", time("base_us.p50")),
         ("connections needed", number(value, "connections.recommended").map(|count| count.to_string())),
         ("requests/s above the limit", number(value, "overload.good_per_s").map(rate)),
         ("after overload", text(value, "overload.course").map(str::to_owned)),

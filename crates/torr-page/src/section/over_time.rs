@@ -131,7 +131,7 @@ fn table(points: &[Point]) -> Markup {
     html! {
         details {
             summary {
-                "The figures as a table"
+                "Figures as a table"
                 @if step > 1 { ", each " (step) "th of " (points.len()) " intervals; all are in the JSON" }
             }
             div.wide tabindex="0" role="group" aria-label="Figures over time" {

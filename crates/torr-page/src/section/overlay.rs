@@ -29,7 +29,7 @@ pub fn overlay(documents: &[Document]) -> Markup {
     html! {
         section.overlay {
             h1 { (documents.len()) " results" }
-            p.sub { "Side by side. Whether a difference is more than chance is what 'torr compare' tells." }
+            p.sub { "'torr compare' shows whether a difference is more than chance." }
             div.wide tabindex="0" role="group" aria-label="All results" {
                 table {
                     thead { tr { th { "result" } th { "requests/s" } td {} th { "p50" } th { "p99" } td {} th { "errors" } } }
@@ -50,7 +50,7 @@ pub fn overlay(documents: &[Document]) -> Markup {
             }
             @if distributions.len() > 1 {
                 @if let Some(plot) = plot(distributions) { (plot) }
-                @if left_out > 0 { p.sub { "The plot has the first " (CLASSES.len()) " of them." } }
+                @if left_out > 0 { p.sub { "The plot shows the first " (CLASSES.len()) " results." } }
             }
         }
     }

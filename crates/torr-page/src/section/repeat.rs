@@ -22,20 +22,20 @@ pub fn repeat(document: &Document) -> Markup {
             @if let Some(given) = given {
                 pre tabindex="0" { (given) }
                 @if given.contains("\"$TORR_") || given.contains(": $TORR_") {
-                    p.sub { "Each variable $TORR_... stands for a secret, which results do not have: set it first." }
+                    p.sub { "Each variable $TORR_... stands for a secret, which results do not contain: set it first." }
                 }
             } @else if let Some(why) = missing(document) {
-                p { "No command is written here: " (why) "." }
+                p { "No command is shown: " (why) "." }
             } @else {
                 pre tabindex="0" { (command(document)) }
                 @if document.kind == Kind::Lab {
-                    p.sub { "Rows that were chosen, and the paths of suites and subjects in files of your own, are not in the archive." }
+                    p.sub { "The archive contains neither --row nor the paths of your own suites and subjects." }
                 }
                 @if document.kind == Kind::Run {
-                    p.sub { "Written from the plan in the result: headers, content and files that the run had are not in it." }
+                    p.sub { "This command comes from the plan in the result, which does not contain header fields, bodies and files." }
                 }
                 @if document.kind == Kind::Versions {
-                    p.sub { "Versions that were started by a command, and results, are given by --a and --b." }
+                    p.sub { "Add --a and --b for results, and for versions that a command starts." }
                 }
             }
             @if let Some(verify) = verify { p { "To verify the verdict:" } pre tabindex="0" { (verify) } }

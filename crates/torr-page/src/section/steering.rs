@@ -19,19 +19,19 @@ pub fn steering(value: &Value) -> Markup {
         match text(event, "what")? {
             "pause" => Some("paused".to_owned()),
             "resume" => Some("continued".to_owned()),
-            "rate" => Some(format!("the rate became {:.0}% of the planned one", figure * 100.0)),
-            "connections" => Some(format!("connections became {}", count(figure as u64))),
+            "rate" => Some(format!("rate set to {:.0}% of the plan", figure * 100.0)),
+            "connections" => Some(format!("connections set to {}", count(figure as u64))),
             "mark" => Some(format!("mark {}", marks(at))),
-            "end" => Some("ended by hand".to_owned()),
+            "end" => Some("ended by the operator".to_owned()),
             other => Some(other.to_owned()),
         }
     };
     html! {
         @if !events.is_empty() {
-            p.sub { "The load was steered by hand; dashed lines are the moments." }
-            div.wide tabindex="0" role="group" aria-label="What was done" {
+            p.sub { "An operator changed the run; dashed lines mark the changes." }
+            div.wide tabindex="0" role="group" aria-label="Changes by the operator" {
                 table {
-                    thead { tr { th scope="col" { "at" } th.words scope="col" { "what" } } }
+                    thead { tr { th scope="col" { "at" } th.words scope="col" { "change" } } }
                     tbody {
                         @for (at, event) in events.iter().enumerate() {
                             @if let Some(words) = words((at, event)) {

@@ -3,25 +3,33 @@
 use crate::fields::{field, text, texts};
 use maud::{Markup, html};
 use serde_json::Value;
+use torr_gauge::Confidence;
+use torr_report::sentence;
 
 /// Returns the verdict of a run or a diagnosis.
 pub fn verdict(value: &Value) -> Markup {
     let Some(verdict) = field(value, "verdict") else { return html! {} };
     let summary = text(verdict, "summary").filter(|summary| !summary.is_empty());
-    let sentence = summary.unwrap_or("What limits this service is unknown.");
+    let sentence = summary.unwrap_or("The limiting factor is unknown.");
     block(verdict, sentence)
 }
 
 /// Returns a verdict with this sentence above its evidence.
 pub fn block(verdict: &Value, sentence: &str) -> Markup {
     let confidence = text(verdict, "confidence").unwrap_or("unknown");
+    let meaning = serde_json::from_value::<Confidence>(confidence.into()).ok().map(sentence::meaning);
+    let meaning = meaning.map_or_else(String::new, |meaning| format!(": {meaning}"));
     let class = if confidence == "unknown" { "verdict unknown" } else { "verdict" };
     html! {
         section class=(class) {
             p.sentence { (sentence) }
             (evidence(verdict))
             p.sub {
-                "factor " strong { (text(verdict, "factor").unwrap_or("unknown")) } ", " (confidence)
+                @match text(verdict, "factor").unwrap_or("unknown") {
+                    "none" => "no limiting factor",
+                    "unknown" => "limiting factor unknown",
+                    factor => { "limiting factor " strong { (factor) } " (" (confidence) (meaning) ")" }
+                }
                 @if let Some(gain) = text(verdict, "gain.summary") { " · gain: " (gain) }
             }
         }

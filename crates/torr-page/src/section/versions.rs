@@ -27,14 +27,14 @@ pub fn versions(value: &Value) -> Markup {
     html! {
         section.verdict {
             @if let Some(main) = findings.first() { p.sentence { (name_of(main.name)) " of B, compared with A: " (words(main)) } }
-            @else { p.sentence { "Nothing was measured." } }
+            @else { p.sentence { "The comparison has no measurements." } }
         }
         (rules(value))
         section {
             h2 { "A and B" }
             p.sub { strong { "A " } (text(value, "a").unwrap_or_default()) }
             p.sub { strong { "B " } (text(value, "b").unwrap_or_default()) }
-            p.sub { "Bars are 99% intervals of the change from A to B; the grey band around the middle is what counts as no difference." }
+            p.sub { "Bars are 99% intervals of the change from A to B; the grey band in the middle counts as no difference." }
             div.wide tabindex="0" role="group" aria-label="Metrics of both versions" {
                 table {
                     thead { tr { th scope="col" { "metric" } th scope="col" { "A" } th scope="col" { "B" } th scope="col" { "change" } td {} } }
@@ -137,7 +137,7 @@ fn facts(value: &Value) -> Markup {
     html! {
         @if let Some(per_s) = number(value, "rate") {
             p.sub { (count(blocks as u64)) " blocks in turns; CPU and response times at " (rate(per_s)) " requests/s; seed " (number(value, "seed").unwrap_or(0.0)) "." }
-        } @else if blocks == 0 { p.sub { "Results as they are: nothing was loaded for the comparison." } }
+        } @else if blocks == 0 { p.sub { "A comparison of existing results: Torr sent no load." } }
         @if flag(value, "interrupted") { p.caution { "The comparison was interrupted." } }
         @for (reason, count) in reasons.into_iter().flatten() { p.caution { "left out: " (reason.replace('-', " ")) " (" (count) ")" } }
         @for note in texts(value, "notes") { p.sub { (note) } }

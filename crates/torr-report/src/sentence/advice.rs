@@ -59,13 +59,13 @@ pub fn advice(advice: &Advice) -> String {
         A::MoreRequests => "send more requests with -n, or load for some seconds with -d",
         A::KeepAgents => "run again with agents that stay until the end",
         A::StopOthers => "stop the other programs and run again",
-        A::MoreBudget => "give it more time with --budget: none was left for further experiments",
-        A::LongerBudget => "give it a longer --budget, at least six times --timeout",
+        A::MoreBudget => "raise --budget: no time was left for further experiments",
+        A::LongerBudget => "raise --budget to at least six times --timeout",
         A::RaiseMaxRate => "raise --max-rate to find the limit, if the service may get more load",
         A::WatchServer => {
             "run 'torr watch' on the server's machine and pass its address with --watch, to observe the server's processes"
         }
-        A::ComparePaths => "compare ways to the same data with 'torr doctor --paths', to see the ORM's part",
+        A::ComparePaths => "compare paths that return the same data with 'torr doctor --paths', to see what the ORM costs",
         A::TryOne { command: None } => "check that the service responds at all: test with -c 1 -n 1",
         A::MoreThreads => "give the load generator more threads with -t, more CPU, or its own machine",
         A::MoreCpu => "give the load generator more CPU, or its own machine",
@@ -105,7 +105,7 @@ pub fn advice(advice: &Advice) -> String {
         A::Profile => "profile the server under this load to see where its CPU time goes",
         A::MoreBlockingWorkers { cores: None } => "run more workers: where workers block, 4 to 8 for each CPU",
         A::StillMoreWorkers => {
-            "run still more workers, as far as memory and what they wait for allow; or let them wait asynchronously"
+            "run more workers, as far as memory and the services behind them allow; or let handlers wait asynchronously"
         }
         A::SpreadConnections => {
             "let the kernel spread connections over the workers: set SO_REUSEPORT (nginx: 'listen ... reuseport'), and turn \
@@ -135,10 +135,10 @@ pub fn advice(advice: &Advice) -> String {
             "fetch only the columns and rows that the response needs, and compare with the raw driver on the same query"
         }
         A::FixFailures => "fix the failures first, or lower the load with -c until they stop",
-        A::FixFirst => "fix what fails first: look at one such response, and at the service's log",
+        A::FixFirst => "fix the failures first: look at a response with 'torr once', and at the service's log",
         A::LogUnderLoad => "find what fails under load: look at the service's log at the time of this run",
         A::LookAtResponse => {
-            "look at one such response: the service, or a proxy in front of it, refuses these requests"
+            "look at a response with 'torr once', and check the URL: the service, or a proxy in front of it, refuses these requests"
         }
         A::FollowRedirects => "load the URL that the redirects lead to, or drop --follow",
         A::LogOfSilence => {

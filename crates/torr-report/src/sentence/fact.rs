@@ -134,7 +134,7 @@ pub fn fact(fact: &Fact) -> String {
             percent(*share)
         ),
         F::ThroughputAtMost { rps } => format!("the highest throughput was {}", per_second(*rps)),
-        F::NoGoodResponse => "no load had a good response".into(),
+        F::NoGoodResponse => "no load got a response without an error".into(),
         F::GrowthPerDoubling { factor, up_to } => {
             format!("throughput grew {} with each doubling up to {up_to} connections", times(*factor))
         }

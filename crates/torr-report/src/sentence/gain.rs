@@ -80,10 +80,10 @@ fn reason(why: UnknownGain) -> &'static str {
         U::ConnectionCost => "the cost of a connection was not measured",
         U::HardlyConnected => "hardly any connection was opened",
         U::AcceptedNotSeen => "the throughput with all connections accepted was not observed",
-        U::FailuresTellLittle => "failed requests show little of the others",
-        U::NoMoreTried => "no more were tried",
+        U::FailuresTellLittle => "failed requests show little about the others",
+        U::NoMoreTried => "no experiment tried more",
         U::QueryCost => "the cost of a request without its queries was not measured",
-        U::NotTried => "that was not tried",
+        U::NotTried => "no experiment tried it",
         U::ProxyCost => "the least cost of a proxy was not measured",
         U::ConcurrencyNotSeen => "the number of requests that the server could process then was not observed",
     }

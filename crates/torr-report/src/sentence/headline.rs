@@ -57,7 +57,7 @@ pub fn headline(headline: &Headline) -> String {
         H::LinkFull => "The link to the service is saturated.",
         H::PacedResponses => "The server limits the rate at which it sends each response.",
         H::DelayedAck => "Each response waits for an acknowledgement that the client's kernel delays by 40 ms.",
-        H::MoreConnections => "More connections bring more throughput: nothing is saturated, and no request queues.",
+        H::MoreConnections => "More connections raise throughput: nothing is saturated, and no request queues.",
         H::Handshakes => "TLS handshakes are most of the work: few connections carry a second request.",
         H::HandshakeEach => "A TLS handshake for each request is most of the work.",
         H::ConnectionEach => "A connection for each request is most of the work.",

@@ -15,9 +15,9 @@ pub fn missing(run: &Value) -> Option<&'static str> {
     if sessions.is_some() {
         sessions
     } else if flag(run, "plan.staged") && list(run, "steering").iter().any(changed) {
-        Some("the load was steered by hand, and what was planned is not in the result")
+        Some("an operator changed the load, and the result does not contain the plan")
     } else if flag(run, "plan.staged") {
-        Some("the load went in stages, which are not in the result")
+        Some("the result does not contain the stages of the load")
     } else {
         None
     }
@@ -25,7 +25,7 @@ pub fn missing(run: &Value) -> Option<&'static str> {
 
 /// Returns that a run was one of sessions, if it was.
 pub fn of_sessions(run: &Value) -> Option<&'static str> {
-    field(run, "sessions").map(|_| "the load was made of sessions, whose files are not in the result")
+    field(run, "sessions").map(|_| "the result does not contain the files of the sessions")
 }
 
 /// Returns the words behind the target.
