@@ -315,7 +315,7 @@ fn mistakes_get_one_line() {
             "--database postgress: no row that is run needs this database; they need mysql, postgres, sqlite",
         ),
         (&["run", "suite.toml", "--scale", "0"], "0.001 to 100"),
-        (&["run", "flag.toml"], "row 'hello, c 2' of flag: unexpected argument"),
+        (&["run", "flag.toml"], "row 'hello, c 2' of flag: unknown flag"),
         (&["table", "suite.toml"], "is no archive"),
         (&["new-subject", "a/b"], "is no name"),
     ] {

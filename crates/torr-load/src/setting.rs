@@ -18,7 +18,7 @@ pub struct Setting {
     pub kind: Kind,
     /// How often it can have a value.
     pub times: Times,
-    /// The meaning in one line of the help on two screens; settings without it are not in that help.
+    /// The meaning in one line of the help on one screen; settings without it are not in that help.
     pub brief: Option<&'static str>,
     /// The meaning.
     pub help: &'static str,

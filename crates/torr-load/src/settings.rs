@@ -12,7 +12,6 @@ use crate::setting::{Kind, Part, Secret, Setting, Times, setting};
 /// What is loaded.
 const TARGET: [Setting; 1] = [setting(Part::Target, "target", Kind::Text("TARGET"), texts!(targets))
     .times(Times::Many)
-    .brief("A URL; or a.hurl=7 b.hurl=1, a.lua, plan.toml")
     .help(
         "A URL, with or without 'http://'; or files: a.hurl, or a.hurl=7 b.hurl=1 with weights, script.lua, plan.toml",
     )

@@ -17,14 +17,14 @@ const EXAMPLES: &str = "\
 Examples:
   torr check checkout.hurl --variable host=127.0.0.1:8080
   HURL_VARIABLE_token=secret torr check tests/*.hurl
-  torr check post.lua                    compiles it, and runs nothing of it
-  torr check plan.toml                   with the files that it names";
+  torr check post.lua                    compile it without running it
+  torr check plan.toml                   check the files that it names, too";
 
 /// `torr check`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CheckArgs {
-    /// Hurl files, Lua scripts, plans
+    /// Hurl files, Lua scripts or plans
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<String>,
     #[command(flatten)]

@@ -1,6 +1,7 @@
 //! The command line: each command goes to the module that runs it.
 
 mod commands;
+mod foreign;
 mod grammar;
 mod help;
 mod shell;
@@ -130,7 +131,7 @@ fn refusal(words: &[OsString], error: &clap::Error) -> CliError {
         }
         (ErrorKind::MissingRequiredArgument, _) => unmet(words).unwrap_or_else(plain),
         (ErrorKind::UnknownArgument, _) => {
-            load_without_dashes(words, error).or_else(|| unknown_flag(error)).unwrap_or_else(plain)
+            load_without_dashes(words, error).or_else(|| unknown_flag(words, error)).unwrap_or_else(plain)
         }
         _ => plain(),
     }
@@ -157,11 +158,14 @@ fn load_without_dashes(words: &[OsString], error: &clap::Error) -> Option<CliErr
     })
 }
 
-/// Returns the mistake of giving a flag to a command that another command has, if it is so.
-fn unknown_flag(error: &clap::Error) -> Option<CliError> {
+/// Returns the mistake of giving a flag to a command that another program or another command has, if it is so.
+fn unknown_flag(words: &[OsString], error: &clap::Error) -> Option<CliError> {
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
-    let owner = commands::with_flag(flag.strip_prefix("--")?)?;
-    Some(CliError::Usage(format!("{flag} is a flag of '{owner}' ('torr --help-all' and 'torr help COMMAND' list all)")))
+    let command = words.get(1).and_then(|word| help::grammar().find_subcommand(word));
+    foreign::flag(flag, command.unwrap_or(help::grammar())).or_else(|| {
+        let owner = commands::with_flag(flag.strip_prefix("--")?)?;
+        Some(CliError::Usage(format!("unknown flag '{flag}': {flag} is a flag of '{owner}'")))
+    })
 }
 
 /// Checks the targets and settings of a load, after a plan among them was replaced by its settings. `notes` is whether the load is what

@@ -1,4 +1,4 @@
-//! `torr demo`: starts the server, presses it as the source documents do, and shows both sides' figures.
+//! `torr demo`: starts the server, loads it as the source documents do, and shows the figures of both sides.
 
 mod reference;
 mod render;
@@ -32,16 +32,16 @@ use torr_report::sentence;
 /// `torr demo`.
 #[derive(Debug, Args)]
 pub struct DemoArgs {
-    /// Take 1.2 seconds instead of 6 for each setting
+    /// Measure each setting for 1.2 seconds instead of 6
     #[arg(long)]
     pub quick: bool,
-    /// The database of the server, as with 'torr serve'; its tables are made and filled if they are missing
+    /// Use this database, as 'torr serve' does; Torr creates and fills missing tables
     #[arg(long, value_name = "URL", default_value = EMBEDDED, hide_default_value = true)]
     pub database: String,
     /// Write all figures as JSON; '-' writes them to standard output, and nothing else
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write a report as one HTML page, which loads nothing
+    /// Write a report as one HTML page
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }

@@ -18,6 +18,11 @@ pub enum CliError {
     CannotTell(String),
 }
 
+/// The exit codes of all commands, which `--help-all` shows.
+pub const CODES: &str = "\
+Exit codes: 0 done; 1 a check, a threshold, an objective, an agent or an output failed, or no request got a response; 2 bad \
+usage; 3 the target cannot be reached; 4 the comparison cannot tell; 130 interrupted (the report is still printed)";
+
 /// The exit code of a comparison that cannot tell.
 pub const CANNOT_TELL: u8 = 4;
 
@@ -78,6 +83,17 @@ pub fn show_help(error: &clap::Error) -> ExitCode {
 pub fn from_clap(error: &clap::Error, help: &str) -> CliError {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    let given = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => word.as_str(),
+        _ => "",
+    };
+    let first = match (error.kind(), given(ContextKind::InvalidArg), given(ContextKind::InvalidValue)) {
+        (ErrorKind::UnknownArgument, word, _) if word.starts_with('-') => format!("unknown flag '{word}'"),
+        (ErrorKind::UnknownArgument, word, _) => format!("unexpected argument '{word}'"),
+        (ErrorKind::InvalidValue, flag, "") if !flag.is_empty() => format!("missing value of '{flag}'"),
+        (ErrorKind::MissingRequiredArgument, ..) => "missing argument:".to_owned(),
+        _ => first.to_owned(),
+    };
     // What is missing, or what there is to choose from.
     let tells = |line: &str| ["<", "[", "--"].iter().any(|start| line.trim().starts_with(start));
     let more = text.lines().skip(1).filter(|l| tells(l)).map(str::trim).collect::<Vec<_>>().join(" ");

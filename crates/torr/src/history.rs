@@ -18,10 +18,10 @@ const FEWEST: usize = 6;
 /// `torr history`.
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
-    /// Results of 'torr URL --json FILE', or directories of them; they are put in the order in which the runs began
+    /// Results of 'torr URL --json FILE', or directories of such results, in any order
     #[arg(required = true, value_name = "FILE|DIR")]
     pub paths: Vec<PathBuf>,
-    /// The seed of the permutations
+    /// Use this seed for the permutation tests
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
     /// Write the changes as JSON; '-' writes it to standard output, and nothing else

@@ -14,7 +14,7 @@ use torr_fronts::Front;
 const EXAMPLES: &str = "\
 Examples:
   torr install-links               beside the program itself
-  torr install-links ~/bin         in a folder that the shell looks into first
+  torr install-links ~/bin         in a folder at the front of PATH
   torr install-links ~/bin --only ab,wrk
   torr install-links ~/bin --remove";
 
@@ -22,13 +22,13 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct LinksArgs {
-    /// The folder, which is made where it is missing [default: that of the program]
+    /// Create the links in this folder [default: the folder of this program]
     #[arg(value_name = "DIR")]
     pub folder: Option<PathBuf>,
-    /// Only these names
+    /// Create or remove only links of these names
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Front::LINKS)]
     pub only: Vec<String>,
-    /// Remove the links that lead to this program, and nothing else
+    /// Remove links to this program, and nothing else
     #[arg(long)]
     pub remove: bool,
 }

@@ -18,20 +18,20 @@ const EXAMPLES: &str = "\
 Examples:
   torr once http://127.0.0.1:8080/ -H 'Accept: text/html'
   torr once checkout.hurl --variable host=127.0.0.1:8080
-  torr once shop.lua                     a script that names its target itself
+  torr once shop.lua                     a script that names its target
   torr once http://127.0.0.1:8080/ --script post.lua -- its arguments";
 
 /// `torr once`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct OnceArgs {
-    /// A URL, a hurl file, a script, or a plan, of which the load is passed over; or the URL of --script
+    /// A URL, a hurl file, a script, or a plan, whose pace and duration are ignored
     #[arg(value_name = "TARGET")]
     pub target: String,
-    /// The arguments of the script, behind '--'
+    /// Pass these arguments to the script, after '--'
     #[arg(last = true, value_name = "ARGUMENTS")]
     pub arguments: Vec<String>,
-    /// After how long without a complete response a request has failed
+    /// Fail a request that gets no complete response within this time
     #[arg(long, default_value = "10s", value_parser = duration, value_name = "DURATION")]
     pub timeout: Duration,
     /// Open a connection for each request

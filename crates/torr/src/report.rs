@@ -19,11 +19,11 @@ const FRESH: &str = "this run";
 /// `torr report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Results that --json wrote: of 'torr URL', 'doctor', 'limit', 'compare' and 'demo', or archives of 'torr lab run'; several
-    /// are laid over each other
+    /// Results that --json wrote, of 'torr URL', 'doctor', 'limit', 'compare' or 'demo', or archives of 'torr lab run'; one
+    /// page shows several side by side
     #[arg(required = true, value_name = "RESULT")]
     pub results: Vec<PathBuf>,
-    /// Where to write the page; '-' is standard output
+    /// Write the page here; '-' is standard output
     #[arg(short, long, default_value = "report.html", value_name = "FILE")]
     pub output: PathBuf,
 }

@@ -20,17 +20,17 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 /// The names of a setting in the file, the environment and flags.
 const NAMES: &str = "\
-Every setting can stand in three places, of which the last is the strongest: max_head in the file of --config, \
-TORR_SERVE_MAX_HEAD in the environment, and --max-head.";
+A setting can be given in three places: max_head in the file of --config, TORR_SERVE_MAX_HEAD in the environment, and \
+--max-head. A flag has priority over the environment, and the environment over the file.";
 
 /// `torr serve`.
 #[derive(Debug, Args)]
 #[command(after_help = NAMES)]
 pub struct ServeArgs {
-    /// Read settings from this TOML file; TORR_SERVE_CONFIG names one as well
+    /// Read settings from this TOML file; the environment variable TORR_SERVE_CONFIG does the same
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Print the configuration as TOML with where each value comes from, and do not serve
+    /// Print all settings as TOML, with the source of each value, and exit
     #[arg(long)]
     pub print_config: bool,
     #[command(flatten)]

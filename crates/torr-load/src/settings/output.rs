@@ -8,8 +8,8 @@ use torr_report::otlp::Collector;
 
 pub const ROWS: &[Setting] = &[
     written(OutputFile::Json, output!(Json))
-        .brief("Write the result as JSON")
-        .help("Write the result as JSON; '-' as any FILE is standard output, where nothing else is written then"),
+        .brief("Write the result as JSON; '-' is standard output")
+        .help("Write the result as JSON; '-' as FILE, here and for other outputs, writes it to standard output, and nothing else"),
     written(OutputFile::Csv, output!(Csv))
         .help("Write the series as CSV, a line for each interval"),
     written(OutputFile::CsvEntries, output!(CsvEntries))
@@ -17,27 +17,28 @@ pub const ROWS: &[Setting] = &[
     written(OutputFile::Hlog, output!(Hlog))
         .help("Write an HdrHistogram interval log during the run"),
     written(OutputFile::Prometheus, output!(Prometheus))
-        .help("Write the figures in Prometheus' text format"),
+        .help("Write the figures in the text format of Prometheus"),
     written(OutputFile::Junit, output!(Junit))
         .help("Write checks and thresholds as JUnit XML"),
     written(OutputFile::Report, output!(Report))
-        .help("Write a report as one HTML page, which loads nothing"),
+        .brief("Write a report as one HTML page")
+        .help("Write a report as one HTML page"),
     setting(Part::Output, "otlp", Kind::Text("URL"), parsed!(output.otlp, |text| {
         Collector::parse(text).map_err(|error| error.to_string())
     }))
-    .help("Send the figures to an OpenTelemetry collector (OTLP/HTTP) [default path: /v1/metrics]")
+    .help("Send the figures to this OpenTelemetry collector (OTLP/HTTP) [default path: /v1/metrics]")
     .secret(Secret::Url),
     setting(Part::Output, "fail-if", Kind::Text("RULE"), all_parsed!(output.fail_if, rules))
         .times(Times::Many)
-        .brief("Exit with code 1 if so: 'p99>50ms,errors>0.1%'")
+        .brief("Exit with code 1 if 'p99>50ms,errors>0.1%'")
         .help(
-            "Exit with code 1 if any of these hold, such as 'p99>50ms,errors>0.1%' or 'rps<1000'; can be repeated. Of a hurl \
-             file also 'p99{ENTRY}>200ms' and 'sessions_failed>1%'",
+            "Exit with code 1 if any of these hold, such as 'p99>50ms,errors>0.1%' or 'rps<1000', for hurl files also \
+             'p99{ENTRY}>200ms' and 'sessions_failed>1%'; can be repeated",
         )
         .repeats(),
     setting(Part::Output, "quiet", Kind::Switch, switch!(output.quiet)).short('q').help("Show no progress line"),
     setting(Part::Output, "live", Kind::Switch, switch!(output.live))
-        .help("Show the run on the whole screen, with keys that pause, steer and end it; without a terminal the progress line")
+        .help("Show the run on the whole screen, with keys to pause, steer and end it; without a terminal, show the progress line")
         .excludes(&["quiet"]),
     setting(
         Part::Output,
@@ -46,19 +47,18 @@ pub const ROWS: &[Setting] = &[
         parsed!(output.dashboard, address),
     )
     .help(
-        "Show the run as a page in browsers, with buttons that pause, steer and end it [default ADDR: a free port of \
-         127.0.0.1]. Beyond loopback the page has TLS and a token, which is in the printed URL",
+        "Show the run as a page in browsers, with buttons to pause, steer and end it; beyond loopback, the page needs TLS and \
+         the token in the printed URL [default ADDR: a free port of 127.0.0.1]",
     ),
     setting(Part::Output, "dashboard-cert", Kind::Path("FILE"), file!(output.dashboard_cert))
-        .help("Use this certificate for the dashboard, as PEM [default beyond loopback: one that is made for the run]")
+        .help("Use this certificate for the dashboard (PEM) [default beyond loopback: one made for the run]")
         .reads(Reads::File)
         .needs(&[&["dashboard"], &["dashboard-key"]]),
     setting(Part::Output, "dashboard-key", Kind::Path("FILE"), file!(output.dashboard_key))
-        .help("Read the key of the dashboard's certificate from this PEM file")
+        .help("Read the key of the dashboard's certificate from this file (PEM)")
         .reads(Reads::File)
         .needs(&[&["dashboard"], &["dashboard-cert"]]),
     setting(Part::Output, "print-plan", Kind::Switch, switch!(output.print_plan))
-        .brief("Print these settings as a plan, send nothing")
         .help("Print these settings as a plan in TOML, without secrets, and send nothing; 'torr plan.toml' runs it"),
 ];
 

@@ -12,10 +12,10 @@ const IN_FLIGHT: &str = "a virtual user has one request in flight";
 pub const ROWS: &[Setting] = &[
     setting(Part::Pace, "connections", Kind::Number("N"), parsed!(pace.connections, connections))
         .short('c')
-        .brief("Connections, or virtual users [default: 100]")
+        .brief("Keep N connections or virtual users")
         .help("Keep this many connections open, or virtual users active [default: 100]"),
     setting(Part::Pace, "max-connections", Kind::Number("N"), parsed!(pace.max_connections, connections))
-        .help("Open at most this many connections in an open loop, as they are needed [default: as -c]")
+        .help("Open at most this many connections in an open loop, as needed [default: as -c]")
         .needs(&[OPEN])
         .excludes(&["connections"]),
     setting(Part::Pace, "threads", Kind::Number("THREADS"), parsed!(pace.threads, threads))
@@ -23,23 +23,23 @@ pub const ROWS: &[Setting] = &[
         .help("Use this many threads [default: one per CPU]"),
     setting(Part::Pace, "duration", Kind::Number("DURATION"), parsed!(pace.duration, run_duration))
         .short('d')
-        .brief("Length, such as 30s or 2m [default: 10s]")
-        .help("Run for this long, such as 30s or 2m; a bare number is seconds [default: 10s, unless -n is given]"),
+        .brief("Run for this long, such as 2m [default: 10s]")
+        .help("Run for this long, such as 30s or 2m; a bare number is seconds [default: 10s, or no limit with -n]"),
     setting(Part::Pace, "requests", Kind::Number("REQUESTS"), parsed!(pace.requests, requests))
         .short('n')
-        .brief("Number of requests, such as 5000 or 2M")
-        .help("Send this many requests, such as 5000 or 2M; with -d, whichever is reached first ends the run"),
+        .brief("Send this many requests, such as 5000 or 2M")
+        .help("Send this many requests, such as 5000 or 2M; with -d, the first limit reached ends the run"),
     setting(Part::Pace, "rate", Kind::Number("RATE"), parsed!(pace.rate, rate))
         .short('r')
-        .brief("Send requests at this rate (open loop)")
-        .help("Send requests at this rate per second, whatever the service does (open loop); -c is then the most connections")
+        .brief("Send requests at this rate per second (open loop)")
+        .help("Send requests at this rate per second, however slowly the service responds (open loop); -c limits the connections")
         .excludes(&["stages"]),
     setting(Part::Pace, "stages", Kind::Text("STAGES"), parsed!(pace.stages, stages))
         .times(Times::Joined)
-        .brief("Ramp the rate, or the connections, in stages")
+        .brief("Ramp the rate or the connections through stages")
         .help(
-            "Ramp the rate of an open loop through stages, such as '10s:100,30s:1000,5s:0'; with a 'c' after each number, \
-             ramp the number of connections of a closed loop",
+            "Ramp the rate, or the number of connections, through stages: '10s:100,30s:1000,5s:0' are rates of an open loop, and \
+             with a 'c' after each number they are connections of a closed loop",
         ),
     setting(Part::Pace, "max-rate", Kind::Number("RATE"), parsed!(pace.max_rate, per_second))
         .help("Limit the request rate of a closed loop, per second")
@@ -50,8 +50,8 @@ pub const ROWS: &[Setting] = &[
         .needs(&[OPEN]),
     setting(Part::Pace, "coalesce", Kind::Number("DURATION"), parsed!(pace.coalesce, window))
         .help(
-            "Send requests of an open loop together that are due within this time of each other, which saves CPU time; 0 \
-             sends each at its own time [default: 150us; 0 for poisson]",
+            "Send requests of an open loop together if they are due within this time of each other, which saves CPU time; 0 \
+             sends each at its own time [default: 150us, or 0 for poisson]",
         )
         .needs(&[OPEN]),
     setting(
@@ -61,13 +61,12 @@ pub const ROWS: &[Setting] = &[
         parsed!(pace.timestamps, timestamps),
     )
     .help(
-        "Take the time of a response from this clock: the kernel's receive time, or the time at which Torr reads it (user); \
-         auto is the kernel in open loops over TCP",
+        "Take the time of a response from this clock: when the kernel receives it (kernel), or when Torr reads it (user); \
+         auto is kernel in open loops over TCP, and user otherwise",
     )
     .default("auto"),
     setting(Part::Pace, "quick-ack", Kind::Switch, switch!(pace.quick_ack)).help(
-        "Acknowledge received data at once (TCP_QUICKACK), which helps a server that waits for acknowledgements between its \
-         writes",
+        "Acknowledge received data at once (TCP_QUICKACK), for a server that waits for acknowledgements between its writes",
     ),
     setting(Part::Pace, "timeout", Kind::Number("DURATION"), parsed!(pace.timeout, duration))
         .help("Fail a request that gets no complete response within this time")
@@ -75,8 +74,8 @@ pub const ROWS: &[Setting] = &[
     setting(Part::Pace, "warmup", Kind::Number("DURATION"), parsed!(pace.warmup, duration))
         .help("Warm up for this long before measuring"),
     setting(Part::Pace, "think", Kind::Number("DURATION"), parsed!(pace.think, think)).help(
-        "Wait this long between a response and the next request of a closed loop or a session; a time is drawn evenly from \
-         a range such as 50ms..150ms (think time)",
+        "Wait this long between a response and the next request of a closed loop or a session (think time); a range such as \
+         50ms..150ms draws each time at random",
     ),
     setting(Part::Pace, "pipeline", Kind::Number("N"), parsed!(pace.pipeline, depth))
         .help("Keep this many requests in flight on each connection (HTTP/1.1 pipelining)")

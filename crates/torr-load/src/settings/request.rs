@@ -23,19 +23,18 @@ pub const ROWS: &[Setting] = &[
     setting(Part::Request, "request", Kind::Text("METHOD"), text!(request.method))
         .short('X')
         .brief("Use this method")
-        .help("Use this method [default: GET, or POST with a body]")
+        .help("Use this method [default: GET; POST with a body]")
         .not_for_sessions(ENTRY),
     body("data", piece!(Plain))
         .brief("Send this body; @FILE reads it from a file")
         .help(
-            "Send this body; @FILE reads it from a file, without line breaks, @- from standard input; several are joined by \
-             '&'",
+            "Send this body; @FILE reads it from a file, without line breaks, @- from standard input; '&' joins several",
         )
         .reads(Reads::AfterAt)
         .secret(Secret::Parameters)
         .excludes(JSON_AND_FORM),
     body("data-raw", piece!(Raw))
-        .help("Send this body as --data does, but take '@' as it stands")
+        .help("Send this body as --data does, but do not read files: '@' is a character")
         .secret(Secret::Parameters)
         .excludes(JSON_AND_FORM),
     body("data-binary", piece!(Binary))
@@ -56,14 +55,15 @@ pub const ROWS: &[Setting] = &[
     setting(Part::Request, "form", Kind::Text("PART"), texts!(request.form))
         .short('F')
         .times(Times::Many)
-        .help("Send this part of a multipart form: name=value, name=@FILE or name=<FILE, then ;type=TYPE and ;filename=NAME")
+        .help("Send this part of a multipart form: name=value, name=@FILE or name=<FILE, then ;type=TYPE and ;filename=NAME; can be \
+             repeated")
         .reads(Reads::FormPart)
         .secret(Secret::Parameters)
         .merge(Merge::Body)
         .not_for_sessions(ENTRY),
     setting(Part::Request, "get", Kind::Switch, switch!(request.get))
         .short('G')
-        .help("Send the data of --data and the like in the query instead of a body")
+        .help("Send the data of --data and its variants in the query instead of a body")
         .needs(&[BODIES])
         .excludes(JSON_AND_FORM)
         .not_for_sessions(ENTRY),
@@ -74,7 +74,7 @@ pub const ROWS: &[Setting] = &[
         .not_for_sessions(ENTRY),
     setting(Part::Request, "url-query", Kind::Text("TEXT"), texts!(request.url_query))
         .times(Times::Many)
-        .help("Add this to the query, as --data-urlencode does; take what follows a '+' as it stands")
+        .help("Add this to the query, percent-encoded as by --data-urlencode; text after a '+' is sent unchanged")
         .reads(Reads::Query)
         .secret(Secret::Parameters)
         .not_for_sessions("[Query] says it in the file"),
@@ -110,7 +110,7 @@ pub const ROWS: &[Setting] = &[
         .help("Request responses in gzip, brotli or zstd")
         .not_for_sessions("'compressed: true' in [Options] says it in the file"),
     setting(Part::Request, "urls", Kind::Path("FILE"), file!(request.urls))
-        .help("Load these URLs too, a line for each as '[weight] [METHOD] URL-or-path [body]'; '-' is standard input")
+        .help("Load these URLs, too, one a line as '[weight] [METHOD] URL-or-path [body]'; '-' is standard input")
         .reads(Reads::File)
         .not_for_sessions(FILES),
     setting(Part::Request, "order", Kind::Choice("ORDER", ORDERS), parsed!(request.order, order))
@@ -127,12 +127,12 @@ pub const ROWS: &[Setting] = &[
         .default("sequence")
         .needs(&[&["feeder"]]),
     setting(Part::Request, "no-template", Kind::Switch, switch!(request.no_template))
-        .help("Take '{{seq}}' and other placeholders as they stand")
+        .help("Send '{{seq}}' and other placeholders unchanged")
         .not_for_sessions("a hurl file has variables, not placeholders"),
     setting(Part::Script, "script", Kind::Path("FILE"), file!(script))
         .help(
-            "Let a Lua script make the requests: one of wrk, or one with a function session(user); its arguments follow the \
-             URL and '--'",
+            "Let this Lua script make the requests: a script of wrk, or one with a function session(user); its arguments follow \
+             the URL and '--'",
         )
         .reads(Reads::File)
         .excludes(&["urls"])

@@ -9,7 +9,6 @@ const HURL: &str = "it is for hurl files";
 pub const ROWS: &[Setting] = &[
     setting(Part::Variables, "variable", Kind::Text("NAME=VALUE"), texts!(session.variables.variables))
         .times(Times::Many)
-        .brief("Set a variable of hurl files")
         .help("Set a variable; can be repeated")
         .secret(Secret::Parameters)
         .merge(Merge::Adds)

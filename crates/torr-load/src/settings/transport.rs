@@ -23,14 +23,14 @@ pub const ROWS: &[Setting] = &[
     .fleet(Fleet::OneMachine),
     setting(Part::Transport, "resolve", Kind::Text("HOST:PORT:ADDR"), all_parsed!(transport.resolve, resolved))
     .times(Times::Many)
-    .help("Connect to this address for a host and port, whatever its name resolves to; can be repeated"),
+    .help("Connect to this address for a host and port instead of resolving the name; can be repeated"),
     setting(Part::Transport, "unix-socket", Kind::Path("PATH"), file!(transport.unix_socket))
-        .help("Connect to this Unix socket; the URL still has the host and the path")
+        .help("Connect to this Unix socket; the URL still gives the host and the path")
         .excludes(&["bind", "resolve", "proxy"])
         .fleet(Fleet::OneMachine),
-    setting(Part::Transport, "proxy", Kind::Text("[http://][USER:PASSWORD@]HOST:PORT"), text!(transport.proxy))
+    setting(Part::Transport, "proxy", Kind::Text("PROXY"), text!(transport.proxy))
         .short('x')
-        .help("Connect through this HTTP proxy, by CONNECT")
+        .help("Connect through this HTTP proxy, [http://][USER:PASSWORD@]HOST:PORT, by CONNECT")
         .secret(Secret::Url)
         .fleet(Fleet::OneMachine),
     setting(Part::Transport, "proxy-user", Kind::Text("NAME:PASSWORD"), text!(transport.proxy_user))
@@ -42,7 +42,7 @@ pub const ROWS: &[Setting] = &[
         .help("Use HTTP/2, agreed on in the TLS handshake")
         .excludes(&["http2-prior-knowledge"]),
     setting(Part::Transport, "http2-prior-knowledge", Kind::Switch, switch!(transport.http2.http2_prior_knowledge))
-        .help("Use HTTP/2 without asking the server first, with or without TLS"),
+        .help("Use HTTP/2 without negotiation, with or without TLS"),
     setting(Part::Transport, "streams", Kind::Number("N"), parsed!(transport.http2.streams, depth))
         .help("Keep this many requests in flight on each HTTP/2 connection [default: 1]")
         .needs(&[&["http2", "http2-prior-knowledge"]])
@@ -79,8 +79,8 @@ pub const ROWS: &[Setting] = &[
         parsed!(transport.tls.tls_resumption, tls_resumption),
     )
     .help(
-        "Resume TLS sessions on later connections as browsers do (on); never, without a request for tickets (off); or make a \
-         full handshake each time as new visitors do (full)",
+        "Resume TLS sessions on later connections, as browsers do (on); request no tickets (off); or request tickets and make a \
+         full handshake each time, as new visitors do (full)",
     )
     .default("on"),
     setting(Part::Checks, "expect-status", Kind::Text("CODES"), texts!(checks.expect_status))
@@ -102,7 +102,7 @@ pub const ROWS: &[Setting] = &[
     setting(Part::Checks, "follow", Kind::Switch, switch!(checks.follow))
         .short('L')
         .alias("location")
-        .help("Follow redirects to the same scheme, host and port; the last response is the one that counts")
+        .help("Follow redirects to the same scheme, host and port, and count only the last response")
         .excludes(&["pipeline"])
         .not_for_sessions("'location: true' in [Options] says it in the file"),
 ];

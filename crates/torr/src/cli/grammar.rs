@@ -21,29 +21,27 @@ use clap::{Parser, Subcommand};
 use std::path::Path;
 use torr_load::Load;
 
-const STYLES: Styles = Styles::styled()
+pub const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
     .usage(AnsiColor::Green.on_default().bold())
     .literal(AnsiColor::Cyan.on_default());
 
 const EXAMPLES: &str = "\
 Examples:
-  torr http://127.0.0.1:8080/          10 s, 100 connections, then a verdict
-  torr URL -c 1000 -d 30s --json FILE  harder, longer, and keep the result
-  torr URL -n 100k --no-keepalive      so many requests, a connection each
-  torr URL -r 5000 --arrivals poisson  as independent users would send them
-  torr a.hurl=7 b.hurl=1 -c 50         virtual users, by weights
-  torr plan.toml -d 1m                 settings from a file, a flag beside it
-  torr URL --fail-if 'p99>50ms'        exit code 1 if it is not that good
-  torr limit URL                       the most that it sustains
-  torr doctor URL                      the one factor that limits it, proven
-  torr compare URL_A URL_B             what B takes more, or less
-  torr serve --workers 4               a server worth pressing
-  torr demo --quick                    both, beside reference figures
+  torr http://localhost:8080/          load it for 10 s with 100 connections
+  torr URL -c 1000 -d 30s --json FILE  load it harder, and keep the result
+  torr URL -n 100k --no-keepalive      open a connection for each request
+  torr URL -r 5000 --arrivals poisson  send as independent users would
+  torr a.hurl=7 b.hurl=1 -c 50         run two kinds of virtual users, 7 to 1
+  torr plan.toml -d 1m                 read settings from a file, replace one
+  torr URL --fail-if 'p99>50ms'        exit with code 1 if responses are slow
+  torr limit URL                       find the highest rate that it sustains
+  torr doctor URL                      find what limits it, by experiments
+  torr compare URL_A URL_B             compare two versions in turns
+  torr serve --workers 4               start a server to load
+  torr demo --quick                    load that server and diagnose it";
 
-Exit codes: 0 done, 1 a check or threshold or output failed, or no request was answered, 2 bad usage, 3 target could not be reached, 4 a comparison cannot tell, 130 interrupted (the report is still printed)";
-
-/// A pressure gauge for HTTP services: loads one as hard as this machine allows, and says what limits it.
+/// Load-test an HTTP service and find out what limits it.
 #[derive(Debug, Parser)]
 #[command(name = "torr", version, styles = STYLES, after_help = EXAMPLES, max_term_width = 110)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
@@ -59,58 +57,58 @@ pub struct Cli {
 /// A command with its arguments, which stand in the module that runs it.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run the demo application: a server worth pressing
+    /// Run the demo application, a server to try Torr on
     Serve(ServeArgs),
-    /// Name the one factor that limits a service, with evidence, or say that it is unknown
+    /// Find the one factor that limits a service, with evidence from experiments
     Doctor(Box<DoctorArgs>),
-    /// Find the most that a service sustains, and what happens above
+    /// Find the highest rate that a service sustains, and how it behaves above that rate
     Limit(Box<LimitArgs>),
-    /// Compare two versions of a service, in turns or by their results, and say what differs beyond doubt
+    /// Compare two versions, with confidence intervals
     Compare(Box<CompareArgs>),
-    /// Find the runs at which a row of archived results changed
+    /// Find the runs at which archived results changed
     History(HistoryArgs),
-    /// Run tables of loads over servers that are started for it, such as TechEmpower's tests
+    /// Run a suite of loads, such as TechEmpower's tests, on servers that Torr starts
     Lab(LabArgs),
-    /// Make one HTML page of results: verdict, plots and tables, which opens from disk and loads nothing
+    /// Write one HTML page of results: verdict, plots and tables
     Report(ReportArgs),
-    /// Press the demo application, show its figures beside those of the source documents, and diagnose it
+    /// Load the demo application, show its figures beside published ones, and diagnose it
     Demo(DemoArgs),
     /// Load a service from several machines at once, with one result
     Fleet(FleetArgs),
-    /// Tell others what can be seen of a service on this machine, so that they know what limits it
+    /// Expose this machine's signals to a torr on another machine
     Watch(WatchArgs),
-    /// Read hurl files, scripts and plans and say what is wrong with them; nothing is sent
+    /// Check hurl files, scripts and plans without sending anything
     Check(Box<CheckArgs>),
-    /// Send one request of a URL, or walk one user through a hurl file or a script, and show every request and response
+    /// Run a URL or a file once and show every request and response
     Once(Box<OnceArgs>),
-    /// Turn curl command lines, HAR recordings, and files of OpenAPI, Postman, Apipost and JMeter into hurl files
+    /// Convert curl commands, HAR recordings, and OpenAPI, Postman, Apipost and JMeter files to hurl files
     Import(ImportArgs),
-    /// Press with ApacheBench's command line, and report in its layout; see 'torr ab -h'
+    /// Load with ApacheBench's command line, and report in its layout; see 'torr ab -h'
     #[command(disable_help_flag = true)]
     Ab(FrontArgs),
-    /// Press with wrk's command line, and report in its layout
+    /// Load with wrk's command line, and report in its layout
     #[command(disable_help_flag = true)]
     Wrk(FrontArgs),
-    /// Press with wrk2's command line, whose -R gives the arrival rate
+    /// Load with wrk2's command line, where -R sets the arrival rate
     #[command(disable_help_flag = true)]
     Wrk2(FrontArgs),
-    /// Press with httpress' command line
+    /// Load with httpress' command line
     #[command(disable_help_flag = true)]
     Httpress(FrontArgs),
-    /// Press with the command line of 'drogon_ctl press'
+    /// Load with the command line of 'drogon_ctl press'
     #[command(disable_help_flag = true)]
     Press(FrontArgs),
     /// Print the JSON Schema of plans
     PlanSchema,
-    /// Make links by whose names Torr takes the command lines of ab, wrk and others
+    /// Create links named ab, wrk and so on, through which Torr takes those programs' flags
     InstallLinks(LinksArgs),
-    /// Print the completions of a shell
+    /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Write the man pages of all commands
     Man(ManArgs),
-    /// Show this help, or that of a command
+    /// Show this help or the help of a command
     Help {
-        /// The command, and one of its own, as in 'torr help fleet agent'
+        /// Show the help of this command, such as 'torr help fleet agent'
         command: Vec<String>,
     },
 }

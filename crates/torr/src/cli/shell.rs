@@ -21,7 +21,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS)]
 pub struct CompletionsArgs {
-    /// The shell
+    /// Print the script for this shell
     #[arg(value_enum)]
     pub shell: Shell,
 }
@@ -30,7 +30,7 @@ pub struct CompletionsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = MAN)]
 pub struct ManArgs {
-    /// The folder, which is made where it is missing
+    /// Write the man pages to this folder
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 }

@@ -13,60 +13,59 @@ Examples:
   torr compare before.json after.json
   torr compare --a base/*.json --b head/*.json
   torr compare http://127.0.0.1:8080/ http://127.0.0.1:8081/ --fail-if 'cpu>+2%'
-  torr compare --a './base --port 8080' --b './head --port 8080' --url http://127.0.0.1:8080/ --budget 5m
-
-Exit codes: 0 shown, and no threshold failed; 1 a threshold or an output failed, 2 bad usage, 3 target could not be reached, 4 cannot tell, 130 interrupted (the report is still printed)";
+  torr compare --a './base 8080' --b './head 8080' --url http://127.0.0.1:8080/";
 
 /// `torr compare`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareArgs {
-    /// A and B: two URLs that are loaded in turns, or two results of 'torr URL --json FILE' or directories of them
+    /// A and B: two URLs to load in turns, or two results of 'torr URL --json FILE', or directories of such results
     #[arg(value_name = "VERSION", num_args = 0..=2, conflicts_with_all = ["a", "b"])]
     pub versions: Vec<String>,
-    /// A: the command that starts it, with --url; or results or directories of them
+    /// Start A with this command (needs --url); or read A from these results or directories
     #[arg(long, num_args = 1.., value_name = "COMMAND|FILE", requires = "b")]
     pub a: Vec<String>,
-    /// B, in the same way
+    /// Start B with this command (needs --url); or read B from these results or directories
     #[arg(long, num_args = 1.., value_name = "COMMAND|FILE", requires = "a")]
     pub b: Vec<String>,
-    /// Where the servers of --a and --b listen; with '{port}' here and in both commands each start gets a free port
+    /// Load the servers of --a and --b at this URL; '{port}' in the URL and both commands becomes a free port
     #[arg(long = "url", value_name = "URL", requires = "a", id = "served_at")]
     pub url: Option<String>,
-    /// How long all of it may take; it ends sooner where the outcome is clear
+    /// Finish within this time, or sooner if the result is clear
     #[arg(long, default_value = "60s", value_parser = duration, value_name = "DURATION")]
     pub budget: Duration,
-    /// Exit with 1 if so beyond doubt, and with 4 if that cannot be shown, such as 'cpu>+2%,p99>+5%,throughput<-3%'
+    /// Exit with code 1 if any of these is shown beyond chance, such as 'cpu>+2%,p99>+5%,throughput<-3%'; with code 4 if
+    /// the comparison cannot tell
     #[arg(long, value_name = "RULES", value_parser = rules)]
     pub fail_if: Option<Rules>,
-    /// The difference that counts where no rule says otherwise
+    /// Smallest relative difference to report, where --fail-if names none
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = share)]
     pub difference: f64,
-    /// The fixed rate at which CPU time and response times are compared [default: 60% of the smaller limit]
+    /// Compare CPU time and response times at this rate, per second [default: 60% of the lower limit]
     #[arg(short, long, value_name = "RATE", value_parser = steady)]
     pub rate: Option<f64>,
-    /// Never more requests per second than this
+    /// Limit the request rate, per second
     #[arg(long, value_name = "RATE", value_parser = steady)]
     pub max_rate: Option<f64>,
-    /// Connections
+    /// Keep this many connections open
     #[arg(short, long, default_value_t = 64, value_parser = connections, value_name = "N")]
     pub connections: usize,
-    /// Threads of the generator [default: one per CPU]
+    /// Use this many threads [default: one per CPU]
     #[arg(short, long, value_parser = threads)]
     pub threads: Option<usize>,
     /// Open a connection for each request
     #[arg(long)]
     pub no_keepalive: bool,
-    /// The seed of the order of turns and of what is drawn [default: at random, and printed]
+    /// Use this seed for the order of turns and all random choices [default: random, and printed]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Load services that are neither on a loopback nor on a private address: you are responsible
+    /// Allow targets outside this machine and private networks: you confirm that you may load them
     #[arg(long)]
     pub i_own_this: bool,
     /// Write the comparison with all blocks as JSON; '-' writes it to standard output, and nothing else
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write a report as one HTML page, which loads nothing
+    /// Write a report as one HTML page
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Write Markdown, for a pull request
@@ -78,7 +77,7 @@ pub struct CompareArgs {
     /// Write the rules as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// No progress on stderr
+    /// Show no progress on standard error
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]

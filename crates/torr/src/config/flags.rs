@@ -40,8 +40,6 @@ impl FromArgMatches for Flags {
 
 fn flag(setting: &'static Setting, defaults: &ServeConfig) -> Arg {
     let default = setting.default.map_or_else(|| (setting.text)(defaults), str::to_owned);
-    Arg::new(setting.key)
-        .long(setting.flag())
-        .value_name(setting.value)
-        .help(format!("{} [default: {default}]", setting.meaning))
+    let default = if default == "none" { String::new() } else { format!(" [default: {default}]") };
+    Arg::new(setting.key).long(setting.flag()).value_name(setting.value).help(format!("{}{default}", setting.meaning))
 }

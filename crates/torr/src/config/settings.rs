@@ -83,7 +83,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "listen",
         value: "ADDR",
-        meaning: "Address and port to listen on; port 0 takes a free one",
+        meaning: "Listen on this address and port; port 0 takes a free port",
         must_be: "an address to listen on, such as 127.0.0.1:8080",
         default: None,
         kind: Kind::Text,
@@ -93,7 +93,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "processes",
         value: "N",
-        meaning: "Worker processes, each with so many workers; 0 has the workers in this process",
+        meaning: "Start this many worker processes, each with --workers threads; 0 runs the threads in this process",
         must_be: "a whole number from 0 to 1024",
         default: None,
         kind: Kind::Number,
@@ -103,7 +103,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "workers",
         value: "N",
-        meaning: "Worker threads",
+        meaning: "Use this many worker threads",
         must_be: "a whole number from 1 to 4096",
         default: Some("one per CPU"),
         kind: Kind::Number,
@@ -113,7 +113,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "max_head",
         value: "BYTES",
-        meaning: "Most bytes of a request's header section, and of its request line",
+        meaning: "Limit a request's header section, and its request line, to this many bytes each",
         must_be: "a whole number from 256 up",
         default: None,
         kind: Kind::Number,
@@ -123,7 +123,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "max_headers",
         value: "N",
-        meaning: "Most header fields of a request, up to 256",
+        meaning: "Limit a request to this many header fields, up to 256",
         must_be: "a whole number from 1 to 256",
         default: None,
         kind: Kind::Number,
@@ -133,7 +133,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "max_body",
         value: "BYTES",
-        meaning: "Most bytes of a request's body",
+        meaning: "Limit a request's body to this many bytes",
         must_be: FROM_0,
         default: None,
         kind: Kind::Number,
@@ -143,7 +143,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "max_streamed_body",
         value: "BYTES",
-        meaning: "Most bytes of a request's body that a router receives as it comes; 0 is no limit",
+        meaning: "Limit a request's body that a router streams to this many bytes; 0 for no limit",
         must_be: FROM_0,
         default: None,
         kind: Kind::Number,
@@ -153,7 +153,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "min_body_rate",
         value: "BYTES",
-        meaning: "Lowest rate of a request's body for a router, in bytes per second, beyond body_timeout; 0 is no limit",
+        meaning: "Close a connection whose request body for a router, after body_timeout, arrives at fewer bytes per second; 0 for no limit",
         must_be: FROM_0,
         default: None,
         kind: Kind::Number,
@@ -163,7 +163,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "max_connections",
         value: "N",
-        meaning: "Most connections at a time; further ones get a 503",
+        meaning: "Allow this many connections at a time; the server answers further ones with 503",
         must_be: FROM_1,
         default: None,
         kind: Kind::Number,
@@ -173,7 +173,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "max_connections_per_address",
         value: "N",
-        meaning: "Most connections of one address at a time to each process, 0 for no limit; further ones get a 503",
+        meaning: "Allow this many connections at a time from one address to each process; the server answers further ones with 503; 0 for no limit",
         must_be: FROM_0,
         default: None,
         kind: Kind::Number,
@@ -183,7 +183,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "requests_per_connection",
         value: "N",
-        meaning: "Requests that a connection may bring before it is closed, 0 for no limit",
+        meaning: "Close a connection after this many requests; 0 for no limit",
         must_be: FROM_0,
         default: None,
         kind: Kind::Number,
@@ -193,7 +193,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "max_connection_age",
         value: "TIME",
-        meaning: "Age at which a connection ends with its current requests, 0 for no limit",
+        meaning: "Close a connection of this age after its current requests; 0 for no limit",
         must_be: "a duration such as 10s, 500ms or 2m, or 0",
         default: None,
         kind: Kind::Duration,
@@ -203,7 +203,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "idle_timeout",
         value: "TIME",
-        meaning: "How long a connection may stay open without a request",
+        meaning: "Close a connection after this long without a request",
         must_be: DURATION,
         default: None,
         kind: Kind::Duration,
@@ -213,7 +213,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "head_timeout",
         value: "TIME",
-        meaning: "How long a request's header section may take from its first byte",
+        meaning: "Fail a request whose header section takes longer than this from its first byte",
         must_be: DURATION,
         default: None,
         kind: Kind::Duration,
@@ -223,7 +223,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "body_timeout",
         value: "TIME",
-        meaning: "How long a request's body may take",
+        meaning: "Fail a request whose body takes longer than this",
         must_be: DURATION,
         default: None,
         kind: Kind::Duration,
@@ -233,7 +233,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "write_timeout",
         value: "TIME",
-        meaning: "How long a client may read nothing of a response that waits for it",
+        meaning: "Close a connection whose client reads nothing of a pending response for this long",
         must_be: DURATION,
         default: None,
         kind: Kind::Duration,
@@ -243,7 +243,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "stop_timeout",
         value: "TIME",
-        meaning: "How long requests in flight may take in a graceful stop",
+        meaning: "Wait this long for requests in flight in a graceful stop",
         must_be: DURATION,
         default: None,
         kind: Kind::Duration,
@@ -253,7 +253,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "stream_stop_timeout",
         value: "TIME",
-        meaning: "How long responses of unknown length, such as event streams, may go on then",
+        meaning: "Wait this long for responses of unknown length, such as event streams, in a graceful stop",
         must_be: DURATION,
         default: None,
         kind: Kind::Duration,
@@ -263,7 +263,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "start_timeout",
         value: "TIME",
-        meaning: "How long a worker process that is started later may take until it serves",
+        meaning: "Wait this long for a worker process to become ready in a reload or restart",
         must_be: DURATION,
         default: None,
         kind: Kind::Duration,
@@ -273,7 +273,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "pid_file",
         value: "FILE",
-        meaning: "File for the number of the process to send signals to, there as long as it serves",
+        meaning: "Write the id of the process that takes signals to this file, and remove the file at the end",
         must_be: "the name of a file, or nothing",
         default: Some("none"),
         kind: Kind::Text,
@@ -283,7 +283,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "backlog",
         value: "N",
-        meaning: "Connections that may wait to be accepted, per worker; net.core.somaxconn limits it too",
+        meaning: "Set the length of each worker's accept queue, which net.core.somaxconn limits, too",
         must_be: "a whole number from 1 to 2147483647",
         default: None,
         kind: Kind::Number,
@@ -293,7 +293,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "defer_accept",
         value: "true|false",
-        meaning: "Accept a connection only once its first bytes have come, or after about a second",
+        meaning: "Accept a connection only after its first bytes have arrived, or after about a second",
         must_be: "true or false",
         default: None,
         kind: Kind::Boolean,
@@ -303,7 +303,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "shared_listener",
         value: "true|false",
-        meaning: "Let all workers accept from one listener, so that no connection waits for a worker that is blocked",
+        meaning: "Let all workers accept from one listener, so that no connection waits for a blocked worker",
         must_be: "true or false",
         default: None,
         kind: Kind::Boolean,
@@ -313,7 +313,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "blocking_threads",
         value: "N",
-        meaning: "Threads of each process for handlers that block",
+        meaning: "Use this many threads of each process for blocking handlers",
         must_be: "a whole number from 1 to 4096",
         default: Some("eight per CPU"),
         kind: Kind::Number,
@@ -323,7 +323,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "blocking_queue",
         value: "N",
-        meaning: "Most requests of each process that wait for such a thread; further ones get a 503",
+        meaning: "Let this many requests of each process wait for a blocking thread; the server answers further ones with 503",
         must_be: FROM_0,
         default: None,
         kind: Kind::Number,
@@ -333,7 +333,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "http2",
         value: "true|false",
-        meaning: "Support HTTP/2 beside HTTP/1.1",
+        meaning: "Support HTTP/2 besides HTTP/1.1",
         must_be: "true or false",
         default: None,
         kind: Kind::Boolean,
@@ -343,7 +343,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "tls_cert",
         value: "FILES",
-        meaning: "Serve TLS with this certificate chain (PEM); several with commas between them, chosen by the name that a client asks for",
+        meaning: "Serve TLS with this certificate chain (PEM); of several, separated by commas, the server name that a client requests selects one",
         must_be: FILES,
         default: Some("none"),
         kind: Kind::Text,
@@ -353,7 +353,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "tls_key",
         value: "FILES",
-        meaning: "The key of each certificate (PEM), in the same order",
+        meaning: "Read the key of each certificate (PEM), in the same order",
         must_be: FILES,
         default: Some("none"),
         kind: Kind::Text,
@@ -363,7 +363,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "tls_client_ca",
         value: "FILE",
-        meaning: "Let in only clients with a certificate that one of these has signed (PEM)",
+        meaning: "Accept only clients with a certificate signed by one of these (PEM)",
         must_be: "the name of a file, or nothing",
         default: Some("none"),
         kind: Kind::Text,
@@ -373,7 +373,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "log_level",
         value: "LEVEL",
-        meaning: "What is logged on standard error: off, error, warn, info, debug or trace",
+        meaning: "Log messages from this level up on standard error: off, error, warn, info, debug or trace",
         must_be: "off, error, warn, info, debug or trace",
         default: None,
         kind: Kind::Text,
@@ -383,7 +383,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "server_name",
         value: "TEXT",
-        meaning: "The Server field of responses",
+        meaning: "Send this Server field in responses",
         must_be: "1 to 100 printable ASCII characters, with no space at either end",
         default: None,
         kind: Kind::Text,
@@ -393,7 +393,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "trusted_proxies",
         value: "LIST",
-        meaning: "Proxies whose forwarded fields are trusted",
+        meaning: "Trust the forwarded fields of these proxies",
         must_be: "addresses and networks with commas between them, such as 10.0.0.0/8, 192.0.2.7; or loopback, private, unix",
         default: Some("nobody"),
         kind: Kind::Text,
@@ -403,7 +403,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "forwarded_field",
         value: "FIELD",
-        meaning: "The field in which trusted proxies send the client's address",
+        meaning: "Read the client's address from this field of trusted proxies",
         must_be: "x-forwarded-for, forwarded or x-real-ip",
         default: None,
         kind: Kind::Text,
@@ -413,7 +413,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "proxy_protocol",
         value: "off|required",
-        meaning: "Whether connections begin with a header of the PROXY protocol, from trusted proxies only",
+        meaning: "Require a header of the PROXY protocol at the start of each connection, and accept only trusted proxies",
         must_be: "off or required",
         default: None,
         kind: Kind::Text,
@@ -423,7 +423,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "request_ids",
         value: "true|false",
-        meaning: "Give each request an id, or take the X-Request-Id of a trusted proxy",
+        meaning: "Give each request an id, or keep the X-Request-Id of a trusted proxy",
         must_be: "true or false",
         default: None,
         kind: Kind::Boolean,
@@ -433,7 +433,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "access_log",
         value: "FILE",
-        meaning: "File of the access log, with a line for each request; - for standard output",
+        meaning: "Write an access log, a line for each request, to this file; - for standard output",
         must_be: "the name of a file, - for standard output, or nothing",
         default: Some("none"),
         kind: Kind::Text,
@@ -443,7 +443,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "access_log_format",
         value: "FORMAT",
-        meaning: "Format of the access log",
+        meaning: "Write the access log in this format",
         must_be: "common, combined or json",
         default: None,
         kind: Kind::Text,
@@ -453,7 +453,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "router",
         value: "true|false",
-        meaning: "The demo application's /, /plaintext and /json by an axum router instead of controllers",
+        meaning: "Serve /, /plaintext and /json of the demo application from an axum router instead of controllers",
         must_be: "true or false",
         default: None,
         kind: Kind::Boolean,
@@ -463,7 +463,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "database",
         value: "URL",
-        meaning: "Database of the demo application: sqlite::memory:, sqlite:FILE, mysql://USER:PASSWORD@HOST/NAME or postgres://USER:PASSWORD@HOST/NAME; tables that are missing are made and filled",
+        meaning: "Use this database for the demo application: sqlite::memory:, sqlite:FILE, mysql://USER:PASSWORD@HOST/NAME or postgres://USER:PASSWORD@HOST/NAME; Torr creates and fills missing tables",
         must_be: "the URL of a database, or nothing",
         default: Some("SQLite in memory"),
         kind: Kind::Secret,
@@ -473,7 +473,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "db_mode",
         value: "async|blocking",
-        meaning: "Whether a worker serves others while it waits for a database server",
+        meaning: "Let a worker process other requests while it waits for a database server (async), or not (blocking)",
         must_be: "async or blocking",
         default: None,
         kind: Kind::Text,
@@ -483,7 +483,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "db_pipelined",
         value: "true|false",
-        meaning: "PostgreSQL: each worker has one connection, over which statements do not wait for each other's results",
+        meaning: "Send the statements of each worker over one connection without waiting for earlier results (PostgreSQL pipelining)",
         must_be: "true or false",
         default: None,
         kind: Kind::Boolean,
@@ -493,7 +493,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "db_pool_size",
         value: "N",
-        meaning: "Connections that a worker has to the database at most; as many again for the model",
+        meaning: "Open at most this many database connections per worker, and as many again for the ORM's model",
         must_be: "a whole number from 1 to 10000",
         default: None,
         kind: Kind::Number,
@@ -503,7 +503,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "db_acquire_timeout",
         value: "TIME",
-        meaning: "How long a request may wait for one of them",
+        meaning: "Fail a request that waits longer than this for a database connection",
         must_be: UP_TO_A_DAY,
         default: None,
         kind: Kind::Duration,
@@ -513,7 +513,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "db_connect_timeout",
         value: "TIME",
-        meaning: "How long one may take to be opened",
+        meaning: "Fail a database connection that takes longer than this to open",
         must_be: UP_TO_A_DAY,
         default: None,
         kind: Kind::Duration,
@@ -523,7 +523,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "db_statement_timeout",
         value: "TIME",
-        meaning: "How long a statement may take",
+        meaning: "Cancel a statement that takes longer than this",
         must_be: UP_TO_A_DAY,
         default: None,
         kind: Kind::Duration,
@@ -533,7 +533,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "db_rows",
         value: "N",
-        meaning: "Rows of the table item, 100,000 in the documents",
+        meaning: "Fill the table item with this many rows",
         must_be: "a whole number from 1 to 100000000",
         default: None,
         kind: Kind::Number,
@@ -543,7 +543,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "cache",
         value: "URL",
-        meaning: "Cache of the demo application, for cached queries and sessions: memory, or redis://:PASSWORD@HOST/NUMBER",
+        meaning: "Use this cache for cached queries and sessions of the demo application: memory, or redis://:PASSWORD@HOST/NUMBER",
         must_be: "memory, or the URL of Redis",
         default: None,
         kind: Kind::Secret,
@@ -553,7 +553,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "cache_ttl",
         value: "TIME",
-        meaning: "How long rows stay in the cache",
+        meaning: "Keep rows in the cache for this long",
         must_be: UP_TO_A_DAY,
         default: None,
         kind: Kind::Duration,
@@ -563,7 +563,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "cache_timeout",
         value: "TIME",
-        meaning: "How long a response of Redis may take",
+        meaning: "Fail a cache request whose response from Redis takes longer than this",
         must_be: UP_TO_A_DAY,
         default: None,
         kind: Kind::Duration,

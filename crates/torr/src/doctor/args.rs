@@ -8,46 +8,54 @@ use std::time::Duration;
 use torr_load::values::{connections, duration, per_second, threads};
 use torr_load::{Load, Sent};
 
+const EXAMPLES: &str = "\
+Examples:
+  torr doctor http://127.0.0.1:8080/            what limits 100 connections
+  torr doctor URL -c 500 --budget 2m            more connections, more time
+  torr doctor URL --watch server:9300           observe the server's machine
+  torr doctor URL --via http://127.0.0.1:8081/  the cost of a proxy";
+
 /// `torr doctor`.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub struct DoctorArgs {
-    /// A URL, whose 'http://' may be left out; or a.hurl, script.lua, or plan.toml, of which the load is passed over
+    /// A URL, with or without 'http://'; or a.hurl, script.lua or plan.toml, whose pace and duration are ignored
     #[arg(required_unless_present_any = ["sweep", "command", "tls"])]
     pub url: Option<String>,
-    /// Connections at a time that the service is meant to stand
+    /// Diagnose the service at this many connections
     #[arg(short, long, default_value_t = 100, value_parser = connections, value_name = "N")]
     pub connections: usize,
-    /// Threads of the generator [default: one per CPU]
+    /// Use this many threads [default: one per CPU]
     #[arg(short, long, value_parser = threads)]
     pub threads: Option<usize>,
-    /// How long all experiments may take together
+    /// Finish all experiments within this time
     #[arg(long, default_value = "60s", value_parser = duration, value_name = "DURATION")]
     pub budget: Duration,
-    /// Never more requests per second than this
+    /// Limit the request rate, per second
     #[arg(long, value_parser = per_second, value_name = "RATE")]
     pub max_rate: Option<f64>,
-    /// Never more connections than this [default: twice -c]
+    /// Limit the number of connections [default: twice -c]
     #[arg(long, value_parser = connections, value_name = "N")]
     pub max_connections: Option<usize>,
-    /// The clients open a connection for each request
+    /// Open a connection for each request, as the service's clients do
     #[arg(long)]
     pub no_keepalive: bool,
-    /// Examine a service that is not on this machine or a private network: you vouch that you may
+    /// Allow a target outside this machine and private networks: you confirm that you may load it
     #[arg(long)]
     pub i_own_this: bool,
-    /// What the server's machine offers by 'torr watch', or a node_exporter there, which tells less; HOST:PORT
+    /// Address of 'torr watch' on the server's machine, HOST:PORT; or of a node_exporter there, which shows less
     #[arg(long, value_name = "ADDRESS")]
     pub watch: Option<String>,
-    /// The token that it wants; TORR_WATCH_TOKEN in the environment does the same
+    /// Send this token to 'torr watch'; the environment variable TORR_WATCH_TOKEN does the same
     #[arg(long, value_name = "TOKEN", requires = "watch")]
     pub watch_token: Option<String>,
-    /// Write the diagnosis with all experiments as JSON; '-' is standard output, where nothing else is written then
+    /// Write the diagnosis with all experiments as JSON; '-' writes it to standard output, and nothing else
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write a report with verdict, evidence and all experiments as one HTML page
+    /// Write a report as one HTML page: verdict, evidence and all experiments
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sweep", "via", "tls", "paths"])]
     pub report: Option<PathBuf>,
-    /// No progress on stderr
+    /// Show no progress on standard error
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]

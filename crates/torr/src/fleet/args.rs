@@ -20,9 +20,7 @@ Examples:
   torr fleet agent --nats nats://hub:4222 --creds agent.creds --allow shop.test:443
   torr fleet run --nats nats://hub:4222 --creds me.creds --agents 3 -- https://shop.test/ -r 30000 -d 1m
   torr fleet run --nats nats://hub:4222 --creds me.creds -- checkout.hurl --feeder users.csv -c 600 -d 5m
-  torr fleet list --nats nats://hub:4222 --creds me.creds
-
-Exit codes of 'torr fleet run': those of 'torr'; 1 also where agents were lost, or NATS or the fleet is not there";
+  torr fleet list --nats nats://hub:4222 --creds me.creds";
 
 /// `torr fleet`.
 #[derive(Debug, Args)]
@@ -35,13 +33,13 @@ pub struct FleetArgs {
 /// A command of a fleet.
 #[derive(Debug, Subcommand)]
 pub enum FleetCommand {
-    /// Wait for plans, and carry out this machine's share of each
+    /// Wait for plans, and run this machine's share of each
     Agent(AgentArgs),
-    /// Load a service from the machines of a fleet; the report, outputs and exit codes are those of 'torr'
+    /// Load a service from the machines of a fleet, with the report and outputs of 'torr'
     Run(RunArgs),
-    /// Show the agents of a fleet
+    /// List the agents of a fleet
     List(ListArgs),
-    /// End a run, or all runs of a fleet
+    /// Stop a run, or all runs of a fleet
     Stop(StopArgs),
 }
 
@@ -50,7 +48,7 @@ pub enum FleetCommand {
 pub struct NatsArgs {
     #[command(flatten)]
     pub server: NatsServer,
-    /// The name of the fleet: agents and runs of other fleets are not seen
+    /// Use the fleet of this name, which does not see agents and runs of other fleets
     #[arg(long, value_name = "NAME", default_value = "default", value_parser = name)]
     pub fleet: FleetName,
 }
@@ -59,11 +57,11 @@ pub struct NatsArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Fleet")]
 pub struct ThroughFleet {
-    /// Load from the agents of a fleet instead of this machine; see 'torr help fleet' [default name: default]
+    /// Load from the agents of this fleet instead of this machine; see 'torr help fleet' [default NAME: default]
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "default",
           value_parser = name)]
     pub fleet: Option<FleetName>,
-    /// The number of agents [default: all that respond]
+    /// Use this many agents [default: all that respond]
     #[arg(long, value_name = "N", value_parser = agents, requires = "fleet")]
     pub agents: Option<usize>,
     #[command(flatten)]
@@ -119,14 +117,14 @@ impl ThroughFleet {
 /// The connection to NATS.
 #[derive(Debug, Args)]
 pub struct NatsServer {
-    /// Where NATS is, or several with commas; TORR_NATS in the environment does the same, and does not show in the list of
-    /// processes [default: nats://127.0.0.1:4222]
+    /// Connect to NATS at this URL, or at the first of several, separated by commas; the environment variable TORR_NATS
+    /// does the same without showing in the list of processes [default: nats://127.0.0.1:4222]
     #[arg(long, value_name = "URL")]
     pub nats: Option<String>,
-    /// The file of a NATS user's credentials (JWT and key)
+    /// Authenticate with the NATS credentials in this file (JWT and key)
     #[arg(long, value_name = "FILE", conflicts_with = "nkey")]
     pub creds: Option<PathBuf>,
-    /// The file of an nkey's seed
+    /// Authenticate with the nkey seed in this file
     #[arg(long, value_name = "FILE")]
     pub nkey: Option<PathBuf>,
     /// Trust the certificates in this PEM file for tls:// instead of the system's
@@ -139,24 +137,24 @@ pub struct NatsServer {
 pub struct AgentArgs {
     #[command(flatten)]
     pub nats: NatsArgs,
-    /// A target that may be loaded, HOST, HOST:PORT or a network such as 10.0.0.0/8; may be repeated [default: this machine's
+    /// Allow this target: HOST, HOST:PORT or a network such as 10.0.0.0/8; can be repeated [default: this machine's
     /// loopback network]
     #[arg(long, value_name = "TARGET", value_delimiter = ',', value_parser = Rule::parse)]
     pub allow: Vec<Rule>,
-    /// The agent's name [default: that of the host, and a random part]
+    /// Give the agent this name [default: the host's name with a random part]
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub name: Option<FleetName>,
-    /// The requests per second that this machine can make, by which shares are made [default: measured against a server of
-    /// its own]
+    /// Take a share of the load that fits this maximum request rate, per second [default: measured with a server of its
+    /// own]
     #[arg(long, value_name = "RATE", value_parser = ceiling)]
     pub ceiling: Option<f64>,
-    /// Carry out Lua scripts as well: they are programs, which may do on this machine what this program's user may
+    /// Run Lua scripts, too: they are programs, and may do on this machine what this program's user may do
     #[arg(long)]
     pub scripts: bool,
-    /// The longest plan that is carried out, its warm-up included
+    /// Refuse plans that take longer than this, warm-up included
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "1day")]
     pub longest: Duration,
-    /// Take loads from a NATS server that lets anyone in, and anyone use this agent
+    /// Accept plans from a NATS server without authentication, so that anyone who reaches it can use this agent
     #[arg(long)]
     pub i_trust_this_nats: bool,
 }
@@ -166,16 +164,16 @@ pub struct AgentArgs {
 pub struct RunArgs {
     #[command(flatten)]
     pub nats: NatsArgs,
-    /// The number of agents [default: all that respond]
+    /// Use this many agents [default: all that respond]
     #[arg(long, value_name = "N", value_parser = agents)]
     pub agents: Option<usize>,
-    /// How long agents are waited for [default: 30s with --agents, otherwise 2s]
+    /// Wait this long for agents [default: 30s with --agents, otherwise 2s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait: Option<Duration>,
-    /// What agents do if they hear of this program no more: end at once, or with the plan
+    /// Let agents that lose contact with this program stop at once, or finish the plan
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = IfLostArg::Stop)]
     pub if_lost: IfLostArg,
-    /// What would stand after 'torr': a URL, hurl files, a script or a plan, with flags
+    /// A URL, hurl files, a script or a plan, with flags, as after 'torr'
     #[arg(last = true, required = true, num_args = 1.., value_name = "TARGET AND FLAGS")]
     pub words: Vec<String>,
 }
@@ -185,7 +183,7 @@ pub struct RunArgs {
 pub struct ListArgs {
     #[command(flatten)]
     pub nats: NatsArgs,
-    /// How long agents are waited for
+    /// Wait this long for agents
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "1s")]
     pub wait: Duration,
 }
@@ -195,7 +193,7 @@ pub struct ListArgs {
 pub struct StopArgs {
     #[command(flatten)]
     pub nats: NatsArgs,
-    /// The run, as 'torr fleet run' and 'torr fleet list' name it [default: all runs of the fleet]
+    /// Stop this run, named as 'torr fleet run' and 'torr fleet list' show it [default: all runs of the fleet]
     #[arg(value_name = "RUN", value_parser = name)]
     pub run: Option<FleetName>,
 }

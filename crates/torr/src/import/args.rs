@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  torr import curl copied.txt -o checkout.hurl     a command as browsers copy it
+  torr import curl copied.txt -o checkout.hurl     a command copied from a browser
   torr import curl -- curl https://example.org -d a=1
   torr import curl 'curl https://example.org -d a=1'
   torr import har recording.har -o visit.hurl      a recording of a browser
@@ -24,33 +24,33 @@ pub struct ImportArgs {
 /// What is imported.
 #[derive(Debug, Subcommand)]
 pub enum Kind {
-    /// Command lines of curl, as people type them or browsers copy them (bash and cmd)
+    /// Convert curl commands, as typed or as copied from a browser (bash and cmd)
     Curl(CurlArgs),
-    /// Recordings of browsers and proxies (HAR 1.2): pauses kept, tokens and ids captured
+    /// Convert recordings of browsers and proxies (HAR 1.2), with pauses and captures of tokens and ids
     Har(HarArgs),
-    /// Descriptions of services (OpenAPI 2.0 to 3.2, JSON or YAML): an entry for each operation
+    /// Convert descriptions of services (OpenAPI 2.0 to 3.2, JSON or YAML), with an entry for each operation
     Openapi(OpenApiArgs),
-    /// Collections of Postman (2.0 and 2.1): folders, variables, authorization, simple test scripts
+    /// Convert Postman collections (2.0 and 2.1): folders, variables, authorization, simple test scripts
     Postman(PostmanArgs),
-    /// Exports of Apipost: its own JSON, or what it exports as OpenAPI or Postman
+    /// Convert Apipost exports: its own JSON, OpenAPI or Postman
     Apipost(ApipostArgs),
-    /// Test plans of JMeter 5 (.jmx): a file for each thread group
+    /// Convert test plans of JMeter 5 (.jmx), with a file for each thread group
     Jmeter(JmeterArgs),
 }
 
 /// `torr import har`.
 #[derive(Debug, Args)]
 pub struct HarArgs {
-    /// The recording; '-' is standard input
+    /// Read this recording; '-' is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: String,
-    /// Where the hurl file goes
+    /// Write the hurl file here; '-' is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
-    /// Take requests to this host too, beside that of the first page; may be given several times
+    /// Convert requests to this host, too, besides the host of the first page; can be repeated
     #[arg(long, value_name = "HOST")]
     pub host: Vec<String>,
-    /// Take images, fonts, audio and video, and requests to all other hosts too
+    /// Convert images, fonts, audio, video, and requests to all other hosts, too
     #[arg(long)]
     pub all: bool,
 }
@@ -58,13 +58,13 @@ pub struct HarArgs {
 /// `torr import curl`.
 #[derive(Debug, Args)]
 pub struct CurlArgs {
-    /// A file with the commands, or a command in quotes; '-' is standard input
+    /// Read commands from this file, or one command in quotes; '-' is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: String,
-    /// The command itself
+    /// Convert this command
     #[arg(value_name = "COMMAND", last = true, conflicts_with = "file")]
     pub command: Vec<String>,
-    /// Where the hurl file goes
+    /// Write the hurl file here; '-' is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 }
@@ -72,22 +72,22 @@ pub struct CurlArgs {
 /// `torr import openapi`.
 #[derive(Debug, Args)]
 pub struct OpenApiArgs {
-    /// The description, as JSON or YAML; '-' is standard input
+    /// Read this description, as JSON or YAML; '-' is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: String,
-    /// Where the hurl file goes
+    /// Write the hurl file here; '-' is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
-    /// Only operations with this tag; may be given several times
+    /// Convert only operations with this tag; can be repeated
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
-    /// Only operations of this path and of paths below; may be given several times
+    /// Convert only operations of this path and of paths below; can be repeated
     #[arg(long, value_name = "PATH")]
     pub path: Vec<String>,
-    /// Only operations with this method; may be given several times
+    /// Convert only operations with this method; can be repeated
     #[arg(long, value_name = "METHOD")]
     pub method: Vec<String>,
-    /// The server's URL, instead of the first one of the description
+    /// Use this URL of the server instead of the first in the description
     #[arg(long, value_name = "URL")]
     pub server: Option<String>,
 }
@@ -95,16 +95,16 @@ pub struct OpenApiArgs {
 /// `torr import postman`.
 #[derive(Debug, Args)]
 pub struct PostmanArgs {
-    /// The collection, exported as 2.0 or 2.1; '-' is standard input
+    /// Read this collection, exported as 2.0 or 2.1; '-' is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: String,
-    /// Where the hurl file goes
+    /// Write the hurl file here; '-' is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
-    /// An exported environment, whose values win over the collection's
+    /// Use the values of this exported environment before those of the collection
     #[arg(short, long, value_name = "FILE")]
     pub environment: Option<String>,
-    /// Exported globals, over which the collection's values win
+    /// Use the values of these exported globals after those of the collection
     #[arg(short, long, value_name = "FILE")]
     pub globals: Option<String>,
 }
@@ -112,10 +112,10 @@ pub struct PostmanArgs {
 /// `torr import apipost`.
 #[derive(Debug, Args)]
 pub struct ApipostArgs {
-    /// The export; '-' is standard input
+    /// Read this export; '-' is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: String,
-    /// Where the hurl file goes
+    /// Write the hurl file here; '-' is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 }
@@ -123,13 +123,13 @@ pub struct ApipostArgs {
 /// `torr import jmeter`.
 #[derive(Debug, Args)]
 pub struct JmeterArgs {
-    /// The plan; '-' is standard input
+    /// Read this plan; '-' is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: String,
-    /// Where the hurl file goes: of several thread groups each has its name added, as in plan-buyers.hurl
+    /// Write the hurl file here; '-' is standard output; with several thread groups, add the name of each, as in plan-buyers.hurl
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
-    /// Only the thread group with this name
+    /// Convert only the thread group with this name
     #[arg(long, value_name = "NAME")]
     pub group: Option<String>,
 }

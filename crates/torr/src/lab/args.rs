@@ -6,16 +6,15 @@ use torr_load::values::rounds;
 
 const EXAMPLES: &str = "\
 Examples:
-  torr lab list                                    suites, and the servers that are here
-  torr lab run webman-reference --scale 0.2        a fifth of its time
+  torr lab list                                    suites, and which servers can run
+  torr lab run webman-reference --scale 0.2        a fifth of the suite's time
   torr lab run techempower --subject torr-serve --subject gin
-  torr lab run techempower --resume                go on where it was killed
+  torr lab run techempower --resume                continue an interrupted suite
   torr lab new-subject mine && torr lab run drogon --subject mine.toml --subject nginx";
 
 const RUN: &str = "\
-Each run is a line of the archive as soon as it has ended. The servers of a row take turns in random order, and are started anew for each.
-
-Exit codes: 0 done, 1 a server did not start or failed a check, 2 bad usage, 130 interrupted (--resume goes on)";
+Torr writes each run to the archive as soon as it ends. The servers of a row take turns in random order, and Torr starts \
+each server anew for each run.";
 
 /// `torr lab`.
 #[derive(Debug, Args)]
@@ -28,15 +27,15 @@ pub struct LabArgs {
 /// A command with its arguments.
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
-    /// List the suites, and the subjects with whether they are here
+    /// List the suites, and the servers (subjects) with what each lacks on this machine
     List,
-    /// Show a suite's rows, how long it takes, and its subjects
+    /// Show the rows, the length and the subjects of a suite
     Show(ShowArgs),
-    /// Run a suite: start each subject, check its responses, load it, and print the table
+    /// Run a suite: start each subject, check its responses, load it, and print a table
     Run(RunArgs),
     /// Print the table of an archive
     Table(TableArgs),
-    /// Write the description of a subject of your own, to be filled in
+    /// Write a template for a subject of your own
     NewSubject(NewSubjectArgs),
 }
 
@@ -53,28 +52,28 @@ pub struct ShowArgs {
 pub struct RunArgs {
     /// A suite of 'torr lab list', or a file of your own
     pub suite: String,
-    /// Load this subject instead of the suite's; a name of 'torr lab list', or a file of your own
+    /// Load this subject instead of the suite's: a name of 'torr lab list', or a file of your own; can be repeated
     #[arg(long = "subject", value_name = "NAME|FILE")]
     pub subjects: Vec<String>,
-    /// Only the rows whose names contain this text
+    /// Run only the rows whose names contain this text; can be repeated
     #[arg(long = "row", value_name = "TEXT")]
     pub rows: Vec<String>,
-    /// Go on with the archive of a suite that was interrupted
+    /// Continue the archive of an interrupted suite
     #[arg(long)]
     pub resume: bool,
-    /// The factor of all lengths and numbers of requests
+    /// Multiply all durations and numbers of requests by this factor
     #[arg(long, default_value_t = 1.0, value_parser = scale, value_name = "FACTOR")]
     pub scale: f64,
-    /// How often each cell is run [default: as the suite says]
+    /// Run each cell this many times [default: as the suite says]
     #[arg(long, value_parser = rounds, value_name = "N")]
     pub rounds: Option<usize>,
-    /// The archive, a line of JSON for each run [default: SUITE.jsonl]
+    /// Write the archive here, a line of JSON for each run [default: SUITE.jsonl]
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,
-    /// Use this database instead of starting one, as postgres=URL; its tables are made and filled
+    /// Use this database instead of starting one, as postgres=URL; Torr creates and fills its tables
     #[arg(long = "database", value_name = "NAME=URL", value_parser = database)]
     pub databases: Vec<(String, String)>,
-    /// The seed of the order [default: drawn]
+    /// Use this seed for the order of runs [default: random]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     #[command(flatten)]
@@ -87,7 +86,7 @@ pub struct RunArgs {
 /// `torr lab table`.
 #[derive(Debug, Args)]
 pub struct TableArgs {
-    /// The archive of 'torr lab run'
+    /// Read this archive of 'torr lab run'
     pub archive: PathBuf,
     #[command(flatten)]
     pub outputs: OutputArgs,
@@ -110,7 +109,7 @@ pub struct OutputArgs {
 /// `torr lab new-subject`.
 #[derive(Debug, Args)]
 pub struct NewSubjectArgs {
-    /// The name, which is that of the file: NAME.toml
+    /// Write the file NAME.toml
     pub name: String,
 }
 

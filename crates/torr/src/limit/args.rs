@@ -14,50 +14,48 @@ const EXAMPLES: &str = "\
 Examples:
   torr limit http://127.0.0.1:8080/                    p99<50ms, errors<0.1%
   torr limit URL --slo 'p99.9<200ms,max<2s,errors<=0'  other objectives
-  torr limit URL --budget 5m --max-connections 2000    more time, connections
-  torr limit URL --max-rate 5k --json limit.json       never more, and keep it
-
-Exit codes: 0 a rate is sustained, 1 none is or an output failed, 2 bad usage, 3 target could not be reached, 130 interrupted (the report is still printed)";
+  torr limit URL --budget 5m --max-connections 2000    search longer and wider
+  torr limit URL --max-rate 5k --json limit.json       stay below a rate";
 
 /// `torr limit`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct LimitArgs {
-    /// A URL, whose 'http://' may be left out; or a.hurl, script.lua, or plan.toml, of which the load is passed over
+    /// A URL, with or without 'http://'; or a.hurl, script.lua or plan.toml, whose pace and duration are ignored
     #[arg(required_unless_present = "urls")]
     pub url: Option<String>,
-    /// The objectives of the service, such as 'p99<50ms,errors<0.1%'
+    /// Meet these objectives, such as 'p99<50ms,errors<0.1%'
     #[arg(long, value_name = "RULES", default_value = Slo::DEFAULT, value_parser = Slo::parse)]
     pub slo: Slo,
-    /// How long all of it may take
+    /// Finish within this time
     #[arg(long, default_value = "60s", value_parser = budget, value_name = "DURATION")]
     pub budget: Duration,
-    /// Never more requests per second than this
+    /// Limit the request rate, per second
     #[arg(long, value_name = "RATE", value_parser = most)]
     pub max_rate: Option<f64>,
-    /// Never more connections than this
+    /// Limit the number of connections
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = connections)]
     pub max_connections: usize,
-    /// How requests are spread: at random as many independent users would, or evenly
+    /// Spread the requests of an open loop at random as independent users do (poisson), or evenly (constant)
     #[arg(long, default_value = "poisson",
           value_parser = PossibleValuesParser::new(["constant", "poisson"]).try_map(|text| arrivals(&text)))]
     pub arrivals: Arrivals,
-    /// Threads [default: one per CPU]
+    /// Use this many threads [default: one per CPU]
     #[arg(short, long, value_parser = threads)]
     pub threads: Option<usize>,
     /// Open a connection for each request
     #[arg(long)]
     pub no_keepalive: bool,
-    /// Press a service that is neither on a loopback nor on a private address: you are responsible
+    /// Allow a target outside this machine and private networks: you confirm that you may load it
     #[arg(long)]
     pub i_own_this: bool,
-    /// Write the outcome as JSON; '-' writes it to standard output, and nothing else
+    /// Write the result as JSON; '-' writes it to standard output, and nothing else
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write a report with the ladder and all steps as one HTML page
+    /// Write a report as one HTML page: curves and all steps
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// No progress line
+    /// Show no progress line
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]
