@@ -46,7 +46,7 @@ fn the_first_line_says_what_the_load_was() {
     let think = |think_s| PlanSummary { think_s: Some(think_s), ..plan.clone() };
     for (plan, words) in [
         (plan.clone(), "  100 connections, 2 threads, keep-alive, 1.00 s"),
-        (open, "  rates in stages, 100 connections, "),
+        (open, "  open loop, rates in stages, 100 connections, "),
         (PlanSummary { staged: true, ..plan.clone() }, "  connections in stages, 100 connections, "),
         (PlanSummary { requests_per_connection: Some(20), ..plan.clone() }, ", keep-alive for 20 requests, 1.00 s"),
         (think([0.05, 0.05]), ", keep-alive, 50.0 ms of think time, 1.00 s"),

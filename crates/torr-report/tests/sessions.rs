@@ -84,7 +84,7 @@ fn the_report_has_sessions_entries_and_where_sessions_ended() {
     let text = plain(&text::report_within(&run.result, 80));
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     for part in [
-        "tests/shop.hurl at http://h:81  open loop, 10.0 sessions/s due, 4 users, 2 threads,",
+        "tests/shop.hurl at http://h:81  open loop, 10.0 sessions/s due, 4 users, 2\n",
         "  10.0 of 10.0 sessions/s begun, 7.50 finished, 25.0 requests/s, ",
         "sessions failed (20%)\n",
         "  sessions     10.0 of 10.0 sessions/s begun, 7.50 finished   15 finished, 4",

@@ -29,7 +29,7 @@ const EXAMPLES: &str = "\
 Examples:
   torr watch                               for this machine, or an SSH tunnel
   TORR_WATCH_TOKEN=... torr watch --listen 0.0.0.0:9300    for other machines
-  curl 'http://127.0.0.1:9300/signals?port=8080'    signals of a service, as JSON
+  curl 'http://127.0.0.1:9300/signals?port=8080'    signals, as JSON
   curl 'http://127.0.0.1:9300/metrics?port=8080'    the same for Prometheus";
 
 /// `torr watch`.

@@ -140,7 +140,6 @@ pub const BRIEFS: &[Brief] = &[
             ("cacert", "Trust the certificates in this PEM file"),
             ("http2", "Use HTTP/2, agreed on in the TLS handshake"),
             ("proxy", "Connect through this HTTP proxy, by CONNECT"),
-            ("resolve", "Connect to this address for a host and port"),
         ],
     },
     Brief {
