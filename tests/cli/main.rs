@@ -14,6 +14,7 @@ mod fleet_losses;
 mod fleet_refusals;
 mod fleet_scripts;
 mod fleet_sessions;
+mod help;
 mod httpress;
 mod import;
 mod import_files;

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_told_of_its_own_flags_only() {
+    fn a_command_learns_of_its_own_flags_only() {
         let command = |name| grammar().find_subcommand(name).expect("it is a command");
         assert!(flag("--method", command("limit")).is_some());
         assert_eq!(flag("--vus", command("serve")), None);

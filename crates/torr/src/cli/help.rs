@@ -109,7 +109,7 @@ fn program(command: Command) -> Command {
     });
     let command = flags_of(command, &Brief { command: "", flags: &[] });
     let command = command.mut_args(|arg| if arg.is_positional() { arg.hide(true) } else { arg });
-    // The same flags as clap's own, without their lines.
+    // These replace clap's own flags, whose lines cannot be hidden.
     let hidden = |name, letter, action| Arg::new(name).short(letter).long(name).action(action).hide(true);
     let help = hidden("help", 'h', ArgAction::Help).global(true);
     let own = [help, hidden("version", 'V', ArgAction::Version)];
