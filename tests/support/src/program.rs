@@ -22,14 +22,14 @@ pub fn torr(args: &[&str]) -> Ended {
     Running::start(torr_command(args)).wait()
 }
 
-/// Runs `torr` with its result as JSON on standard output. The exit code is 0, or 1 with a line where no request was answered.
+/// Runs `torr` with its result as JSON on standard output. The exit code is 0, or 1 with a line where no request got a response.
 pub fn torr_json(args: &[&str]) -> Value {
     let ended = torr(&[args, &["--json", "-"]].concat());
     let result: Value =
         serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}: {ended:?}"));
     let is_unanswered = result["requests"] == 0 && result["asked"] != 0;
     assert_eq!(ended.code, Some(i32::from(is_unanswered)), "{args:?}: {ended:?}");
-    assert_eq!(ended.stderr.contains("torr: no request was answered: "), is_unanswered, "{args:?}: {ended:?}");
+    assert_eq!(ended.stderr.contains("torr: no request got a response: "), is_unanswered, "{args:?}: {ended:?}");
     result
 }
 
