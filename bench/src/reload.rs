@@ -63,7 +63,7 @@ const LIMIT: Duration = Duration::from_secs(1800);
 
 /// What the supervisor says of a reload that is done, and of one that is not.
 const DONE: &str = "reloaded:";
-const GIVEN_UP: &str = "the reload is given up";
+const GIVEN_UP: &str = "reload cancelled";
 
 /// A report, as it is archived.
 #[derive(Serialize)]

@@ -249,7 +249,7 @@ fn bad_usage_has_the_exit_code_and_the_stream_of_ab() {
     for (args, what) in [
         (&["-E", "/no/such/file", "https://127.0.0.1:1/"][..], "/no/such/file"),
         (&["-H", "no colon", "http://127.0.0.1:1/"], "header"),
-        (&["-B", "203.0.113.1", "http://127.0.0.1:1/"], "no address of this machine"),
+        (&["-B", "203.0.113.1", "http://127.0.0.1:1/"], "not an address of this machine"),
     ] {
         let ours = torr_ab(args);
         assert_eq!((ours.code, ours.stderr.lines().count()), (Some(2), 1), "{args:?}: {ours:?}");

@@ -73,9 +73,9 @@ fn mistakes_get_one_line() {
         (&["compare", "--a", "x", "--b", "y"], "need --url"),
         (&["compare", "http://127.0.0.1:1/", "http://127.0.0.1:2/", "--fail-if", "cpu>2%"], "cpu>+2%"),
         (&["compare", "--a", "x {port}", "--b", "y", "--url", "http://127.0.0.1:{port}/"], "both commands"),
-        (&["compare", "a.json", "b.json"], "there is no file 'a.json'"),
-        (&["compare", "--a", "a.json", "--b", "b.json"], "there is no file 'a.json'"),
-        (&["compare", "http://127.0.0.1:1/", "Cargo.toml"], "one is a URL and the other a result"),
+        (&["compare", "a.json", "b.json"], "no such file: 'a.json'"),
+        (&["compare", "--a", "a.json", "--b", "b.json"], "no such file: 'a.json'"),
+        (&["compare", "http://127.0.0.1:1/", "Cargo.toml"], "cannot compare the URL"),
         (&["history", "/no/such/file"], "/no/such/file"),
     ] {
         let outcome = torr(args);

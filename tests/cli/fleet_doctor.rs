@@ -15,7 +15,7 @@ fn a_service_is_examined_by_the_agents_of_a_fleet() {
     let load = ["doctor", &url, "--fleet", "--nats", &server, "-c", "4", "--max-rate", "100", "--budget", "12s", "-q"];
     let ended = torr(&[&load[..], &["--json", "-", "-H", "X-From: a fleet"]].concat());
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.stderr.contains("the load comes from 2 agents of the fleet default: one, two"), "{ended:?}");
+    assert!(ended.stderr.contains("load from 2 agents of fleet default: one, two"), "{ended:?}");
     let found: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
     assert_eq!(found["verdict"]["factor"], "none", "{found:#}");
     assert!(found["verdict"]["summary"].as_str().is_some_and(|text| text.contains("--max-rate")), "{found:#}");
@@ -69,11 +69,11 @@ fn what_no_fleet_can_examine_is_refused() {
     std::fs::write(&script, "target = 'http://127.0.0.1:1/'").expect("a file can be written");
     let url = "http://127.0.0.1:1/";
     for (words, code, hint) in [
-        (&[url, "--paths", "/a,/b"][..], 2, "--fleet is for a diagnosis"),
-        (&[url, "--bind", "127.0.0.2"], 2, "--bind does not go with a fleet"),
-        (&[url, "--agents", "2"], 1, "1 of 2 agents of the fleet default responded"),
-        (&[&script], 2, "it carries out no scripts"),
-        (&[url], 3, "the agent one refuses: it cannot reach 127.0.0.1:1"),
+        (&[url, "--paths", "/a,/b"][..], 2, "--fleet is not supported in a comparison"),
+        (&[url, "--bind", "127.0.0.2"], 2, "--bind is not supported in a fleet"),
+        (&[url, "--agents", "2"], 1, "1 of 2 agents of fleet default responded"),
+        (&[&script], 2, "scripts are not permitted"),
+        (&[url], 3, "agent one rejected the run: it cannot connect to 127.0.0.1:1"),
     ] {
         let refused = torr(&[&["doctor", "--fleet", "--nats", &server, "-q"], words].concat());
         assert_eq!(refused.code, Some(code), "{words:?}: {refused:?}");
@@ -81,5 +81,5 @@ fn what_no_fleet_can_examine_is_refused() {
     }
     let without = torr(&["doctor", url, "--nats", &server]);
     assert_eq!(without.code, Some(2), "{without:?}");
-    assert!(without.stderr.contains("goes with --fleet"), "{without:?}");
+    assert!(without.stderr.contains("needs --fleet"), "{without:?}");
 }

@@ -37,7 +37,7 @@ fn a_run_over_a_fleet_has_its_screen() {
     let mut screen = FullScreen::torr((100, 40), "", &line);
     let shown = screen.wait_for("RUNNING");
     assert!(shown.contains("open loop, 50.0 requests/s") && shown.contains("over a fleet"), "{shown}");
-    assert!(shown.contains("of the fleet default: one, two"), "it is in the log: {shown}");
+    assert!(shown.contains("of fleet default: one, two"), "it is in the log: {shown}");
     assert!(!shown.contains("pause"), "what no key can do is not offered: {shown}");
     screen.press("p+m");
     screen.wait_for("mark 1");
@@ -74,7 +74,7 @@ fn a_run_over_a_fleet_has_its_dashboard() {
     }
     one.signal("KILL");
     one.wait();
-    wait_until("the loss in the log", || curl(&[&events]).contains("the agent one is lost").then_some(()));
+    wait_until("the loss in the log", || curl(&[&events]).contains("agent one is lost").then_some(()));
     curl(&["-X", "POST", "-H", "torr-steering: 1", &format!("{page}steer/end")]);
     assert_eq!(watched.wait().code(), Some(1), "the result is cut");
     let text = fs::read_to_string(&json).expect("the result was written");

@@ -117,13 +117,13 @@ fn httpress_sends_what_it_sends() {
 fn bad_usage_of_httpress() {
     let url = "http://127.0.0.1:1/";
     for (args, what, with_usage) in [
-        (&[][..], "URL is missing", true),
+        (&[][..], "missing URL", true),
         (&[url, url], "too many arguments", true),
         (&["-x", url], "'-x'", true),
         (&["-n", "0", url], "number of requests", false),
         (&["-c2", url], "number of connections", false),
         (&["-n9", "-c2", "-t3", url], "number of threads", false),
-        (&["127.0.0.1:1/"], "not a URL", false),
+        (&["127.0.0.1:1/"], "invalid URL", false),
     ] {
         let ended = torr(&[&["httpress"], args].concat());
         assert_eq!((ended.code, ended.stderr.lines().count()), (Some(1), 1), "{args:?}: {ended:?}");

@@ -12,7 +12,7 @@ fn a_curl_command_becomes_a_hurl_file_that_checks() {
         command.current_dir(folder.path());
         Running::start(command).wait()
     };
-    let file = "# left out: --ntlm (this way of authentication is not supported)\nPOST https://shop.example/login\n\
+    let file = "# left out: --ntlm (this authentication scheme is not supported)\nPOST https://shop.example/login\n\
                 Authorization: Bearer {{authorization}}\n[Options]\ncompressed: true\n[Form]\nuser: ann\n";
     let printed = run(&["import", "curl", "copied.txt"]);
     assert_eq!((printed.code, printed.stdout.as_str()), (Some(0), file), "{printed:?}");
@@ -45,7 +45,7 @@ fn a_command_stands_behind_two_hyphens_too() {
 fn what_is_no_command_is_refused_in_one_line() {
     for (args, message) in [
         (&["import", "curl", "/no/such/file"][..], "cannot read a curl command from '/no/such/file'"),
-        (&["import", "curl", "--", "wget", "http://a/"], "'wget' is no curl command"),
+        (&["import", "curl", "--", "wget", "http://a/"], "'wget' is not a curl command"),
         (&["import"], "<COMMAND>"),
         (&["import", "wget"], "wget"),
     ] {

@@ -67,9 +67,9 @@ fn descriptions_collections_and_exports_become_hurl_files_that_check() {
     );
     let environment = sample("test.postman_environment.json");
     let secrets = ["user", "password", "token_2", "x_api_key", "text"];
-    let line = "torr: left out: setNextRequest, 1 time (the entries of a hurl file run in their order)";
+    let line = "torr: left out: setNextRequest, 1 time (the entries of a hurl file run in order)";
     of("postman", "shop-2.1.postman_collection.json", &["--environment", &environment], &secrets, line);
-    let line = "torr: variable 'unknown' has no value here: --variable unknown=VALUE or HURL_VARIABLE_unknown";
+    let line = "torr: variable 'unknown' has no value: set it with --variable unknown=VALUE or HURL_VARIABLE_unknown";
     of("postman", "echo-2.0.postman_collection.json", &[], &["password", "unknown"], line);
     let line = "torr: left out: websocket, 1 time (not HTTP requests)";
     of("apipost", "store-7.apipost.json", &[], &["token", "secret"], line);
@@ -95,7 +95,7 @@ fn each_thread_group_of_a_plan_becomes_a_file_or_one_is_chosen() {
             &["import", "jmeter", plan.as_str()][..],
             "the plan has 'Buyers', 'Watchers / all'; each thread group becomes a file",
         ),
-        (&["import", "jmeter", plan.as_str(), "--group", "x"], "the plan has no thread group 'x': it has 'Buyers'"),
+        (&["import", "jmeter", plan.as_str(), "--group", "x"], "unknown thread group 'x': use 'Buyers'"),
     ] {
         let ended = run(folder, args);
         assert!(ended.code == Some(2) && ended.stdout.is_empty() && ended.stderr.contains(message), "{ended:?}");
@@ -163,11 +163,11 @@ fn what_cannot_be_imported_is_refused_in_one_line() {
     std::fs::write(folder.path().join("deep.json"), deep).expect("there is room");
     for (args, message) in [
         (&["import", "openapi", "/no/such/file"][..], "cannot read an OpenAPI description from '/no/such/file'"),
-        (&["import", "jmeter", "laughs.jmx"], "this is no JMeter plan: "),
-        (&["import", "openapi", "deep.json"], "this is no OpenAPI description: "),
-        (&["import", "postman", "deep.json"], "this is no Postman collection: "),
-        (&["import", "apipost", "deep.json"], "this is no export of Apipost: "),
-        (&["import", "postman", "laughs.jmx"], "this is no Postman collection: "),
+        (&["import", "jmeter", "laughs.jmx"], "not a JMeter plan: "),
+        (&["import", "openapi", "deep.json"], "not a valid OpenAPI description: "),
+        (&["import", "postman", "deep.json"], "not a valid Postman collection: "),
+        (&["import", "apipost", "deep.json"], "not a valid Apipost export: "),
+        (&["import", "postman", "laughs.jmx"], "not a valid Postman collection: "),
     ] {
         let ended = run(folder.path(), args);
         let is_one_line = ended.stderr.lines().count() == 1 && ended.stderr.contains(message);

@@ -36,7 +36,7 @@ fn variables(summary: &str) -> BTreeSet<String> {
         let end = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
         rest[..end].to_owned()
     });
-    let records = summary.lines().filter_map(|line| Some(line.split_once("records: ")?.1.split_once(" gives ")?.1));
+    let records = summary.lines().filter_map(|line| Some(line.split_once("records: ")?.1.split_once(" provides ")?.1));
     let of_records = records.filter_map(|rest| rest.split_once(':')).flat_map(|(names, _)| names.split(','));
     of_environment.chain(of_records.map(str::to_owned)).collect()
 }

@@ -200,7 +200,7 @@ fn outputs_that_cannot_be_written_are_reported_and_others_written() {
     command.arg(&prometheus);
     let ended = Running::start(command).wait();
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(ended.stderr.starts_with("torr: /dev/full could not be written: "), "{ended:?}");
+    assert!(ended.stderr.starts_with("torr: cannot write /dev/full: "), "{ended:?}");
     assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
     assert!(ended.stdout.contains("throughput"), "{ended:?}");
     assert!(!samples(&read(&prometheus)).is_empty());
@@ -214,7 +214,7 @@ fn a_collector_that_refuses_the_metrics_is_reported() {
     let receivers = [
         (Receiver::answering(response("503 Service Unavailable", b"later")), "status 503"),
         (Receiver::answering(response("307 Elsewhere\r\nLocation: /elsewhere", b"")), "status 307"),
-        (Receiver::answering(response("200 OK", &refusal)), "refused 3 of the points: too old, all of them"),
+        (Receiver::answering(response("200 OK", &refusal)), "rejected 3 of the points: too old, all of them"),
         (Receiver::answering(b"nonsense\r\n\r\n".to_vec()), ""),
     ];
     let mut cases: Vec<_> = receivers.iter().map(|(receiver, why)| (receiver.url(), *why)).collect();
@@ -222,7 +222,7 @@ fn a_collector_that_refuses_the_metrics_is_reported() {
     for (url, why) in cases {
         let ended = run(&["-n", "100", "-c", "2", "--otlp", &url, &server.url()]);
         assert_eq!(ended.code, Some(1), "{url}: {ended:?}");
-        let line = format!("torr: the metrics could not be sent to {url}");
+        let line = format!("torr: cannot send the metrics to {url}");
         assert!(ended.stderr.starts_with(&line) && ended.stderr.contains(why), "{ended:?}");
         assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
         assert!(ended.stdout.contains("throughput"), "{ended:?}");
@@ -241,8 +241,7 @@ fn headers_for_the_collector_that_are_none_are_a_mistake() {
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert_eq!(
         ended.stderr,
-        "torr: OTEL_EXPORTER_OTLP_HEADERS: header 1 is not of the form name=value,name=value (it is not shown: it may hold a \
-         secret)\n",
+        "torr: OTEL_EXPORTER_OTLP_HEADERS: header 1 must be name=value (not shown, as it may hold a secret)\n",
         "{ended:?}"
     );
 }

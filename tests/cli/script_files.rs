@@ -21,14 +21,14 @@ fn check_compiles_a_script_and_runs_nothing_of_it() {
     let script = File::new("good.lua", source);
     let ended = torr_in(script.beside(), &["check", "good.lua"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
-    assert_eq!(ended.stdout, "good.lua: it compiles; 'torr once' runs it\n");
+    assert_eq!(ended.stdout, "good.lua: no mistakes; run it with 'torr once'\n");
     assert!(!script.beside().join("was-run").exists());
     let bad = "function request(\n  return 1\nend\n";
     fs::write(script.beside().join("bad.lua"), bad).expect("there is room");
     let ended = torr_in(script.beside(), &["check", "bad.lua", "good.lua", "none.lua"]);
     assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 2), "{ended:?}");
     assert!(ended.stderr.contains("torr: bad.lua:2: ") && ended.stdout.starts_with("good.lua"), "{ended:?}");
-    assert!(ended.stderr.contains("none.lua: there is no such file"), "{ended:?}");
+    assert!(ended.stderr.contains("none.lua: no such file"), "{ended:?}");
 }
 
 #[test]
@@ -43,11 +43,11 @@ fn check_looks_through_a_plan_and_its_files() {
     write("file.toml", "target = \"a.hurl\"\n");
     write("script.toml", "target = \"http://127.0.0.1:9/\"\nscript = \"load.lua\"\n");
     for (file, code, said) in [
-        ("good.toml", 0, "good.toml: no mistakes, nor in its files"),
-        ("typo.toml", 2, "typo.toml:2:1: there is no setting 'conections' (did you mean 'connections'?)"),
+        ("good.toml", 0, "good.toml: no mistakes, also in its files"),
+        ("typo.toml", 2, "typo.toml:2:1: unknown setting 'conections' (did you mean 'connections'?)"),
         ("both.toml", 2, "both.toml:3:12: 'max-rate': "),
-        ("empty.toml", 2, "torr: empty.toml: there is no 'target'"),
-        ("file.toml", 2, "a.hurl:1:14: the variable 'host' has no value here"),
+        ("empty.toml", 2, "torr: empty.toml: missing 'target'"),
+        ("file.toml", 2, "a.hurl:1:14: the variable 'host' has no value"),
         ("script.toml", 2, "load.lua:"),
         ("none.toml", 2, "none.toml"),
     ] {
@@ -115,9 +115,9 @@ fn once_shows_a_request_of_a_script_of_wrk() {
     }
     assert_eq!((ended.stdout.matches("< HTTP/1.1 200\n").count(), server.requests()), (2, 2), "{ended:?}");
     for (args, said) in [
-        (&["once", script.path()][..], "the script does not say what to load"),
-        (&["once", script.path(), "--script", script.path()], "is a script already"),
-        (&[script.path(), "--script", script.path()], "is a script already"),
+        (&["once", script.path()][..], "missing target"),
+        (&["once", script.path(), "--script", script.path()], "is already a script"),
+        (&[script.path(), "--script", script.path()], "is already a script"),
     ] {
         let ended = torr(args);
         assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{args:?}: {ended:?}");
@@ -139,7 +139,7 @@ fn limit_and_doctor_take_scripts_and_plans() {
         let ended = torr_in(script.beside(), &[&[command, target, "--json", "-"], own, &few].concat());
         assert!(matches!(ended.code, Some(0 | 1)), "{command} {target}: {ended:?}");
         let result: Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
-        let passed_over = "torr: plan.toml: passed over by 'torr limit': duration\n";
+        let passed_over = "torr: plan.toml: not used by 'torr limit': duration\n";
         assert_eq!(ended.stderr.contains(passed_over), target == "plan.toml", "{ended:?}");
         let again = if target == "plan.toml" {
             "--script shop.lua --header 'X: y'"
@@ -160,9 +160,9 @@ fn limit_and_doctor_take_scripts_and_plans() {
     let ended = torr_in(script.beside(), &[&["limit", "shop.lua"], &few[..]].concat());
     assert!(ended.code == Some(1) && ended.stderr.contains("shop.lua:3: in session(): "), "{ended:?}");
     for (args, said) in [
-        (&["doctor", "none.lua"][..], "'none.lua' is a file that there is not"),
+        (&["doctor", "none.lua"][..], "no such file: 'none.lua'"),
         (&["limit", "shop.lua", "--setup", "a"], "--setup"),
-        (&["doctor", "plan.toml", "--paths", "/a,/b"], "--script is for a diagnosis"),
+        (&["doctor", "plan.toml", "--paths", "/a,/b"], "--script is not supported in a comparison"),
     ] {
         let ended = torr_in(script.beside(), args);
         assert!(ended.code == Some(2) && ended.stderr.contains(said), "{args:?}: {ended:?}");
@@ -194,7 +194,7 @@ fn modules_that_are_compiled_elsewhere_are_there_or_named() {
         "1\ttrue\t{\"a\":[1,{\"b\":null}]}\tfalse\t",
         "true\ttrue\n",
         "x\nstack traceback",
-        "socket.tcp is not there: of 'socket' Torr has gettime and sleep",
+        "socket.tcp is not supported: 'socket' has gettime and sleep",
     ] {
         assert!(ended.stderr.contains(line), "{line}: {}", ended.stderr);
     }
@@ -202,7 +202,7 @@ fn modules_that_are_compiled_elsewhere_are_there_or_named() {
     let script = File::new("clock.lua", "local ffi = require('ffi')\n");
     let ended = torr(&["once", &server.url(), "--script", script.path()]);
     assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{ended:?}");
-    let said = "clock.lua:1: module 'ffi' not found (Lua files beside the script are found; of compiled modules";
+    let said = "clock.lua:1: module 'ffi' not found (use Lua files next to the script; of compiled modules";
     assert!(ended.stderr.contains(said), "{ended:?}");
 }
 
@@ -218,7 +218,7 @@ fn mistakes_are_found_before_the_setup_is_sent() {
     write("setup.hurl", &format!("GET {}setup\n", server.url()));
     write("main.hurl", &format!("GET {}main\n", server.url()));
     for (args, said) in [
-        (&["--stages", "1s:5", "--max-rate", "9"][..], "--max-rate is for closed loops"),
+        (&["--stages", "1s:5", "--max-rate", "9"][..], "drop --max-rate"),
         (&["--json", "/nowhere/r.json"], "cannot write /nowhere/r.json"),
         (&["--csv", "-", "--json", "-"], "cannot both go to standard output"),
         (&["--hlog", "/nowhere/l"], "cannot write /nowhere/l"),

@@ -105,20 +105,20 @@ fn what_a_run_refuses_check_refuses_in_the_same_words() {
     for (source, what) in [
         (
             "GET 127.0.0.1:9/x\nHTTP 200\n".to_owned(),
-            "1:1: the URL '127.0.0.1:9/x' has no scheme: write http://127.0.0.1:9/x",
+            "1:1: missing scheme in the URL '127.0.0.1:9/x': use http://127.0.0.1:9/x",
         ),
-        ("GET example.com/{{n}}\nHTTP 200\n".to_owned(), "has no scheme"),
-        ("GET {{base}}/x\nHTTP 200\n".to_owned(), "1:1: the URL 'h:1/x' has no scheme: write http://h:1/x"),
-        ("GET ftp://h/\nHTTP 200\n".to_owned(), "is not a URL of http or https"),
-        (with("connect-to: a:b"), "3:1: 'connect-to' takes HOST1:PORT1:HOST2:PORT2"),
-        (with("resolve: a"), "3:1: 'resolve' not of the form"),
+        ("GET example.com/{{n}}\nHTTP 200\n".to_owned(), "missing scheme"),
+        ("GET {{base}}/x\nHTTP 200\n".to_owned(), "1:1: missing scheme in the URL 'h:1/x': use http://h:1/x"),
+        ("GET ftp://h/\nHTTP 200\n".to_owned(), "must begin with http://"),
+        (with("connect-to: a:b"), "3:1: 'connect-to' must be HOST1:PORT1:HOST2:PORT2"),
+        (with("resolve: a"), "3:1: 'resolve' must be HOST:PORT:ADDRESS"),
         (with("cacert: no-such.pem").replace("http://", "https://"), "no-such.pem"),
         (with("http2: true"), "http2"),
-        (with("proxy: x"), "is not of the form http://host:port"),
+        (with("proxy: x"), "must be http://HOST:PORT"),
         (with("ntlm: true"), "3:1: 'ntlm' is not supported"),
-        (two("insecure: true", "insecure: false"), "it holds for the whole run"),
-        (two("http2-prior-knowledge: true", "http1.1: true"), "one protocol holds for the whole run"),
-        (two("http1.1: true", "http2-prior-knowledge: true"), "one protocol holds for the whole run"),
+        (two("insecure: true", "insecure: false"), "it applies to the whole run"),
+        (two("http2-prior-knowledge: true", "http1.1: true"), "one protocol applies to the whole run"),
+        (two("http1.1: true", "http2-prior-knowledge: true"), "one protocol applies to the whole run"),
         (captured, "the variable 'p'"),
     ] {
         let lines = ["check", "once", "run"].map(|command| {
@@ -139,11 +139,11 @@ fn no_option_is_passed_over_in_silence() {
     let with = |option: &str| format!("GET {url}\n[Options]\n{option}\nHTTP 200\n");
     let plain = format!("GET {url}\nHTTP 200\n");
     for (source, said) in [
-        (with("max-time: 2s"), "3:1: 'max-time' is replaced by --timeout, which limits every request"),
-        (with("connect-timeout: 500ms").repeat(3), "3:1: 'connect-timeout' is replaced by --timeout"),
-        (with("output: x"), "3:1: 'output' has no meaning under load and is ignored"),
-        (with("insecure: true") + &plain, "3:1: 'insecure' holds for the whole run, also for the requests without it"),
-        (plain.clone() + &with("ipv4: true"), "5:1: 'ipv4' holds for the whole run"),
+        (with("max-time: 2s"), "3:1: 'max-time' is ignored: use --timeout instead, which limits every request"),
+        (with("connect-timeout: 500ms").repeat(3), "3:1: 'connect-timeout' is ignored: use --timeout instead"),
+        (with("output: x"), "3:1: 'output' is ignored: it has no effect under load"),
+        (with("insecure: true") + &plain, "3:1: 'insecure' applies to the whole run, also to requests without it"),
+        (plain.clone() + &with("ipv4: true"), "5:1: 'ipv4' applies to the whole run"),
         (with("insecure: false") + &plain, ""),
         (with("insecure: true").repeat(2), ""),
         (with("resolve: h:80:127.0.0.1") + &plain, ""),
@@ -184,5 +184,5 @@ fn filters_for_lists_take_what_an_expression_found_once() {
         run("once", &file.replace("jsonpath \"$.items\" nth 1 jsonpath \"$.id\" == 2 # fails: no text\n", ""), &[]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let ended = run("once", &file.replace("$.items[0:1].id", "$.items[0].id"), &[]);
-    assert!(ended.stdout.contains("the filter last cannot be applied to integer 1"), "{ended:?}");
+    assert!(ended.stdout.contains("the filter last does not support integer 1"), "{ended:?}");
 }

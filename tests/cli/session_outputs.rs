@@ -118,8 +118,8 @@ fn a_rule_about_no_entry_is_refused_before_anything_is_sent() {
     let (server, folder) = (server(), tempfile::tempdir().expect("there is room"));
     std::fs::write(folder.path().join("s.hurl"), "GET http://{{host}}/setup\n").expect("there is room");
     for (rule, why) in [
-        ("p99{pages}>1s", "no entry is called 'pages'; there are 'page', 'GET /missing'"),
-        ("errors{a.hurl:3}>1", "no entry is called 'a.hurl:3'"),
+        ("p99{pages}>1s", "unknown entry 'pages': use 'page', 'GET /missing'"),
+        ("errors{a.hurl:3}>1", "unknown entry 'a.hurl:3'"),
     ] {
         let ended = run(folder.path(), &server, &["-n", "1", "--setup", "s.hurl", "--fail-if", rule]);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");

@@ -309,11 +309,11 @@ fn what_is_no_run_is_said_in_one_line_before_anything_is_sent() {
     let shop = Shop::open();
     let host = shop.host();
     let cases: [(&str, &[&str], &str); 6] = [
-        ("GET http://{{host}}/\n", &[], "a.hurl:1:14: the variable 'host' has no value here"),
+        ("GET http://{{host}}/\n", &[], "a.hurl:1:14: the variable 'host' has no value"),
         ("GET http://{{host}}/\nHTTP 2000", &["--variable", &host], "a.hurl:2"),
-        ("# nothing\n", &[], "there is no request in it"),
-        ("GET http://{{host}}/", &["--variable", &host, "-H", "A: b"], "has no meaning for sessions"),
-        ("GET http://{{host}}/", &["--variable", &host, "--pipeline", "2"], "--pipeline has no meaning for sessions"),
+        ("# nothing\n", &[], "no request in this file"),
+        ("GET http://{{host}}/", &["--variable", &host, "-H", "A: b"], "is not supported for sessions"),
+        ("GET http://{{host}}/", &["--variable", &host, "--pipeline", "2"], "--pipeline is not supported for sessions"),
         (
             "GET http://{{host}}/\n[Options]\nproxy: http://p:1\nGET http://{{host}}/\n[Options]\nproxy: http://q:1",
             &["--variable", &host],

@@ -138,7 +138,7 @@ fn the_server_that_refuses_is_named() {
     let file = format!("GET http://{refused}/\nHTTP 200\nGET http://{}/\nHTTP 200\n", server.address);
     let ended = torr(&file, &["a.hurl", "-n", "5", "-c", "2", "-q"]);
     assert_eq!(ended.code, Some(3), "{ended:?}");
-    assert_eq!(ended.stderr, format!("torr: {refused} cannot be reached: connection refused\n"));
+    assert_eq!(ended.stderr, format!("torr: cannot connect to {refused}: connection refused\n"));
     // A script goes to servers that are not known before the run.
     let folder = tempfile::tempdir().expect("there is room");
     let script = folder.path().join("e.lua");
@@ -148,7 +148,7 @@ fn the_server_that_refuses_is_named() {
     let script = script.to_str().expect("it is text");
     let ended = torr_test_support::program::torr(&[&target, "--script", script, "-n", "5", "-c", "2", "-q"]);
     assert_eq!(ended.code, Some(3), "{ended:?}");
-    assert_eq!(ended.stderr, format!("torr: {refused} cannot be reached: connection refused\n"));
+    assert_eq!(ended.stderr, format!("torr: cannot connect to {refused}: connection refused\n"));
 }
 
 /// A server that redirects everything to a URL, and hands the URL out in a field too.
@@ -229,10 +229,7 @@ fn a_server_with_tls_is_learnt_of_by_a_run_without() {
 #[test]
 fn a_server_that_cannot_be_learnt_of_ends_the_session_with_its_name() {
     for (url, why) in [
-        (
-            "http://nowhere.invalid/",
-            "the request goes to http://nowhere.invalid: the name 'nowhere.invalid' does not resolve",
-        ),
+        ("http://nowhere.invalid/", "the request goes to http://nowhere.invalid: cannot resolve 'nowhere.invalid'"),
         ("http://127.0.0.1:1/", "refused"),
     ] {
         let server = leading_to(url);
@@ -266,7 +263,7 @@ fn a_diagnosis_and_a_limit_name_the_server_that_they_look_at() {
         ["a.hurl", "--variable", &host, "--variable", &port, "--resolve", &resolve, "-t", "1", "-q", "--budget", "5s"];
     for (command, load) in [("doctor", &["-c", "2"][..]), ("limit", &["--max-connections", "4"])] {
         let ended = torr(LOGIN_AND_API, &[&[command], &given[..], load].concat());
-        let said = format!("go to 2 servers: 'torr {command}' looks at http://{}, the first one", auth.address);
+        let said = format!("go to 2 servers: 'torr {command}' examines http://{}, the first one", auth.address);
         assert!(ended.stderr.contains(&said) && ended.code.is_some_and(|code| code < 2), "{ended:?}");
     }
 }

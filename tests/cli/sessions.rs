@@ -28,31 +28,28 @@ fn a_file_without_mistakes_is_said_to_have_none() {
     let args = ["a.hurl", "b.hurl", "--variable", "host=a", "--variables-file", "vars"];
     let (code, stdout, stderr) = check(&files, &args);
     assert_eq!((code, stdout.as_str()), (Some(0), "a.hurl: 2 requests, no mistakes\nb.hurl: 1 request, no mistakes\n"));
-    assert_eq!(stderr, "torr: a.hurl:3:1: 'verbose' has no meaning under load and is ignored\n");
+    assert_eq!(stderr, "torr: a.hurl:3:1: 'verbose' is ignored: it has no effect under load\n");
 }
 
 #[test]
 fn mistakes_are_reported_with_their_positions() {
     let cases = [
-        ("GET http://a/\nHTTP 200\n[Asserts]\nstatus = 200", "a.hurl:4:8: a filter or a predicate should stand here"),
-        (
-            "GET http://{{host}}/",
-            "a.hurl:1:14: the variable 'host' has no value here: give one by --variable host=VALUE",
-        ),
-        ("# nothing\n", "a.hurl: there is no request in it"),
+        ("GET http://a/\nHTTP 200\n[Asserts]\nstatus = 200", "a.hurl:4:8: expected a filter or a predicate"),
+        ("GET http://{{host}}/", "a.hurl:1:14: the variable 'host' has no value: set it with --variable host=VALUE"),
+        ("# nothing\n", "a.hurl: no request in this file"),
         ("POST http://a/\nfile,none.bin;", "a.hurl:1:1: cannot read 'none.bin'"),
         ("POST http://a/\nfile,../x;", "outside the hurl file's folder"),
         (
             "GET http://a/\nHTTP 200\n[Asserts]\nbody matches /(/",
-            "a.hurl:4:1: '(' is no regular expression: unclosed group",
+            "a.hurl:4:1: invalid regular expression '(': unclosed group",
         ),
         (
             "GET http://a/\nHTTP 200\n[Asserts]\nstatus == 200\nxpath \"//li[\" count == 3",
-            "a.hurl:5:1: '//li[' is no XPath expression: something is missing at the end (character 6)",
+            "a.hurl:5:1: invalid XPath expression '//li[': unexpected end (character 6)",
         ),
         ("GET http://a/\n[Options]\nntlm: true", "a.hurl:3:1: 'ntlm' is not supported"),
         ("GET http://a/\nHTTP 200\n[Asserts]\nbytes == file,none;", "a.hurl:4:1: cannot read 'none'"),
-        ("GET http://a/\n[Query]\na: b\n[Query]\nc: d", "a.hurl:4:1: [Query] stands here for the second time"),
+        ("GET http://a/\n[Query]\na: b\n[Query]\nc: d", "a.hurl:4:1: duplicate section [Query]"),
     ];
     for (file, message) in cases {
         let (code, stdout, stderr) = check(&[("a.hurl", file)], &["a.hurl"]);
@@ -64,9 +61,9 @@ fn mistakes_are_reported_with_their_positions() {
     }
     for (args, message) in [
         (&["none.hurl"][..], "cannot read requests from 'none.hurl'"),
-        (&["a.hurl", "--variable", "host"], "--variable takes NAME=VALUE"),
-        (&["a.hurl", "--secret", "=geheim"], "--secret takes NAME=VALUE"),
-        (&["a.hurl", "--variables-file", "a.hurl"], "a.hurl:1: a line is NAME=VALUE"),
+        (&["a.hurl", "--variable", "host"], "--variable needs NAME=VALUE"),
+        (&["a.hurl", "--secret", "=geheim"], "--secret needs NAME=VALUE"),
+        (&["a.hurl", "--variables-file", "a.hurl"], "a.hurl:1: expected NAME=VALUE"),
         (&[], "<FILE>"),
     ] {
         let (code, _, stderr) = check(&[("a.hurl", "GET http://a/")], args);

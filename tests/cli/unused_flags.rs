@@ -16,14 +16,14 @@ fn a_flag_without_effect_is_named() {
     for (args, line) in [
         (
             &["--cacert", "/etc/ssl/certs/ca-certificates.crt", &url][..],
-            Some("--cacert has no effect: the URL is http://"),
+            Some("--cacert has no effect: the URL is not https://"),
         ),
         (&["-k", &url], Some("--insecure has no effect")),
         (&["--tlsv1.3", &url], Some("--tlsv1.3 has no effect")),
         (&["--tls-max", "1.2", &url], Some("--tls-max has no effect")),
         (&["--sni", "a.test", &url], Some("--sni has no effect")),
         (&["--tls-resumption", "off", &url], Some("--tls-resumption has no effect")),
-        (&["--feeder", feeder, &url], Some("--feeder has no effect: no placeholder such as {{NAME}} takes a field of")),
+        (&["--feeder", feeder, &url], Some("--feeder has no effect: no placeholder such as {{NAME}} uses a field of")),
         (&["--feeder", feeder, &with_id], None),
         (&["--resolve", other, &url], Some("--resolve for other.test:80 has no effect")),
         (&["--resolve", &own, &url], None),

@@ -19,29 +19,29 @@ fn mistakes_get_one_line_with_a_hint() {
         (&["http://127.0.0.1:1", "--rate"], "missing value of '--rate <RATE>' (see"),
         (&["-c", "5"], "<TARGET>"),
         (&["http://127.0.0.1:1", "http://127.0.0.1:2"], "127.0.0.1:2"),
-        (&["ftp://127.0.0.1/"], "only http://"),
-        (&["http://"], "not a URL"),
-        (&[""], "not a URL"),
+        (&["ftp://127.0.0.1/"], "must begin with http://"),
+        (&["http://"], "invalid URL"),
+        (&[""], "invalid URL"),
         (&["http://127.0.0.1:99999/"], "port"),
-        (&["-H", "no colon", "http://127.0.0.1:1"], "header 1 is not of the form"),
-        (&["-H", "Content-Length: 5", "http://127.0.0.1:1"], "leave it out"),
+        (&["-H", "no colon", "http://127.0.0.1:1"], "header 1 must be 'Name: value'"),
+        (&["-H", "Content-Length: 5", "http://127.0.0.1:1"], "drop it"),
         (&["-X", "GE T", "http://127.0.0.1:1"], "method"),
         (&["--data", "@/no/such/file", "http://127.0.0.1:1"], "/no/such/file"),
         (&["-X", "CONNECT", "http://127.0.0.1:1"], "method"),
-        (&["--data", "@-", "--data", "@-", "http://127.0.0.1:1"], "read already"),
+        (&["--data", "@-", "--data", "@-", "http://127.0.0.1:1"], "already read"),
         (&["--data", "a", "--json-body", "{}", "http://127.0.0.1:1"], "--json-body"),
         (&["--data", "a", "-F", "a=b", "http://127.0.0.1:1"], "--form"),
         (&["--json-body", "{}", "-F", "a=b", "http://127.0.0.1:1"], "--form"),
         (&["-F", "name", "http://127.0.0.1:1"], "name=value"),
         (&["-F", "a=@/no/such/file", "http://127.0.0.1:1"], "form part 'a'"),
-        (&["-F", "a=b", "-H", "Content-Type: text/x", "http://127.0.0.1:1"], "leave it out"),
+        (&["-F", "a=b", "-H", "Content-Type: text/x", "http://127.0.0.1:1"], "drop it"),
         (&["-G", "http://127.0.0.1:1"], "--data"),
         (&["-I", "--data", "a", "http://127.0.0.1:1"], "--get"),
         (&["-I", "-X", "GET", "http://127.0.0.1:1"], "--request"),
-        (&["-u", "name", "http://127.0.0.1:1"], "name:password"),
+        (&["-u", "name", "http://127.0.0.1:1"], "NAME:PASSWORD"),
         (&["-u", "a:b", "--oauth2-bearer", "c", "http://127.0.0.1:1"], "--oauth2-bearer"),
         (&["-b", "file.txt", "http://127.0.0.1:1"], "name=value"),
-        (&["http://127.0.0.1:1/a b"], "not a URL"),
+        (&["http://127.0.0.1:1/a b"], "invalid URL"),
         (&["http://127.0.0.1:1/{{sequence}}"], "seq, uuid, now, rand LOW HIGH"),
         (&["http://127.0.0.1:1/{{rand 9 1}}"], "{{rand 1 100}}"),
         (&["--data", "{{seq", "http://127.0.0.1:1"], "--no-template"),
@@ -55,22 +55,25 @@ fn mistakes_get_one_line_with_a_hint() {
         ),
         (&["http://127.0.0.1:1", "--key", "f"], "--key needs --cert (see"),
         (&["once", "http://127.0.0.1:1", "--key=f"], "--key needs --cert (see"),
-        (&["http://127.0.0.1:1", "--dashboard", "21081"], "as in --dashboard=21081"),
-        (&["--dashboard", "21081", "http://127.0.0.1:1"], "as in --dashboard=21081"),
-        (&["http://127.0.0.1:1", "-d", "a=1"], "a body is given by --data"),
-        (&["-d", "10", "min", "http://127.0.0.1:1"], "the unit belongs to its number: -d 10min"),
-        (&["http://127.0.0.1:1", "--timeout", "1.5", "s"], "the unit belongs to its number: --timeout 1.5s"),
-        (&["-d", "10", "m"], "the unit belongs to its number: -d 10m"),
-        (&["-d10", "sec", "http://127.0.0.1:1"], "the unit belongs to its number: -d10sec"),
-        (&["limit", "http://127.0.0.1:1", "--budget=2", "min"], "the unit belongs to its number: --budget=2min"),
+        (&["http://127.0.0.1:1", "--dashboard", "21081"], "use --dashboard=21081"),
+        (&["--dashboard", "21081", "http://127.0.0.1:1"], "use --dashboard=21081"),
+        (&["http://127.0.0.1:1", "-d", "a=1"], "pass a body with --data"),
+        (&["-d", "10", "min", "http://127.0.0.1:1"], "write the unit directly after the number: -d 10min"),
+        (&["http://127.0.0.1:1", "--timeout", "1.5", "s"], "write the unit directly after the number: --timeout 1.5s"),
+        (&["-d", "10", "m"], "write the unit directly after the number: -d 10m"),
+        (&["-d10", "sec", "http://127.0.0.1:1"], "write the unit directly after the number: -d10sec"),
+        (
+            &["limit", "http://127.0.0.1:1", "--budget=2", "min"],
+            "write the unit directly after the number: --budget=2min",
+        ),
         (
             &["--stages", "2s:100", "-d", "5s", "http://127.0.0.1:1"],
             "-d 5s is longer than --stages, which end after 2s",
         ),
         (&["--stages", "1s:5c,1s:0c", "-d", "3", "http://127.0.0.1:1"], "which end after 2s"),
-        (&["--stages", "2s:10c", "-c", "50", "http://127.0.0.1:1"], "-c does not go with --stages of connections"),
-        (&["--stages", "2s:10c", "--arrivals", "poisson", "http://127.0.0.1:1"], "--arrivals does not go with"),
-        (&["/proc/self/"], "'/proc/self/' is a folder"),
+        (&["--stages", "2s:10c", "-c", "50", "http://127.0.0.1:1"], "-c cannot be used with --stages of connections"),
+        (&["--stages", "2s:10c", "--arrivals", "poisson", "http://127.0.0.1:1"], "--arrivals cannot be used with"),
+        (&["/proc/self/"], "expected a file, found the directory '/proc/self/'"),
         (&["--order", "sequence", "http://127.0.0.1:1"], "--urls"),
         (&["--feeder", "/no/such/file.csv", "http://127.0.0.1:1"], "/no/such/file.csv"),
         (&["--feeder", "/dev/null", "http://127.0.0.1:1"], ".jsonl"),
@@ -82,19 +85,16 @@ fn mistakes_get_one_line_with_a_hint() {
         (&["--junit", "/no/such/folder/x.xml", "http://127.0.0.1:1"], "/no/such/folder"),
         (&["--json", "-", "--csv", "-", "http://127.0.0.1:1"], "--json and --csv cannot both"),
         (&["--hlog", "-", "--junit", "-", "http://127.0.0.1:1"], "--hlog and --junit cannot both"),
-        (&["--otlp", "https://127.0.0.1/", "http://127.0.0.1:1"], "only http://"),
-        (&["--otlp", "http://", "http://127.0.0.1:1"], "not a URL such as"),
+        (&["--otlp", "https://127.0.0.1/", "http://127.0.0.1:1"], "https:// is not supported"),
+        (&["--otlp", "http://", "http://127.0.0.1:1"], "must be a URL such as"),
         (&["--fail-if", "p99", "http://127.0.0.1:1"], "p99>50ms"),
-        (&["--fail-if", "p99>50", "http://127.0.0.1:1"], "needs us, ms, s or m"),
-        (
-            &["--fail-if", "rps<1,p99{login,x}>5ms", "http://127.0.0.1:1"],
-            "'p99{login,x}>5ms' is about sessions and their",
-        ),
-        (&["--fail-if", "p99{login>5ms,rps<1", "http://127.0.0.1:1"], "has a '{' without its '}'"),
-        (&["--fail-if", "timeout{login}>5", "http://127.0.0.1:1"], "'timeout' is a figure of the whole run"),
+        (&["--fail-if", "p99>50", "http://127.0.0.1:1"], "needs a time with its unit"),
+        (&["--fail-if", "rps<1,p99{login,x}>5ms", "http://127.0.0.1:1"], "'p99{login,x}>5ms' needs a hurl file"),
+        (&["--fail-if", "p99{login>5ms,rps<1", "http://127.0.0.1:1"], "expected '}' to close '{'"),
+        (&["--fail-if", "timeout{login}>5", "http://127.0.0.1:1"], "'timeout' is a metric of the whole run"),
         (&["--csv-entries", "x.csv", "http://127.0.0.1:1"], "a URL has no entries"),
-        (&["--fail-if", "errors>0.1%,speed<5", "http://127.0.0.1:1"], "'speed' is none of min, mean"),
-        (&["--bind", "192.0.2.1", "http://127.0.0.1:1"], "no address of this machine"),
+        (&["--fail-if", "errors>0.1%,speed<5", "http://127.0.0.1:1"], "unknown metric 'speed': use min, mean"),
+        (&["--bind", "192.0.2.1", "http://127.0.0.1:1"], "not an address of this machine"),
         (&["--bind", "::1", "http://127.0.0.1:1"], "IPv6"),
         (&["--bind", "eth0", "http://127.0.0.1:1"], "--bind"),
         (&["serve", "--workers", "0"], "--workers"),
@@ -108,11 +108,11 @@ fn mistakes_get_one_line_with_a_hint() {
         (&["docter"], "did you mean 'doctor'"),
         (&["limt", "--slo", "p99<5ms", "http://127.0.0.1:1"], "did you mean 'limit'"),
         (&["-c", "5", "docter"], "did you mean 'doctor'"),
-        (&["-c", "5", "limit"], "stands before all flags"),
-        (&["-c", "5", "limit", "http://127.0.0.1:1"], "'limit' is a command"),
-        (&["http://127.0.0.1:1", "limit"], "'limit' is a command"),
-        (&["http://127.0.0.1:1", "http://127.0.0.1:2"], "one URL too many"),
-        (&["bench", "http://127.0.0.1:1"], "there is no command 'bench'"),
+        (&["-c", "5", "limit"], "must come before all flags"),
+        (&["-c", "5", "limit", "http://127.0.0.1:1"], "the command 'limit' must come before"),
+        (&["http://127.0.0.1:1", "limit"], "the command 'limit' must come before"),
+        (&["http://127.0.0.1:1", "http://127.0.0.1:2"], "expected one URL"),
+        (&["bench", "http://127.0.0.1:1"], "unknown command 'bench'"),
         (&["help", "limt"], "did you mean 'limit'"),
         (&["help", "bench"], "see 'torr help'"),
     ];
@@ -129,8 +129,8 @@ fn mistakes_get_one_line_with_a_hint() {
 fn mistakes_in_files_get_one_line_with_their_position() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let cases: &[(&str, &str, &[&str], &str)] = &[
-        ("a.txt", "http://127.0.0.1:1/a\nhttp://127.0.0.1:2/\n", &["--urls"], "one scheme, host and port"),
-        ("b.txt", "/a\n", &["--urls"], "b.txt: line 1"),
+        ("a.txt", "http://127.0.0.1:1/a\nhttp://127.0.0.1:2/\n", &["--urls"], "the same scheme, host and port"),
+        ("b.txt", "/a\n", &["--urls"], "b.txt: list of URLs, line 1"),
         ("c.txt", "http://127.0.0.1:1/a\n\n0 /b\n", &["--urls"], "line 3"),
         ("d.txt", "http://127.0.0.1:1/{{name}}\n", &["--urls"], "unknown"),
         ("e.csv", "id\n", &["http://127.0.0.1:1", "--feeder"], "no records"),
@@ -138,7 +138,7 @@ fn mistakes_in_files_get_one_line_with_their_position() {
             "f.csv",
             "id,name\n1\n",
             &["http://127.0.0.1:1", "--feeder"],
-            "f.csv: line 2 has 1 field where the first line has 2",
+            "line 2 has 1 field, expected 2 as in the first line",
         ),
         ("g.csv", "id\n1\n", &["http://127.0.0.1:1/{{name}}", "--feeder"], "the fields id"),
         ("h.csv", "id\n\"1\n2\"\n", &["http://127.0.0.1:1", "-H", "X: {{id}}", "--feeder"], "record 1"),
@@ -163,7 +163,7 @@ fn a_report_that_cannot_be_written_is_exit_code_1() {
     shell.args(["-c", script, torr_path(), &server.url()]);
     let ended = Running::start(shell).wait();
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    let line = "torr: standard output could not be written: No space left on device";
+    let line = "torr: cannot write to standard output: No space left on device";
     assert!(ended.stderr.starts_with(line) && ended.stderr.lines().count() == 1, "{}", ended.stderr);
 }
 
@@ -172,7 +172,7 @@ fn an_interval_log_is_found_unwritable_before_the_run_and_replaced_only_by_one()
     let server = Script::start(answering(OK));
     let ended = torr(&[&server.url(), "-n", "10", "-q", "--hlog", "/dev/full"]);
     assert_eq!((ended.code, server.requests()), (Some(1), 0), "{ended:?}");
-    assert!(ended.stderr.starts_with("torr: the interval log /dev/full could not be written: "), "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("torr: cannot write the interval log /dev/full: "), "{}", ended.stderr);
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let log = folder.path().join("run.hlog");
     std::fs::write(&log, "former").expect("a file can be written");
@@ -189,7 +189,7 @@ fn an_interval_log_is_found_unwritable_before_the_run_and_replaced_only_by_one()
 #[test]
 fn a_target_that_cannot_be_reached_is_exit_code_3() {
     let refused = format!("http://127.0.0.1:{}/", free_port());
-    for (url, why) in [(refused.as_str(), "connection refused"), ("http://no-such-host.invalid/", "does not resolve")] {
+    for (url, why) in [(refused.as_str(), "connection refused"), ("http://no-such-host.invalid/", "cannot resolve")] {
         for rest in [&["-d", "30s"][..], &["-n", "1000000"], &["-n", "1", "-c", "50"]] {
             let ended = torr(&[rest, &[url]].concat());
             assert_eq!(ended.code, Some(3), "{url} {rest:?}: {ended:?}");
@@ -223,26 +223,26 @@ fn a_target_is_what_it_is_spelled_like_and_doubt_is_said() {
         ended.stderr
     };
     for (args, words) in [
-        (&["checkout"][..], "'checkout' is a file, and its ending does not tell what it holds"),
+        (&["checkout"][..], "unknown file extension of 'checkout'"),
         (&["checkout"], "'http://checkout/'"),
         (&["visit.har"], "'torr import'"),
-        (&["none.hurl"], "a file that there is not (a host of that name is 'http://none.hurl/')"),
-        (&["none.toml", "-c", "5"], "a file that there is not"),
-        (&["./none"], "there is no file './none'"),
+        (&["none.hurl"], "no such file: 'none.hurl' (for a host of that name use 'http://none.hurl/')"),
+        (&["none.toml", "-c", "5"], "no such file"),
+        (&["./none"], "no such file: './none'"),
         (&["a.hurl=none"], "the weight of 'a.hurl'"),
-        (&["a.hurl", "http://127.0.0.1:1/"], "a hurl file has its URLs in it"),
-        (&["a.hurl", "bad.lua"], "stands alone"),
-        (&["a.hurl", "--data", "x=1"], "--data has no meaning for sessions"),
-        (&["a.hurl", "--expect-status", "200"], "--expect-status has no meaning for sessions ('HTTP 200'"),
-        (&["a.hurl", "--pipeline", "4"], "--pipeline has no meaning for sessions"),
+        (&["a.hurl", "http://127.0.0.1:1/"], "a hurl file has its own URLs"),
+        (&["a.hurl", "bad.lua"], "must be the only target"),
+        (&["a.hurl", "--data", "x=1"], "--data is not supported for sessions"),
+        (&["a.hurl", "--expect-status", "200"], "--expect-status is not supported for sessions ('HTTP 200'"),
+        (&["a.hurl", "--pipeline", "4"], "--pipeline is not supported for sessions"),
         (&["limit", "plan.toml"], "plan.toml:1:5: key with no value"),
         (&["doctor", "bad.lua"], "bad.lua:1: "),
-        (&["doctor", "none.hurl"], "a file that there is not"),
-        (&["limit", "a.hurl", "-H", "A: b"], "--header has no meaning for sessions"),
-        (&["limit", "http://127.0.0.1:1/", "--variable", "a=b"], "--variable has no meaning for a URL"),
-        (&["a.hurl", "--urls", "checkout"], "--urls has no meaning for sessions"),
-        (&["http://127.0.0.1:1/", "--variable", "a=b"], "--variable has no meaning for a URL"),
-        (&["http://127.0.0.1:1/", "--setup", "a.hurl"], "--setup has no meaning for a URL"),
+        (&["doctor", "none.hurl"], "no such file"),
+        (&["limit", "a.hurl", "-H", "A: b"], "--header is not supported for sessions"),
+        (&["limit", "http://127.0.0.1:1/", "--variable", "a=b"], "--variable is not supported for a URL"),
+        (&["a.hurl", "--urls", "checkout"], "--urls is not supported for sessions"),
+        (&["http://127.0.0.1:1/", "--variable", "a=b"], "--variable is not supported for a URL"),
+        (&["http://127.0.0.1:1/", "--setup", "a.hurl"], "--setup is not supported for a URL"),
     ] {
         let line = mistake(args);
         assert!(line.starts_with("torr: ") && line.contains(words), "{args:?}: {line}");
@@ -285,7 +285,12 @@ fn mistyped_flags_and_commands_are_recognised_everywhere() {
 fn a_word_that_is_no_command_is_a_host() {
     let ended = torr(&["no-such-host-either"]);
     assert_eq!((ended.code, ended.stderr.lines().count()), (Some(3), 1), "{ended:?}");
-    assert!(ended.stderr.contains("does not resolve, and there is no command of that name"), "{ended:?}");
+    assert!(
+        ended
+            .stderr
+            .contains("cannot resolve 'no-such-host-either': check the host name; there is no such command either"),
+        "{ended:?}"
+    );
     // A host whose name is nearly a command's is pressed if 'http://' precedes it.
     let server = Script::start(answering(OK));
     let port = server.address.port();
@@ -364,7 +369,7 @@ fn links_are_made_beside_what_is_there_and_removed_again() {
     let rest = install(&[]);
     assert_eq!(rest.code, Some(1), "{rest:?}");
     assert!(rest.stdout.contains("drogon_ctl") && rest.stdout.contains("/ab\n"), "{rest:?}");
-    let left = format!("left alone, since it is no link to this program: {0}/wrk2, {0}/httpress", bin.display());
+    let left = format!("not removed, as it is not a link to this program: {0}/wrk2, {0}/httpress", bin.display());
     assert!(rest.stderr.replace('\n', " ").contains(&left), "{rest:?}");
 
     let removed = install(&["--remove"]);

@@ -3,6 +3,8 @@
 
 mod exceptions;
 mod lexer;
+mod messages;
+mod phrases;
 
 use exceptions::{LONG_FILES, NOT_YET, WIDE_DOCUMENTS, WORDS};
 use lexer::{Piece, each_word, pieces};
@@ -67,6 +69,9 @@ fn prose(text: &str) -> Vec<(usize, &str)> {
 /// Returns the forbidden words in a comment or identifier.
 fn violations(piece: &Piece<'_>) -> Vec<&'static (&'static str, &'static str)> {
     let mut found = vec![];
+    if matches!(piece, Piece::Literal(..)) {
+        return found;
+    }
     each_word(piece.text(), |word| found.extend(WORDS.iter().filter(|(entry, _)| entry.eq_ignore_ascii_case(word))));
     if let Piece::Comment(text) = piece {
         let begins = text.trim_start_matches(['/', '!', '*', ' ']);

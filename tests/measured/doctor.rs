@@ -202,7 +202,7 @@ fn services_that_cannot_be_examined_are_reported_in_one_line() {
         (&[unvouched, "-c", "9", "--max-connections", "4"], 2, "--max-connections"),
         (&[unvouched, "--watch-token", "secret"], 2, "--watch"),
         (&[unvouched, "--watch", "127.0.0.1:1"], 3, "127.0.0.1:1"),
-        (&[unvouched, "-q"], 3, "cannot be reached"),
+        (&[unvouched, "-q"], 3, "cannot connect"),
     ];
     for (args, code, word) in cases {
         let ended = torr(&[&["doctor"], args].concat());

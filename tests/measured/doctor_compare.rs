@@ -263,11 +263,11 @@ fn what_does_not_start_says_so_in_one_line() {
     let sweep = |command: &str| torr(&["doctor", "--sweep", "workers", "--command", command, "--budget", "8s", "-q"]);
     let port = free_port();
     for (command, code, text) in [
-        ("no-such-program {port} {n}", 2, &["there is no program 'no-such-program'"][..]),
+        ("no-such-program {port} {n}", 2, &["no such program: 'no-such-program'"][..]),
         ("perl -e 'die \"out of paper\\n\"' {port} {n}", 3, &["'perl' ended before", "out of paper"]),
         ("sleep 60 {port} {n}", 3, &["'sleep'", "it said"]),
         ("sleep {port}", 2, &["no '{n}'"]),
-        ("sleep {n}", 2, &["no '{port}'", "give the URL"]),
+        ("sleep {n}", 2, &["no '{port}'", "pass the URL"]),
         ("sleep '{port} {n}", 2, &["a quote is not closed"]),
     ] {
         let ended = sweep(command);
@@ -403,12 +403,12 @@ fn what_cannot_be_compared_says_why() {
         (&["--counts", "1,2", "http://127.0.0.1:1"], "--sweep"),
         (&["--sweep", "workers"], "--command"),
         (&["--sweep", "workers", "--command", "a {n} {port}", "--counts", "3"], "two numbers of workers"),
-        (&["--sweep", "workers", "--command", "a {n} {port}", "http://127.0.0.1:1/"], "URL has not"),
-        (&["--paths", "/a", "http://127.0.0.1:1"], "two or more"),
+        (&["--sweep", "workers", "--command", "a {n} {port}", "http://127.0.0.1:1/"], "the URL needs"),
+        (&["--paths", "/a", "http://127.0.0.1:1"], "at least two"),
         (&["--paths", "/a,b", "http://127.0.0.1:1"], "'b' is no path"),
         (&["http://127.0.0.1:1", "--tls"], "needs the service's https URL"),
-        (&["http://127.0.0.1:1", "--tls", "http://127.0.0.1:2"], "is not the https URL"),
-        (&["http://127.0.0.1:1", "--paths", "/a,/b,/c,/d,/e,/f", "--budget", "5s"], "give at least"),
+        (&["http://127.0.0.1:1", "--tls", "http://127.0.0.1:2"], "needs an https URL"),
+        (&["http://127.0.0.1:1", "--paths", "/a,/b,/c,/d,/e,/f", "--budget", "5s"], "use at least"),
         (&["http://192.0.2.1", "--via", "http://127.0.0.1:1"], "--i-own-this"),
         (&["http://127.0.0.1:1", "--via", "http://192.0.2.1"], "--i-own-this"),
     ] {

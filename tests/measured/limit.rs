@@ -163,7 +163,7 @@ fn mistakes_get_one_line() {
     let _beside = beside();
     let unvouched = format!("http://127.0.0.1:{}/", free_port());
     let cases: [(&[&str], i32, &str); 6] = [
-        (&[&unvouched], 3, "cannot be reached"),
+        (&[&unvouched], 3, "cannot connect"),
         (&[&unvouched, "--slo", "p99>50ms"], 2, "'p99<=50ms'"),
         (&[&unvouched, "--slo", "rps<50"], 2, "about throughput"),
         (&[&unvouched, "--budget", "1s"], 2, "less than 5s"),

@@ -219,7 +219,7 @@ fn mistakes_in_a_schedule_are_one_line() {
         (&["-r", "fast"], "20k"),
         (&["-r", "10", "--stages", "1s:1"], "--stages"),
         (&["--stages", "10s"], "10s:100"),
-        (&["--stages", "1s:0"], "at some time"),
+        (&["--stages", "1s:0"], "at least one stage"),
         (&["--stages", "x:1"], "duration"),
         (&["--arrivals", "poisson"], "--rate"),
         (&["-r", "1", "--arrivals", "bursts"], "poisson"),

@@ -117,22 +117,19 @@ const SAME: &[&str] = &[
 
 /// Scripts that cannot be imported as they are, and what is said.
 const SAID: &[(&str, &str)] = &[
-    ("curl --digest -u 'mia:pw 1' URL", "the user of -u, 1 time (credentials of --digest are not sent)"),
+    ("curl --digest -u 'mia:pw 1' URL", "user of -u, 1 time (credentials of --digest are not sent)"),
     ("curl -u 'mia:pw 1' --digest --basic URL", "credentials of --digest are not sent"),
     ("curl --aws-sigv4 aws:amz:eu-west-1:s3 -u key:sec URL", "credentials of --aws-sigv4 are not sent"),
     ("curl --ntlm -u mia:pw URL", "credentials of --ntlm are not sent"),
-    (
-        "curl -X sTrange URL",
-        "method sTrange, 1 time (a method of a hurl file has capital letters only: STRANGE is sent)",
-    ),
+    ("curl -X sTrange URL", "method sTrange, 1 time (hurl methods must be in capital letters: STRANGE is sent)"),
     ("curl -H 'Transfer-Encoding: chunked' -d x URL", "field Transfer-Encoding, 1 time"),
     ("curl --http2 URL", "--http2, 1 time (over http://"),
     ("curl -0 URL", "--http1.0, 1 time (the request is sent as HTTP/1.1)"),
     ("curl -4 URL", "--ipv4, 1 time"),
     ("curl -d @missing.txt URL", "line ends of 'missing.txt', 1 time (curl removes them"),
-    ("jq . x | curl -d @- URL", "the data of standard input, 1 time (only the shell knows the output of jq)"),
+    ("jq . x | curl -d @- URL", "data of standard input, 1 time (the output of jq is known to the shell only)"),
     ("curl -L -X POST URL", "-X POST after a redirect, 1 time"),
-    ("curl -g 'URL/{a}'", "spelling of the URL's characters {}, 1 time (the target is sent as /%7Ba%7D)"),
+    ("curl -g 'URL/{a}'", "characters of the URL {}, 1 time (the target is sent as /%7Ba%7D)"),
     ("curl -m 1 URL; curl -m 2 URL", "--max-time 2 s, 1 time"),
 ];
 

@@ -101,7 +101,7 @@ fn a_reused_connection_may_end_before_the_next_response() {
     };
     let result = press(script, &["-n", "40", "-c", "1"]);
     assert_eq!((count(&result, "/requests"), count(&result, "/errors/read")), (30, 10), "{result}");
-    assert_eq!(result["causes"][0]["what"], "closed before responding", "{result}");
+    assert_eq!(result["causes"][0]["what"], "the server closed the connection before responding", "{result}");
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn requests_that_meet_the_close_of_an_idle_connection_are_named_and_counted_apar
         }
     };
     let result = press(refuses, &args);
-    assert_eq!(result["causes"][0]["what"], "closed before responding", "{result}");
+    assert_eq!(result["causes"][0]["what"], "the server closed the connection before responding", "{result}");
     assert_eq!(result.pointer("/connections/idle_closes"), None, "{result}");
     // A connection that was in use is not idle.
     let result = press(idle, &["-c", "1", "-n", "6"]);

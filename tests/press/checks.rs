@@ -203,13 +203,13 @@ fn a_redirect_that_is_not_followed_is_an_error_with_its_reason() {
         run(&[&["-n", "5", "-c", "1", "--follow"], more, &[&url]].concat())
     };
     for (path, reason, followed) in [
-        ("round", "more than 10 in a row", 50),
-        ("away", "to http://elsewhere.test, another host", 0),
-        ("secure", "to https://127.0.0.1, another scheme", 0),
-        ("port", "to http://127.0.0.1:1, another port", 0),
-        ("nowhere", "no Location field", 0),
-        ("mail", "the Location is not an http:// or https:// URL", 0),
-        ("loop/a", "more than 10 in a row", 50),
+        ("round", "more than 10 redirects in a row", 50),
+        ("away", "redirect to another host: http://elsewhere.test", 0),
+        ("secure", "redirect to another scheme: https://127.0.0.1", 0),
+        ("port", "redirect to another port: http://127.0.0.1:1", 0),
+        ("nowhere", "redirect without a Location field", 0),
+        ("mail", "redirect to a Location that is not an http:// or https:// URL", 0),
+        ("loop/a", "more than 10 redirects in a row", 50),
     ] {
         for keep in [&[][..], &["--no-keepalive"]] {
             let (ended, result) = of(path, keep);
@@ -255,7 +255,9 @@ fn a_part_of_the_redirects_that_is_not_followed_is_counted() {
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let counts = ["/requests", "/errors/redirect", "/redirects_followed", "/status/200", "/status/302"];
     assert_eq!(counts.map(|field| count(&result, field)), [40, 20, 20, 20, 20], "{result}");
-    for reason in ["10 x to http://elsewhere.test, another host", "10 x to https://127.0.0.1, another scheme"] {
+    for reason in
+        ["10 x redirect to another host: http://elsewhere.test", "10 x redirect to another scheme: https://127.0.0.1"]
+    {
         assert!(ended.stderr.contains(reason), "{ended:?}");
     }
 }
@@ -293,7 +295,7 @@ fn mistakes_in_checks_are_one_line() {
         (&["--expect-body", "~("], "regular expression"),
         (&["--expect-body", "@/no/such/file"], "/no/such/file"),
         (&["--follow", "--pipeline", "2"], "--pipeline"),
-        (&["--follow", "--http2-prior-knowledge"], "HTTP/1.1 only"),
+        (&["--follow", "--http2-prior-knowledge"], "needs HTTP/1.1"),
     ] {
         let ended = torr(&[args, &["http://127.0.0.1:1"]].concat());
         assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");

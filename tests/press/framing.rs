@@ -115,9 +115,12 @@ fn faults_of_responses_have_kinds() {
 #[test]
 fn a_connection_that_ends_too_early_is_a_read_error() {
     let cut: [(&[u8], &str); 3] = [
-        (b"", "closed before responding"),
-        (b"HTTP/1.1 200 OK\r\nContent-Le", "closed in the middle of a response"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", "closed in the middle of a response"),
+        (b"", "the server closed the connection before responding"),
+        (b"HTTP/1.1 200 OK\r\nContent-Le", "the server closed the connection in the middle of a response"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello",
+            "the server closed the connection in the middle of a response",
+        ),
     ];
     for (response, what) in cut {
         let (result, _) = press(

@@ -293,7 +293,7 @@ fn mistakes_in_a_load_are_one_line() {
         (&["--requests-per-connection", "0"], "--requests-per-connection"),
         (&["--think", "1s", "-r", "10"], "--think"),
         (&["--think", "1s", "--stages", "1s:10"], "--think"),
-        (&["--think", "2s..1s"], "ends before it begins"),
+        (&["--think", "2s..1s"], "must not end before it starts"),
         (&["--stages", "1s:10c", "--pipeline", "4"], "--pipeline"),
         (&["--stages", "1s:10c,1s:10"], "either all"),
         (&["--stages", "1s:-1c"], "connections"),

@@ -95,13 +95,13 @@ fn a_server_is_believed_only_with_reason() {
     let old_url = old_server.https();
     for (args, why) in [
         (vec![url.as_str()], "--cacert"),
-        (vec!["--cacert", text(&other), &url], "signed by"),
+        (vec!["--cacert", text(&other), &url], "does not match the issuer's certificate"),
         (
             vec!["--cacert", text(&certificate), "--sni", "other.test", &url],
-            "is for localhost, 127.0.0.1, not for other.test",
+            "is valid for localhost, 127.0.0.1, not for other.test",
         ),
         (vec!["--cacert", text(&old), &old_url], "expired on 2021-01-01"),
-        (vec!["--insecure", &no_tls], "does not speak TLS on this port"),
+        (vec!["--insecure", &no_tls], "does not use TLS on this port"),
     ] {
         let ended = torr(&[&["-c", "2", "-d", "20s"][..], &args].concat());
         assert_eq!(ended.code, Some(3), "{args:?}: {ended:?}");
@@ -126,7 +126,7 @@ fn plain_text_to_a_tls_port_has_a_clear_error() {
     for flags in [&[][..], &["--http2-prior-knowledge"]] {
         let ended = torr(&[flags, &["-n", "2", "-c", "1", "-q", &server.url()]].concat());
         let said = ended.stdout.clone() + &ended.stderr;
-        assert!(said.contains("speaks TLS on this port") && said.contains("https://"), "{flags:?}: {ended:?}");
+        assert!(said.contains("uses TLS on this port") && said.contains("https://"), "{flags:?}: {ended:?}");
     }
 }
 
@@ -139,9 +139,9 @@ fn no_common_version_has_a_clear_error() {
     let start = |tls: &str| Nginx::start_with("ssl", &format!("{files} {tls} {HELLO}"));
     let (old, weak) = (start("ssl_protocols TLSv1.2;"), start("ssl_protocols TLSv1.2; ssl_ciphers AES128-SHA;"));
     for (server, flags, why) in [
-        (&old, &["--tlsv1.3"][..], "versions of TLS that are offered"),
-        (&weak, &[], "none of the cipher suites"),
-        (&old, &["--http2"], "does not speak h2: leave out --http2"),
+        (&old, &["--tlsv1.3"][..], "none of the offered TLS versions"),
+        (&weak, &[], "none of the offered cipher suites"),
+        (&old, &["--http2"], "does not support h2: drop --http2"),
     ] {
         let ended = torr(&[flags, &["-c", "2", "-d", "20s", "--insecure", &server.https()]].concat());
         assert_eq!(ended.code, Some(3), "{flags:?}: {ended:?}");
@@ -175,18 +175,18 @@ fn reasons_that_no_alert_names_are_found() {
     let own = ["-cert", text(&certificate), "-key", text(&key)];
     let weak = ["-cipher", "DEFAULT:@SECLEVEL=0", "-cert", text(&short), "-key", text(&short_key)];
     for (server, flags, why) in [
-        (&[&own[..], &["-tls1_2", "-Verify", "1"]].concat(), &["-k"][..], "give one with --cert and --key"),
-        (&[&own[..], &["-Verify", "1"]].concat(), &["-k"], "give one with --cert and --key"),
+        (&[&own[..], &["-tls1_2", "-Verify", "1"]].concat(), &["-k"][..], "pass one with --cert and --key"),
+        (&[&own[..], &["-Verify", "1"]].concat(), &["-k"], "pass one with --cert and --key"),
         (&[&weak[..], &["-tls1_2"]].concat(), &["-k"], "RSA key of 1024 bits"),
         (&weak.to_vec(), &["-k"], "RSA key of 1024 bits"),
         (&weak.to_vec(), &["--cacert", text(&short)], "RSA key of 1024 bits"),
-        (&[&own[..], &["-alpn", "h2"]].concat(), &["-k"], "does not speak http/1.1: try --http2"),
+        (&[&own[..], &["-alpn", "h2"]].concat(), &["-k"], "does not support http/1.1: use --http2"),
     ] {
         let (_running, url) = openssl_server(server);
         let ended = torr(&[flags, &["-c", "1", "-n", "2", &url]].concat());
         let said = ended.stdout.clone() + &ended.stderr;
         assert!(said.contains(why), "{server:?} {flags:?}: {said}");
-        assert!(!said.contains("none of the cipher suites"), "{server:?}: {said}");
+        assert!(!said.contains("none of the offered cipher suites"), "{server:?}: {said}");
     }
 }
 
@@ -199,7 +199,7 @@ fn http_1_to_a_server_of_http_2_has_a_clear_error() {
     });
     let ended = torr(&["-n", "2", "-c", "1", "-q", &server.url()]);
     let said = ended.stdout.clone() + &ended.stderr;
-    assert!(said.contains("speaks HTTP/2 only: try --http2-prior-knowledge"), "{ended:?}");
+    assert!(said.contains("supports HTTP/2 only: use --http2-prior-knowledge"), "{ended:?}");
 }
 
 /// A server whose certificate has a key that no client of today's browsers knows either.
@@ -324,8 +324,12 @@ fn close_notify_ends_a_body_although_the_socket_stays_open() {
         ("HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\nhello", 6, None),
         ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 6, None),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", 6, None),
-        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", 0, Some("closed in the middle of a response")),
-        ("", 0, Some("closed before responding")),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello",
+            0,
+            Some("the server closed the connection in the middle of a response"),
+        ),
+        ("", 0, Some("the server closed the connection before responding")),
     ] {
         let (server, _folder) = end_within_tls(response);
         let url = server.url().replace("http:", "https:");

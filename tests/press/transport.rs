@@ -132,7 +132,7 @@ fn a_network_gives_all_of_its_addresses_that_are_ours() {
     adds_up(&result);
     assert_eq!((count(&result, "/requests"), count(&result, "/connections/sources")), (60, 7), "{result}");
     for (bind, word) in
-        [("203.0.113.0/24", "no address of this machine"), ("10.0.0.0/99", "neither an address nor a network")]
+        [("203.0.113.0/24", "not an address of this machine"), ("10.0.0.0/99", "--bind needs an address or a network")]
     {
         let ended = torr(&["--bind", bind, "http://127.0.0.1:1"]);
         assert_eq!((ended.code, ended.stderr.contains(word)), (Some(2), true), "{ended:?}");
@@ -143,8 +143,8 @@ fn a_network_gives_all_of_its_addresses_that_are_ours() {
 fn mistakes_about_the_way_are_one_line() {
     for (args, word) in [
         (&["--proxy", "https://127.0.0.1:1"][..], "--proxy"),
-        (&["--proxy", "127.0.0.1"], "host:port"),
-        (&["--proxy", "http://me:secret@127.0.0.1"], "host:port"),
+        (&["--proxy", "127.0.0.1"], "http://HOST:PORT"),
+        (&["--proxy", "http://me:secret@127.0.0.1"], "http://HOST:PORT"),
         (&["--proxy-user", "a:b"], "--proxy"),
         (&["--resolve", "name"], "example.com:443"),
         (&["--unix-socket", "/x", "--bind", "127.0.0.1"], "--bind"),

@@ -136,7 +136,7 @@ fn an_agent_that_is_cut_off_for_good_cuts_the_result_and_stops_by_itself() {
         let run = hub.run(2, &["-r", "200", "-d", "10m"]);
         hub.is_loaded(500);
         network.link(1).cut();
-        agents[1].says("its coordinator is not heard of any more");
+        agents[1].says("stopped, as the coordinator sends no more heartbeats");
         network.link(1).mend();
         // The other one is not held up by it.
         let before = hub.responses();
@@ -150,7 +150,7 @@ fn an_agent_that_is_cut_off_for_good_cuts_the_result_and_stops_by_itself() {
         assert!(at_s >= 1.0 && result["duration_s"].as_f64() == Some(at_s), "{result:#}");
         let states: Vec<_> = rows(&result).iter().map(|row| row["state"].as_str()).collect();
         assert_eq!(states, [Some("stopped"), Some("lost")], "{result:#}");
-        assert!(ended.stderr.contains("the agent host1 is lost"), "{ended:?}");
+        assert!(ended.stderr.contains("agent host1 is lost"), "{ended:?}");
         let counted = count(&result, "/requests") + count(&result, "/fleet/cut/requests_after");
         assert!(counted <= hub.responses(), "{result:#}");
         // Both are free again.

@@ -75,10 +75,10 @@ fn a_run_that_will_use_up_the_ports_is_warned_before() {
     for (args, shown) in [
         (
             &["--no-keepalive", "-n", "500", "-r", "5000"][..],
-            "500 connections of one request may take more than the 100",
+            "500 connections of one request may need more ports than the 100",
         ),
         (&["--no-keepalive", "-d", "100ms"], "from 1,000 connections a second on"),
-        (&["-c", "150", "-n", "300"], "150 connections at a time are more than the 100"),
+        (&["-c", "150", "-n", "300"], "150 simultaneous connections need more ports than the 100"),
     ] {
         let ended = press(args);
         let line = ended.stderr.lines().next().unwrap_or_default();

@@ -22,7 +22,7 @@ fn another_network_namespace_is_not_taken_for_this_one() {
     command.env_remove("TORR_WATCH_TOKEN");
     let outside = Serve::start_as(command);
     let refused = RemoteWatch::connect(&outside.address, None, port(&server.address)).expect_err("it is not there");
-    assert!(refused.to_string().contains("nothing listens"), "{refused}");
+    assert!(refused.to_string().contains("no visible process listens"), "{refused}");
     let curl = format!("http://{}/signals?address={}", inside.address, server.address);
     let command = hosts.on_client("curl", &["-sS", "-H", "Authorization: Bearer a-secret", &curl]);
     let ended = Running::start(command).wait();

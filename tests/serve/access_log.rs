@@ -306,7 +306,7 @@ fn a_full_disk_costs_lines_of_the_log_and_no_request() {
     assert_eq!((&result["requests"], &result["status"]["200"]), (&3000.into(), &3000.into()), "{result}");
     server.signal("TERM");
     assert_eq!(server.wait().code(), Some(0));
-    let line = server.says("3000 lines are lost");
+    let line = server.says("3000 lines were lost");
     assert!(line.contains("No space left"), "{line}");
 }
 

@@ -39,7 +39,7 @@ fn users_and_passwords_are_left_out_with_a_note() {
         "--database",
         "mysql://a:b@h/d",
     ]);
-    let note = "; what *** stands for is not shown";
+    let note = "; *** hides a secret";
     for (key, value, source) in
         [("cache", "redis://***@h/3", "file torr.toml, line 1"), ("database", "mysql://***@h/d", "flag --database")]
     {

@@ -228,13 +228,13 @@ fn invalid_databases_are_reported_in_one_line_before_serving() {
     let (foreign, nowhere) = (postgres.new_database(), format!("mysql://torr:secret@127.0.0.1:{}/x", free_port()));
     Outside::new(&foreign).run("CREATE TABLE world (mine INTEGER)");
     for (url, code, words) in [
-        ("oracle://u:secret@h/d", 2, &["a database is sqlite::memory:, sqlite:FILE, mysql://"][..]),
+        ("oracle://u:secret@h/d", 2, &["use sqlite::memory:, sqlite:FILE, mysql://"][..]),
         (&*postgres.url_with("secret", "postgres"), 2, &["PostgreSQL at 127.0.0.1:", "password"]),
         (&*mariadb.url_with("secret", "mysql"), 2, &["MySQL at 127.0.0.1:", "denied"]),
         (&*postgres.url("nothing"), 2, &["PostgreSQL at 127.0.0.1:", "nothing"]),
         (&*mariadb.url("nothing"), 2, &["MySQL at 127.0.0.1:", "nothing"]),
         (&*nowhere, 3, &["MySQL at 127.0.0.1:"]),
-        (&*foreign, 1, &["has a table world that Torr has not made: name another database, or rename that table"]),
+        (&*foreign, 1, &["the table world was not created by Torr: use another database, or rename the table"]),
         ("sqlite:/nowhere/at all.db", 3, &["unable to open"]),
     ] {
         let ended = torr(&["serve", "--listen", "127.0.0.1:0", "--database", url]);

@@ -8,7 +8,7 @@ use torr_test_support::wait_until;
 #[test]
 fn an_unusable_database_is_reported_in_one_line() {
     for (url, code, text) in [
-        ("oracle://u:hidden@h/d".to_owned(), 2, "no known database"),
+        ("oracle://u:hidden@h/d".to_owned(), 2, "unknown database"),
         (format!("mysql://u:hidden@127.0.0.1:{}/d", free_port()), 3, "cannot use the database"),
     ] {
         let ended = torr(&["demo", "--quick", "--database", &url]);

@@ -26,14 +26,8 @@ fn a_reload_without_a_supervisor_says_what_was_done() {
     let log = folder.path().join("access.log");
     let log = log.to_str().expect("it is UTF-8");
     for (args, words) in [
-        (
-            &["--workers", "1"][..],
-            "reloaded: the server has neither certificates nor an access log to open again; changes",
-        ),
-        (
-            &["--workers", "1", "--access-log", log],
-            "reloaded: the access log is opened again; changes of settings take",
-        ),
+        (&["--workers", "1"][..], "reloaded: no certificates and no access log to read again; changes"),
+        (&["--workers", "1", "--access-log", log], "reloaded: access log reopened; changes of settings require"),
     ] {
         let server = Supervised::start(args);
         server.signal("HUP");
@@ -50,9 +44,8 @@ fn a_reload_to_no_processes_is_given_up_in_words() {
     let server = Supervised::start(&["--config", config.to_str().expect("it is UTF-8")]);
     fs::write(&config, "processes = 0\nworkers = 1\n").expect("it is written");
     server.signal("HUP");
-    server
-        .says("worker process 1 has read processes = 0, unlike its supervisor: a change of processes takes a restart");
-    server.says("the reload is given up, the old workers go on");
+    server.says("worker process 1 has read processes = 0, unlike its supervisor: restart to change processes");
+    server.says("reload cancelled, the old workers continue");
     assert_eq!(server.client().get("/").status, 200);
     server.leaves();
 }

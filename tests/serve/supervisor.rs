@@ -56,7 +56,7 @@ fn a_worker_that_is_killed_is_started_anew_while_the_other_serves_on() {
     let victim = *workers.first().expect("there are two");
     signal(victim, "KILL");
     let line = server.says("SIGKILL");
-    assert!(line.contains(&format!("(process {victim}) was ended by SIGKILL: it is started anew in 10 ms")), "{line}");
+    assert!(line.contains(&format!("(process {victim}) was terminated by SIGKILL: restarting in 10 ms")), "{line}");
     let alive = clients.iter_mut().map(goes_on).filter(|alive| *alive).count();
     assert!(alive > 0 && alive < 32, "{alive} of 32 connections go on, of {shares:?} sockets");
     // Some of these wait for the new worker, on the listener that its predecessor had.
@@ -90,7 +90,7 @@ fn a_worker_that_runs_out_of_memory_is_started_anew_while_the_other_serves_on() 
     let served = (0..32).take_while(|_| echoes()).count();
     assert!(served < 32, "no connection came to the victim");
     let line = server.says("SIGKILL");
-    assert!(line.contains(&format!("(process {victim}) was ended by SIGKILL: it is started anew")), "{line}");
+    assert!(line.contains(&format!("(process {victim}) was terminated by SIGKILL: restarting in")), "{line}");
     let alive = bystanders.iter_mut().map(goes_on).filter(|alive| *alive).count();
     assert!(alive > 0 && alive < 32, "{alive} of 32 connections go on");
     // Its successor is not in the group of the victim, and has room.
@@ -114,7 +114,7 @@ fn a_worker_that_is_stopped_by_a_signal_is_replaced() {
     let server = Supervised::start(&["--processes", "1", "--workers", "2"]);
     let old = server.new_workers(1, &BTreeSet::new());
     signal(*old.first().expect("there is one"), "TERM");
-    server.says("ended with exit code 0: it is started anew in 10 ms");
+    server.says("ended with exit code 0: restarting in 10 ms");
     server.new_workers(1, &old);
     assert_eq!(server.client().get("/").status, 200);
     server.leaves();
@@ -208,7 +208,7 @@ fn a_signal_during_the_start_ends_it() {
     // The worker waits for a configuration that is never written.
     let worker = wait_until("a worker", || server.workers().first().copied());
     server.signal("TERM");
-    server.says(&format!("worker 1 (process {worker}) did not leave within stop_timeout: it is killed"));
+    server.says(&format!("worker 1 (process {worker}) did not stop within stop_timeout: killing it"));
     let status = server.wait();
     assert_eq!((status.code(), server.said().len()), (Some(0), 1), "{:?}", server.said());
 }
@@ -338,7 +338,7 @@ fn a_reload_reads_the_configuration_anew_and_is_given_up_if_it_is_wrong() {
 
     write("server_name = ''\n");
     server.signal("HUP");
-    let line = server.says("the reload is given up, the old workers go on");
+    let line = server.says("reload cancelled, the old workers continue");
     assert!(line.contains("worker 1 (process ") && line.contains(") ended with exit code 2: "), "{line}");
     server.says("server_name must be");
     assert_eq!((server.workers(), name(&server)), (old.clone(), "one".into()));
@@ -370,12 +370,12 @@ fn a_worker_that_is_not_ready_in_time_ends_the_reload_and_a_later_one_follows() 
     let open = || File::options().write(true).custom_flags(nonblocking).open(&file).ok();
     let _writer = wait_until("it to read the pipe", open);
     server.signal("HUP");
-    server.says("a reload was requested during another one");
+    server.says("a reload was requested during another reload");
     // The second one finds a file again.
     fs::remove_file(&file).expect("it is there");
     fs::write(&file, "").expect("a file can be written");
-    server.says(&format!("(process {stuck}) was not ready within start_timeout: it is killed"));
-    server.says("the reload is given up");
+    server.says(&format!("(process {stuck}) was not ready within start_timeout: killing it"));
+    server.says("reload cancelled");
     server.says("reloaded:");
     let new = server.new_workers(2, &old);
     assert!(!new.contains(&stuck), "{stuck} of {new:?}");
@@ -416,7 +416,7 @@ fn a_worker_that_does_not_leave_in_time_is_killed() {
     let start = Instant::now();
     wait_until("a worker to be busy", || server.workers().into_iter().find(|worker| is_running(*worker)));
     server.signal("TERM");
-    let line = server.says("did not leave within stop_timeout: it is killed");
+    let line = server.says("did not stop within stop_timeout: killing it");
     assert_eq!(server.wait().code(), Some(0));
     assert!(start.elapsed() < Duration::from_secs(9), "it was waited for: {:?}", start.elapsed());
     assert_eq!(server.said()[1..], [line]);
@@ -580,12 +580,12 @@ fn where_there_is_no_program_it_is_tried_again() {
     let old = server.new_workers(2, &BTreeSet::new());
     fs::remove_file(&program).expect("it is there");
     server.signal("HUP");
-    server.says("worker 1 cannot be started: No such file or directory (os error 2): the reload is given up");
+    server.says("cannot start worker 1: No such file or directory (os error 2): reload cancelled");
     assert_eq!(server.workers(), old);
     signal(*old.last().expect("there are two"), "KILL");
     // With longer and longer waits.
-    server.says("cannot be started (No such file or directory (os error 2)): it is started anew in 20 ms");
-    server.says("cannot be started (No such file or directory (os error 2)): it is started anew in 500 ms");
+    server.says("cannot start worker 2 (No such file or directory (os error 2)): restarting in 20 ms");
+    server.says("cannot start worker 2 (No such file or directory (os error 2)): restarting in 500 ms");
     versions.write_new("1/torr");
     wait_until("two workers", || (server.workers().len() == 2).then_some(()));
     (0..16).for_each(|_| assert_eq!(server.client().get("/").status, 200));

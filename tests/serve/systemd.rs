@@ -226,16 +226,11 @@ fn what_cannot_be_served_is_refused_in_one_line() {
     let udp = || OwnedFd::from(UdpSocket::bind("127.0.0.1:0").expect("a port is free"));
     let tcp = || OwnedFd::from(listener().0);
     let datagrams = || OwnedFd::from(UnixDatagram::unbound().expect("a socket can be made"));
-    let no_listener = "cannot serve the sockets that were handed over: not a TCP or Unix socket that listens";
+    let no_listener = "cannot use the inherited sockets: not a listening TCP or Unix socket";
     for (socket, count, args, line) in [
         (udp(), 1, WAYS[0], no_listener),
         (datagrams(), 1, WAYS[1], no_listener),
-        (
-            tcp(),
-            2,
-            WAYS[1],
-            "cannot serve the sockets that were handed over: a worker thread serves one, and there are 2 for 1 worker",
-        ),
+        (tcp(), 2, WAYS[1], "cannot use the inherited sockets: expected one per worker thread, found 2 for 1 worker"),
     ] {
         let ended = Running::start_with_its_input(activated(socket, count, args)).wait();
         one_line(&ended, 1, line);
@@ -265,8 +260,8 @@ fn the_pid_file_is_there_as_long_as_the_server() {
         let second = Running::start(torr_command(&[&["serve", "--listen", "127.0.0.1:0"], &*with].concat())).wait();
         let (pid, shown) = (server.pid(), file.display());
         let lives = format!(
-            "the server seems to run already, as process {pid} in the pid file {shown}: stop that process, choose another pid \
-             file, or delete this one if the process is none of yours"
+            "the server is already running as process {pid}, by the pid file {shown}: stop that process, use another \
+             pid file, or delete this one if it is stale"
         );
         one_line(&second, 2, &lives);
         assert_eq!(fs::read_to_string(&file).expect("it is there"), expected);
@@ -299,7 +294,7 @@ fn a_file_that_is_no_pid_file_is_left_alone() {
         fs::write(&file, content).expect("a file can be written");
         let path = file.to_str().expect("it is UTF-8");
         let ended = Running::start(torr_command(&["serve", "--listen", "127.0.0.1:0", "--pid-file", path])).wait();
-        one_line(&ended, 2, &format!("{path} is no pid file: it holds something other than a number"));
+        one_line(&ended, 2, &format!("{path} is not a pid file: expected a number"));
         assert_eq!(fs::read(&file).expect("it is there"), content);
     }
     let nowhere = folder.path().join("no/where");

@@ -305,8 +305,8 @@ fn what_cannot_be_watched_is_said_in_a_line() {
         Err(RemoteError::Refused(_, why)) => why,
         other => panic!("{other:?}"),
     };
-    assert!(refused(&open.address, unused).contains(&format!("nothing listens on port {unused}")));
-    assert!(refused(&narrow.address, unused).contains(&format!("port {unused} is none")));
+    assert!(refused(&open.address, unused).contains(&format!("no visible process listens on port {unused}")));
+    assert!(refused(&narrow.address, unused).contains(&format!("port {unused} may not be watched")));
     assert!(RemoteWatch::connect(&narrow.address, None, port(&server.address)).is_ok());
     for query in ["port=0", "port=http", "address=127.0.0.1", "ports=1", "port=1&port=2"] {
         let response = ask(&open.address, &format!("/signals?{query}"), &open.address, "");

@@ -26,7 +26,7 @@ impl Reloads {
     pub fn of(servers: &[&Server]) -> Result<Self, Error> {
         let said = servers.iter().map(|server| server.said()).collect::<Result<Vec<_>, _>>()?.concat();
         let count = |what| said.lines().filter(|line| line.contains(what)).count();
-        Ok(Self { done: count("reloaded:"), given_up: count("the reload is given up") })
+        Ok(Self { done: count("reloaded:"), given_up: count("reload cancelled") })
     }
 }
 

@@ -38,7 +38,7 @@ impl FromStr for Access {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let unknown = || format!("`{name}` is not an access method: raw, builder or model");
+        let unknown = || format!("unknown access method '{name}': use raw, builder or model");
         Self::ALL.into_iter().find(|access| access.name() == name).ok_or_else(unknown)
     }
 }

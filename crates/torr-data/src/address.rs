@@ -63,16 +63,16 @@ impl<'u> Address<'u> {
             Err(DataError::new(
                 ErrorKind::BadUrl,
                 format_args!(
-                    "{what}: a database is sqlite::memory:, sqlite:FILE, mysql://USER@HOST/NAME or postgres://USER@HOST/NAME"
+                    "{what}: use sqlite::memory:, sqlite:FILE, mysql://USER@HOST/NAME or postgres://USER@HOST/NAME"
                 ),
             ))
         };
         match url.split_once(':') {
             Some(("sqlite", ":memory:")) => Ok(Self::Memory),
             Some(("sqlite", file)) => match file.strip_prefix("//").unwrap_or(file) {
-                "" => bad("the URL names no file"),
+                "" => bad("missing file name in the database's URL"),
                 // SQLite itself would read such a name as a URI, which may mean memory and other things that Torr does not support.
-                file if file.starts_with("file:") || file.starts_with(':') => bad("the URL names no plain file"),
+                file if file.starts_with("file:") || file.starts_with(':') => bad("SQLite URIs are not supported"),
                 file => Ok(Self::File(file)),
             },
             Some(("mysql" | "mariadb", rest)) if rest.starts_with("//") => Ok(Self::Server(DatabaseKind::MySql, url)),
@@ -80,7 +80,7 @@ impl<'u> Address<'u> {
                 Ok(Self::Server(DatabaseKind::Postgres, url))
             }
             // The error does not quote the URL, which may hold a password.
-            _ => bad("the URL is of no known database"),
+            _ => bad("unknown database in the URL"),
         }
     }
 }

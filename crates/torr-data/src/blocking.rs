@@ -26,32 +26,32 @@ impl Database {
 
 impl BlockingDatabase<'_> {
     /// Blocking form of [`Database::world`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the database")]
+    #[expect(clippy::missing_errors_doc, reason = "the database's errors")]
     pub fn world(&self, access: Access, id: i32) -> Result<World, DataError> {
         self.run(move |database| database.world(access, id))
     }
 
     /// Blocking form of [`Database::worlds`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the database")]
+    #[expect(clippy::missing_errors_doc, reason = "the database's errors")]
     pub fn worlds(&self, access: Access, ids: &[i32]) -> Result<Vec<World>, DataError> {
         let ids = ids.to_vec();
         self.run(move |database| database.worlds(access, &ids))
     }
 
     /// Blocking form of [`Database::fortunes`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the database")]
+    #[expect(clippy::missing_errors_doc, reason = "the database's errors")]
     pub fn fortunes(&self, access: Access) -> Result<Vec<Fortune>, DataError> {
         self.run(move |database| database.fortunes(access))
     }
 
     /// Blocking form of [`Database::item`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the database")]
+    #[expect(clippy::missing_errors_doc, reason = "the database's errors")]
     pub fn item(&self, access: Access, id: i32) -> Result<Item, DataError> {
         self.run(move |database| database.item(access, id))
     }
 
     /// Blocking form of [`Database::update`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the database")]
+    #[expect(clippy::missing_errors_doc, reason = "the database's errors")]
     pub fn update(&self, access: Access, rows: &[World]) -> Result<Vec<World>, DataError> {
         let rows = rows.to_vec();
         self.run(move |database| database.update(access, &rows))
@@ -78,6 +78,6 @@ impl BlockingDatabase<'_> {
             crate::driver_thread::run(move || operation(&database))
         }
         #[cfg(not(feature = "network"))]
-        unreachable!("only SQLite is built in");
+        unreachable!("this program was built with SQLite only");
     }
 }

@@ -83,7 +83,7 @@ impl Cache {
             Address::Redis(url) => CacheBackend::Redis(Arc::new(redis::RedisConfig::new(url, options)?)),
             #[cfg(not(feature = "redis"))]
             Address::Redis(_) => {
-                let text = "this program was built without Redis: build it with the feature redis";
+                let text = "this program was built without Redis: build it with the feature 'redis'";
                 return Err(DataError::new(crate::error::ErrorKind::NotBuiltIn, text));
             }
         };
@@ -100,7 +100,7 @@ impl Cache {
     }
 
     /// Returns the bytes of a key, unless they have expired or were evicted.
-    #[expect(clippy::missing_errors_doc, reason = "those of Redis")]
+    #[expect(clippy::missing_errors_doc, reason = "the errors of Redis")]
     pub async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, DataError> {
         match &self.inner.backend {
             CacheBackend::Memory(memory) => Ok(memory.get(key)),
@@ -113,7 +113,7 @@ impl Cache {
     /// the command may be executed twice.
     ///
     /// A cache in memory does not keep a value of about a sixteenth of its capacity or more.
-    #[expect(clippy::missing_errors_doc, reason = "those of Redis")]
+    #[expect(clippy::missing_errors_doc, reason = "the errors of Redis")]
     pub async fn put(&self, key: &str, value: &[u8], ttl: Duration) -> Result<(), DataError> {
         let ttl = bounded(ttl);
         match &self.inner.backend {
@@ -129,7 +129,7 @@ impl Cache {
     ///
     /// The increment is atomic: concurrent callers in any process get different sums. If the connection to Redis is lost,
     /// the number may be incremented twice.
-    #[expect(clippy::missing_errors_doc, reason = "those of Redis")]
+    #[expect(clippy::missing_errors_doc, reason = "the errors of Redis")]
     pub async fn increment(&self, key: &str, ttl: Duration) -> Result<Option<u64>, DataError> {
         let ttl = bounded(ttl);
         match &self.inner.backend {
@@ -140,7 +140,7 @@ impl Cache {
     }
 
     /// Removes a key.
-    #[expect(clippy::missing_errors_doc, reason = "those of Redis")]
+    #[expect(clippy::missing_errors_doc, reason = "the errors of Redis")]
     pub async fn remove(&self, key: &str) -> Result<(), DataError> {
         match &self.inner.backend {
             CacheBackend::Memory(memory) => memory.remove(key),

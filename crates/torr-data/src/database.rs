@@ -73,7 +73,8 @@ impl Database {
             }
             #[cfg(not(all(feature = "sqlite", feature = "mysql", feature = "postgres")))]
             _ => {
-                let text = "this program was built without that database: build it with the feature of its name";
+                let text = "this program was built without this database: build it with the feature 'sqlite', 'mysql' \
+                            or 'postgres'";
                 return Err(DataError::new(ErrorKind::NotBuiltIn, text));
             }
             #[cfg(all(feature = "sqlite", feature = "mysql", feature = "postgres"))]

@@ -34,7 +34,7 @@ where
     submit(job)?;
     receiver.recv().unwrap_or_else(|_| {
         COMPANION.take();
-        Err(DataError::new(ErrorKind::Other, "the thread of the database driver has panicked"))
+        Err(DataError::new(ErrorKind::Other, "the database driver's thread panicked"))
     })
 }
 
@@ -67,5 +67,5 @@ fn start() -> Result<UnboundedSender<Job>, DataError> {
 }
 
 fn failed(error: impl std::fmt::Display) -> DataError {
-    DataError::new(ErrorKind::Other, format_args!("the thread of the database driver: {error}"))
+    DataError::new(ErrorKind::Other, format_args!("the database driver's thread failed: {error}"))
 }

@@ -76,7 +76,7 @@ impl DataError {
     #[cfg(feature = "sockets")]
     pub(crate) fn refused(server: &str, error: &std::io::Error) -> Self {
         let hint = match error.kind() {
-            std::io::ErrorKind::ConnectionRefused => "; is it running, and are host and port right?",
+            std::io::ErrorKind::ConnectionRefused => ": check that it runs, and its host and port",
             _ => "",
         };
         Self::new(ErrorKind::Refused, format_args!("cannot connect to {server}: {error}{hint}"))
@@ -85,16 +85,16 @@ impl DataError {
     /// Returns the error of a server, named with its address, to which no connection was open in time.
     #[cfg(feature = "sockets")]
     pub(crate) fn not_connected(server: &str, limit: std::time::Duration) -> Self {
-        Self::new(ErrorKind::TimedOut, format_args!("no connection to {server} within {limit:?}"))
+        Self::new(ErrorKind::TimedOut, format_args!("timed out after {limit:?} connecting to {server}"))
     }
 
     pub(crate) fn missing_row(id: i32) -> Self {
-        Self { connection_usable: true, ..Self::new(ErrorKind::MissingRow, format_args!("no row has the id {id}")) }
+        Self { connection_usable: true, ..Self::new(ErrorKind::MissingRow, format_args!("no row with id {id}")) }
     }
 
     #[cfg(feature = "network")]
     pub(crate) fn timed_out(limit: std::time::Duration) -> Self {
-        Self::new(ErrorKind::TimedOut, format_args!("the database did not respond within {limit:?}"))
+        Self::new(ErrorKind::TimedOut, format_args!("timed out: the database did not respond within {limit:?}"))
     }
 
     /// Returns the kind of the error.

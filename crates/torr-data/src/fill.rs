@@ -115,16 +115,14 @@ async fn locked<S: TableStore>(store: &mut S, items: u32, progress: &mut dyn FnM
 fn foreign(table: &str) -> DataError {
     DataError::new(
         ErrorKind::ForeignTable,
-        format_args!(
-            "the database has a table {table} that Torr has not made: name another database, or rename that table"
-        ),
+        format_args!("the table {table} was not created by Torr: use another database, or rename the table"),
     )
 }
 
 fn changed(table: &str) -> DataError {
     DataError::new(
         ErrorKind::ForeignTable,
-        format_args!("the table {table} has other rows than Torr gave it: name another database, or drop that table"),
+        format_args!("the rows of the table {table} were changed: use another database, or drop the table"),
     )
 }
 
@@ -145,7 +143,7 @@ async fn count<S: TableStore>(store: &mut S, table: Table) -> Result<u32, DataEr
     let rows = store.query(&format!("SELECT CAST(COUNT(*) AS {}) FROM {}", S::INTEGER, table.name())).await?;
     match rows.first().map(Vec::as_slice) {
         Some([Cell::Int(count)]) => Ok(u32::try_from(*count).unwrap_or(0)),
-        _ => Err(DataError::new(ErrorKind::Other, "the database's count of rows is not a number")),
+        _ => Err(DataError::new(ErrorKind::Other, "expected a number of rows from the database")),
     }
 }
 
@@ -172,7 +170,8 @@ async fn fill<S: TableStore>(
         S::placeholder(1),
         S::placeholder(2)
     );
-    let count = i32::try_from(rows).map_err(|_| DataError::new(ErrorKind::BadUrl, "a table has at most 2^31 rows"))?;
+    let count =
+        i32::try_from(rows).map_err(|_| DataError::new(ErrorKind::BadUrl, "a table must have at most 2^31 rows"))?;
     store.execute(&update, vec![Cell::Int(count), Cell::Text(table.name().to_owned())]).await?;
     store.command(S::COMMIT).await
 }

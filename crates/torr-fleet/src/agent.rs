@@ -65,11 +65,11 @@ impl AgentSettings {
     pub fn check(&self) -> Result<(), FleetError> {
         self.nats.addresses()?;
         if self.allow.len() > MOST_RULES {
-            return Err(FleetError::Usage(format!("an agent has at most {MOST_RULES} targets in --allow")));
+            return Err(FleetError::Usage(format!("--allow must have at most {MOST_RULES} targets")));
         }
         if self.allow.goes_beyond_loopback() && !self.nats.has_credentials() && !self.trusts_nats {
-            let line = "an agent that may load targets beyond loopback takes plans by credentials only: give --creds, \
-                        --nkey, or a user and password in --nats";
+            let line = "an agent that may load targets beyond loopback needs credentials: pass --creds, --nkey, or a \
+                        user and password in --nats";
             return Err(FleetError::Usage(line.into()));
         }
         Ok(())
@@ -88,8 +88,8 @@ impl AgentSettings {
             return Ok(());
         }
         Err(FleetError::Usage(format!(
-            "NATS at {} lets anyone in, and anyone could send this agent a load: set users in the configuration of \
-             NATS, or pass {TRUST}",
+            "NATS at {} requires no credentials, so anyone could send this agent a load: configure users in NATS, or \
+             pass {TRUST}",
             self.nats.shown()
         )))
     }
@@ -101,7 +101,7 @@ impl AgentSettings {
 /// If the settings are wrong, or NATS cannot be reached at the start. A connection that is lost later comes back.
 pub fn run(settings: AgentSettings, agent: Arc<dyn Agent>, stop: &AtomicBool) -> Result<(), FleetError> {
     settings.check()?;
-    let failed = |error: std::io::Error| FleetError::NoResult(format!("the system refused: {error}"));
+    let failed = |error: std::io::Error| FleetError::NoResult(format!("system error: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     let outcome = runtime.block_on(async {
         let client = settings.nats.connect(&format!("torr agent {}", settings.name), Some(&settings.name)).await?;
@@ -158,7 +158,7 @@ impl Serving {
         let flushed = client.flush().await;
         flushed.map_err(|error| FleetError::Nats { server: settings.nats.shown(), why: error.to_string() })?;
         let allowed = settings.allow.shown().join(", ");
-        agent.note(&format!("agent {} of the fleet {} is ready; it may load {allowed}", settings.name, settings.fleet));
+        agent.note(&format!("agent {} of fleet {} is ready; it may load {allowed}", settings.name, settings.fleet));
         let (events, prepared, clock) = (mpsc::unbounded_channel(), mpsc::unbounded_channel(), Clock::start());
         Ok(Self {
             settings,
@@ -196,7 +196,7 @@ impl Serving {
                 Some(message) = self.names.next() => self.called(message).await,
                 Some(message) = self.stops.next() => {
                     if let Ok(Message::Stop { run }) = Message::decode(&message.payload) {
-                        self.stop_run(run.as_ref(), "it was stopped by 'torr fleet stop'");
+                        self.stop_run(run.as_ref(), "stopped by 'torr fleet stop'");
                     }
                 }
                 Some(message) = from_run => self.run_message(&message.payload),
@@ -204,7 +204,7 @@ impl Serving {
                 _ = poll.tick() => {
                     self.look_after();
                     if stop.load(Ordering::Relaxed) {
-                        self.stop_run(None, "the agent ends");
+                        self.stop_run(None, "stopped, as the agent is shutting down");
                         let grace_is_over = stopped.get_or_insert_with(Instant::now).elapsed() > STOP_GRACE;
                         if grace_is_over || self.active.as_ref().is_none_or(|active| !active.is_loading()) {
                             break;
@@ -254,12 +254,16 @@ impl Serving {
                 None
             }
             Ok(_) => None,
-            Err(error @ MessageError::Version(_)) => {
-                Some(Message::Refused { refusal: Refusal::Plan, why: format!("of the coordinator: {error}") })
-            }
+            Err(error @ MessageError::Version(_)) => Some(Message::Refused {
+                refusal: Refusal::Plan,
+                why: format!("cannot read the coordinator's message: {error}"),
+            }),
             Err(error @ MessageError::Malformed(_)) => {
-                self.agent.note(&format!("a message to this agent is refused: {error}"));
-                Some(Message::Refused { refusal: Refusal::Plan, why: format!("of the coordinator: {error}") })
+                self.agent.note(&format!("a message to this agent was rejected: {error}"));
+                Some(Message::Refused {
+                    refusal: Refusal::Plan,
+                    why: format!("cannot read the coordinator's message: {error}"),
+                })
             }
         };
         if let (Some(reply), Some(response)) = (reply, response) {
@@ -270,14 +274,14 @@ impl Serving {
     /// Returns the refusal of a plan beside the one that is carried out.
     fn busy(&self, run: &FleetName) -> Option<Message> {
         let active = self.active.as_ref().filter(|active| !active.has_ended())?;
-        let why = format!("it carries out the run {}", active.run);
+        let why = format!("it is busy with run {}", active.run);
         (active.run != *run || active.is_loading()).then_some(Message::Refused { refusal: Refusal::Busy, why })
     }
 
     /// Takes a part of a file, which a run that goes on is not disturbed by.
     fn take_file(&mut self, part: &FilePart) -> Message {
         if self.active.as_ref().is_some_and(Active::is_loading) {
-            return Message::Refused { refusal: Refusal::Busy, why: "it carries out a run".into() };
+            return Message::Refused { refusal: Refusal::Busy, why: "it is busy with a run".into() };
         }
         match self.files.add(part) {
             Ok(()) => Message::Ready { run: String::new() },
@@ -295,7 +299,7 @@ impl Serving {
         match &self.preparing {
             // The response to the first one is on its way.
             Some(run) if *run == message.run => return None,
-            Some(run) => return refused(Refusal::Busy, format!("it prepares the run {run}")),
+            Some(run) => return refused(Refusal::Busy, format!("it is preparing run {run}")),
             None => {}
         }
         let missing = self.files.missing(&message.load);
@@ -320,7 +324,7 @@ impl Serving {
         let is_wanted = self.preparing.take_if(|preparing| *preparing == run).is_some();
         let response = match (self.busy(&run), plan) {
             (Some(busy), _) => busy,
-            _ if !is_wanted => Message::Refused { refusal: Refusal::Plan, why: "it was stopped".into() },
+            _ if !is_wanted => Message::Refused { refusal: Refusal::Plan, why: "the run was stopped".into() },
             (None, Err((refusal, why))) => {
                 self.agent.note(&format!("run {run}: refused: {why}"));
                 Message::Refused { refusal, why }
@@ -333,7 +337,7 @@ impl Serving {
                         1 => "1 connection".to_owned(),
                         many => format!("{many} connections"),
                     };
-                    self.agent.note(&format!("run {run}: {part:.1}% of a load on {target}, with {connections}"));
+                    self.agent.note(&format!("run {run}: {part:.1}% of a load on {target}, {connections}"));
                     self.active = Some(Active::new(run.clone(), plan, message.if_lost, to_all));
                     Message::Ready { run: run.to_string() }
                 }
@@ -347,10 +351,10 @@ impl Serving {
     fn go(&mut self, run: &FleetName, at_ns: Nanos) -> Message {
         let refused = |why: &str| Message::Refused { refusal: Refusal::Plan, why: why.into() };
         let Some(active) = self.active.as_mut().filter(|active| active.run == *run) else {
-            return refused("it has no plan of that run");
+            return refused("it has no plan of this run");
         };
         if at_ns.saturating_sub(self.clock.now()) > LONGEST_LEAD {
-            return refused("the load would begin in more than a minute");
+            return refused("the start is more than a minute away");
         }
         // A repeated message finds the load begun.
         let Some(plan) = active.plan.take() else { return Message::Ready { run: run.to_string() } };
@@ -362,7 +366,7 @@ impl Serving {
                 active.heard();
                 Message::Ready { run: run.to_string() }
             }
-            Err(error) => refused(&format!("the system refused a thread: {error}")),
+            Err(error) => refused(&format!("cannot start a thread: {error}")),
         }
     }
 
@@ -403,7 +407,7 @@ impl Serving {
             Ok(Message::Alive) => active.heard(),
             Ok(Message::Stop { run }) if run.as_ref() == Some(&active.run) => {
                 let run = active.run.clone();
-                self.stop_run(Some(&run), "its coordinator stops it");
+                self.stop_run(Some(&run), "stopped by the coordinator");
             }
             _ => {}
         }
@@ -439,7 +443,7 @@ impl Serving {
         match active.is_loading() {
             true if silence > LOST_AFTER && active.stops_alone() => {
                 let run = active.run.clone();
-                self.stop_run(Some(&run), "its coordinator is not heard of any more");
+                self.stop_run(Some(&run), "stopped, as the coordinator sends no more heartbeats");
             }
             false if silence > PATIENCE => self.active = None,
             _ => {}
@@ -457,7 +461,7 @@ async fn refuse_taken_name(settings: &AgentSettings, client: &Client) -> Result<
     let request = async_nats::Request::new().payload(Message::Call.encode()).timeout(Some(HEARTBEAT));
     match client.send_request(settings.fleet.name_of(&settings.name), request).await {
         Ok(_) => Err(FleetError::Usage(format!(
-            "the fleet {} has an agent {} already: give another --name",
+            "fleet {} already has an agent {}: use another --name",
             settings.fleet, settings.name
         ))),
         // Without a response there is none, or one that has just been lost.

@@ -33,7 +33,7 @@ impl Rule {
     /// # Errors
     /// A line for the user.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("'{text}' is not HOST, HOST:PORT or a network such as 10.0.0.0/8");
+        let wrong = || format!("expected HOST, HOST:PORT or a network such as 10.0.0.0/8, found '{text}'");
         if let Some(network) = network(text) {
             return Ok(Self { hosts: Hosts::Network(network), port: None });
         }

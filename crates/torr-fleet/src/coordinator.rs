@@ -73,13 +73,13 @@ async fn stopped(stop: &AtomicBool) {
 fn check(plan: &Plan) -> Result<(), FleetError> {
     let most = MOST_AGENTS * MOST_CONNECTIONS;
     let line = match plan.length() {
-        None => "a run over a fleet needs an end that every agent knows: give -d beside -n".into(),
+        None => "a run over a fleet needs a duration: add -d to -n".into(),
         Some(length) if length > LONGEST => {
-            format!("a run over a fleet takes at most {}", humantime::format_duration(LONGEST))
+            format!("a run over a fleet must take at most {}", humantime::format_duration(LONGEST))
         }
-        Some(_) if plan.connections > most => format!("a run over a fleet has at most {most} connections"),
+        Some(_) if plan.connections > most => format!("a run over a fleet must have at most {most} connections"),
         Some(_) if plan.requests.is_some_and(|requests| requests > MOST_IN_A_RUN) => {
-            format!("a run over a fleet has at most {MOST_IN_A_RUN} requests")
+            format!("a run over a fleet must have at most {MOST_IN_A_RUN} requests")
         }
         Some(_) => return Ok(()),
     };

@@ -73,14 +73,14 @@ fn add(found: &mut BTreeMap<FleetName, Hello>, hello: Hello, fleet: &FleetName) 
     match found.len() <= MOST_AGENTS {
         true => Ok(()),
         false => Err(FleetError::Agents(format!(
-            "more than {MOST_AGENTS} agents of the fleet {fleet} responded: divide them into several fleets by --fleet"
+            "more than {MOST_AGENTS} agents of fleet {fleet} responded: divide them into several fleets with --fleet"
         ))),
     }
 }
 
 /// Runs a future on a runtime of its own.
 pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, FleetError>>) -> Result<T, FleetError> {
-    let failed = |error: std::io::Error| FleetError::NoResult(format!("the system refused: {error}"));
+    let failed = |error: std::io::Error| FleetError::NoResult(format!("system error: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     let outcome = runtime.block_on(future);
     runtime.shutdown_background();
@@ -112,7 +112,7 @@ pub(crate) async fn gather(
                 match Message::decode(&response.payload) {
                     Ok(Message::Hello(hello)) => add(&mut found, hello, fleet)?,
                     Err(error) => {
-                        return Err(FleetError::Agents(format!("an agent of the fleet {fleet} cannot take part: {error}")));
+                        return Err(FleetError::Agents(format!("an agent of fleet {fleet} cannot take part: {error}")));
                     }
                     Ok(_) => {}
                 }

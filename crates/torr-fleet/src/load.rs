@@ -56,9 +56,7 @@ impl LoadAndFiles {
             }
             if load.bytes > MOST_BYTES {
                 let (has, most) = (load.bytes >> 20, MOST_BYTES >> 20);
-                return Err(format!(
-                    "the files of the load have {has} MiB, and agents hold at most {most} MiB in memory"
-                ));
+                return Err(format!("the load's files have {has} MiB, but agents can store at most {most} MiB"));
             }
             Ok(load)
         };
@@ -90,7 +88,7 @@ pub(crate) fn parts<'c>(digest: &'c Digest, content: &'c [u8]) -> impl Iterator<
 /// # Errors
 /// In one line, if it is no base64.
 pub(crate) fn bytes(part: &FilePart) -> Result<Vec<u8>, String> {
-    BASE64_STANDARD.decode(&part.content).map_err(|error| format!("a part of a file is no base64: {error}"))
+    BASE64_STANDARD.decode(&part.content).map_err(|error| format!("a part of a file is not base64: {error}"))
 }
 
 #[cfg(test)]

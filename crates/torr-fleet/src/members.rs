@@ -41,8 +41,7 @@ impl Members {
         if let Some(other) = found.iter().find(|hello| hello.torr != VERSION) {
             let Hello { agent, torr, .. } = other;
             return Err(FleetError::Agents(format!(
-                "the agent {agent} is torr {torr} and this is torr {VERSION}: only one version can merge its counts, so \
-                 bring all to the same"
+                "agent {agent} is torr {torr}, this is torr {VERSION}: use the same version on all machines"
             )));
         }
         let (free, busy): (Vec<_>, Vec<_>) = found.into_iter().partition(|hello| hello.run.is_none());
@@ -53,12 +52,12 @@ impl Members {
         };
         match self {
             Self::All if free.is_empty() => Err(FleetError::Agents(format!(
-                "no agent of the fleet {fleet} responded within {wait}{taken}: start 'torr fleet agent' on each machine"
+                "no agent of fleet {fleet} responded within {wait}{taken}: start 'torr fleet agent' on each machine"
             ))),
             Self::All => Ok(free),
             Self::Count(wanted) if free.len() < *wanted => Err(FleetError::Agents(format!(
-                "{} of {wanted} agents of the fleet {fleet} responded within {wait}{taken}: start 'torr fleet agent' on \
-                 more machines, or give a smaller --agents",
+                "{} of {wanted} agents of fleet {fleet} responded within {wait}{taken}: start 'torr fleet agent' on \
+                 more machines, or lower --agents",
                 free.len()
             ))),
             Self::Count(wanted) => Ok(free.into_iter().take(*wanted).collect()),
@@ -68,7 +67,7 @@ impl Members {
                 match names.iter().find(|name| !is_there(name)) {
                     None => Ok(members),
                     Some(name) => Err(FleetError::Agents(format!(
-                        "the agent {name} of the fleet {fleet} did not respond within {wait}, or is in another run"
+                        "agent {name} of fleet {fleet} did not respond within {wait}, or is busy with another run"
                     ))),
                 }
             }

@@ -55,10 +55,10 @@ struct Version {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MessageError {
     /// The sender speaks another version.
-    #[error("it speaks version {0} of the fleet's messages, and this program version {PROTOCOL}")]
+    #[error("expected version {PROTOCOL} of the fleet protocol, found version {0}")]
     Version(u32),
     /// The bytes are not what a sender of this version sends, or a field is out of its bounds. The text is printable.
-    #[error("its message is invalid: {0}")]
+    #[error("invalid message: {0}")]
     Malformed(String),
 }
 
@@ -390,7 +390,7 @@ impl Message {
     /// [`MessageError`].
     pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
         if bytes.len() > MOST_MESSAGE {
-            return Err(MessageError::Malformed(format!("it has more than {} MiB", MOST_MESSAGE >> 20)));
+            return Err(MessageError::Malformed(format!("it is larger than {} MiB", MOST_MESSAGE >> 20)));
         }
         match serde_json::from_slice::<Received>(bytes) {
             Ok(Received { version: PROTOCOL, mut message }) => {

@@ -52,7 +52,7 @@ impl Nats {
     pub fn shown(&self) -> String {
         let shown = |address: &ServerAddr| format!("{}:{}", address.host(), address.port());
         let all = self.addresses().map(|all| all.iter().map(shown).collect::<Vec<_>>().join(","));
-        all.unwrap_or_else(|_| "an address that is none".into())
+        all.unwrap_or_else(|_| "an invalid address".into())
     }
 
     /// Reads the URLs.
@@ -66,7 +66,7 @@ impl Nats {
             text.parse::<ServerAddr>().ok().filter(|address| !address.host().is_empty())
         };
         let all: Option<Vec<_>> = self.urls.split(',').map(parse).collect();
-        let wrong = || FleetError::Usage("--nats is not of the form nats://HOST:PORT, or tls://HOST:PORT".into());
+        let wrong = || FleetError::Usage("--nats must be nats://HOST:PORT or tls://HOST:PORT".into());
         all.ok_or_else(wrong)
     }
 
@@ -94,7 +94,7 @@ impl Nats {
             };
         }
         let file = |path: &PathBuf, why: &dyn std::fmt::Display| {
-            FleetError::Usage(format!("cannot take credentials from '{}': {why}", path.display()))
+            FleetError::Usage(format!("cannot read credentials from '{}': {why}", path.display()))
         };
         if let Some(path) = &self.creds {
             options = options.credentials_file(path).await.map_err(|error| file(path, &error))?;
@@ -108,12 +108,12 @@ impl Nats {
             Ok(config) => options = options.tls_client_config(config),
             // Without TLS there is no certificate to check.
             Err(_) if self.ca.is_none() && !addresses.iter().any(ServerAddr::tls_required) => {}
-            Err(error) => return Err(FleetError::Usage(format!("no TLS with NATS: {error}"))),
+            Err(error) => return Err(FleetError::Usage(format!("cannot use TLS with NATS: {error}"))),
         }
         let failed = |why: String| FleetError::Nats { server: self.shown(), why };
         match tokio::time::timeout(2 * TIMEOUT, options.connect(addresses)).await {
             Ok(connected) => connected.map_err(|error| failed(why_not(&error))),
-            Err(_) => Err(failed(format!("it does not respond; {START}"))),
+            Err(_) => Err(failed(format!("timed out: {START}"))),
         }
     }
 }
@@ -125,21 +125,20 @@ fn user_and_password(address: &ServerAddr) -> Option<(String, Option<String>)> {
 }
 
 /// What helps where no server of NATS is.
-const START: &str = "start 'nats-server' there, or give its address with --nats";
+const START: &str = "start 'nats-server' there, or pass its address with --nats";
 
 /// Returns why there is no connection, and what to do.
 fn why_not(error: &ConnectError) -> String {
     match error.kind() {
         ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
-            "it does not let this user in: give credentials with --creds or --nkey, or user and password in its URL"
-                .into()
+            "access denied: pass credentials with --creds or --nkey, or user and password in the URL".into()
         }
         ConnectErrorKind::Io | ConnectErrorKind::Dns | ConnectErrorKind::TimedOut => {
             let line = one_line(error);
             let cause = line.strip_prefix(&format!("{}: ", error.kind())).unwrap_or(&line);
             // The number of a system's error says nothing to people.
             let cause = cause.split(" (os error").next().unwrap_or(cause);
-            format!("{}; {START}", with_small_initial(cause))
+            format!("{}: {START}", with_small_initial(cause))
         }
         _ => one_line(error),
     }
@@ -209,7 +208,7 @@ mod tests {
             panic!("there is a server at port 1")
         };
         assert_eq!(server, "127.0.0.1:1");
-        assert_eq!(why, "connection refused; start 'nats-server' there, or give its address with --nats");
+        assert_eq!(why, "connection refused: start 'nats-server' there, or pass its address with --nats");
     }
 
     #[test]

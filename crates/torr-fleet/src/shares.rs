@@ -11,7 +11,7 @@ pub(crate) fn shares(ceilings: &[f64], connections: usize, requests: Option<u64>
     let agents = ceilings.len();
     let too_few = |count: u64, what: &str| {
         FleetError::Usage(format!(
-            "{count} {what} cannot be shared by {agents} agents: take fewer agents or more {what}"
+            "cannot divide {count} {what} among {agents} agents: use fewer agents or more {what}"
         ))
     };
     if connections < agents {
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn too_few_are_refused_in_one_line() {
         let refused = shares(&[1.0; 3], 2, None).unwrap_err().to_string();
-        assert!(refused.starts_with("2 connections cannot be shared by 3 agents"), "{refused}");
+        assert!(refused.starts_with("cannot divide 2 connections among 3 agents"), "{refused}");
         assert!(shares(&[1.0; 3], 3, Some(2)).is_err());
     }
 }

@@ -14,7 +14,7 @@ pub struct FleetName(String);
 
 /// The text is no name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("'{0}' is no name of letters, digits, '-' and '_', at most 64 of them")]
+#[error("invalid name '{0}': use letters, digits, '-' and '_', at most 64")]
 pub struct NameError(pub String);
 
 impl FleetName {

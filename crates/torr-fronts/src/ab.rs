@@ -60,7 +60,7 @@ fn measure<H: Host>(args: &Args, host: &mut H) -> Result<ExitCode, FrontError> {
     if let Some(file) = &mut gnuplot {
         written = written.and_then(|()| layout::files::requests(file, &measured)).and_then(|()| file.flush());
     }
-    written.map_err(|error| FrontError::Failed(format!("cannot write a file of results: {error}")))?;
+    written.map_err(|error| FrontError::Failed(format!("cannot write a results file: {error}")))?;
     host.finish(&measured, &notes(args, &measured))?;
     Ok(exit_code::<H>(args, &measured))
 }
@@ -68,10 +68,10 @@ fn measure<H: Host>(args: &Args, host: &mut H) -> Result<ExitCode, FrontError> {
 fn notes(args: &Args, measured: &Measurement) -> Vec<String> {
     let mut notes = layout::notes(measured, args);
     for (applies, note) in [
-        (args.gnuplot.is_some(), "in the -g file only ttime is each request's own"),
-        (args.buffer.is_some(), "-b has no effect: buffers are the system's"),
+        (args.gnuplot.is_some(), "in the -g file only ttime is measured for each request"),
+        (args.buffer.is_some(), "-b has no effect: the system's buffers are used"),
         (args.ciphers.is_some(), "-Z has no effect: all cipher suites are offered"),
-        (args.verbosity > 2, "-v shows no response but the first"),
+        (args.verbosity > 2, "-v shows the first response only"),
     ] {
         notes.extend(applies.then(|| note.to_owned()));
     }

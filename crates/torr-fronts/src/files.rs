@@ -16,7 +16,7 @@ pub fn read(path: &str) -> Result<Vec<u8>, FrontError> {
 
 fn failed(verb: &str, path: &str, error: &io::Error) -> FrontError {
     let why = match error.kind() {
-        ErrorKind::NotFound => "no such file or folder".to_owned(),
+        ErrorKind::NotFound => "no such file or directory".to_owned(),
         _ => error.to_string(),
     };
     FrontError::Failed(format!("cannot {verb} '{path}': {why}"))

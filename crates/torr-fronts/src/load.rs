@@ -106,19 +106,21 @@ impl FrontLoad {
     fn address(&self) -> Result<SocketAddr, FrontError> {
         let target = (self.target.host.clone(), self.target.port);
         let (host, port) = self.proxy.as_ref().unwrap_or(&target);
-        let mut all = address::resolve(host, *port)
-            .map_err(|_| FrontError::Unreachable(format!("the name '{host}' does not resolve")))?;
+        let mut all =
+            address::resolve(host, *port).map_err(|_| FrontError::Unreachable(format!("cannot resolve '{host}'")))?;
         if let Some(source) = self.source {
             if !address::is_local(source) {
-                return Err(FrontError::Usage(format!(
-                    "cannot connect from {source}: it is no address of this machine"
-                )));
+                return Err(FrontError::Usage(format!("cannot connect from {source}: not an address of this machine")));
             }
             all.retain(|to| to.is_ipv4() == source.is_ipv4());
         }
         let accepts = |address: &&SocketAddr| TcpStream::connect_timeout(address, TRIAL).is_ok();
         let chosen = if all.len() > 1 { all.iter().find(accepts).or(all.first()) } else { all.first() };
-        let family = || FrontError::Usage(format!("'{host}' has no address of the family of the one to connect from"));
+        let family = || {
+            FrontError::Usage(format!(
+                "'{host}' has no address of the same family (IPv4 or IPv6) as the source address"
+            ))
+        };
         chosen.copied().ok_or_else(family)
     }
 }

@@ -27,9 +27,9 @@ impl UsageError {
 impl From<lexopt::Error> for UsageError {
     fn from(error: lexopt::Error) -> Self {
         Self::usage(match error {
-            lexopt::Error::MissingValue { option: Some(option) } => format!("option '{option}' needs a value"),
-            lexopt::Error::UnexpectedOption(option) => format!("there is no option '{option}'"),
-            lexopt::Error::UnexpectedValue { option, .. } => format!("option '{option}' takes no value"),
+            lexopt::Error::MissingValue { option: Some(option) } => format!("missing value of option '{option}'"),
+            lexopt::Error::UnexpectedOption(option) => format!("unknown option '{option}'"),
+            lexopt::Error::UnexpectedValue { option, .. } => format!("option '{option}' must not have a value"),
             other => other.to_string(),
         })
     }
@@ -42,5 +42,5 @@ pub fn text(parser: &mut lexopt::Parser) -> Result<String, UsageError> {
 
 /// Returns an argument as text.
 pub fn utf8(argument: OsString) -> Result<String, UsageError> {
-    argument.into_string().map_err(|bytes| UsageError::usage(format!("'{}' is not text in UTF-8", bytes.display())))
+    argument.into_string().map_err(|bytes| UsageError::usage(format!("'{}' is not UTF-8 text", bytes.display())))
 }

@@ -46,7 +46,7 @@ fn measure<H: Host>(args: &Args, host: &mut H) -> Result<ExitCode, FrontError> {
     H::print(&layout::report(&measured, args));
     let mut notes = layout::notes(&measured);
     if args.uncorrected {
-        notes.push("latency from sending is not kept: what is shown is from due".into());
+        notes.push("latency since sending is not measured: the latency since the scheduled time is shown".into());
     }
     let failed = host.finish(&measured, &notes)?;
     Ok(failed.unwrap_or(if measured.result.requests == 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }))

@@ -68,7 +68,9 @@ impl<'de> Deserialize<'de> for Buckets {
             Some((us.parse().ok()?, count.parse().ok()?))
         };
         let pairs = text.split_whitespace().map(|word| {
-            pair(word).ok_or_else(|| D::Error::custom(format!("'{word}' is no response time and count such as 120:4")))
+            pair(word).ok_or_else(|| {
+                D::Error::custom(format!("expected a response time and a count such as 120:4, found '{word}'"))
+            })
         });
         Ok(Self(pairs.collect::<Result<_, _>>()?))
     }

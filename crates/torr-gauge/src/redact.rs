@@ -220,8 +220,8 @@ mod tests {
     #[test]
     fn urls_within_a_line_are_found() {
         for (given, shown) in [
-            ("'http://u:secret@h/' is not a URL: why", "'http://***@h/' is not a URL: why"),
-            ("'u:secret@h:x' is not a URL", "'***@h:x' is not a URL"),
+            ("invalid URL 'http://u:secret@h/': why", "invalid URL 'http://***@h/': why"),
+            ("invalid URL 'u:secret@h:x'", "invalid URL '***@h:x'"),
             ("--proxy=u:secret@h:1 is wrong", "--proxy=***@h:1 is wrong"),
             ("a database is mysql://USER:PASSWORD@HOST/NAME", "a database is mysql://USER:PASSWORD@HOST/NAME"),
             ("port 80: write to me@example.com", "port 80: write to me@example.com"),

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// # Errors
 /// If the text is none of the exports, or has no request.
 pub fn import(text: &str) -> Result<Draft, ImportError> {
-    let root = Node::read(text, "export of Apipost", true)?;
+    let root = Node::read(text, "Apipost export", true)?;
     if !root.get("openapi").is_null() || !root.get("swagger").is_null() {
         return openapi::import(text, &openapi::Options::default());
     }
@@ -21,7 +21,7 @@ pub fn import(text: &str) -> Result<Draft, ImportError> {
     }
     let apis = root.get("apis");
     if apis.items().is_empty() {
-        return Err(ImportError("this is no export of Apipost: it has no 'apis'".to_owned()));
+        return Err(ImportError("not an Apipost export: 'apis' is missing".to_owned()));
     }
     let mut project = Project { left_out: Vec::new(), base: base(&root) };
     let items = project.items(apis.items());

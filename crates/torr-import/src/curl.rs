@@ -22,7 +22,7 @@ use words::{Found, Words};
 /// # Errors
 /// If the text is no command line of curl, or has no URL.
 pub fn import(text: &str) -> Result<Draft, ImportError> {
-    import_with(text, &|_| Err("files cannot be read from here".to_owned()))
+    import_with(text, &|_| Err("files are not available here".to_owned()))
 }
 
 /// Imports a command line, or several one below the other. Files are read where what is sent depends on them: curl removes line
@@ -77,13 +77,14 @@ fn of_commands(found: Found, read: ReadFile<'_>) -> Result<Draft, ImportError> {
         }
     }
     if draft.entries.is_empty() {
-        let none = ImportError("there is no curl command here: it should begin with curl".to_owned());
+        let none = ImportError("expected a command that begins with curl".to_owned());
         return Err(mistake.unwrap_or(none));
     }
     cookies::tidy(&mut draft.entries);
     agree::with_each_other(&mut draft.entries);
-    let value =
-        |name: &&str| format!("variable '{name}' has no value here: --variable {name}=VALUE or HURL_VARIABLE_{name}");
+    let value = |name: &&str| {
+        format!("variable '{name}' has no value: set it with --variable {name}=VALUE or HURL_VARIABLE_{name}")
+    };
     draft.notes = names.iter().map(value).collect();
     draft.secrets = secrets.finish();
     Ok(draft)

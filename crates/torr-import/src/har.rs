@@ -71,7 +71,7 @@ pub struct Options {
 pub fn import(text: &str, options: &Options) -> Result<Draft, ImportError> {
     // Some programs begin the file with a byte order mark.
     let archive: record::Archive = serde_json::from_str(text.trim_start_matches('\u{feff}'))
-        .map_err(|error| ImportError(format!("this is no HAR file: {error}")))?;
+        .map_err(|error| ImportError(format!("not a HAR file: {error}")))?;
     let mut records = archive.log.entries;
     records.sort_by_key(|record| record.started);
     let mut draft = Draft::default();
@@ -85,10 +85,10 @@ pub fn import(text: &str, options: &Options) -> Result<Draft, ImportError> {
     }
     unsent(&kept, &mut draft);
     let over_http3 = kept.iter().filter(|record| record.is_http3());
-    draft.left_out.extend(over_http3.map(|_| LeftOut::new("HTTP/3", "", "sent over HTTP/2 or HTTP/1.1 instead")));
+    draft.left_out.extend(over_http3.map(|_| LeftOut::new("HTTP/3", "", "HTTP/2 or HTTP/1.1 is used instead")));
     if kept.is_empty() {
         return Err(ImportError(
-            "the recording has no request of its first page's host: --host takes those of another, --all all"
+            "the recording has no request to the host of its first page: use --host for another host, or --all"
                 .to_owned(),
         ));
     }
@@ -118,12 +118,12 @@ fn unsent(kept: &[Record], draft: &mut Draft) {
     };
     for record in kept.iter().filter(|record| record.response.is_some()) {
         if !fields(FieldKind::Cookie, record).is_empty() || !record.request.cookies.is_empty() {
-            draft.left_out.push(LeftOut::new("field Cookie", "", "a virtual user has cookies of its own"));
+            draft.left_out.push(LeftOut::new("field Cookie", "", "a virtual user has its own cookies"));
         }
     }
     for (kind, what, reason) in [
-        (FieldKind::Browser, "fields that browsers add", "they are of the browser, not of the page"),
-        (FieldKind::Condition, "conditions of the browser's cache", "the service sends the content"),
+        (FieldKind::Browser, "header fields that browsers add", "they come from the browser, not from the page"),
+        (FieldKind::Condition, "conditional header fields", "the browser's cache is not simulated"),
     ] {
         let mut names: Vec<String> = kept.iter().flat_map(|record| fields(kind, record)).collect();
         let count = names.len();
@@ -167,7 +167,7 @@ fn origins(pages: &[Page], records: &[Record]) -> Vec<Origin> {
 fn unwanted(record: &Record, page: &[Origin], options: &Options) -> Option<(String, &'static str)> {
     let Ok(url) = Url::parse(&record.request.url) else {
         let shown: String = record.request.url.chars().take(100).collect();
-        return Some((format!("requests to '{shown}'"), "not a URL"));
+        return Some((format!("requests to '{shown}'"), "invalid URL"));
     };
     if record.status() == Some(101) || record.web_socket_messages.is_some() || matches!(url.scheme(), "ws" | "wss") {
         return Some(("WebSocket connections".to_owned(), "not HTTP requests"));
@@ -183,10 +183,10 @@ fn unwanted(record: &Record, page: &[Origin], options: &Options) -> Option<(Stri
     }
     let host = url.host_str().unwrap_or_default();
     if !page.contains(&url.origin()) && !options.hosts.iter().any(|wanted| wanted.eq_ignore_ascii_case(host)) {
-        return Some((format!("requests to {host}"), "another host: --host takes it, --all all of them"));
+        return Some((format!("requests to {host}"), "another host: use --host to import it, or --all"));
     }
     if record.has_failed() {
-        return Some(("requests without a response".to_owned(), "blocked or given up: --all takes them"));
+        return Some(("requests without a response".to_owned(), "blocked or aborted: use --all to import them"));
     }
     let content_type = record.media_type().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let media_type = match content_type.split_once('/') {
@@ -197,11 +197,11 @@ fn unwanted(record: &Record, page: &[Origin], options: &Options) -> Option<(Stri
     };
     let kind = record.resource_type.as_deref().unwrap_or(media_type);
     if kind == "eventsource" || content_type == "text/event-stream" {
-        return Some(("event streams".to_owned(), "their responses do not end: --all takes them"));
+        return Some(("event streams".to_owned(), "their responses do not end: use --all to import them"));
     }
     let kind = if matches!(media_type, "image" | "font" | "audio" | "video") { media_type } else { kind };
     matches!(kind, "image" | "font" | "audio" | "video" | "media")
-        .then(|| (format!("files of the kind {kind}"), "not the service's work: --all takes them"))
+        .then(|| (format!("files of the type {kind}"), "static files: use --all to import them"))
 }
 
 /// Reads one record, with what is known of all.
@@ -305,8 +305,8 @@ impl Reader<'_> {
                 data.mime_type = "multipart/form-data".to_owned();
             }
             None if data.text.as_deref().is_some_and(|text| text.contains(is_lost)) => {
-                let kind = format!("bytes of the content of the type {}", data.mime_type);
-                left_out.push((kind, "the recording has text, in which some may be lost".to_owned()));
+                let kind = format!("bytes of the content of type {}", data.mime_type);
+                left_out.push((kind, "the recording has them as text, which may have lost some".to_owned()));
             }
             None => {}
         }
@@ -347,8 +347,8 @@ impl Reader<'_> {
                             let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
                             let name = if name.is_empty() { "file" } else { name };
                             left_out.push((
-                                format!("the content of the file '{name}'"),
-                                "a HAR file has none: put the file beside the hurl file".to_owned(),
+                                format!("content of the file '{name}'"),
+                                "HAR files do not contain it: put the file next to the hurl file".to_owned(),
                             ));
                             request.multipart.push(MultipartPart::File {
                                 name: param.name.as_str().into(),

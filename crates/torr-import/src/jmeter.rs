@@ -27,7 +27,7 @@ const MOST_NODES: u32 = 4_000_000;
 const DEEPEST: usize = 256;
 
 /// Why a fragment is left out.
-const FRAGMENT: &str = "it runs only where others refer to it";
+const FRAGMENT: &str = "it runs only where other elements refer to it";
 
 /// A thread group, as a hurl file.
 #[derive(Debug, Clone)]
@@ -44,17 +44,17 @@ pub struct ThreadGroup {
 /// If the text is no plan, too large or too deep, or if no thread group has a request.
 pub fn import(text: &str) -> Result<Vec<ThreadGroup>, ImportError> {
     check_size(text, "plan")?;
-    let wrong = |error: String| ImportError(format!("this is no JMeter plan: {}", one_line(&error)));
+    let wrong = |error: String| ImportError(format!("not a JMeter plan: {}", one_line(&error)));
     // Without a DTD no entity can grow.
     let options = ParsingOptions { allow_dtd: false, nodes_limit: MOST_NODES, ..ParsingOptions::default() };
     let text = text.trim_start_matches('\u{feff}');
     let document = Document::parse_with_options(text, options).map_err(|error| wrong(error.to_string()))?;
     let root = document.root_element();
     if !root.has_tag_name("jmeterTestPlan") {
-        return Err(wrong(format!("its root element is '{}'", root.tag_name().name())));
+        return Err(wrong(format!("the root element is '{}'", root.tag_name().name())));
     }
     if element::is_deeper(root, DEEPEST) {
-        return Err(wrong(format!("its elements are nested deeper than {DEEPEST} levels")));
+        return Err(wrong(format!("elements must not be nested deeper than {DEEPEST} levels")));
     }
     let known = argument::definitions(root);
     let names = function::names(text);
@@ -63,11 +63,7 @@ pub fn import(text: &str) -> Result<Vec<ThreadGroup>, ImportError> {
     let mut around = Around::default();
     let mut groups = Vec::new();
     for plan in &top {
-        if plan.is("TestPlan") {
-            around.read(plan)
-        } else {
-            around.elsewhere(plan, "it stands outside of the test plan")
-        }
+        if plan.is("TestPlan") { around.read(plan) } else { around.elsewhere(plan, "outside of the test plan") }
     }
     for plan in top.iter().filter(|plan| plan.is("TestPlan")) {
         let elements = plan.children();

@@ -42,7 +42,7 @@ impl Node {
         check_size(text, what)?;
         // Some programs begin the file with a byte order mark.
         let text = text.trim_start_matches('\u{feff}');
-        let wrong = |error: String| ImportError(format!("this is no {what}: {}", one_line(&error)));
+        let wrong = |error: String| ImportError(format!("not a valid {what}: {}", one_line(&error)));
         if !yaml || text.trim_start().starts_with(['{', '[']) {
             return serde_json::from_str(text).map_err(|error| wrong(error.to_string()));
         }
@@ -133,7 +133,7 @@ pub(crate) fn check_size(text: &str, what: &str) -> Result<(), ImportError> {
         return Ok(());
     }
     let (size, limit) = (text.len() >> 20, LARGEST >> 20);
-    Err(ImportError(format!("this {what} has {size} MiB, and {limit} MiB are the limit: split it")))
+    Err(ImportError(format!("the {what} has {size} MiB, at most {limit} MiB are supported: split it")))
 }
 
 impl<'de> Deserialize<'de> for Node {
@@ -254,7 +254,7 @@ mod tests {
         }
         for text in [deep.as_str(), &flow, &laughs, "a: [", "a: b: c", "\u{0}"] {
             let error = Node::read(text, "document", true).expect_err("it must be refused").to_string();
-            assert!(error.starts_with("this is no document: ") && !error.contains('\n'), "{error}");
+            assert!(error.starts_with("not a valid document: ") && !error.contains('\n'), "{error}");
         }
     }
 }

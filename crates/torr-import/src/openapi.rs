@@ -51,7 +51,7 @@ impl Options {
 /// # Errors
 /// If the text is no OpenAPI description, or no operation was chosen.
 pub fn import(text: &str, options: &Options) -> Result<Draft, ImportError> {
-    import_with(text, options, &|_| Err("other files cannot be read from here".to_owned()))
+    import_with(text, options, &|_| Err("other files are not available here".to_owned()))
 }
 
 /// Imports a description, with the files that it refers to.
@@ -76,7 +76,7 @@ pub fn import_with(text: &str, options: &Options, read: ReadFile<'_>) -> Result<
         for (method, operation) in operations {
             let operation = document.resolve(operation);
             if operation.is_null() {
-                draft.left_out.push(LeftOut::new("operations", format!("{method} {path}"), "nothing describes them"));
+                draft.left_out.push(LeftOut::new("operations", format!("{method} {path}"), "no description"));
                 continue;
             }
             if !options.takes(path, method, operation) {
@@ -93,11 +93,11 @@ pub fn import_with(text: &str, options: &Options, read: ReadFile<'_>) -> Result<
     if draft.entries.is_empty() {
         let reference = draft.left_out.iter().find(|left_out| left_out.kind == "reference");
         let why = match reference {
-            Some(LeftOut { which, reason, .. }) => format!("the description has no operation: '{which}': {reason}"),
+            Some(LeftOut { which, reason, .. }) => format!("no operation in the description: '{which}': {reason}"),
             None if draft.left_out.iter().any(|left_out| left_out.kind == "operations") => {
-                "the description has no operation that --tag, --path and --method choose".to_owned()
+                "no operation matches --tag, --path and --method".to_owned()
             }
-            None => "the description has no operation: there is nothing below 'paths'".to_owned(),
+            None => "no operation in the description: 'paths' is empty".to_owned(),
         };
         return Err(ImportError(why));
     }
@@ -112,7 +112,7 @@ pub fn import_with(text: &str, options: &Options, read: ReadFile<'_>) -> Result<
         let times = if count == 1 { String::new() } else { format!(" in {count} operations") };
         draft
             .notes
-            .push(format!("path parameter '{name}' has no example{times}: '{value}' is made up, put one that exists"));
+            .push(format!("path parameter '{name}' has no example{times}: replace the invented value '{value}'"));
     }
     draft.secrets = secrets.finish();
     Ok(draft)
@@ -126,10 +126,10 @@ fn is_swagger(root: &Node) -> Result<bool, ImportError> {
     match (version.as_str(), swagger.as_str()) {
         (version, _) if is_known(version) => Ok(false),
         ("", "2" | "2.0") => Ok(true),
-        ("", "") => Err(ImportError("this is no OpenAPI description: it has no 'openapi' version".to_owned())),
+        ("", "") => Err(ImportError("not an OpenAPI description: 'openapi' is missing".to_owned())),
         ("", other) | (other, _) => {
             let other = crate::line::one_line(other);
-            Err(ImportError(format!("the description is of OpenAPI {other}: 2.0, 3.0, 3.1 and 3.2 are supported")))
+            Err(ImportError(format!("OpenAPI {other} is not supported: use 2.0, 3.0, 3.1 or 3.2")))
         }
     }
 }

@@ -115,7 +115,7 @@ pub(crate) fn beside(path: &str) -> (&str, Option<LeftOut>) {
         return (path, None);
     }
     let name = path.rsplit(['/', '\\']).find(|part| !part.is_empty() && *part != "..").unwrap_or("file");
-    (name, Some(LeftOut::new("folder of a file", path, "put the file beside the hurl file")))
+    (name, Some(LeftOut::new("folder of a file", path, "put the file next to the hurl file")))
 }
 
 /// Returns the name of a file that is read before the run, so that no variable can be part of it: then what stands behind the
@@ -126,7 +126,7 @@ pub(crate) fn plain_name(name: Template, shown: &str) -> (Template, Option<LeftO
     }
     let last = if let Some(Piece::Text(text)) = name.0.last() { text.rsplit(['/', '\\']).next() } else { None };
     let last = last.filter(|last| !last.is_empty()).unwrap_or("file");
-    let reason = "files are read before the run, so their names have no variables";
+    let reason = "variables are not supported in file names, as files are read before the run";
     (last.into(), Some(LeftOut::new("name of a file", shown, reason)))
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn sent_method(name: &str, say: &mut dyn FnMut(&str, &str)) -> String
     let made = method(name);
     if made != name {
         let shown = if name.is_empty() { "an empty method" } else { name };
-        say(&format!("method {shown}"), &format!("a method of a hurl file has capital letters only: {made} is sent"));
+        say(&format!("method {shown}"), &format!("hurl methods must be in capital letters: {made} is sent"));
     }
     made
 }

@@ -78,7 +78,7 @@ pub(crate) fn import_nodes(
     reader.folder(root, &top, 0);
     let Reader { secrets, variables, mut draft } = reader;
     if draft.entries.is_empty() {
-        return Err(ImportError("the collection has no request".to_owned()));
+        return Err(ImportError("the collection has no requests".to_owned()));
     }
     variables.finish(&mut draft);
     draft.secrets = secrets.finish();
@@ -88,20 +88,21 @@ pub(crate) fn import_nodes(
 fn check_format(root: &Node) -> Result<(), ImportError> {
     let schema = root.get("info").get("schema").text_or_empty();
     if !root.get("requests").is_null() && root.get("item").is_null() {
-        return Err(ImportError("this is a collection of format 1: export it from Postman as 2.1".to_owned()));
+        return Err(ImportError("collection format 1 is not supported: export it from Postman as 2.1".to_owned()));
     }
     if !root.get("values").is_null() && root.get("item").is_null() {
         let kind =
             root.get("_postman_variable_scope").text().filter(|kind| *kind == "globals").unwrap_or("environment");
-        let message = format!("this is a file of variables: give the collection, and this with --{kind}");
+        let message =
+            format!("expected a collection, found a file of variables: pass it with --{kind} beside the collection");
         return Err(ImportError(message));
     }
     if !root.get("collections").items().is_empty() && root.get("item").is_null() {
-        let message = "this is all of a workspace: export the collection itself from Postman, as 2.1";
+        let message = "expected a collection, found a whole workspace: export the collection from Postman as 2.1";
         return Err(ImportError(message.to_owned()));
     }
     if root.get("item").items().is_empty() && !schema.contains("/collection/") {
-        return Err(ImportError("this is no Postman collection: it has no 'item'".to_owned()));
+        return Err(ImportError("not a Postman collection: 'item' is missing".to_owned()));
     }
     Ok(())
 }

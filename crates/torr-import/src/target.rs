@@ -32,7 +32,7 @@ pub(crate) fn respelled(url: &Template) -> Option<LeftOut> {
     });
     let which: String = seen.into_iter().collect();
     let reason = format!("the target is sent as {sent}");
-    Some(LeftOut::new("spelling of the URL's characters", which, reason))
+    Some(LeftOut::new("characters of the URL", which, reason))
 }
 
 /// Whether a character of a target is sent in another way. Every client encodes what is no ASCII, and spaces.

@@ -164,7 +164,8 @@ impl Variables {
             first.entry.request.options.splice(0..0, self.definitions);
         }
         for name in self.missing {
-            let note = format!("variable '{name}' has no value here: --variable {name}=VALUE or HURL_VARIABLE_{name}");
+            let note =
+                format!("variable '{name}' has no value: set it with --variable {name}=VALUE or HURL_VARIABLE_{name}");
             draft.notes.push(note);
         }
     }

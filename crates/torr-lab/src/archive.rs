@@ -33,7 +33,8 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<Archived>, String> {
         } else {
             let found = read_file(path)?;
             results.push(
-                found.ok_or_else(|| format!("{} is no result of a run: it has no schema {SCHEMA}", path.display()))?,
+                found
+                    .ok_or_else(|| format!("{} is not a result of a run: expected schema {SCHEMA}", path.display()))?,
             );
         }
     }
@@ -46,11 +47,11 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<Archived>, String> {
 fn read_file(path: &Path) -> Result<Option<Archived>, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let value: serde_json::Value =
-        serde_json::from_str(&text).map_err(|error| format!("{} is no JSON: {error}", path.display()))?;
+        serde_json::from_str(&text).map_err(|error| format!("{} is not JSON: {error}", path.display()))?;
     if value.get("schema").and_then(serde_json::Value::as_str) != Some(SCHEMA) {
         return Ok(None);
     }
     let run = serde_json::from_value(value)
-        .map_err(|error| format!("{} is no whole result of a run: {error}", path.display()))?;
+        .map_err(|error| format!("{} is not a complete result of a run: {error}", path.display()))?;
     Ok(Some(Archived { path: path.into(), run }))
 }

@@ -40,7 +40,7 @@ impl Rule {
     fn parse(text: &str) -> Result<Self, String> {
         let wrong = || {
             let names = Metric::ALL.map(Metric::name).join(", ");
-            format!("'{text}' is no rule such as 'cpu>+2%' or 'throughput<-3%', of {names}")
+            format!("invalid rule '{text}': expected one such as 'cpu>+2%' or 'throughput<-3%', of {names}")
         };
         let at = text.find(['<', '>']).ok_or_else(wrong)?;
         let metric = Metric::ALL.into_iter().find(|metric| metric.name() == text[..at].trim()).ok_or_else(wrong)?;
@@ -52,7 +52,7 @@ impl Rule {
         let percent = size.and_then(|size| size.parse::<f64>().ok()).ok_or_else(wrong)?;
         let fits = percent > 0.0 && percent < if rise { 10_000.0 } else { 100.0 };
         if !fits {
-            return Err(format!("'{text}': the difference has to be more than 0% (a fall less than 100%)"));
+            return Err(format!("invalid rule '{text}': the difference must be above 0%, and a decrease below 100%"));
         }
         Ok(Self { metric, beyond: percent / 100.0, rise })
     }

@@ -133,7 +133,9 @@ impl Archive {
         let mut lines = whole_lines(&text).lines();
         let header = lines.next().and_then(|line| serde_json::from_str::<Header>(line).ok());
         let Some(header) = header.filter(|header| header.schema == SCHEMA) else {
-            return Err(format!("{file} is no archive of 'torr lab run': its first line has no schema {SCHEMA}"));
+            return Err(format!(
+                "{file} is not an archive of 'torr lab run': expected schema {SCHEMA} in the first line"
+            ));
         };
         let entry = |(number, line): (usize, &str)| {
             serde_json::from_str(line).map_err(|error| format!("{file}:{}: {error}", number + 2))

@@ -36,7 +36,7 @@ pub fn suite(name: &str) -> Result<Suite, String> {
     let path = format!("suites/{name}.toml");
     match text(&path) {
         Some(text) => Suite::parse(name, &path, text),
-        None => Err(format!("there is no suite '{name}': there are {}, and files NAME.toml", suites().join(", "))),
+        None => Err(format!("unknown suite '{name}': use {}, or a file NAME.toml", suites().join(", "))),
     }
 }
 
@@ -56,7 +56,7 @@ pub fn subject(name: &str) -> Result<Subject, String> {
     }
     let path = format!("{folder}{SUBJECT}");
     let Some(text) = text(&path) else {
-        return Err(format!("there is no subject '{name}': there are {}, and files NAME.toml", subjects().join(", ")));
+        return Err(format!("unknown subject '{name}': use {}, or a file NAME.toml", subjects().join(", ")));
     };
     let mut subject = Subject::parse(name, &path, text)?;
     let beside = FILES.iter().filter_map(|(path, text)| Some((path.strip_prefix(&folder)?, *text)));

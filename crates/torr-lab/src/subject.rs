@@ -85,11 +85,11 @@ impl Subject {
         for text in commands.into_iter().flatten().chain(&subject.build).chain(&subject.prepare) {
             if let Some(unknown) = unknown_placeholder(text) {
                 let known: Vec<_> = PLACEHOLDERS.iter().map(|(name, _)| *name).collect();
-                return Err(format!("{file}: {unknown} is no placeholder; there are {}", known.join(", ")));
+                return Err(format!("{file}: unknown placeholder {unknown}: use {}", known.join(", ")));
             }
         }
         if subject.url.is_none() && subject.paths.is_empty() {
-            return Err(format!("{file}: [paths] is missing: where it has what suites request, such as hello = \"/\""));
+            return Err(format!("{file}: missing [paths]: add the paths that suites request, such as hello = \"/\""));
         }
         Ok(subject)
     }
@@ -121,8 +121,10 @@ mod tests {
     #[test]
     fn mistakes_name_the_file_and_what_to_do() {
         let parse = |text: &str| Subject::parse("mine", "mine.toml", text).unwrap_err();
-        assert!(parse("about = 'x'\ncommand = 'a {prot}'\n[paths]\nhello = '/'").contains("{prot} is no placeholder"));
-        assert!(parse("about = 'x'\ncommand = 'a'").contains("[paths] is missing"));
+        assert!(
+            parse("about = 'x'\ncommand = 'a {prot}'\n[paths]\nhello = '/'").contains("unknown placeholder {prot}")
+        );
+        assert!(parse("about = 'x'\ncommand = 'a'").contains("missing [paths]"));
         assert!(parse("about = 'x'\ncomand = 'a'").starts_with("mine.toml:2:1: unknown field `comand`"));
     }
 

@@ -117,26 +117,26 @@ impl Suite {
         let suite = Self { name: name.to_owned(), ..suite };
         for row in &suite.rows {
             if !suite.checks.contains_key(&row.check) {
-                let what = format!("row '{}' has the check '{}', which [checks] does not have", row.name, row.check);
+                let what = format!("row '{}': unknown check '{}', add it to [checks]", row.name, row.check);
                 return Err(format!("{file}: {what}"));
             }
             if row.body_bytes.is_some_and(|length| length > LONGEST_BODY) {
-                return Err(format!("{file}: row '{}' has a body of more than {LONGEST_BODY} bytes", row.name));
+                return Err(format!("{file}: row '{}': the body must have at most {LONGEST_BODY} bytes", row.name));
             }
             let wants_number = row.suffix.contains("{n}");
             if wants_number == row.n.is_empty() {
-                let what = if wants_number { "has {n}, and no levels 'n'" } else { "has levels 'n', and no {n}" };
+                let what = if wants_number { "has {n}, but no levels 'n'" } else { "has levels 'n', but no {n}" };
                 return Err(format!("{file}: row '{}' {what}", row.name));
             }
         }
         let bounded = |value: f64| (0.0..=86_400.0).contains(&value);
         if suite.rows.is_empty() || suite.rounds == 0 || !bounded(suite.seconds) || !bounded(suite.warmup) {
-            return Err(format!("{file}: a suite has rows, at least one round, and seconds from 0 to 86400"));
+            return Err(format!("{file}: a suite needs rows, at least one round, and seconds from 0 to 86400"));
         }
         let mut names: Vec<_> = suite.levels().into_iter().map(|level| level.name).collect();
         names.sort();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(format!("{file}: two rows are called '{}'", pair[0])),
+            Some(pair) => Err(format!("{file}: duplicate row '{}'", pair[0])),
             None => Ok(suite),
         }
     }
@@ -222,10 +222,10 @@ mod tests {
     #[test]
     fn mistakes_are_found_before_anything_runs() {
         let wrong = |rows: &str| parse(rows).unwrap_err();
-        assert!(wrong("[[row]]\nname='q'\npath='db'\ncheck='no'\n").contains("[checks] does not have"));
+        assert!(wrong("[[row]]\nname='q'\npath='db'\ncheck='no'\n").contains("add it to [checks]"));
         assert!(wrong("[[row]]\nname='q'\npath='db'\ncheck='ok'\nsuffix='{n}'\n").contains("no levels 'n'"));
         let twice = "[[row]]\nname='q'\npath='db'\ncheck='ok'\n";
-        assert!(wrong(&twice.repeat(2)).contains("two rows are called 'q'"));
+        assert!(wrong(&twice.repeat(2)).contains("duplicate row 'q'"));
         assert!(wrong("[[row]]\nnam='q'\n").starts_with("mine.toml:6:1: unknown field `nam`"));
     }
 }

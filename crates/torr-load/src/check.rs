@@ -79,7 +79,7 @@ impl Load {
                 Work::Sessions => ("sessions", setting.not_for_sessions),
                 Work::Script => ("scripts", setting.not_for_scripts),
             };
-            let line = format!("{} has no meaning for {what} ({})", setting.flag(), hint?);
+            let line = format!("{} is not supported for {what} ({})", setting.flag(), hint?);
             Some(Mistake { settings: vec![setting.name], line, is_in_help: false })
         })
     }
@@ -103,7 +103,7 @@ impl Load {
     fn refuse(&self, is_refused: impl Fn(Fleet) -> bool) -> Result<(), Mistake> {
         let refused = self.settings().find(|setting| is_refused(setting.fleet));
         refused.map_or(Ok(()), |setting| {
-            let line = format!("{} does not go with a fleet: it means something of one machine", setting.flag());
+            let line = format!("{} is not supported in a fleet: it belongs to one machine", setting.flag());
             Err(Mistake { settings: vec![setting.name], line, is_in_help: false })
         })
     }
@@ -132,8 +132,7 @@ impl Load {
 fn max_rate(load: &Load, _: Work) -> Option<Mistake> {
     load.pace.max_rate.as_ref()?;
     let opener = load.opener()?;
-    let line =
-        format!("--max-rate is for closed loops: an open loop has a fixed rate, so drop --max-rate or --{opener}");
+    let line = format!("an open loop already has a fixed rate: drop --max-rate or --{opener}");
     Some(Mistake::pair("max-rate", opener, line))
 }
 
@@ -142,7 +141,7 @@ fn length(load: &Load, _: Work) -> Option<Mistake> {
     let length = load.pace.stages.as_deref().map(Stages::length)?;
     let duration = load.pace.duration.as_deref().filter(|duration| **duration > length)?;
     let [duration, length] = [*duration, length].map(humantime::format_duration);
-    let line = format!("-d {duration} is longer than --stages, which end after {length}: leave out -d, or add a stage");
+    let line = format!("-d {duration} is longer than --stages, which end after {length}: drop -d, or add a stage");
     Some(Mistake::pair("duration", "stages", line))
 }
 
@@ -159,7 +158,7 @@ fn connections(load: &Load, _: Work) -> Option<Mistake> {
     let (name, _) = given.iter().find(|(_, is_given)| *is_given).filter(|_| pace.has_stages_of_connections())?;
     let flag = if *name == "connections" { "-c".to_owned() } else { format!("--{name}") };
     let why = "these stages give the number of connections of a closed loop";
-    Some(Mistake::pair(name, "stages", format!("{flag} does not go with --stages of connections: {why}")))
+    Some(Mistake::pair(name, "stages", format!("{flag} cannot be used with --stages of connections: {why}")))
 }
 
 /// Connections that come and go have one request in flight.
@@ -167,21 +166,21 @@ fn in_flight(load: &Load, _: Work) -> Option<Mistake> {
     let several = |depth: &Option<crate::Parsed<u16>>| depth.as_deref().is_some_and(|depth| *depth > 1);
     let given = [("pipeline", &load.pace.pipeline), ("streams", &load.transport.http2.streams)];
     let (name, _) = given.iter().find(|(_, depth)| several(depth)).filter(|_| load.pace.has_stages_of_connections())?;
-    let line = format!("--{name} does not go with --stages of connections: each has one request in flight");
+    let line = format!("--{name} cannot be used with --stages of connections: each has one request in flight");
     Some(Mistake::pair(name, "stages", line))
 }
 
 fn think(load: &Load, work: Work) -> Option<Mistake> {
     load.pace.think.as_ref().filter(|_| work != Work::Sessions)?;
     let opener = load.opener()?;
-    let line = "--think is for closed loops: in an open loop requests are due at their times";
+    let line = "--think needs a closed loop: in an open loop requests have scheduled times";
     Some(Mistake::pair("think", opener, line))
 }
 
 fn follow(load: &Load, _: Work) -> Option<Mistake> {
     let http2 = &load.transport.http2;
     let name = if http2.http2 { "http2" } else { "http2-prior-knowledge" };
-    (load.checks.follow && http2.is_on()).then(|| Mistake::pair("follow", name, "--follow goes with HTTP/1.1 only"))
+    (load.checks.follow && http2.is_on()).then(|| Mistake::pair("follow", name, "--follow needs HTTP/1.1"))
 }
 
 fn head(load: &Load, _: Work) -> Option<Mistake> {

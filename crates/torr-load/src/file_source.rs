@@ -38,7 +38,7 @@ impl FileSource {
                 Ok(content)
             }
             Self::Sent(files) => {
-                let missing = || io::Error::new(io::ErrorKind::NotFound, "the coordinator did not send it");
+                let missing = || io::Error::new(io::ErrorKind::NotFound, "the coordinator did not send this file");
                 files.get(path).map(|content| content.to_vec()).ok_or_else(missing)
             }
         }

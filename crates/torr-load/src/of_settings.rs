@@ -25,7 +25,7 @@ impl Load {
     /// # Errors
     /// For a value that the setting refuses.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
-        find(name).ok_or_else(|| format!("there is no setting '{name}'"))?.set(self, value)
+        find(name).ok_or_else(|| format!("unknown setting '{name}'"))?.set(self, value)
     }
 
     /// Returns the settings that have a value, in the order of the table; the pieces of a body in their own order.

@@ -86,10 +86,10 @@ fn no_json_makes_a_load_that_no_command_line_makes() {
     for (json, words) in [
         (r#"{"schema": "torr.load/2", "settings": []}"#, "torr.load/1"),
         (r#"{"schema": "torr.load/1", "settings": [["nothing", "1"]]}"#, "unknown setting"),
-        (r#"{"schema": "torr.load/1", "settings": [["connections", "0"]]}"#, "not a whole number"),
-        (r#"{"schema": "torr.load/1", "settings": [["connections", null]]}"#, "needs a value"),
-        (r#"{"schema": "torr.load/1", "settings": [["no-keepalive", "yes"]]}"#, "takes no value"),
-        (r#"{"schema": "torr.load/1", "settings": [["timeout", "1000000 years"]]}"#, "not a duration"),
+        (r#"{"schema": "torr.load/1", "settings": [["connections", "0"]]}"#, "must be a whole number"),
+        (r#"{"schema": "torr.load/1", "settings": [["connections", null]]}"#, "missing value"),
+        (r#"{"schema": "torr.load/1", "settings": [["no-keepalive", "yes"]]}"#, "must not have a value"),
+        (r#"{"schema": "torr.load/1", "settings": [["timeout", "1000000 years"]]}"#, "must be a duration"),
         (r#"{"schema": "torr.load/1", "settings": [], "files": []}"#, "unknown field"),
         (r#"{"settings": []}"#, "missing field"),
     ] {

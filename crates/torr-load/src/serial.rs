@@ -45,8 +45,8 @@ impl<'de> Deserialize<'de> for Load {
 fn read(name: &str, value: Option<String>) -> Result<Given, String> {
     let setting = find(name).ok_or("unknown setting in a load")?;
     match (setting.kind == Kind::Switch, &value) {
-        (true, Some(_)) => Err(format!("'{}' takes no value", setting.name)),
-        (false, None) => Err(format!("'{}' needs a value", setting.name)),
+        (true, Some(_)) => Err(format!("'{}' must not have a value", setting.name)),
+        (false, None) => Err(format!("missing value of '{}'", setting.name)),
         _ => Ok(Given::of(setting, value)),
     }
 }

@@ -34,12 +34,12 @@ pub fn requests(text: &str) -> Result<u64, String> {
 /// A count from 1 to `most`, in any form that people write numbers in.
 fn count(text: &str, most: u64) -> Result<u64, String> {
     let count = number::count(text).filter(|n| (1..=most).contains(n));
-    count.ok_or_else(|| format!("not a whole number from 1 to {most}, such as 500, 1.5k or 1e3"))
+    count.ok_or_else(|| format!("must be a whole number from 1 to {most}, such as 500, 1.5k or 1e3"))
 }
 
 /// Requests per second, as a schedule that never ends.
 pub fn rate(text: &str) -> Result<Schedule, String> {
-    let rate = number::number(text).ok_or("not a number of requests per second, such as 500, 0.5 or 20k")?;
+    let rate = number::number(text).ok_or("must be a number of requests per second, such as 500, 0.5 or 20k")?;
     Schedule::constant(rate).map_err(|error| error.to_string())
 }
 
@@ -68,12 +68,13 @@ impl Stages {
 /// Pairs of a length and a rate, or a number of connections.
 pub fn stages(text: &str) -> Result<Stages, String> {
     let stage = |stage: &str| {
-        let (length, level) = stage.split_once(':').ok_or_else(|| format!("'{stage}' is not of the form 10s:100"))?;
+        let (length, level) =
+            stage.split_once(':').ok_or_else(|| format!("expected a stage such as 10s:100, found '{stage}'"))?;
         let length = if length == "0" { Ok(Duration::ZERO) } else { duration(length) };
         let (text, connections) = level.strip_suffix('c').map_or((level, false), |number| (number, true));
         let bad = || match connections {
-            true => format!("'{level}' is not a number of connections up to {}", limits::MOST_CONNECTIONS),
-            false => format!("'{level}' is not a number of requests per second"),
+            true => format!("expected a number of connections up to {}, found '{level}'", limits::MOST_CONNECTIONS),
+            false => format!("expected a number of requests per second, found '{level}'"),
         };
         let level = number::number(text).ok_or_else(bad)?;
         if connections && !(0.0..=limits::MOST_CONNECTIONS as f64).contains(&level) {
@@ -84,7 +85,7 @@ pub fn stages(text: &str) -> Result<Stages, String> {
     let stages: Vec<_> = text.split(',').map(|s| stage(s.trim())).collect::<Result<_, String>>()?;
     let connections = stages.iter().all(|stage| stage.2);
     if !connections && stages.iter().any(|stage| stage.2) {
-        return Err("either all stages are of connections ('c') or none".into());
+        return Err("either all stages or none must have a 'c' (connections)".into());
     }
     let lines: Vec<_> = stages.iter().map(|&(length, level, _)| (length, level)).collect();
     let schedule = Schedule::stages(&lines).map_err(|error| error.to_string())?;
@@ -94,7 +95,7 @@ pub fn stages(text: &str) -> Result<Stages, String> {
 /// Parses the number of requests in flight on a connection.
 pub fn depth(text: &str) -> Result<u16, String> {
     let depth = number::count(text).and_then(|n| u16::try_from(n).ok());
-    depth.filter(|n| (1..=1000).contains(n)).ok_or_else(|| "not a whole number from 1 to 1000".into())
+    depth.filter(|n| (1..=1000).contains(n)).ok_or_else(|| "must be a whole number from 1 to 1000".into())
 }
 
 /// A time to think, or a range of them.
@@ -102,7 +103,7 @@ pub fn think(text: &str) -> Result<ThinkTime, String> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     let (from, to) = (duration(from)?, duration(to)?);
     if from > to {
-        return Err("the range ends before it begins".into());
+        return Err("the range must not end before it starts".into());
     }
     Ok(ThinkTime { range: from..=to })
 }
@@ -113,12 +114,12 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     let parsed = seconds().or_else(|| humantime::parse_duration(text).ok());
     // A clock of nanoseconds in 64 bits must be able to tell its end.
     let fits = |d: &Duration| *d >= Duration::from_millis(1) && *d <= Duration::from_secs(limits::MOST_SECONDS);
-    parsed.filter(fits).ok_or_else(|| "not a duration such as 10s, 500ms or 2m, from 1ms to 10 years".into())
+    parsed.filter(fits).ok_or_else(|| "must be a duration such as 10s, 500ms or 2m, from 1ms to 10 years".into())
 }
 
 /// The duration of a run. `-d` is `--data` of curl, whose values are known by their characters.
 pub fn run_duration(text: &str) -> Result<Duration, String> {
-    let hint = if text.contains(['=', '&', '{', '@']) { "; a body is given by --data" } else { "" };
+    let hint = if text.contains(['=', '&', '{', '@']) { "; pass a body with --data" } else { "" };
     duration(text).map_err(|error| format!("{error}{hint}"))
 }
 
@@ -126,7 +127,7 @@ pub fn run_duration(text: &str) -> Result<Duration, String> {
 pub fn window(text: &str) -> Result<Duration, String> {
     let parsed = if text == "0" { Some(Duration::ZERO) } else { humantime::parse_duration(text).ok() };
     let fits = |window: &Duration| *window <= Duration::from_millis(1);
-    parsed.filter(fits).ok_or_else(|| "not 0 or a short time such as 150us, up to 1ms".into())
+    parsed.filter(fits).ok_or_else(|| "must be 0 or a time such as 150us, up to 1ms".into())
 }
 
 /// An address, or the port of one on loopback.
@@ -134,7 +135,7 @@ pub fn address(text: &str) -> Result<SocketAddr, String> {
     if let Ok(port) = text.trim_start_matches(':').parse::<u16>() {
         return Ok(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port));
     }
-    text.parse().map_err(|_| "an address with a port, such as 127.0.0.1:8089, or a port alone".into())
+    text.parse().map_err(|_| "must be an address with a port, such as 127.0.0.1:8089, or a port alone".into())
 }
 
 /// Rules with commas between them.
@@ -188,7 +189,7 @@ pub fn tls_max(text: &str) -> Result<&'static str, String> {
 fn choice<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
     choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
-        format!("it is one of {}", names.join(", "))
+        format!("must be one of {}", names.join(", "))
     })
 }
 
@@ -217,7 +218,7 @@ mod tests {
         );
         assert_eq!(
             run_duration("a=1").unwrap_err(),
-            "not a duration such as 10s, 500ms or 2m, from 1ms to 10 years; a body is given by --data"
+            "must be a duration such as 10s, 500ms or 2m, from 1ms to 10 years; pass a body with --data"
         );
         for bad in ["", "0", "-1", "0s", "ten", "1e30", "NaN", "inf", "5x", "100000000000000s"] {
             assert!(duration(bad).is_err(), "{bad:?} was taken");

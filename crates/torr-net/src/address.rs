@@ -61,7 +61,7 @@ pub fn resolve(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         }
     }
     if addresses.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::NotFound, "the name has no address"));
+        return Err(io::Error::new(io::ErrorKind::NotFound, "the name does not resolve to an address"));
     }
     Ok(addresses)
 }

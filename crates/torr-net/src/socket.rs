@@ -103,7 +103,7 @@ pub fn listen(addr: SocketAddr, backlog: i32, share_port: bool, deferred: bool) 
 pub fn adopt(listener: OwnedFd, deferred: bool) -> io::Result<OwnedFd> {
     let listens = sockopt::socket_type(&listener)? == SocketType::STREAM && sockopt::socket_acceptconn(&listener)?;
     if !listens {
-        return Err(io::Error::other("not a TCP or Unix socket that listens"));
+        return Err(io::Error::other("not a listening TCP or Unix socket"));
     }
     let address = local_address(&listener)?;
     rustix::io::ioctl_fionbio(&listener, true)?;
@@ -149,7 +149,7 @@ pub fn local_address(socket: impl AsFd) -> io::Result<Address> {
     if let Ok(address) = SocketAddr::try_from(address.clone()) {
         return Ok(Address::Tcp(address));
     }
-    let unix = SocketAddrUnix::try_from(address).map_err(|_| io::Error::other("neither a TCP nor a Unix socket"))?;
+    let unix = SocketAddrUnix::try_from(address).map_err(|_| io::Error::other("not a TCP or Unix socket"))?;
     let path = unix.path_bytes().map(|path| path.strip_suffix(&[0]).unwrap_or(path).to_vec());
     let name = || unix.abstract_name().map(|name| [b"@", name].concat());
     Ok(Address::Unix(OsString::from_vec(path.or_else(name).unwrap_or_default()).into()))

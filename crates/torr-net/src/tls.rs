@@ -33,36 +33,36 @@ pub enum TlsError {
     #[error("{0}")]
     File(String),
     /// The name is neither a host name nor an IP address.
-    #[error("'{0}' is no name that a certificate can have")]
+    #[error("invalid server name '{0}': use a host name or an IP address")]
     Name(String),
     /// The server's certificate is not trusted, for the reason in the text.
     #[error("the server's certificate is not trusted: it {0}")]
     Untrusted(String),
     /// The server selected none of the offered protocols.
-    #[error("the server does not speak {0} (ALPN)")]
+    #[error("the server does not support {0} (ALPN)")]
     Alpn(String),
     /// The server ended the handshake by an alert that has several reasons; the text has the usual one.
     #[error("TLS: {0}")]
     Refused(String),
     /// The server's bytes are not TLS.
-    #[error("the server does not speak TLS on this port: is the URL http:// and not https://?")]
+    #[error("the server does not use TLS on this port: use http:// instead of https://")]
     NoTls,
     /// The client's certificate is not trusted, for the reason in the text.
     #[error("the client's certificate is not trusted: it {0}")]
     ClientUntrusted(String),
     /// The client sent no certificate, although one is required.
-    #[error("the client has shown no certificate")]
+    #[error("the client sent no certificate")]
     NoClientCertificate,
     /// The client offers none of the server's protocols.
-    #[error("the client offers no protocol that is spoken here (ALPN)")]
+    #[error("the client and this server share no protocol (ALPN)")]
     ClientAlpn,
     /// The client's bytes are not TLS.
-    #[error("the client does not speak TLS")]
+    #[error("the client does not use TLS")]
     ClientNoTls,
     /// No provider of cryptography is chosen.
     #[error(
-        "there is no cryptography for TLS in this program: turn on the feature 'tls-ring' or 'tls-aws-lc-rs' of the crate by \
-         which it uses TLS, or install a default provider of rustls"
+        "no cryptography for TLS in this program: enable the crate's feature 'tls-ring' or 'tls-aws-lc-rs', or \
+         install a default provider of rustls"
     )]
     NoProvider,
     /// Any other violation or failure, described in the text.

@@ -32,10 +32,10 @@ pub struct Document {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
     /// The text is not JSON.
-    #[error("{0} is no JSON: {1}")]
+    #[error("{0} is not JSON: {1}")]
     NoJson(String, String),
     /// The text is JSON without a schema of Torr.
-    #[error("{0} is no result of torr: it has no schema; 'torr URL --json FILE' writes one")]
+    #[error("{0} is not a result of torr: missing schema; write one with 'torr URL --json FILE'")]
     Foreign(String),
     /// The schema is known, and there is no page of it.
     #[error(
@@ -43,7 +43,7 @@ pub enum DocumentError {
     )]
     OtherSchema(String, String),
     /// A field that every result of the schema has is missing or of another type.
-    #[error("{0} is no whole result: its field '{1}' is missing or of another type")]
+    #[error("{0} is not a complete result: field '{1}' is missing or has another type")]
     Incomplete(String, &'static str),
 }
 

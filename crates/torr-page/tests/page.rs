@@ -282,7 +282,7 @@ fn a_lost_agent_stands_above_all_figures() {
     let page = read(vec![cut.clone()]);
     let text = page.text();
     let position = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words} is not in {text}"));
-    let lost = position("the agent two was lost: killed");
+    let lost = position("agent two was lost: killed");
     assert!(
         lost < position("The CPU is full.") && position("the result covers the first 2 s") < position("10,000"),
         "{text}"
@@ -356,9 +356,9 @@ fn what_a_result_lacks_is_left_out() {
 #[test]
 fn foreign_files_are_refused_in_a_line() {
     for (text, wanted) in [
-        ("", "x is no JSON"),
-        ("[1]", "x is no result of torr"),
-        ("{\"schema\": \"other/1\"}", "x is no result of torr"),
+        ("", "x is not JSON"),
+        ("[1]", "x is not a result of torr"),
+        ("{\"schema\": \"other/1\"}", "x is not a result of torr"),
         ("{\"schema\": \"torr.history/1\"}", "x is of the schema torr.history/1"),
         ("{\"schema\": \"torr.run/1\"}", "'target'"),
         ("{\"schema\": \"torr.run/1\", \"target\": \"t\", \"requests\": \"5\"}", "'requests'"),

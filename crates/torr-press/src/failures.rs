@@ -13,9 +13,11 @@ pub(crate) fn connect(error: &io::Error) -> Failure {
             return Failure::new(FailureKind::Ports, FailureSide::Client, "no local port is free");
         }
         ErrorKind::NotFound => {
-            return Failure::new(FailureKind::Connect, FailureSide::Client, "there is no such socket");
+            return Failure::new(FailureKind::Connect, FailureSide::Client, "no such socket");
         }
-        ErrorKind::WouldBlock => return Failure::new(FailureKind::Connect, FailureSide::Server, "its backlog is full"),
+        ErrorKind::WouldBlock => {
+            return Failure::new(FailureKind::Connect, FailureSide::Server, "its accept queue overflowed");
+        }
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => (FailureKind::Connect, FailureSide::Server),
         ErrorKind::TimedOut | ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
             (FailureKind::Connect, FailureSide::Network)
@@ -37,15 +39,17 @@ pub(crate) fn transfer(kind: FailureKind, error: &io::Error) -> Failure {
 /// Returns the failure of a malformed response.
 pub(crate) fn protocol(error: WireError) -> Failure {
     match error {
-        WireError::Truncated => {
-            Failure::new(FailureKind::Read, FailureSide::Server, "closed in the middle of a response")
-        }
+        WireError::Truncated => Failure::new(
+            FailureKind::Read,
+            FailureSide::Server,
+            "the server closed the connection in the middle of a response",
+        ),
         error => Failure::new(FailureKind::Protocol, FailureSide::Server, error.to_string()),
     }
 }
 
 pub(crate) fn closed_unanswered() -> Failure {
-    Failure::new(FailureKind::Read, FailureSide::Server, "closed before responding")
+    Failure::new(FailureKind::Read, FailureSide::Server, "the server closed the connection before responding")
 }
 
 /// Returns the failure of TLS. Both sides have a part in it; it counts as the server's.
@@ -58,7 +62,7 @@ const TLS_ALERT: &[u8] = &[21, 3];
 
 /// Returns the failure of a request in plain text to a server that speaks TLS, if these are a server's first bytes.
 pub(crate) fn plain_to_tls(first_bytes: &[u8]) -> Option<Failure> {
-    let what = "the server speaks TLS on this port: is the URL https:// and not http://?";
+    let what = "the server uses TLS on this port: use https:// instead of http://";
     first_bytes.starts_with(TLS_ALERT).then(|| Failure::new(FailureKind::Protocol, FailureSide::Server, what))
 }
 
@@ -68,7 +72,7 @@ const HTTP2_SETTINGS: &[u8] = &[4, 0, 0, 0, 0, 0];
 
 /// Returns the failure of a request in HTTP/1.1 to a server that speaks only HTTP/2, if these are a server's first bytes.
 pub(crate) fn http1_to_http2(first_bytes: &[u8]) -> Option<Failure> {
-    let what = "the server speaks HTTP/2 only: try --http2-prior-knowledge";
+    let what = "the server supports HTTP/2 only: use --http2-prior-knowledge";
     let is_http2 = matches!(first_bytes, [0, _, _, rest @ ..] if rest.starts_with(HTTP2_SETTINGS));
     is_http2.then(|| Failure::new(FailureKind::Protocol, FailureSide::Server, what))
 }
@@ -78,7 +82,7 @@ pub(crate) fn cut_off() -> Failure {
     Failure::new(
         FailureKind::Read,
         FailureSide::Server,
-        "ended without TLS's close_notify, so that the response may be cut off",
+        "the server closed the connection without TLS's close_notify: the response may be incomplete",
     )
 }
 
@@ -88,22 +92,26 @@ pub(crate) fn closed_idle(kind: FailureKind) -> Failure {
 }
 
 pub(crate) fn closed_unready() -> Failure {
-    Failure::new(FailureKind::Connect, FailureSide::Server, "closed before it was ready for requests")
+    Failure::new(
+        FailureKind::Connect,
+        FailureSide::Server,
+        "the server closed the connection before it was ready for requests",
+    )
 }
 
 /// A proxy does not connect further.
 pub(crate) fn no_tunnel(status: u16) -> Failure {
-    Failure::new(FailureKind::Connect, FailureSide::Network, format!("the proxy answered {status}"))
+    Failure::new(FailureKind::Connect, FailureSide::Network, format!("the proxy responded with status {status}"))
 }
 
 pub(crate) fn surplus() -> Failure {
-    Failure::new(FailureKind::Protocol, FailureSide::Server, "more bytes than the response should have")
+    Failure::new(FailureKind::Protocol, FailureSide::Server, "more bytes than the response announced")
 }
 
 pub(crate) fn no_connection_in_time() -> Failure {
-    Failure::new(FailureKind::Timeout, FailureSide::Network, "no connection in time")
+    Failure::new(FailureKind::Timeout, FailureSide::Network, "timed out while connecting")
 }
 
 pub(crate) fn no_response_in_time() -> Failure {
-    Failure::new(FailureKind::Timeout, FailureSide::Server, "no response in time")
+    Failure::new(FailureKind::Timeout, FailureSide::Server, "timed out waiting for the response")
 }

@@ -33,7 +33,7 @@ use torr_signals::{Signals, Watcher};
 #[derive(Debug, Error)]
 pub enum RunError {
     /// No connection was established. The failure has the side that is the cause.
-    #[error("{target} cannot be reached: {}", .failure.what)]
+    #[error("cannot connect to {target}: {}", .failure.what)]
     Unreachable {
         /// Host and port of the server that the last attempt was about, and the way to it.
         target: String,
@@ -41,7 +41,7 @@ pub enum RunError {
         failure: Failure,
     },
     /// More connections than the limit of open files allows.
-    #[error("{wanted} connections need more open files than the limit allows ({fit} fit): raise it with 'ulimit -n'")]
+    #[error("{wanted} connections exceed the limit of open files ({fit} are possible): raise it with 'ulimit -n'")]
     Files {
         /// The number of connections that may be open at a time, by the plan.
         wanted: usize,
@@ -49,7 +49,7 @@ pub enum RunError {
         fit: u64,
     },
     /// The system refused a thread or a poller.
-    #[error("the system refused: {0}")]
+    #[error("system error: {0}")]
     System(#[from] io::Error),
 }
 

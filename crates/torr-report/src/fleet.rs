@@ -70,7 +70,7 @@ mod tests {
         assert!(lines[2].starts_with('b') && lines[2].ends_with("lost"), "{text}");
         assert!(text.contains("the agent a was itself the limit"), "{text}");
         let text = anstream::adapter::strip_str(&cautions(&fleet)).to_string();
-        assert!(text.contains("the agent b was lost: killed") && text.contains("first 2 s"), "{text}");
+        assert!(text.contains("agent b was lost: killed") && text.contains("first 2 s"), "{text}");
     }
 
     #[test]

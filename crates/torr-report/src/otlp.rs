@@ -33,14 +33,14 @@ pub struct Collector {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CollectorError {
     /// The text is not a URL.
-    #[error("not a URL such as http://localhost:4318")]
+    #[error("must be a URL such as http://localhost:4318")]
     Url,
     /// The URL has another scheme than `http`.
-    #[error("only http:// collectors can be reached; for https:// put an OpenTelemetry Collector in between")]
+    #[error("https:// is not supported: use an OpenTelemetry Collector that listens on http://")]
     Scheme,
     /// The header field of this number, counted from 1, is malformed. The error does not quote the field, which may hold a
     /// secret.
-    #[error("header {0} is not of the form name=value,name=value (it is not shown: it may hold a secret)")]
+    #[error("header {0} must be name=value (not shown, as it may hold a secret)")]
     Headers(usize),
 }
 
@@ -54,7 +54,7 @@ pub enum SendError {
     #[error("the collector responded with status {0}")]
     Status(ureq::http::StatusCode),
     /// The collector refused some of the points.
-    #[error("the collector refused {0} of the points: {1}")]
+    #[error("the collector rejected {0} of the points: {1}")]
     Refused(i64, String),
 }
 

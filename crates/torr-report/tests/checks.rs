@@ -71,16 +71,23 @@ fn each_that_failed_has_its_line() {
 
 #[test]
 fn a_run_without_a_response_has_failed() {
-    let refused = || Failure::new(FailureKind::Read, FailureSide::Server, "closed before responding");
+    let refused =
+        || Failure::new(FailureKind::Read, FailureSide::Server, "the server closed the connection before responding");
     // Failed requests, unfinished ones, and what is said of them.
     for (failed, unfinished, line, errors) in [
-        (12, 0, "no request got a response: 12 x read: closed before responding", "read 12   100% of 12 requests"),
+        (
+            12,
+            0,
+            "no request got a response: 12 x read: the server closed the connection before responding",
+            "read 12   100% of 12 requests",
+        ),
         (0, 100, "no request got a response: 100 unfinished when the run ended", "all 100 requests without a response"),
         (0, 1, "no request got a response: 1 unfinished when the run ended", "  1 request without a response"),
         (
             1,
             2,
-            "no request got a response: 1 x read: closed before responding, 2 unfinished when the run ended",
+            "no request got a response: 1 x read: the server closed the connection before responding, 2 unfinished when \
+             the run ended",
             "(2 unfinished when the run ended)",
         ),
     ] {

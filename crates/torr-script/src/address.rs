@@ -43,8 +43,8 @@ pub fn add_functions(lua: &Lua, native: &Table) -> Result<()> {
 }
 
 fn lookup(host: &str, service: &str) -> std::result::Result<Vec<SocketAddr>, String> {
-    let port = port(service).ok_or_else(|| format!("no port is known for the service '{service}'"))?;
-    address::resolve(host, port).map_err(|_| format!("the name '{host}' does not resolve"))
+    let port = port(service).ok_or_else(|| format!("unknown service '{service}': use a port number"))?;
+    address::resolve(host, port).map_err(|_| format!("cannot resolve '{host}'"))
 }
 
 /// Returns the port of a service: a number, or a name as the system lists it.

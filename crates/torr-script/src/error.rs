@@ -49,7 +49,7 @@ impl std::error::Error for ScriptError {}
 fn short(what: &str) -> Cow<'_, str> {
     match what.split_once("' not found:") {
         Some((module, _)) if module.starts_with("module '") => {
-            let there = "Lua files beside the script are found; of compiled modules there are stand-ins for socket and cjson only";
+            let there = "use Lua files next to the script; of compiled modules only socket and cjson are supported";
             format!("{module}' not found ({there})").into()
         }
         _ => what.into(),
@@ -61,7 +61,8 @@ fn describe(error: &mlua::Error) -> (Option<String>, String) {
     match error {
         mlua::Error::RuntimeError(text) if text.contains(ACROSS_C) => {
             let at = first_position(text.split_once("\nstack traceback:").map_or("", |(_, traceback)| traceback));
-            let what = "a request or user.think stands in a function that string.gsub, table.sort or the like calls, which cannot wait";
+            let what = "requests and user.think are not supported inside of functions that string.gsub, table.sort \
+                        and the like call";
             (at, what.to_owned())
         }
         mlua::Error::RuntimeError(text) | mlua::Error::SyntaxError { message: text, .. } => {

@@ -52,8 +52,8 @@ impl ScriptFile {
         let name = path.display().to_string();
         let source = (reader.0)(&name).map_err(|error| {
             let why = match error.kind() {
-                ErrorKind::NotFound => "there is no such file".to_owned(),
-                _ => format!("cannot be read: {error}"),
+                ErrorKind::NotFound => "no such file".to_owned(),
+                _ => format!("cannot read it: {error}"),
             };
             ScriptError::of_file(&name, None, why)
         })?;
@@ -82,7 +82,10 @@ impl ScriptFile {
             match (self.reader.0)(&path) {
                 Ok(source) => return Ok((path, source)),
                 Err(error) if error.kind() == ErrorKind::NotFound => tried += &format!("\n\tno file '{path}'"),
-                Err(error) => return Err(format!("{tried}\n\t'{path}' cannot be read: {error}")),
+                Err(error) => {
+                    tried += &format!("\n\tcannot read '{path}': {error}");
+                    return Err(tried);
+                }
             }
         }
         Err(tried)

@@ -23,7 +23,7 @@ pub fn add_functions(lua: &Lua, native: &Table) -> Result<()> {
         "decode",
         lua.create_function(|lua, text: mlua::LuaString| match serde_json::from_slice::<Value>(&text.as_bytes()) {
             Ok(value) => Ok((to_lua(lua, &value, &LuaValue::NULL)?, None)),
-            Err(error) => Ok((LuaValue::Nil, Some(format!("the text is no JSON: {error}")))),
+            Err(error) => Ok((LuaValue::Nil, Some(format!("invalid JSON: {error}")))),
         })?,
     )?;
     native.set(
@@ -40,9 +40,9 @@ pub fn add_functions(lua: &Lua, native: &Table) -> Result<()> {
 /// Returns what a path finds: nothing, the only element itself, or all elements as an array.
 fn find(content: &[u8], path: Option<&str>) -> std::result::Result<Option<Value>, String> {
     let value: Value =
-        serde_json::from_slice(content).map_err(|error| format!("the content of the response is no JSON: {error}"))?;
+        serde_json::from_slice(content).map_err(|error| format!("the response's content is not JSON: {error}"))?;
     let Some(path) = path else { return Ok(Some(value)) };
-    let compiled = JsonPath::parse(path).map_err(|error| format!("'{path}' is no JSONPath: {error}"))?;
+    let compiled = JsonPath::parse(path).map_err(|error| format!("invalid JSONPath '{path}': {error}"))?;
     let mut found = compiled.query(&value).all();
     Ok(match found.len() {
         0 => None,
@@ -78,7 +78,7 @@ fn to_lua(lua: &Lua, value: &Value, null: &LuaValue) -> Result<LuaValue> {
 /// Returns a value for JSON. A table with a value at 1 and no text among its keys is an array, any other an object.
 fn from_lua(value: &LuaValue, level: usize) -> std::result::Result<Value, String> {
     if level > MOST_LEVELS {
-        return Err(format!("the value for JSON has more than {MOST_LEVELS} levels"));
+        return Err(format!("a value for JSON must not be nested deeper than {MOST_LEVELS} levels"));
     }
     Ok(match value {
         LuaValue::Nil | LuaValue::LightUserData(_) => Value::Null,
@@ -102,7 +102,7 @@ fn from_lua(value: &LuaValue, level: usize) -> std::result::Result<Value, String
             }
             Value::Object(fields)
         }
-        other => return Err(format!("JSON has no {}", other.type_name())),
+        other => return Err(format!("not supported in JSON: a {}", other.type_name())),
     })
 }
 
@@ -121,8 +121,8 @@ mod tests {
         let content = br#"{"a": {"b": 1}, "c": [1, 2]}"#;
         let find = |path| find(content, Some(path)).unwrap();
         assert_eq!([find("$.x"), find("$.a.b"), find("$.c[*]")], [None, Some(json!(1)), Some(json!([1, 2]))]);
-        assert!(super::find(b"<p>", None).unwrap_err().contains("no JSON"));
-        assert!(super::find(b"{}", Some("a b")).unwrap_err().contains("no JSONPath"));
+        assert!(super::find(b"<p>", None).unwrap_err().contains("not JSON"));
+        assert!(super::find(b"{}", Some("a b")).unwrap_err().contains("invalid JSONPath"));
     }
 
     #[test]

@@ -24,7 +24,8 @@ impl LoadedScript {
     pub fn load(file: &ScriptFile, facts: &Facts, note: impl Fn(&str)) -> Result<Self, ScriptError> {
         let first = State::load(file, facts)?;
         if let Some((name, called)) = first.misspelt(file.source()) {
-            let problem = first.problem(None, format!("nothing calls the function '{name}': did you mean '{called}'?"));
+            let problem =
+                first.problem(None, format!("the function '{name}' is never called: did you mean '{called}'?"));
             match first.is_called() {
                 true => note(&problem.to_string()),
                 false => return Err(problem),
@@ -44,7 +45,8 @@ impl LoadedScript {
 pub fn target(file: &ScriptFile, printing: Printing) -> Result<String, ScriptError> {
     let state = State::load(file, &Facts { printing, ..Facts::default() })?;
     state.lua.globals().get::<Option<String>>("target").ok().flatten().ok_or_else(|| {
-        let hint = format!("target = 'http://127.0.0.1:8080/' in the file, or a URL with '--script {}'", file.name);
-        state.problem(None, format!("the script does not say what to load ({hint})"))
+        let hint =
+            format!("set target = 'http://127.0.0.1:8080/' in the script, or pass a URL with '--script {}'", file.name);
+        state.problem(None, format!("missing target: {hint}"))
     })
 }

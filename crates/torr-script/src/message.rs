@@ -17,7 +17,7 @@ pub struct MessageError {
 
 impl fmt::Display for MessageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "its text is no request: {} at line {}, column {}", self.what, self.line, self.column)
+        write!(f, "it returned an invalid request: {} at line {}, column {}", self.what, self.line, self.column)
     }
 }
 
@@ -48,7 +48,7 @@ fn length(bytes: &[u8]) -> Result<usize, String> {
     let mut request = httparse::Request::new(&mut fields);
     let head = match request.parse(bytes) {
         Ok(httparse::Status::Complete(len)) => len,
-        Ok(httparse::Status::Partial) => return Err("it ends before the blank line after the header section".into()),
+        Ok(httparse::Status::Partial) => return Err("expected a blank line after the header section".into()),
         Err(error) => return Err(error.to_string()),
     };
     let content = &bytes[head..];
@@ -56,7 +56,7 @@ fn length(bytes: &[u8]) -> Result<usize, String> {
         Framing::Chunked => {
             let mut body = BodyReader::new(Framing::Chunked);
             let len = body.read(content, |_| {}).map_err(|error| error.to_string())?;
-            if body.is_done() { Ok(head + len) } else { Err("its chunked content is incomplete".into()) }
+            if body.is_done() { Ok(head + len) } else { Err("the chunked content is incomplete".into()) }
         }
         Framing::Length(len) => match usize::try_from(len) {
             Ok(len) if len <= content.len() => Ok(head + len),
@@ -108,7 +108,7 @@ pub fn read(message: &[u8]) -> Result<PlainRequest, String> {
     let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut request = httparse::Request::new(&mut fields);
     let Ok(httparse::Status::Complete(head)) = request.parse(message) else {
-        return Err("the request is not one of HTTP/1.1".into());
+        return Err("the request is not HTTP/1.1".into());
     };
     let text =
         |field: &httparse::Header<'_>| (field.name.to_owned(), String::from_utf8_lossy(field.value).into_owned());
@@ -128,9 +128,9 @@ pub fn parts(message: &[u8], origin: &str) -> Result<(Request<()>, Vec<u8>), Str
     let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut request = httparse::Request::new(&mut fields);
     let Ok(httparse::Status::Complete(head)) = request.parse(message) else {
-        return Err("its text is no request".into());
+        return Err("it returned an invalid request".into());
     };
-    let bad = |what: &dyn fmt::Display| format!("HTTP/2 cannot carry its text: {what}");
+    let bad = |what: &dyn fmt::Display| format!("HTTP/2 cannot carry the request: {what}");
     let (scheme, authority) = origin.split_once("://").unwrap_or(("http", origin));
     let host = request.headers.iter().find(|field| field.name.eq_ignore_ascii_case("host"));
     let authority = host.map_or(authority.into(), |host| String::from_utf8_lossy(host.value));
@@ -178,7 +178,7 @@ mod tests {
         let get = "GET / HTTP/1.1\r\n\r\n";
         for (text, position) in [
             ("", "line 1, column 1"),
-            ("GET / HTTP/1.1\r\nHost: h\r\n", "before the blank line"),
+            ("GET / HTTP/1.1\r\nHost: h\r\n", "expected a blank line"),
             ("hello\r\n\r\n", "line 1"),
             (&format!("{get}POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n1"), "line 3, column 1"),
         ] {

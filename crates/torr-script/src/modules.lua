@@ -11,7 +11,7 @@ table.insert(package.loaders, 2, native.module)
 local function part_of(name, has, members)
     return setmetatable(members, {
         __index = function(_, key)
-            error(name .. "." .. tostring(key) .. " is not there: of '" .. name .. "' Torr has " .. has, 2)
+            error(name .. "." .. tostring(key) .. " is not supported: '" .. name .. "' has " .. has, 2)
         end,
     })
 end

@@ -53,7 +53,7 @@ fn getinfo(lua: &Lua, of: &Value) -> Result<Option<Table>> {
     match of {
         Value::Function(function) => function_info(lua, function).map(Some),
         level => {
-            let wrong = || Error::runtime("debug.getinfo takes a level of the stack or a function");
+            let wrong = || Error::runtime("debug.getinfo needs a stack level or a function");
             let level = level.as_usize().or_else(|| Some(level.as_f64()? as usize)).ok_or_else(wrong)?;
             let found = lua.inspect_stack(level, |frame| (frame.function(), frame.current_line()));
             let Some((function, line)) = found else { return Ok(None) };

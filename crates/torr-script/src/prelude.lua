@@ -65,7 +65,7 @@ end
 
 function wrk.connect(address)
     if type(address) ~= "userdata" then
-        fail("wrk.connect takes an address that wrk.lookup returned, not a " .. type(address))
+        fail("wrk.connect needs an address from wrk.lookup, found a " .. type(address))
     end
     return native.connect(address)
 end
@@ -176,7 +176,7 @@ function calls.request()
     local text = (request or wrk.request)()
     if type(text) ~= "string" then
         if type(text) ~= "number" then
-            error("it returned " .. type(text) .. ", not the bytes of a request", 0)
+            error("it must return the bytes of a request, found " .. type(text), 0)
         end
         text = tostring(text)
     end

@@ -41,7 +41,7 @@ local step = native.step
 -- Gives a session's step up to the engine.
 local function await(...)
     if not running() then
-        error("requests and user.think stand within session(user): outside of it nothing can wait", 3)
+        error("requests and user.think must be called within session(user)", 3)
     end
     return yield(step, ...)
 end
@@ -76,7 +76,7 @@ end
 local function text_of(value, where, level)
     local kind = type(value)
     if kind ~= "string" and kind ~= "number" and kind ~= "boolean" then
-        error(where .. " is a " .. kind .. ", not text or a number", level)
+        error(where .. " must be text or a number, found a " .. kind, level)
     end
     return tostring(value)
 end
@@ -84,12 +84,12 @@ end
 -- Names with values, sorted by name; a list of values is a name several times.
 local function pairs_of(values, what)
     if type(values) ~= "table" then
-        error("'" .. what .. "' of a request is a table such as {name = 'value'}, not a " .. type(values), 3)
+        error("'" .. what .. "' of a request must be a table such as {name = 'value'}, found a " .. type(values), 3)
     end
     local names, texts = {}, {}
     for name in pairs(values) do
         if type(name) ~= "string" then
-            error("'" .. what .. "' of a request has names: write {name = 'value'}, or {name = {'one', 'other'}}", 3)
+            error("'" .. what .. "' of a request needs names: write {name = 'value'}, or {name = {'one', 'other'}}", 3)
         end
         names[#names + 1] = name
     end
@@ -117,24 +117,24 @@ local parts = {}
 local function send(method, path, options)
     local headers, body, kind, name = nil, nil, nil, nil
     if type(path) ~= "string" then
-        fail("http." .. method:lower() .. " takes a path such as '/items', not a " .. type(path))
+        fail("http." .. method:lower() .. " needs a path such as '/items', found a " .. type(path))
     end
     if options ~= nil then
         if type(options) ~= "table" then
-            fail("the options of a request are a table such as {headers = {...}, body = '...'}, not a " .. type(options))
+            fail("the options of a request must be a table such as {headers = {...}, body = '...'}, found a " .. type(options))
         end
         for option in pairs(options) do
             if not known[option] then
-                fail("a request has no option '" .. tostring(option) .. "': there are headers, body, json, form, query and name")
+                fail("unknown option '" .. tostring(option) .. "' of a request: use headers, body, json, form, query and name")
             end
         end
         headers, body, name = options.headers, options.body, options.name
         local contents = (body ~= nil and 1 or 0) + (options.json ~= nil and 1 or 0) + (options.form ~= nil and 1 or 0)
         if contents > 1 then
-            fail("a request has one content: give one of body, json and form")
+            fail("a request must have one content: use one of body, json and form")
         end
         if headers ~= nil and type(headers) ~= "table" then
-            fail("'headers' of a request is a table such as {Accept = 'text/html'}, not a " .. type(headers))
+            fail("'headers' of a request must be a table such as {Accept = 'text/html'}, found a " .. type(headers))
         end
         if body ~= nil then
             body = text_of(body, "'body' of a request", 3)
@@ -162,10 +162,10 @@ local function send(method, path, options)
     if scheme then
         scheme = scheme:lower()
         if scheme ~= "http" and scheme ~= "https" then
-            fail("the request goes to " .. scheme .. "://" .. authority .. ": only http:// and https:// can be loaded")
+            fail("the request goes to " .. scheme .. "://" .. authority .. ": the URL must begin with http:// or https://")
         end
         if authority:find("@", 1, true) then
-            fail("the URL of a request has a user and password: give them in a field Authorization")
+            fail("the URL of a request must not have a user and password: use the header Authorization")
         end
         if scheme .. "://" .. authority ~= facts.origin then
             origin = scheme .. "://" .. authority
@@ -190,11 +190,11 @@ local function send(method, path, options)
     end
     local function add_own(field, value)
         if type(field) ~= "string" or not field:find("^[%w!#$%%&'*+.^_`|~-]+$") then
-            error("'" .. tostring(field) .. "' is no name of a header field", 3)
+            error("invalid name of a header field: '" .. tostring(field) .. "'", 3)
         end
         value = text_of(value, "the field " .. field, 4)
         if value:find("[%z\1-\8\10-\31\127]") then
-            error("the field " .. field .. " has a character that no field has, such as the end of a line", 3)
+            error("the field " .. field .. " contains a line break or another forbidden character", 3)
         end
         add(field, value)
     end
@@ -237,7 +237,7 @@ end
 
 function http.request(method, path, options)
     if type(method) ~= "string" or not method:find("^[%w!#$%%&'*+.^_`|~-]+$") then
-        error("http.request takes a method such as 'GET', not '" .. tostring(method) .. "'", 2)
+        error("http.request needs a method such as 'GET', found '" .. tostring(method) .. "'", 2)
     end
     return send(method:upper(), path, options)
 end
@@ -247,11 +247,11 @@ user.__index = user
 
 -- Waits so many seconds; with two numbers, a time between them that is drawn evenly.
 function user.think(least, most)
-    least = tonumber(least) or fail("user.think takes seconds: think(2), or think(1, 3) for a time between them")
+    least = tonumber(least) or fail("user.think needs seconds: think(2), or think(1, 3) for a time between them")
     most = tonumber(most) or least
     -- NaN is in no order.
     if not (least >= 0 and most >= least) then
-        fail("user.think takes the least and the most, in seconds")
+        fail("user.think needs the least and the most seconds, in this order")
     end
     await("pause", least + (most - least) * math.random())
 end

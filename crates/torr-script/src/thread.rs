@@ -46,7 +46,7 @@ impl UserData for ScriptThread {
         fields.add_field_method_get("addr", |_, this| Ok(this.control.address().map(ScriptAddress)));
         fields.add_field_method_set("addr", |_, this, address: Value| {
             let given = address.as_userdata().and_then(|address| Some(address.borrow::<ScriptAddress>().ok()?.0));
-            let wrong = || Error::runtime("thread.addr takes an address that wrk.lookup returned");
+            let wrong = || Error::runtime("thread.addr needs an address from wrk.lookup");
             *this.control.address.lock().unwrap_or_else(PoisonError::into_inner) = Some(given.ok_or_else(wrong)?);
             Ok(())
         });
@@ -72,5 +72,5 @@ impl UserData for ScriptThread {
 }
 
 fn gone() -> Error {
-    Error::runtime("the thread is no more")
+    Error::runtime("the thread has ended")
 }

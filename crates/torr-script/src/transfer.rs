@@ -21,7 +21,7 @@ fn copy_level(value: &Value, to: &Lua, level: usize) -> Result<Value> {
         Value::Number(value) => Value::Number(*value),
         Value::String(text) => Value::String(to.create_string(text.as_bytes())?),
         Value::Table(_) if level == MOST_LEVELS => {
-            return Err(Error::runtime(format!("cannot transfer a table of more than {MOST_LEVELS} levels")));
+            return Err(Error::runtime(format!("cannot transfer a table nested deeper than {MOST_LEVELS} levels")));
         }
         Value::Table(table) => {
             let copied = to.create_table()?;

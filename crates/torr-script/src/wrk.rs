@@ -67,8 +67,12 @@ impl WrkScript {
         let mut bytes = Vec::new();
         first.request(&mut bytes)?;
         let lengths = message::lengths(&bytes).map_err(|error| first.state.problem(Some("request"), error))?;
-        let depth = u16::try_from(lengths.len())
-            .map_err(|_| first.state.problem(Some("request"), format!("it returned {} requests", lengths.len())))?;
+        let depth = u16::try_from(lengths.len()).map_err(|_| {
+            first.state.problem(
+                Some("request"),
+                format!("it returned {} requests, at most 65535 are supported", lengths.len()),
+            )
+        })?;
         for thread in &mut threads {
             thread.settle()?;
         }

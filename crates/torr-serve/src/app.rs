@@ -80,13 +80,13 @@ impl fmt::Debug for App {
 /// text here.
 #[track_caller]
 fn check(path: &str) {
-    assert!(path.starts_with('/'), "cannot route {path}: it does not begin with a slash");
+    assert!(path.starts_with('/'), "cannot route {path}: a path must begin with '/'");
     for segment in path.split('/') {
         if let Some(name) = segment.strip_prefix(':') {
-            panic!("cannot route {path}: a parameter is written {{{name}}}, not :{name}");
+            panic!("cannot route {path}: use {{{name}}} instead of :{name}");
         }
         if let Some(name) = segment.strip_prefix('*') {
-            panic!("cannot route {path}: a parameter for the rest of a path is written {{*{name}}}, not *{name}");
+            panic!("cannot route {path}: use {{*{name}}} instead of *{name}");
         }
     }
 }
@@ -253,7 +253,7 @@ impl App {
     pub fn metric(mut self, metric: &Metric) -> Self {
         let name = metric.name();
         let taken = self.metrics.iter().any(|known| known.name() == name);
-        assert!(!taken, "there is a metric {name} already");
+        assert!(!taken, "duplicate metric {name}");
         self.metrics.push(metric.clone());
         self
     }
@@ -293,7 +293,7 @@ impl App {
         S::Future: 'static,
         B: http_body::Body + Send + 'static,
     {
-        assert!(self.router.is_none(), "an application has one router: merge them first");
+        assert!(self.router.is_none(), "an application must have one router: merge them first");
         self.router = Some(Router::new(service));
         self
     }
@@ -362,7 +362,7 @@ impl App {
     pub fn computes(mut self, path: &str) -> Self {
         check(path);
         if let Err(error) = self.computing.insert(path, 0) {
-            panic!("{path} cannot be a path that computes: {error}");
+            panic!("cannot mark {path} as computing: {error}");
         }
         self.has_computing = true;
         self
@@ -379,7 +379,7 @@ impl App {
         let known = self.routes.iter_mut().find(|route| route.path == path);
         if let Some(route) = known {
             let taken = route.handlers.iter().any(|(known, _)| *known == method);
-            assert!(!taken, "cannot route {path}: it has a handler of {method} already");
+            assert!(!taken, "cannot route {path}: duplicate handler of {method}");
             route.handlers.push((method, handler));
             return self;
         }

@@ -125,12 +125,12 @@ impl Watch {
         match self.shared.learned.learn(method, path, *is_movable) {
             Lesson::Known => {}
             Lesson::Moved(shape) => notice::warn(&format!(
-                "{method} {shape} held up its worker for {ms} ms: from now on its requests run on other threads \
-                 (see compute_after)"
+                "{method} {shape} blocked its worker for {ms} ms: its requests now run on other threads (see \
+                 compute_after)"
             )),
             Lesson::Named(shape) => notice::warn(&format!(
-                "{method} {shape} held up its worker for {ms} ms, and all other connections of this worker: use a blocking \
-                 handler, or spawn_blocking"
+                "{method} {shape} blocked its worker, and all of its connections, for {ms} ms: use a blocking handler \
+                 or spawn_blocking"
             )),
         }
     }

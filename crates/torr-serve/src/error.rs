@@ -27,7 +27,7 @@ impl From<ServeError> for io::Error {
 /// Returns what the operator can do about an error of the system, if that is known.
 fn remedy(error: &io::Error) -> &'static str {
     if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) {
-        "; raise the limit of open files (ulimit -n, LimitNOFILE=)"
+        ": raise the limit of open files (ulimit -n, LimitNOFILE=)"
     } else {
         ""
     }
@@ -62,7 +62,7 @@ pub enum ServeError {
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// Sockets that the process has inherited cannot be served.
-    #[error("cannot serve the sockets that were handed over: {0}")]
+    #[error("cannot use the inherited sockets: {0}")]
     HandedOver(String),
     /// The pid file belongs to another process, or cannot be written.
     #[error("{0}")]
@@ -76,13 +76,12 @@ pub enum ServeError {
         status: ExitStatus,
     },
     /// The system refused a thread, a poller or a signal.
-    #[error("the system refused: {}{}", .0, remedy(.0))]
+    #[error("system error: {}{}", .0, remedy(.0))]
     System(#[from] io::Error),
     /// The calling thread runs async code of tokio, which the server would block.
     #[error(
-        "cannot serve here: this thread runs async code, which would stand still as long as the server runs; \
-         call this from a thread of its own (std::thread::spawn) or by tokio::task::spawn_blocking, or from a main function \
-         that is not async"
+        "cannot serve on this thread, as it runs async code: call this from a thread of its own (std::thread::spawn, \
+         tokio::task::spawn_blocking), or from a main function that is not async"
     )]
     InAsync,
     /// A worker panicked, which is a defect of this library.
@@ -106,18 +105,18 @@ mod tests {
     fn a_main_function_that_returns_an_error_prints_a_sentence() {
         let in_use = || io::Error::from(io::ErrorKind::AddrInUse);
         for (error, words) in [
-            (ServeError::Settings("workers must be at most 4096, not 5000".into()), "workers must be at most"),
+            (ServeError::Settings("workers must be at most 4096, found 5000".into()), "workers must be at most"),
             (ServeError::Address("'foo': invalid socket address".into()), "cannot listen on 'foo': invalid"),
             (
                 ServeError::Listen { address: ([127, 0, 0, 1], 80).into(), error: in_use() },
                 "cannot listen on 127.0.0.1:80: address in use",
             ),
-            (ServeError::Tls(TlsError::NoProvider), "there is no cryptography for TLS in this program"),
+            (ServeError::Tls(TlsError::NoProvider), "no cryptography for TLS in this program"),
             (
                 ServeError::System(Errno::MFILE.into()),
-                "the system refused: Too many open files (os error 24); raise the limit of open files (ulimit -n",
+                "system error: Too many open files (os error 24): raise the limit of open files (ulimit -n",
             ),
-            (ServeError::InAsync, "cannot serve here: this thread runs async code"),
+            (ServeError::InAsync, "cannot serve on this thread, as it runs async code"),
         ] {
             let shown = format!("{error:?}");
             assert!(shown.starts_with(words), "{shown}");

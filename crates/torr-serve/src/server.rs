@@ -216,9 +216,7 @@ impl Server {
         let mine = !matches!(part, Part::Worker(_));
         let needs_name = self.settings.proxy_protocol == ProxyProtocol::Required && matches!(address, Address::Unix(_));
         if mine && needs_name && !self.settings.trusted_proxies.trusts(None) {
-            notice::warn(
-                "proxy_protocol: no connection to this Unix socket is accepted: add 'unix' to trusted_proxies",
-            );
+            notice::warn("proxy_protocol rejects all connections to this Unix socket: add 'unix' to trusted_proxies");
         }
         let pid_file = self.settings.pid_file.as_deref().filter(|_| mine);
         let pid_file = pid_file.map(PidFile::create).transpose().map_err(ServeError::PidFile)?.map(Arc::new);

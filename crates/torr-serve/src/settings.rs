@@ -168,23 +168,23 @@ impl Settings {
         let name = self.server_name;
         let sound = name.trim() == name && name.bytes().all(|byte| (b' '..=b'~').contains(&byte));
         if !sound {
-            return Err(format!("server_name must be printable ASCII, with no space at either end, not {name:?}"));
+            return Err(format!("server_name must be printable ASCII without a space at either end, found {name:?}"));
         }
         if self.proxy_protocol == ProxyProtocol::Required && self.trusted_proxies.is_empty() {
-            return Err("proxy_protocol needs trusted_proxies: only they are let in".into());
+            return Err("proxy_protocol needs trusted_proxies: only these may connect".into());
         }
         if !(1..=request::MAX_HEADERS).contains(&self.max_headers) {
-            return Err(format!("max_headers must be from 1 to {}, not {}", request::MAX_HEADERS, self.max_headers));
+            return Err(format!("max_headers must be from 1 to {}, found {}", request::MAX_HEADERS, self.max_headers));
         }
         if self.max_head < LEAST_HEAD {
-            return Err(format!("max_head must be {LEAST_HEAD} or more, not {}", self.max_head));
+            return Err(format!("max_head must be {LEAST_HEAD} or more, found {}", self.max_head));
         }
         if self.max_connections == 0 {
             return Err("max_connections must be 1 or more".into());
         }
         for (name, number, most) in [("processes", self.processes, 1024), ("workers", self.workers, 4096)] {
             if number > most {
-                return Err(format!("{name} must be at most {most}, not {number}"));
+                return Err(format!("{name} must be at most {most}, found {number}"));
             }
         }
         Ok(())

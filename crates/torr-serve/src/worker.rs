@@ -200,7 +200,7 @@ async fn serve<T: Transport>(mut engine: Engine<T>, number: usize, ended: &Ended
         drop((engine, worker));
     });
     if catch_unwind(let_go).is_err() {
-        tracing::error!("what the application held panicked when it was dropped");
+        tracing::error!("the application panicked while it was dropped");
     }
     Ok(cutoff)
 }

@@ -189,7 +189,7 @@ impl Expected {
 impl Capture {
     fn compile(capture: &ast::Capture, names: &mut Names) -> Result<Self, ParseError> {
         let at = capture.at;
-        let placeholder = || ParseError { at, message: "the name of a capture has no placeholders".to_owned() };
+        let placeholder = || ParseError { at, message: "the name of a capture must not have placeholders".to_owned() };
         let name = capture.name.literal().ok_or_else(placeholder)?.to_owned();
         let mut query = Query::compile(&capture.query, at, names)?;
         let filters = Filter::compile_all(&capture.filters, at, names)?;

@@ -24,8 +24,9 @@ pub trait Files {
 pub fn read(name: &ast::Template, at: Position, files: &dyn Files) -> Result<(String, Vec<u8>), ParseError> {
     let error = |message: String| ParseError { at, message };
     let literal = name.literal();
-    let name =
-        literal.ok_or_else(|| error("files are read before the run: a file's name has no placeholders".to_owned()))?;
+    let name = literal.ok_or_else(|| {
+        error("a file's name must not have placeholders, as files are read before the run".to_owned())
+    })?;
     files.read(name).map(|content| (name.to_owned(), content)).map_err(error)
 }
 

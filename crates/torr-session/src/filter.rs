@@ -83,7 +83,7 @@ pub fn charset_decode(encoding: &'static Encoding, value: &Value) -> Result<Valu
 pub fn date_format(format: &str, value: &Value) -> Result<Value, EvaluationError> {
     let date = date("dateFormat", value)?;
     let items = chrono::format::StrftimeItems::new(format).parse();
-    let items = items.map_err(|_| EvaluationError(format!("'{format}' is no format of a date")))?;
+    let items = items.map_err(|_| EvaluationError(format!("invalid date format '{format}'")))?;
     Ok(Value::Text(date.format_with_items(items.iter()).to_string()))
 }
 
@@ -96,7 +96,7 @@ pub fn to_date(format: &str, value: &Value) -> Result<Value, EvaluationError> {
     let zoned = DateTime::parse_from_str(text, format).map(|date| date.with_timezone(&Utc));
     let local = || NaiveDateTime::parse_from_str(text, format).map(|date| date.and_utc());
     let day = || NaiveDate::parse_from_str(text, format).map(|day| day.and_time(chrono::NaiveTime::MIN).and_utc());
-    let wrong = |_| EvaluationError(format!("'{text}' is no date of the format '{format}'"));
+    let wrong = |_| EvaluationError(format!("'{text}' does not match the date format '{format}'"));
     zoned.or_else(|_| local()).or_else(|_| day()).map(Value::Date).map_err(wrong)
 }
 
@@ -116,7 +116,7 @@ pub fn nth(index: i64, value: Value) -> Result<Value, EvaluationError> {
     let mut items = list("nth", value)?;
     let at = if index < 0 { index.checked_add_unsigned(items.len() as u64) } else { Some(index) };
     let at = at.and_then(|at| usize::try_from(at).ok()).filter(|at| *at < items.len());
-    let none = || EvaluationError(format!("the list of {} has no item {index}", items.len()));
+    let none = || EvaluationError(format!("index {index} is out of range of a list of {}", items.len()));
     let at = at.ok_or_else(none)?;
     Ok(items.swap_remove(at))
 }
@@ -161,7 +161,7 @@ pub fn split(separator: &str, value: &Value) -> Result<Value, EvaluationError> {
 /// If the value is no URL.
 pub fn url_query_parameter(name: &str, value: &Value) -> Result<Option<Value>, EvaluationError> {
     let url = text("urlQueryParam", value)?;
-    let wrong = |reason| EvaluationError(format!("'{url}' is not a URL: {reason}"));
+    let wrong = |reason| EvaluationError(format!("invalid URL '{url}': {reason}"));
     let url = Url::parse(url).map_err(wrong)?;
     let mut pairs = url.query_pairs();
     Ok(pairs.find(|(key, _)| *key == *name).map(|(_, value)| Value::Text(value.into_owned())))
@@ -186,7 +186,7 @@ pub fn x_path(path: &Expression, tree: &Tree) -> Result<Value, EvaluationError> 
 }
 
 fn wrong(filter: &str, value: &Value) -> EvaluationError {
-    EvaluationError(format!("the filter {filter} cannot be applied to {}", value.describe()))
+    EvaluationError(format!("the filter {filter} does not support {}", value.describe()))
 }
 
 fn text<'v>(filter: &str, value: &'v Value) -> Result<&'v str, EvaluationError> {
@@ -206,5 +206,5 @@ fn list(filter: &str, value: Value) -> Result<Vec<Value>, EvaluationError> {
 }
 
 fn empty(filter: &str) -> EvaluationError {
-    EvaluationError(format!("the filter {filter} cannot be applied to a list without items"))
+    EvaluationError(format!("the filter {filter} does not support an empty list"))
 }

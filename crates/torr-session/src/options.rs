@@ -158,7 +158,7 @@ impl Options {
             O::NoJsonPathCoercion => match boolean(option, names)? {
                 Setting::Value(keeps) => names.keeps_json_lists = keeps,
                 Setting::Expression(_) => {
-                    let message = "'no-jsonpath-coercion' takes true or false, without a placeholder".to_owned();
+                    let message = "'no-jsonpath-coercion' must be true or false, without a placeholder".to_owned();
                     return Err(ParseError { at: option.at, message });
                 }
             },
@@ -166,12 +166,15 @@ impl Options {
             O::FailWithBody | O::Output | O::Verbose | O::Verbosity | O::VeryVerbose => {
                 ignored.push((
                     option.at,
-                    format!("'{}' has no meaning under load and is ignored", option_name(option.name)),
+                    format!("'{}' is ignored: it has no effect under load", option_name(option.name)),
                 ));
             }
             O::MaxTime | O::ConnectTimeout => {
                 let name = option_name(option.name);
-                ignored.push((option.at, format!("'{name}' is replaced by --timeout, which limits every request")));
+                ignored.push((
+                    option.at,
+                    format!("'{name}' is ignored: use --timeout instead, which limits every request"),
+                ));
             }
             O::AwsSigV4
             | O::Digest
@@ -264,7 +267,7 @@ impl<T: SettingValue> Setting<T> {
             Self::Expression(expression) => expression,
         };
         let value = expression.evaluate(variables)?;
-        let wrong = || EvaluationError(format!("{} was expected, not {}", T::EXPECTED, value.describe()));
+        let wrong = || EvaluationError(format!("expected {}, found {}", T::EXPECTED, value.describe()));
         T::of(&value).ok_or_else(wrong)
     }
 }
@@ -283,7 +286,7 @@ fn duration(option: &EntryOption, names: &mut Names) -> Result<Setting<Duration>
 }
 
 fn text(option: &EntryOption, names: &mut Names) -> Result<Template, ParseError> {
-    let wrong = || ParseError { at: option.at, message: "this option takes text".to_owned() };
+    let wrong = || ParseError { at: option.at, message: "this option needs text".to_owned() };
     if let OptionValue::Text(text) = &option.value { Template::compile(text, names) } else { Err(wrong()) }
 }
 
@@ -295,6 +298,6 @@ fn setting<T>(
     if let OptionValue::Placeholder(expression) = &option.value {
         return Expression::compile(expression, names).map(Setting::Expression);
     }
-    let wrong = || ParseError { at: option.at, message: "this option takes another kind of value".to_owned() };
+    let wrong = || ParseError { at: option.at, message: "this option needs another type of value".to_owned() };
     literal(&option.value).map(Setting::Value).ok_or_else(wrong)
 }

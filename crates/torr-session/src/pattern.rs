@@ -18,13 +18,13 @@ impl Compile for Regex {
     fn compile(text: &str) -> Result<Self, String> {
         // The library's message draws the place below the pattern over several lines; its last line says what is wrong.
         let reason = |error: regex::Error| error.to_string().lines().last().unwrap_or_default().replace("error: ", "");
-        Self::new(text).map_err(|error| format!("'{text}' is no regular expression: {}", reason(error)))
+        Self::new(text).map_err(|error| format!("invalid regular expression '{text}': {}", reason(error)))
     }
 }
 
 impl Compile for JsonPath {
     fn compile(text: &str) -> Result<Self, String> {
-        let wrong = |error| format!("'{text}' is no JSONPath expression: {error}");
+        let wrong = |error| format!("invalid JSONPath expression '{text}': {error}");
         Self::parse(text).or_else(|error| Self::parse(&quote_names(text)).map_err(|_| wrong(error)))
     }
 }
@@ -32,7 +32,7 @@ impl Compile for JsonPath {
 impl Compile for &'static Encoding {
     fn compile(text: &str) -> Result<Self, String> {
         Encoding::for_label(text.as_bytes())
-            .ok_or_else(|| format!("'{text}' is no character encoding: write one such as utf-8 or iso-8859-1"))
+            .ok_or_else(|| format!("unknown character encoding '{text}': use one such as utf-8 or iso-8859-1"))
     }
 }
 

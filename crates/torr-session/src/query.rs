@@ -76,7 +76,7 @@ impl Received<'_> {
         let charset = content_type.split(';').skip(1).find_map(parameter);
         let encoding = match &charset {
             Some(charset) => Encoding::for_label(charset.as_bytes())
-                .ok_or_else(|| EvaluationError(format!("the response's charset '{charset}' is unknown")))?,
+                .ok_or_else(|| EvaluationError(format!("unknown charset '{charset}' in the response")))?,
             None => UTF_8,
         };
         let text = encoding.decode_without_bom_handling_and_without_replacement(&self.content);
@@ -134,7 +134,7 @@ impl Query {
             ast::Query::JsonPath(path) => Self::JsonPath(JsonQuery::compile(path, at, names)?),
             ast::Query::Regex(pattern) => Self::Regex(Compiled::pattern(pattern, at, names)?),
             ast::Query::Variable(name) => {
-                let name = name.literal().ok_or_else(|| error("variable takes a name without placeholders"))?;
+                let name = name.literal().ok_or_else(|| error("variable needs a name without placeholders"))?;
                 Self::Variable(names.number(name))
             }
             ast::Query::XPath(path) => Self::XPath(Compiled::new(path, at, names)?),
@@ -243,5 +243,5 @@ fn cookie(received: &Received<'_>, name: &str, wanted: CookieAttribute) -> Resul
 fn cookie_date(text: &str) -> Result<Value, EvaluationError> {
     let netscape = || NaiveDateTime::parse_from_str(text, "%a, %d-%b-%Y %H:%M:%S%.f GMT").map(|date| date.and_utc());
     let date = DateTime::parse_from_rfc2822(text).map(|date| date.to_utc()).or_else(|_| netscape());
-    date.map(Value::Date).map_err(|_| EvaluationError(format!("'{text}' is no date of a cookie")))
+    date.map(Value::Date).map_err(|_| EvaluationError(format!("invalid date of a cookie '{text}'")))
 }

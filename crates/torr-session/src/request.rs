@@ -124,7 +124,7 @@ impl Request {
             let line = render(header)?;
             let (name, value) = line
                 .split_once(':')
-                .ok_or_else(|| EvaluationError(format!("'{line}' is not of the form Name: value")))?;
+                .ok_or_else(|| EvaluationError(format!("expected 'Name: value', found '{line}'")))?;
             fields.push((name.trim().to_owned(), value.trim().to_owned()));
         }
         let has =
@@ -152,7 +152,7 @@ impl Request {
         add_cookies(&mut fields, &url, jar, &own_cookies);
         if let Some((name, _)) = fields.iter().find(|(name, value)| !is_field(name, value)) {
             return Err(EvaluationError(format!(
-                "the field '{}' has a character that no field has",
+                "the header field '{}' contains a forbidden character",
                 name.escape_debug()
             )));
         }
@@ -243,11 +243,11 @@ fn check_literal(url: &ast::Template) -> Result<(), EvaluationError> {
 fn parsed_url(text: &str) -> Result<Url, EvaluationError> {
     // A host with a port reads like a scheme with a path.
     if !text.contains("://") {
-        return Err(EvaluationError(format!("the URL '{text}' has no scheme: write http://{text}")));
+        return Err(EvaluationError(format!("missing scheme in the URL '{text}': use http://{text}")));
     }
-    let url = Url::parse(text).map_err(|error| EvaluationError(format!("'{text}' is not a URL: {error}")))?;
+    let url = Url::parse(text).map_err(|error| EvaluationError(format!("invalid URL '{text}': {error}")))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(EvaluationError(format!("'{text}' is not a URL of http or https")));
+        return Err(EvaluationError(format!("the URL '{text}' must begin with http:// or https://")));
     }
     Ok(url)
 }
@@ -290,10 +290,10 @@ impl Outgoing {
         jar: &CookieStore,
         trusted: bool,
     ) -> Result<Self, EvaluationError> {
-        let wrong = |reason: &str| EvaluationError(format!("the redirect to '{location}' {reason}"));
-        let mut url = self.url.join(location).map_err(|error| wrong(&format!("has no URL: {error}")))?;
+        let wrong = |reason: &str| EvaluationError(format!("cannot follow the redirect to '{location}': {reason}"));
+        let mut url = self.url.join(location).map_err(|error| wrong(&format!("invalid URL: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(wrong("leaves http"));
+            return Err(wrong("not http:// or https://"));
         }
         url.set_fragment(None);
         let becomes_get = matches!(status, 301..=303) && self.method != "GET";

@@ -78,7 +78,7 @@ fn held_by_all(entries: &[Entry]) -> Vec<(Position, String)> {
     let has =
         |entry: &Entry, name: &str| entry.options.transport.iter().any(|(option, ..)| option_name(*option) == name);
     first.retain(|(name, _)| entries.iter().any(|entry| !has(entry, name)));
-    let line = |(name, at)| (at, format!("'{name}' holds for the whole run, also for the requests without it"));
+    let line = |(name, at)| (at, format!("'{name}' applies to the whole run, also to requests without it"));
     first.into_iter().map(line).collect()
 }
 

@@ -46,7 +46,7 @@ impl Users for HurlUsers {
 
     fn error(&self) -> Option<String> {
         let what =
-            "captures and asserts had not been evaluated 2 s after the end of the run: simplify their expressions";
+            "captures and asserts were still being evaluated 2 s after the end of the run: simplify their expressions";
         self.is_given_up.load(Ordering::Relaxed).then(|| what.to_owned())
     }
 

@@ -113,7 +113,7 @@ impl Value {
         if text.trim() == text && serde_json::from_str(text).is_ok_and(is_literal) {
             return Ok(text.clone());
         }
-        let message = format!("{} is no JSON here: put the placeholder in double quotes", self.describe());
+        let message = format!("{} is not a JSON value: put the placeholder in double quotes", self.describe());
         Err(EvaluationError(message))
     }
 
@@ -131,11 +131,11 @@ impl Value {
             Self::Text(text) => text.into(),
             Self::Date(date) => date.to_rfc3339_opts(SecondsFormat::Micros, true).into(),
             Self::Nodes(_) => {
-                let message = "a nodeset cannot be written into text: use string(...) in the XPath expression";
+                let message = "a nodeset cannot be converted to text: use string(...) in the XPath expression";
                 return Err(EvaluationError(message.to_owned()));
             }
             Self::Bytes(_) | Self::List(_) | Self::Object(_) | Self::Redirect(..) | Self::Present => {
-                return Err(EvaluationError(format!("a value of kind {} cannot be written into text", self.kind())));
+                return Err(EvaluationError(format!("a value of type {} cannot be converted to text", self.kind())));
             }
         })
     }

@@ -7,10 +7,10 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum WireError {
     /// The start line or a header field violates the grammar (RFC 9112, sections 3 to 5); the text names the part.
-    #[error("malformed head: {0}")]
+    #[error("malformed header section: {0}")]
     Syntax(&'static str),
     /// The header section exceeds the reader's limit in bytes.
-    #[error("the head is too large")]
+    #[error("the header section is too large")]
     HeadTooLarge,
     /// The request line exceeds the reader's limit in bytes.
     #[error("the request target is too long")]
@@ -30,7 +30,7 @@ pub enum WireError {
     #[error("unsupported HTTP version")]
     Version,
     /// A request has no `Host`, several, or an invalid one (RFC 9112, section 3.2).
-    #[error("a request needs exactly one valid Host")]
+    #[error("a request must have exactly one valid Host field")]
     Host,
     /// `Content-Length` is not a single number (RFC 9112, section 6.3).
     #[error("invalid Content-Length")]
@@ -46,6 +46,6 @@ pub enum WireError {
     #[error("malformed chunk")]
     Chunk,
     /// The connection ended in the middle of a message.
-    #[error("the message was cut short")]
+    #[error("the message is incomplete")]
     Truncated,
 }

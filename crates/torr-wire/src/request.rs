@@ -129,7 +129,7 @@ pub fn parse<'h, 'b>(
         return Err(WireError::Host);
     }
     if !target_fits(method, target) {
-        return Err(WireError::Syntax("the request target has no known form"));
+        return Err(WireError::Syntax("invalid request target"));
     }
     if !target.starts_with('/')
         && let Some(authority) = authority_of(target)
@@ -235,12 +235,12 @@ fn syntax(error: httparse::Error, input: &[u8]) -> WireError {
     match error {
         Error::TooManyHeaders => WireError::TooManyHeaders,
         Error::Version if names_other_version(input) => WireError::Version,
-        Error::Version => WireError::Syntax("the request line has no HTTP version"),
-        Error::Token => WireError::Syntax("the request line"),
-        Error::HeaderName => WireError::Syntax("a header name"),
-        Error::HeaderValue => WireError::Syntax("a header value"),
-        Error::NewLine => WireError::Syntax("the end of a line"),
-        _ => WireError::Syntax("the head"),
+        Error::Version => WireError::Syntax("no HTTP version in the request line"),
+        Error::Token => WireError::Syntax("invalid request line"),
+        Error::HeaderName => WireError::Syntax("invalid field name"),
+        Error::HeaderValue => WireError::Syntax("invalid field value"),
+        Error::NewLine => WireError::Syntax("invalid line ending"),
+        _ => WireError::Syntax("invalid header section"),
     }
 }
 

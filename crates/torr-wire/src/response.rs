@@ -359,7 +359,7 @@ fn parse_strictly<'b>(
     let invariant = "httparse sets it in every complete response";
     let (status, minor) = (response.code.expect(invariant), response.version.expect(invariant));
     if status < 100 {
-        return Err(Refused::Other(WireError::Syntax("the status code")));
+        return Err(Refused::Other(WireError::Syntax("invalid status code")));
     }
     if !std::ptr::eq(input, original) {
         controls::restore(response.headers, input, original);
@@ -411,10 +411,10 @@ fn syntax(error: httparse::Error) -> WireError {
     use httparse::Error;
     match error {
         Error::Version => WireError::Syntax("not an HTTP/1.x response"),
-        Error::Status => WireError::Syntax("the status code"),
-        Error::HeaderName => WireError::Syntax("a header name"),
-        Error::HeaderValue => WireError::Syntax("a header value"),
-        Error::NewLine => WireError::Syntax("the end of a line"),
-        _ => WireError::Syntax("the head"),
+        Error::Status => WireError::Syntax("invalid status code"),
+        Error::HeaderName => WireError::Syntax("invalid field name"),
+        Error::HeaderValue => WireError::Syntax("invalid field value"),
+        Error::NewLine => WireError::Syntax("invalid line ending"),
+        _ => WireError::Syntax("invalid header section"),
     }
 }

@@ -8,13 +8,13 @@ use torr_wire::request::{self, Limits, header_buffer};
 const HOST: WireError = WireError::Host;
 const ENCODING: WireError = WireError::TransferEncoding;
 const CODING: WireError = WireError::TransferCoding;
-const LINE: WireError = Syntax("the request line");
-const VERSIONLESS: WireError = Syntax("the request line has no HTTP version");
-const TARGET: WireError = Syntax("the request target has no known form");
+const LINE: WireError = Syntax("invalid request line");
+const VERSIONLESS: WireError = Syntax("no HTTP version in the request line");
+const TARGET: WireError = Syntax("invalid request target");
 const BARE_LF: WireError = Syntax("a line ends in a bare LF");
-const LINE_END: WireError = Syntax("the end of a line");
-const NAME: WireError = Syntax("a header name");
-const VALUE: WireError = Syntax("a header value");
+const LINE_END: WireError = Syntax("invalid line ending");
+const NAME: WireError = Syntax("invalid field name");
+const VALUE: WireError = Syntax("invalid field value");
 
 const LIMITS: Limits = Limits { head: 1024, headers: 10 };
 

@@ -4,10 +4,10 @@ use torr_wire::WireError::{self, Chunk, HeadTooLarge, Length, Syntax, TooManyFie
 use torr_wire::response::{HeadCache, MAX_HEAD, Observer, Response, ResponseReader};
 
 const NOT_HTTP: WireError = Syntax("not an HTTP/1.x response");
-const STATUS: WireError = Syntax("the status code");
-const LINE_END: WireError = Syntax("the end of a line");
-const NAME: WireError = Syntax("a header name");
-const VALUE: WireError = Syntax("a header value");
+const STATUS: WireError = Syntax("invalid status code");
+const LINE_END: WireError = Syntax("invalid line ending");
+const NAME: WireError = Syntax("invalid field name");
+const VALUE: WireError = Syntax("invalid field value");
 
 /// Complete heads that are rejected: the section of RFC 9112 (or of another RFC, if named) and the bytes.
 const REJECTED: &[(&str, WireError, &[u8])] = &[

@@ -125,7 +125,7 @@ impl<'t> Evaluation<'t> {
     /// Finds the nodes of a step, from nodes in document order.
     fn step(&self, step: &Step, from: Vec<Node>) -> Result<Vec<Node>, String> {
         let prefix = if let Test::Name(Some(prefix), _) = &step.test { Some(prefix) } else { None };
-        let undeclared = |prefix: &str| format!("the prefix '{prefix}' is declared nowhere in the content");
+        let undeclared = |prefix: &str| format!("undeclared namespace prefix '{prefix}'");
         let namespace = match prefix {
             Some(prefix) => self.tree.namespace_for(prefix).ok_or_else(|| undeclared(prefix))?,
             None => "",

@@ -25,7 +25,7 @@ use std::cell::Cell;
 /// In words, if there is nothing, or the text is beyond a limit.
 pub fn parse(text: &str) -> Result<Tree, String> {
     if text.trim().is_empty() {
-        return Err("the content is not HTML: it is empty".to_owned());
+        return Err("cannot parse HTML: the content is empty".to_owned());
     }
     if text.len() > MAX_BYTES {
         return Err(format!("the content is larger than {MAX_BYTES} bytes"));
@@ -46,7 +46,7 @@ pub fn parse(text: &str) -> Result<Tree, String> {
         let count = tokenizer.sink.tokens.get();
         let is_within_tag = count == std::mem::replace(&mut tokens, count);
         if scanner.attributes.pow(2) > left {
-            return Err("the tags of the content have too many attributes to be compared with each other".to_owned());
+            return Err("the content's tags have too many attributes".to_owned());
         }
         if !is_within_tag {
             left -= scanner.attributes.pow(2);

@@ -54,7 +54,7 @@ fn is_end_of_operand(token: &Token<'_>) -> bool {
 
 fn token(text: &str, next: char, after_operand: bool) -> Result<(Token<'_>, usize), String> {
     if let quote @ ('"' | '\'') = next {
-        let end = text[1..].find(quote).ok_or("a string has no end")?;
+        let end = text[1..].find(quote).ok_or("expected a quote to close the string")?;
         return Ok((Token::Literal(&text[1..=end]), end + 2));
     }
     if next.is_ascii_digit() || (next == '.' && text[1..].starts_with(|c: char| c.is_ascii_digit())) {
@@ -70,7 +70,7 @@ fn token(text: &str, next: char, after_operand: bool) -> Result<(Token<'_>, usiz
     match next {
         '*' if after_operand => Ok((Token::Operator("*"), 1)),
         '*' => Ok((Token::Wildcard(None), 1)),
-        '$' => Err("there are no variables in an expression; hurl's stand in double braces".to_owned()),
+        '$' => Err("XPath variables are not supported: use {{name}} instead".to_owned()),
         _ => name(text, after_operand),
     }
 }
@@ -79,19 +79,21 @@ fn number(text: &str) -> Result<(Token<'_>, usize), String> {
     let digits = |from: usize| text[from..].find(|c: char| !c.is_ascii_digit()).map_or(text.len(), |end| from + end);
     let whole = digits(0);
     let end = if text[whole..].starts_with('.') { digits(whole + 1) } else { whole };
-    let number = text[..end].parse().map_err(|_| "this is no number".to_owned())?;
+    let number = text[..end].parse().map_err(|_| "invalid number".to_owned())?;
     Ok((Token::Number(number), end))
 }
 
 fn name(text: &str, after_operand: bool) -> Result<(Token<'_>, usize), String> {
     let first = part(text).ok_or_else(|| {
         let next: String = text.chars().take(1).collect();
-        format!("'{next}' has no meaning here")
+        format!("unexpected '{next}'")
     })?;
     let end = first.len();
     if after_operand {
         let word = WORDS.iter().find(|word| **word == first).copied();
-        return word.map(|word| (Token::Operator(word), end)).ok_or_else(|| format!("'{first}' is no operator"));
+        return word
+            .map(|word| (Token::Operator(word), end))
+            .ok_or_else(|| format!("expected an operator, found '{first}'"));
     }
     let rest = &text[end..];
     if rest.trim_start_matches(is_space).starts_with("::") {
@@ -100,7 +102,7 @@ fn name(text: &str, after_operand: bool) -> Result<(Token<'_>, usize), String> {
     match rest.strip_prefix(':') {
         Some(rest) if rest.starts_with('*') => Ok((Token::Wildcard(Some(first)), end + 2)),
         Some(rest) => {
-            let local = part(rest).ok_or_else(|| format!("a name is missing after '{first}:'"))?;
+            let local = part(rest).ok_or_else(|| format!("expected a name after '{first}:'"))?;
             Ok((Token::Name(Some(first), local), end + 1 + local.len()))
         }
         None => Ok((Token::Name(None, first), end)),

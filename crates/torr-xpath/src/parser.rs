@@ -16,10 +16,10 @@ const MAX_BYTES: usize = 64 << 10;
 pub fn parse(text: &str) -> Result<Expr, String> {
     let mistake = |(what, at): Mistake| {
         let place = text[..at].chars().count() + 1;
-        format!("'{text}' is no XPath expression: {what} (character {place})")
+        format!("invalid XPath expression '{text}': {what} (character {place})")
     };
     if text.len() > MAX_BYTES {
-        return Err(format!("an XPath expression has at most {MAX_BYTES} bytes"));
+        return Err(format!("an XPath expression must have at most {MAX_BYTES} bytes"));
     }
     let tokens = lexer::tokens(text).map_err(mistake)?;
     let mut parser = Parser { tokens, next: 0, end: text.len(), depth: 0 };
@@ -40,7 +40,7 @@ impl<'e> Parser<'e> {
     fn or(&mut self) -> Parsed<Expr> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err((format!("brackets are nested deeper than {MAX_DEPTH}"), self.at()));
+            return Err((format!("brackets must not be nested deeper than {MAX_DEPTH}"), self.at()));
         }
         let mut parts = vec![self.and()?];
         while self.takes(&Token::Operator("or")) {
@@ -68,7 +68,7 @@ impl<'e> Parser<'e> {
         while let Some(operator) = self.operator(rank) {
             count += 1;
             if count > MAX_DEPTH {
-                return Err((format!("more than {MAX_DEPTH} operators follow each other"), self.at()));
+                return Err((format!("more than {MAX_DEPTH} operators in a row"), self.at()));
             }
             self.next += 1;
             let sides = Box::new([left, self.binary(rank + 1)?]);
@@ -120,7 +120,7 @@ impl<'e> Parser<'e> {
             parts.push(self.path()?);
         }
         if parts.len() > 1 && parts.iter().any(|part| part.kind() != Kind::Nodes) {
-            return Err(("'|' joins node-sets only".to_owned(), at));
+            return Err(("'|' needs node-sets".to_owned(), at));
         }
         Ok(one_or(parts, Expr::Union))
     }
@@ -147,7 +147,7 @@ impl<'e> Parser<'e> {
                 return Ok(inner);
             }
             if inner.kind() != Kind::Nodes {
-                return Err(("only a node-set has a path from it".to_owned(), at));
+                return Err(("a path must start from a node-set".to_owned(), at));
             }
             if self.takes(&Token::Sign("//")) {
                 steps.push(descendant_or_self());
@@ -195,7 +195,7 @@ impl<'e> Parser<'e> {
         let axis = if self.takes(&Token::Sign("@")) {
             Axis::Attribute
         } else if let Some((Token::Axis(name), at)) = self.tokens.get(self.next) {
-            let axis = Axis::named(name).ok_or_else(|| (format!("'{name}' is no axis"), *at))?;
+            let axis = Axis::named(name).ok_or_else(|| (format!("unknown axis '{name}'"), *at))?;
             self.next += 1;
             self.expect("::")?;
             axis
@@ -239,7 +239,7 @@ impl<'e> Parser<'e> {
                 self.next += usize::from(target.is_some());
                 Test::Instruction(target)
             }
-            _ => return Err((format!("a step cannot be the function '{name}'"), at)),
+            _ => return Err((format!("a step must not be the function '{name}'"), at)),
         };
         self.expect(")")?;
         Ok(test)
@@ -264,7 +264,7 @@ impl<'e> Parser<'e> {
             return Ok(inner);
         }
         if inner.kind() != Kind::Nodes {
-            return Err(("only a node-set has predicates".to_owned(), at));
+            return Err(("a predicate needs a node-set".to_owned(), at));
         }
         Ok(Expr::Filter(Box::new(inner), predicates))
     }
@@ -290,7 +290,7 @@ impl<'e> Parser<'e> {
     fn call(&mut self, prefix: Option<&str>, name: &str, at: usize) -> Parsed<Expr> {
         let known = Function::named(name).filter(|_| prefix.is_none());
         let qualified = || prefix.map_or(name.to_owned(), |prefix| format!("{prefix}:{name}"));
-        let (function, fewest, most) = known.ok_or_else(|| (format!("there is no function '{}'", qualified()), at))?;
+        let (function, fewest, most) = known.ok_or_else(|| (format!("unknown function '{}'", qualified()), at))?;
         self.expect("(")?;
         let mut arguments = Vec::new();
         if !self.takes(&Token::Sign(")")) {
@@ -310,10 +310,10 @@ impl<'e> Parser<'e> {
                 (fewest, most) if fewest == most => format!("{fewest} arguments"),
                 (fewest, most) => format!("{fewest} or {most} arguments"),
             };
-            return Err((format!("{name}() takes {takes}, not {}", arguments.len()), at));
+            return Err((format!("{name}() needs {takes}, found {}", arguments.len()), at));
         }
         if function.takes_nodes() && arguments.first().is_some_and(|argument| argument.kind() != Kind::Nodes) {
-            return Err((format!("{name}() takes a node-set"), at));
+            return Err((format!("{name}() needs a node-set"), at));
         }
         Ok(Expr::Call(function, arguments))
     }
@@ -325,7 +325,7 @@ impl<'e> Parser<'e> {
     }
 
     fn expect(&mut self, sign: &'static str) -> Parsed<()> {
-        if self.takes(&Token::Sign(sign)) { Ok(()) } else { Err((format!("'{sign}' is missing"), self.at())) }
+        if self.takes(&Token::Sign(sign)) { Ok(()) } else { Err((format!("expected '{sign}'"), self.at())) }
     }
 
     fn at(&self) -> usize {
@@ -334,12 +334,12 @@ impl<'e> Parser<'e> {
 
     fn unexpected(&self) -> Mistake {
         let what = match self.tokens.get(self.next) {
-            None => "something is missing at the end".to_owned(),
-            Some((Token::Sign(sign) | Token::Operator(sign), _)) => format!("'{sign}' has no meaning here"),
-            Some((Token::Literal(text), _)) => format!("the string '{text}' has no meaning here"),
-            Some((Token::Number(number), _)) => format!("the number {number} has no meaning here"),
-            Some((Token::Name(_, name) | Token::Axis(name), _)) => format!("'{name}' has no meaning here"),
-            Some((Token::Wildcard(_), _)) => "'*' has no meaning here".to_owned(),
+            None => "unexpected end".to_owned(),
+            Some((Token::Sign(sign) | Token::Operator(sign), _)) => format!("unexpected '{sign}'"),
+            Some((Token::Literal(text), _)) => format!("unexpected string '{text}'"),
+            Some((Token::Number(number), _)) => format!("unexpected number {number}"),
+            Some((Token::Name(_, name) | Token::Axis(name), _)) => format!("unexpected '{name}'"),
+            Some((Token::Wildcard(_), _)) => "unexpected '*'".to_owned(),
         };
         (what, self.at())
     }

@@ -22,7 +22,7 @@ pub fn parse(text: &str) -> Result<Tree, String> {
     let options = ParsingOptions { nodes_limit: MAX_NODES as u32, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| match error {
         roxmltree::Error::NodesLimitReached => format!("the content has more than {MAX_NODES} nodes"),
-        error => format!("the content is not XML: {error}"),
+        error => format!("cannot parse XML: {error}"),
     })?;
     let mut builder = Builder::new(false);
     let (mut nodes, mut depth) = (0, 0);

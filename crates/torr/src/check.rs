@@ -78,14 +78,14 @@ pub fn run(args: &CheckArgs, look_through: impl Fn(&str) -> Result<Planned, CliE
 fn script(path: &Path) -> Result<&'static str, CliError> {
     let file = ScriptFile::read(path, FileReader::default()).map_err(CliError::usage)?;
     torr_script::compile(&file).map_err(CliError::usage)?;
-    Ok("it compiles; 'torr once' runs it")
+    Ok("no mistakes; run it with 'torr once'")
 }
 
 /// Looks through a plan and the files that it names.
 fn plan(path: &str, look_through: impl Fn(&str) -> Result<Planned, CliError>) -> Result<&'static str, CliError> {
     Ok(match look_through(path)? {
         Planned::Nothing => "no mistakes",
-        Planned::Sessions => "no mistakes, nor in its files",
+        Planned::Sessions => "no mistakes, also in its files",
         Planned::Script(path) => {
             script(&path)?;
             "no mistakes, and its script compiles"
@@ -96,15 +96,13 @@ fn plan(path: &str, look_through: impl Fn(&str) -> Result<Planned, CliError>) ->
 /// Prints what there is to say of a file that can be read, and returns the number of mistakes.
 fn report(path: &str, source: String, session: Session, given: &Given) -> Result<usize, CliError> {
     if session.entries.is_empty() {
-        output::note(&format!("{path}: there is no request in it"));
+        output::note(&format!("{path}: no request in this file"));
         return Ok(1);
     }
     let count = session.entries.len();
     let unassigned = session.names.unassigned();
     for (name, at) in unassigned {
-        output::note(&format!(
-            "{path}:{at}: the variable '{name}' has no value here: give one by --variable {name}=VALUE"
-        ));
+        output::note(&format!("{path}:{at}: the variable '{name}' has no value: set it with --variable {name}=VALUE"));
     }
     for (at, what) in &session.ignored {
         output::note(&format!("{path}:{at}: {what}"));

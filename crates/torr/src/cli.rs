@@ -152,7 +152,7 @@ fn load_without_dashes(words: &[OsString], error: &clap::Error) -> Option<CliErr
     let is_typo = word.starts_with("--") && error.get(ContextKind::SuggestedArg).is_some();
     (is_run && !is_typo && !words.iter().any(|word| word == "--")).then(|| {
         CliError::Usage(format!(
-            "'{}' is of the load, which stands after '--': torr fleet run -- URL FLAGS",
+            "'{}' belongs to the load, which must follow '--': torr fleet run -- URL FLAGS",
             redact::url(word)
         ))
     })
@@ -249,7 +249,7 @@ fn apart_from_dashboard(load: &Load, matches: &ArgMatches) -> Option<CliError> {
     let address = targets.filter(|(index, _)| *index > at).map(|(_, word)| word).next()?;
     values::address(address)
         .is_ok()
-        .then(|| CliError::Usage(format!("the address of --dashboard stands behind '=', as in --dashboard={address}")))
+        .then(|| CliError::Usage(format!("the address of --dashboard must follow '=': use --dashboard={address}")))
 }
 
 /// Refuses what a run would refuse, as far as that shows without sending anything, running a script or reading standard input.
@@ -337,7 +337,7 @@ fn fleet_load(words: &[String]) -> Result<Load, CliError> {
     let words: Vec<OsString> =
         std::iter::once("torr").chain(words.iter().map(String::as_str)).map(Into::into).collect();
     let no_load =
-        || CliError::Usage("a fleet loads a URL or hurl files: 'torr fleet run --nats ... -- URL ...'".into());
+        || CliError::Usage("a fleet needs a URL or hurl files to load: 'torr fleet run --nats ... -- URL ...'".into());
     let matches = help::parse(&words).map_err(|error| match exit::is_help(&error) {
         true => no_load(),
         false => refusal(&words, &error),
@@ -394,7 +394,7 @@ fn mistake_of(load: Load) -> Option<String> {
         return None;
     }
     if load.targets.is_empty() && load.request.urls.is_none() {
-        return Some("there is no target".to_owned());
+        return Some("missing target".to_owned());
     }
     let checked = check_targets(&load).and_then(|kind| {
         check_settings(&load, &kind, None)?;

@@ -19,14 +19,14 @@ use torr_lab::report::{Conclusion, Report};
 /// Compares and prints the report.
 pub fn run(args: &CompareArgs) -> Result<ExitCode, CliError> {
     if args.versions.len() == 1 {
-        return Err(CliError::Usage("two versions are compared: give two URLs, or two results".into()));
+        return Err(CliError::Usage("a comparison needs two versions: pass two URLs, or two results".into()));
     }
     let are_files = !args.versions.is_empty() && args.versions.iter().all(|version| Path::new(version).exists());
     // Each of --a and --b is a command, unless all of their words are files.
     let is_group = |words: &[String]| !words.is_empty() && words.iter().all(|word| Path::new(word).exists());
     let has_sides = !args.a.is_empty() && !args.b.is_empty();
     if args.versions.is_empty() && !has_sides {
-        return Err(CliError::Usage("nothing to compare: give two URLs or results, or --a and --b".into()));
+        return Err(CliError::Usage("nothing to compare: pass two URLs or results, or --a and --b".into()));
     }
     check_kinds(args)?;
     let outputs = Outputs::open(args)?;
@@ -57,14 +57,14 @@ fn check_kinds(args: &CompareArgs) -> Result<(), CliError> {
     // Words of --a and --b may be commands.
     let sides = args.a.iter().chain(&args.b).filter(|word| args.url.is_none() && is_result(word));
     if let Some(missing) = versions.chain(sides).find(|word| !exists(word)) {
-        return Err(CliError::Usage(format!("there is no file '{missing}'")));
+        return Err(CliError::Usage(format!("no such file: '{missing}'")));
     }
     match &args.versions[..] {
         [a, b] if exists(&a) != exists(&b) => {
             let (result, url) = if exists(&a) { (a, b) } else { (b, a) };
             let url = redact::url(url);
             Err(CliError::Usage(format!(
-                "one is a URL and the other a result: '{url}' and '{result}'; give two URLs, or two results"
+                "cannot compare the URL '{url}' with the result '{result}': pass two URLs, or two results"
             )))
         }
         _ => Ok(()),

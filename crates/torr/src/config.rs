@@ -87,7 +87,7 @@ impl Config {
 
 /// Returns the mistake of a value from a variable or a flag. The value is shown unless it may hold a password.
 fn wrong(name: &str, setting: &Setting, value: &str) -> CliError {
-    let found = || format!(", not '{}'", value.escape_debug());
+    let found = || format!(", found '{}'", value.escape_debug());
     let not = if setting.kind == Kind::Secret { String::new() } else { found() };
     CliError::Usage(format!("{name} must be {}{not}", setting.must_be))
 }

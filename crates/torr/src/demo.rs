@@ -198,7 +198,7 @@ fn diagnose(
 
 fn plan(server: &Server, setting: &Setting, each: Duration) -> Result<Plan, CliError> {
     let plan = own_server::get(&server.url(&setting.path), setting.keep_alive);
-    let plan = plan.map_err(|error| CliError::Failed(format!("the demo's own plan is wrong: {error}")))?;
+    let plan = plan.map_err(|error| CliError::Failed(format!("internal error in the demo's plan: {error}")))?;
     Ok(Plan {
         connections: setting.connections,
         threads: cpus(),

@@ -46,7 +46,7 @@ impl Host for Program {
         let script = load.script.take();
         let mut plan = load.plan()?;
         if let Some((path, arguments)) = script {
-            let one_server = "this command line has one server; 'torr URL --script FILE' takes several";
+            let one_server = "this command line supports one server; use 'torr URL --script FILE' for several";
             let settings = ScriptSettings {
                 path: &path,
                 files: &FileSource::Here,

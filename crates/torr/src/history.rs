@@ -35,7 +35,7 @@ pub fn run(args: &HistoryArgs) -> Result<ExitCode, CliError> {
     let results = archive::read(&args.paths).map_err(CliError::Usage)?;
     if results.len() < FEWEST {
         return Err(CliError::Usage(format!(
-            "a change shows in {FEWEST} results or more, and there are {}: name more files, or their directory",
+            "expected at least {FEWEST} results, found {}: pass more files, or their directory",
             results.len()
         )));
     }

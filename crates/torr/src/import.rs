@@ -12,6 +12,7 @@ pub use args::{ImportArgs, Kind};
 use std::path::Path;
 use std::process::ExitCode;
 use torr_import::{Draft, apipost, curl, har, jmeter, openapi, postman};
+use torr_net::errors::describe;
 
 /// The largest file that is read because a description refers to it, in bytes: as much as a description may have.
 const LARGEST_PART: u64 = 64 * 1024 * 1024;
@@ -29,7 +30,7 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode, CliError> {
         Kind::Openapi(args) => (from_openapi(args, &mut input)?, &args.output),
         Kind::Postman(args) => (from_postman(args, &mut input)?, &args.output),
         Kind::Apipost(args) => {
-            let text = input.read_text(&args.file, "an export of Apipost")?;
+            let text = input.read_text(&args.file, "an Apipost export")?;
             (apipost::import(&text).map_err(CliError::usage)?, &args.output)
         }
         Kind::Jmeter(args) => return from_jmeter(args, &mut input),
@@ -55,10 +56,10 @@ fn from_curl(args: &CurlArgs) -> Result<Draft, CliError> {
 
 /// Reads a file that a command of curl sends.
 fn curl_file(path: &Path) -> Result<Vec<u8>, String> {
-    let wrong = |error: std::io::Error| format!("cannot read it: {error}");
+    let wrong = |error: std::io::Error| format!("cannot read it: {}", describe(&error));
     let metadata = std::fs::metadata(path).map_err(wrong)?;
     if !metadata.is_file() || metadata.len() > LARGEST_PART {
-        return Err("it is no file, or larger than 64 MiB".to_owned());
+        return Err("not a file, or larger than 64 MiB".to_owned());
     }
     std::fs::read(path).map_err(wrong)
 }
@@ -77,14 +78,14 @@ fn from_openapi(args: &OpenApiArgs, input: &mut Input) -> Result<Draft, CliError
 /// Reads a file that a description refers to, by its path relative to the description.
 fn beside(description: &str, name: &str) -> Result<String, String> {
     if description == "-" {
-        return Err("the description came from standard input, so it has no folder".to_owned());
+        return Err("relative files need a description that is read from a file instead of standard input".to_owned());
     }
     let path = Path::new(description).with_file_name("").join(name);
     let shown = path.display();
-    let wrong = |error: std::io::Error| format!("cannot read '{shown}': {error}");
+    let wrong = |error: std::io::Error| format!("cannot read '{shown}': {}", describe(&error));
     let metadata = std::fs::metadata(&path).map_err(wrong)?;
     if !metadata.is_file() || metadata.len() > LARGEST_PART {
-        return Err(format!("'{shown}' is no file, or too large"));
+        return Err(format!("'{shown}' is not a file, or too large"));
     }
     std::fs::read_to_string(&path).map_err(wrong)
 }

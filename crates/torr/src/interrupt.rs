@@ -14,7 +14,7 @@ use torr_report::live;
 /// Returns a flag that the first interruption sets. The second one kills the programs that Torr has started and ends
 /// Torr, as SIGQUIT (Ctrl-\) does at once.
 pub fn flag() -> Result<Arc<AtomicBool>, CliError> {
-    let failed = |error: std::io::Error| CliError::Failed(format!("cannot watch for interruption: {error}"));
+    let failed = |error: std::io::Error| CliError::Failed(format!("cannot watch for signals: {error}"));
     let set = Arc::new(AtomicBool::new(false));
     // A closed terminal ends the program, unless it runs under 'nohup'.
     let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);

@@ -43,14 +43,14 @@ impl Launcher {
     /// Parses the command of a flag; mistakes are bad usage.
     pub fn parse(flag: &'static str, command: &str) -> Result<Self, CliError> {
         let words = shlex::split(command)
-            .ok_or_else(|| CliError::Usage(format!("{flag} cannot be split into words: a quote is not closed")))?;
+            .ok_or_else(|| CliError::Usage(format!("cannot split {flag} into words: a quote is not closed")))?;
         let mut words = words.into_iter().peekable();
         let mut variables = Vec::new();
         while let Some((name, value)) = words.peek().and_then(|word| variable(word)) {
             variables.push((name.to_owned(), value.to_owned()));
             words.next();
         }
-        let program = words.next().ok_or_else(|| CliError::Usage(format!("{flag} names no program")))?;
+        let program = words.next().ok_or_else(|| CliError::Usage(format!("missing program in {flag}")))?;
         Ok(Self { flag, variables, program, name: None, arguments: words.collect(), folder: None })
     }
 
@@ -77,7 +77,7 @@ impl Launcher {
         while let Some(taken) = addresses.iter().find(|address| is_open(address)) {
             if begun.elapsed() > CONNECT {
                 return Err(Halt::Command(format!(
-                    "another program listens on {taken} already: end that first, or use {{port}}"
+                    "another program already listens on {taken}: stop it, or use {{port}}"
                 )));
             }
             thread::sleep(TICK);
@@ -98,8 +98,8 @@ impl Launcher {
         let mut group = Group::start(&mut command, GRACE).map_err(|error| {
             let flag = self.flag;
             Halt::Command(match error.kind() {
-                ErrorKind::NotFound => format!("{flag}: there is no program '{program}'"),
-                _ => format!("{flag}: '{program}' cannot be started: {error}"),
+                ErrorKind::NotFound => format!("{flag}: no such program: '{program}'"),
+                _ => format!("{flag}: cannot start '{program}': {error}"),
             })
         })?;
         let lines = Arc::default();
@@ -205,7 +205,7 @@ impl Launched {
                 return Err(Halt::Interrupted);
             }
             if self.group.has_ended() {
-                return Err(self.silent("ended before it responded: it has to stay in the foreground"));
+                return Err(self.silent("ended before it responded: it must stay in the foreground"));
             }
             if responds()? {
                 return Ok(self);
@@ -227,7 +227,7 @@ impl Launched {
             thread::sleep(TICK);
         }
         let lines: Vec<_> = self.lines.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
-        let said = if lines.is_empty() { "it said nothing".into() } else { format!("it said: {}", lines.join(" | ")) };
+        let said = if lines.is_empty() { "no output".into() } else { format!("output: {}", lines.join(" | ")) };
         Halt::Silent(format!("'{}' {what}; {said}", self.program))
     }
 }

@@ -67,7 +67,7 @@ pub fn run(args: &LinksArgs) -> Result<ExitCode, CliError> {
             (Found::Ours, false) => lines += &format!("{}{}\n", link.display(), hidden(name, &link)),
             (Found::Ours, true) => {
                 fs::remove_file(&link).map_err(fails)?;
-                lines += &format!("{} removed\n", link.display());
+                lines += &format!("removed {}\n", link.display());
             }
             (Found::Nothing, true) => {}
             (Found::Other, _) => in_the_way.push(link.display().to_string()),
@@ -77,7 +77,7 @@ pub fn run(args: &LinksArgs) -> Result<ExitCode, CliError> {
     if in_the_way.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    Err(CliError::Failed(format!("left alone, since it is no link to this program: {}", in_the_way.join(", "))))
+    Err(CliError::Failed(format!("not removed, as it is not a link to this program: {}", in_the_way.join(", "))))
 }
 
 /// Returns what stands at a path.
@@ -99,7 +99,7 @@ fn hidden(name: &str, link: &Path) -> String {
     let first = env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file());
     match first {
         Some(first) if fs::canonicalize(&first).ok() == fs::canonicalize(link).ok() => String::new(),
-        Some(first) => format!(" (but a shell finds {} first)", first.display()),
-        None => " (in no folder of PATH)".to_owned(),
+        Some(first) => format!(" (but the shell finds {} first)", first.display()),
+        None => " (not in PATH)".to_owned(),
     }
 }

@@ -63,7 +63,7 @@ impl OnceArgs {
 pub fn run(args: &OnceArgs) -> Result<ExitCode, CliError> {
     match TargetKind::of(slice::from_ref(&args.target))? {
         TargetKind::Sessions(files) => {
-            let file = files.into_iter().next().ok_or_else(|| CliError::Usage("there is no file".into()))?;
+            let file = files.into_iter().next().ok_or_else(|| CliError::Usage("missing target".into()))?;
             session::once(Walk { file, load: &args.load(), timeout: args.timeout })
         }
         TargetKind::Url(_) if args.load.script.is_none() => url::run(Base::of(&args.load())?, args.timeout),

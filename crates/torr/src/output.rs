@@ -38,7 +38,7 @@ pub fn print(text: &str) {
         && error.kind() != ErrorKind::BrokenPipe
         && !IS_LOST.swap(true, Ordering::Relaxed)
     {
-        note(&format!("standard output could not be written: {error}"));
+        note(&format!("cannot write to standard output: {error}"));
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Server {
 impl Server {
     /// Starts it on a free port of the loopback address, with further arguments, and waits until it listens.
     pub fn start(workers: usize, arguments: &[&str]) -> Result<Self, CliError> {
-        let failed = |error: io::Error| CliError::Failed(format!("cannot start a server of our own: {error}"));
+        let failed = |error: io::Error| CliError::Failed(format!("cannot start Torr's own server: {error}"));
         let mut command = config::this_program().map_err(failed)?;
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--workers", &workers.to_string()])
@@ -38,7 +38,7 @@ impl Server {
                 Ok(Self { _group: group, url })
             }
             Err(said) => {
-                let line = format!("a server of our own did not start: {said}");
+                let line = format!("Torr's own server did not start: {said}");
                 // It has ended, with the exit code that this mistake has here as well.
                 Err(match group.end().map_err(failed)?.code() {
                     Some(2) => CliError::Usage(said),

@@ -100,8 +100,8 @@ pub fn scripted(load: &Load, plan: Plan, words: ScriptWords<'_>) -> Result<(Scri
     let script = Script::load(&plan, settings)?;
     let plan = script.plan(plan);
     if plan.work.users().is_some() && (plan.inspection.follow || !plan.inspection.checks.is_empty()) {
-        let hint = "its own code sees each response";
-        return Err(CliError::Usage(format!("--follow and --expect-... do not go with this script ({hint})")));
+        let hint = "check responses in the script instead";
+        return Err(CliError::Usage(format!("--follow and --expect-... cannot be used with this script ({hint})")));
     }
     Ok((script, plan))
 }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use torr_lab::runs::{Archive, SCHEMA};
 use torr_lab::table::WholeTable;
+use torr_net::errors::describe;
 use torr_page::Document;
 
 /// The name of a result that was not read from a file.
@@ -32,7 +33,7 @@ pub struct ReportArgs {
 pub fn run(args: &ReportArgs) -> Result<ExitCode, CliError> {
     let documents = args.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
     if args.results.iter().any(|path| is_same(path, &args.output)) {
-        return Err(CliError::Usage(format!("{} is a result: name another file for -o", args.output.display())));
+        return Err(CliError::Usage(format!("{} is a result: use another file for -o", args.output.display())));
     }
     let sink = Sink::open(&args.output)?;
     sink.put(&torr_page::page(&documents)).map_err(CliError::Failed)?;
@@ -41,8 +42,9 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, CliError> {
 
 fn read(path: &Path) -> Result<Document, CliError> {
     let name = path.display().to_string();
-    let bytes = fs::read(path).map_err(|error| CliError::Usage(format!("cannot read {name}: {error}")))?;
-    let text = String::from_utf8(bytes).map_err(|_| CliError::Usage(format!("{name} is no result: it is not text")))?;
+    let bytes = fs::read(path).map_err(|error| CliError::Usage(format!("cannot read {name}: {}", describe(&error))))?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| CliError::Usage(format!("{name} is not a result: expected text")))?;
     if is_archive(&text) {
         let archive = Archive::read(path).map_err(CliError::Usage)?;
         let table = serde_json::to_value(WholeTable::of(&archive)).map_err(CliError::usage)?;

@@ -67,7 +67,7 @@ impl Script {
         let target = &plan.target;
         let Some(base) = plan.work.requests().filter(|requests| requests.is_constant()) else {
             return Err(CliError::Usage(
-                "a script goes with one URL without placeholders: it makes what varies".into(),
+                "a script needs one URL without placeholders: vary the requests in the script".into(),
             ));
         };
         let mut request = Vec::new();
@@ -98,12 +98,12 @@ impl Script {
                 Self::Sessions(Arc::new(users))
             }
             LoadedScript::Wrk(_) if settings.feeder.is_some() => {
-                let hint = "its records are for a function session(user), as user.vars";
-                return Err(CliError::Usage(format!("--feeder has no meaning for a script of wrk ({hint})")));
+                let hint = "records need a function session(user), as user.vars";
+                return Err(CliError::Usage(format!("--feeder is not supported for a wrk script ({hint})")));
             }
             LoadedScript::Wrk(script) => {
                 if plan.protocol.http2 && script.depth > 1 {
-                    let only = "a script that returns several requests at once goes with HTTP/1.1 only";
+                    let only = "a script that returns several requests at once needs HTTP/1.1";
                     return Err(CliError::Usage(only.into()));
                 }
                 let bytes = script.constant().map(<[u8]>::to_vec);
@@ -114,8 +114,8 @@ impl Script {
             }
         };
         if plan.depth > 1 && !matches!(script, Self::Wrk { constant: Some(_), .. }) {
-            let own = "a script says itself how many requests are in flight on a connection";
-            return Err(CliError::Usage(format!("{own}: leave out --pipeline and --streams")));
+            let own = "a script itself controls the requests in flight";
+            return Err(CliError::Usage(format!("{own}: drop --pipeline and --streams")));
         }
         Ok(script)
     }
@@ -179,7 +179,7 @@ pub fn target(path: &Path, files: &FileSource, printing: Printing) -> Result<Str
 
 /// Returns the mistake of giving `--script` beside a target that is a script.
 pub fn stands_alone(path: &Path) -> CliError {
-    CliError::Usage(format!("'{}' is a script already: --script goes with a URL", path.display()))
+    CliError::Usage(format!("'{}' is already a script: --script needs a URL", path.display()))
 }
 
 /// Runs code of the script with this name on a thread of its own, since it may never return. Returns `None` if it was interrupted.
@@ -199,7 +199,10 @@ fn interruptible<T: Send + 'static>(
     loop {
         if !is_noted && begun.elapsed() > SLOW {
             is_noted = true;
-            output::note(&format!("{name}: the script has not returned for {} s; Ctrl-C ends it", SLOW.as_secs()));
+            output::note(&format!(
+                "{name}: the script has been running for {} s without returning; stop it with Ctrl-C",
+                SLOW.as_secs()
+            ));
         }
         match ended.recv_timeout(INTERRUPT_POLL) {
             Ok(outcome) => return Ok(Some(outcome)),

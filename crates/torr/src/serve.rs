@@ -60,8 +60,8 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let (processes, workers) = (settings.processes, settings.workers);
     if let Some(number) = worker_number().filter(|_| processes == 0) {
         return Err(CliError::Usage(format!(
-            "worker process {number} has read processes = 0, unlike its supervisor: a change of processes takes a restart, and \
-             each worker reads the configuration again, so --config has to name a file and not a pipe"
+            "worker process {number} has read processes = 0, unlike its supervisor: restart to change processes, and \
+             use a file instead of a pipe for --config"
         )));
     }
     let scheme = if settings.tls.is_some() { "https" } else { "http" };

@@ -1,5 +1,6 @@
 //! Files and standard output that results are written to.
 
+use torr_net::errors::describe;
 use crate::exit::CliError;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
@@ -36,7 +37,7 @@ impl Sink {
             }
             created => created.map(|file| (file, true)),
         };
-        let (file, is_new) = opened.map_err(|error| CliError::Usage(format!("cannot write {name}: {error}")))?;
+        let (file, is_new) = opened.map_err(|error| CliError::Usage(format!("cannot write {name}: {}", describe(&error))))?;
         Ok(Self { file: Some(OnDisk { file, path: path.into(), is_new, is_begun: false }), name })
     }
 
@@ -69,7 +70,7 @@ impl Sink {
 
     /// A line that says what could not be written, and why.
     pub fn failed(&self, error: &dyn std::fmt::Display) -> String {
-        format!("{} could not be written: {error}", self.name)
+        format!("cannot write {}: {error}", self.name)
     }
 }
 
@@ -135,7 +136,7 @@ pub fn check_inputs<'a>(
         if let Some((input, _)) = inputs.iter().find(|(_, input)| on_disk(input) == Some(file)) {
             let name = output.display();
             return Err(CliError::Usage(format!(
-                "{flag} would overwrite {name}, the file of {input}: name another for {flag}"
+                "{flag} would overwrite {name}, the file of {input}: use another file for {flag}"
             )));
         }
     }
@@ -157,7 +158,7 @@ pub fn open_all<const N: usize>(outputs: [(&'static str, Option<&Path>); N]) -> 
 pub fn open_each<K>(outputs: Vec<(K, &'static str, &Path)>) -> Result<Vec<(K, Sink)>, CliError> {
     let mut on_stdout = outputs.iter().filter(|(_, _, path)| is_stdout(path));
     if let (Some((_, one, _)), Some((_, other, _))) = (on_stdout.next(), on_stdout.next()) {
-        return Err(CliError::Usage(format!("{one} and {other} cannot both go to standard output: name a file")));
+        return Err(CliError::Usage(format!("{one} and {other} cannot both go to standard output: pass a file")));
     }
     let mut sinks: Vec<(K, Sink)> = Vec::new();
     let mut files: Vec<(&str, (u64, u64))> = Vec::new();

@@ -109,7 +109,7 @@ pub fn is_plan(text: &str) -> bool {
 
 /// Returns the mistake of giving a plan as the target of a plan.
 pub fn plan_as_target(path: &Path) -> CliError {
-    CliError::Usage(format!("'{}' is a plan, and the target of a plan cannot be one", path.display()))
+    CliError::Usage(format!("'{}' is a plan: the target of a plan must not be a plan", path.display()))
 }
 
 fn sessions(words: Vec<Word<'_>>) -> Result<Vec<RunFile>, CliError> {
@@ -121,17 +121,20 @@ fn sessions(words: Vec<Word<'_>>) -> Result<Vec<RunFile>, CliError> {
             Word::Url(_) => {}
             Word::File(_, file) => {
                 let path = file.path;
-                return Err(CliError::Usage(format!("'{path}' stands alone: only hurl files can be several targets")));
+                return Err(CliError::Usage(format!(
+                    "'{path}' must be the only target: only hurl files can be several targets"
+                )));
             }
         }
     }
     match (&urls[..], files.first()) {
         ([], _) => Ok(files),
-        ([url, ..], Some(file)) => {
-            Err(CliError::Usage(format!("'{url}' is a URL and '{}' a file: a hurl file has its URLs in it", file.path)))
-        }
+        ([url, ..], Some(file)) => Err(CliError::Usage(format!(
+            "cannot load the URL '{url}' beside the file '{}': a hurl file has its own URLs",
+            file.path
+        ))),
         ([.., last], None) => Err(CliError::Usage(format!(
-            "'{last}' is one URL too many: '--urls FILE' presses several of one server (see 'torr help')"
+            "expected one URL, found a second one '{last}': load several URLs of one server with '--urls FILE'"
         ))),
     }
 }
@@ -160,7 +163,7 @@ impl<'t> Word<'t> {
             };
         }
         let wrong =
-            || CliError::Usage(format!("the weight of '{path}' is not a whole number from 1 up, as in '{path}=7'"));
+            || CliError::Usage(format!("the weight of '{path}' must be a whole number from 1, as in '{path}=7'"));
         let weight = match weight {
             Some(weight) => {
                 let weight = number::count(weight).and_then(|weight| u32::try_from(weight).ok());
@@ -187,25 +190,25 @@ fn without_ending(text: &str) -> Result<Word<'_>, CliError> {
             let lower = text.to_ascii_lowercase();
             let other = IMPORTED.iter().any(|ending| lower.ends_with(&format!(".{ending}")));
             let hint = match other {
-                true => "'torr import' makes a hurl file of what other programs wrote".to_owned(),
-                false => "a hurl file ends in .hurl, a script in .lua, a plan in .toml".to_owned(),
+                true => "convert it to a hurl file with 'torr import'".to_owned(),
+                false => "use .hurl for a hurl file, .lua for a script, .toml for a plan".to_owned(),
             };
-            let host = if is_path { String::new() } else { format!("; a host of that name is 'http://{text}/'") };
-            Err(CliError::Usage(format!(
-                "'{text}' is a file, and its ending does not tell what it holds ({hint}{host})"
-            )))
+            let host = if is_path { String::new() } else { format!("; for a host of that name use 'http://{text}/'") };
+            Err(CliError::Usage(format!("unknown file extension of '{text}' ({hint}{host})")))
         }
-        (false, true) if Path::new(text).is_dir() => Err(CliError::Usage(format!("'{text}' is a folder, not a file"))),
-        (false, true) => Err(CliError::Usage(format!("there is no file '{text}'"))),
+        (false, true) if Path::new(text).is_dir() => {
+            Err(CliError::Usage(format!("expected a file, found the directory '{text}'")))
+        }
+        (false, true) => Err(CliError::Usage(format!("no such file: '{text}'"))),
         (false, false) if Path::new(text).is_dir() => Err(missing(text)),
         (false, false) => Ok(Word::Url(text)),
     }
 }
 
 fn missing(path: &str) -> CliError {
-    let what = if Path::new(path).is_dir() { "is a folder, not a file" } else { "is a file that there is not" };
+    let what = if Path::new(path).is_dir() { "expected a file, found the directory" } else { "no such file:" };
     let host = path.trim_end_matches('/');
-    CliError::Usage(format!("'{path}' {what} (a host of that name is 'http://{host}/')"))
+    CliError::Usage(format!("{what} '{path}' (for a host of that name use 'http://{host}/')"))
 }
 
 fn ending(path: &str) -> Option<Ending> {
@@ -253,22 +256,19 @@ mod tests {
         }
         let (unknown, import) = (file("checkout"), file("visit.har"));
         for (targets, words) in [
-            (
-                &["none.hurl"][..],
-                "'none.hurl' is a file that there is not (a host of that name is 'http://none.hurl/')",
-            ),
+            (&["none.hurl"][..], "no such file: 'none.hurl' (for a host of that name use 'http://none.hurl/')"),
             (&["example.org/none.toml"], "http://example.org/none.toml/"),
-            (&["./none"], "there is no file './none'"),
-            (&["/"], "'/' is a folder, not a file"),
-            (&["src"], "'src' is a folder, not a file (a host of that name is 'http://src/')"),
-            (&[&*unknown], "its ending does not tell what it holds (a hurl file ends in .hurl"),
+            (&["./none"], "no such file: './none'"),
+            (&["/"], "expected a file, found the directory '/'"),
+            (&["src"], "expected a file, found the directory 'src' (for a host of that name use 'http://src/')"),
+            (&[&*unknown], "use .hurl for a hurl file"),
             (&[&*import], "torr import"),
             (&[&*format!("{hurl}=0")], "the weight of"),
             (&[&*format!("{hurl}=")], "the weight of"),
-            (&[&*hurl, "http://a/"], "'http://a/' is a URL"),
-            (&["a", "http://b/"], "'http://b/' is one URL too many"),
-            (&[&*hurl, &*lua], "stands alone"),
-            (&[&*plan, &*hurl], "stands alone"),
+            (&[&*hurl, "http://a/"], "cannot load the URL 'http://a/'"),
+            (&["a", "http://b/"], "expected one URL, found a second one 'http://b/'"),
+            (&[&*hurl, &*lua], "must be the only target"),
+            (&[&*plan, &*hurl], "must be the only target"),
         ] {
             let mistake = of(targets).expect_err(words);
             assert!(matches!(&mistake, CliError::Usage(line) if line.contains(words)), "{targets:?}: {mistake:?}");

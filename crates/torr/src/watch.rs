@@ -54,13 +54,11 @@ pub fn run(args: &WatchArgs) -> Result<ExitCode, CliError> {
     let listen = &args.listen;
     let addresses: Vec<SocketAddr> = listen.to_socket_addrs().map(Iterator::collect).unwrap_or_default();
     let Some(address) = addresses.first() else {
-        return Err(CliError::Usage(format!(
-            "'{listen}' is not an address to listen on, such as 127.0.0.1:9300 (--listen)"
-        )));
+        return Err(CliError::Usage(format!("--listen needs an address such as 127.0.0.1:9300, found '{listen}'")));
     };
     if token.is_none() && !address.ip().to_canonical().is_loopback() {
         let line =
-            format!("'{listen}' can be reached from elsewhere: set {TOKEN} to a secret that who asks has to show");
+            format!("'{listen}' is reachable from other machines: set {TOKEN} to a secret that clients must send");
         return Err(CliError::Usage(line));
     }
     let names = Names::new(listen);
@@ -72,7 +70,7 @@ pub fn run(args: &WatchArgs) -> Result<ExitCode, CliError> {
     let failed = |error: torr_serve::ServeError| CliError::Failed(error.to_string());
     let server = Server::new(app(&context)).settings(settings).bind(address).map_err(failed)?;
     let address = server.address();
-    let tell = move || anstream::eprintln!("torr: watching on http://{address} (ask for /signals?port=PORT)");
+    let tell = move || anstream::eprintln!("torr: watching on http://{address} (GET /signals?port=PORT)");
     server.watch_signals().map_err(failed)?.on_ready(tell).run_until_signal().map_err(failed)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -84,7 +82,7 @@ fn app(context: &Arc<WatchContext>) -> App {
         .get_async("/signals", move |request| {
             respond(&signals, request, |reading, _| match serde_json::to_string(reading) {
                 Ok(text) => Response::json(text),
-                Err(error) => refusal(500, &format!("the reading cannot be written: {error}")),
+                Err(error) => refusal(500, &format!("cannot write the signals: {error}")),
             })
         })
         .get_async("/metrics", move |request| {
@@ -111,7 +109,7 @@ where
             let _permit = permit;
             context.read(target, show)
         };
-        spawn_blocking(read).await.unwrap_or_else(|_| refusal(500, "the signals cannot be read"))
+        spawn_blocking(read).await.unwrap_or_else(|_| refusal(500, "cannot read the signals"))
     }
 }
 
@@ -142,7 +140,7 @@ impl WatchContext {
         let target =
             Target::of_query(request.query().unwrap_or_default()).map_err(|why| Box::new(refusal(400, &why)))?;
         if let Some(target) = target.filter(|target| !self.ports.is_empty() && !self.ports.contains(&target.port())) {
-            return Err(refusal(403, &format!("port {} is none of those that may be watched", target.port())).into());
+            return Err(refusal(403, &format!("port {} may not be watched: add it with --port", target.port())).into());
         }
         Ok(target)
     }

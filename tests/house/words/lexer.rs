@@ -1,22 +1,33 @@
-//! A lexer of Rust that finds comments and identifiers, and skips literals.
+//! A lexer of Rust that finds comments, identifiers and string literals.
 
-/// A comment or an identifier of a source.
+/// A comment, an identifier or a string literal of a source.
 #[derive(Debug, PartialEq)]
 pub enum Piece<'s> {
     /// A line comment or a block comment, with its delimiters.
     Comment(&'s str),
     Identifier(&'s str),
+    /// A string literal with its prefix and quotation marks, and the source before it.
+    Literal(&'s str, &'s str),
 }
 
 impl<'s> Piece<'s> {
     pub fn text(&self) -> &'s str {
         match self {
-            Self::Comment(text) | Self::Identifier(text) => text,
+            Self::Comment(text) | Self::Identifier(text) | Self::Literal(text, _) => text,
         }
     }
 }
 
-/// Returns the comments and identifiers of a source with the numbers of their lines.
+/// Returns the content of a string literal on one line: without its quotation marks and continuations of lines.
+pub fn content(literal: &str) -> String {
+    let inner = literal.trim_start_matches(['b', 'c', 'r', '#']).trim_end_matches('#');
+    let inner = inner.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(inner);
+    let mut lines = inner.split("\\\n");
+    let first = lines.next().unwrap_or_default().to_owned();
+    lines.fold(first, |text, line| text + line.trim_start())
+}
+
+/// Returns the comments, identifiers and string literals of a source with the numbers of their lines.
 pub fn pieces(source: &str) -> Vec<(usize, Piece<'_>)> {
     let (mut found, mut at, mut line) = (vec![], 0, 1);
     while let Some(&first) = source.as_bytes().get(at) {
@@ -35,10 +46,16 @@ pub fn pieces(source: &str) -> Vec<(usize, Piece<'_>)> {
                 let length = rest.find("*/").map_or(rest.len(), |end| end + 2);
                 (length, Some(Piece::Comment(&rest[..length])))
             }
-            b'"' => (1 + string(&rest[1..]), None),
+            b'"' => {
+                let length = 1 + string(&rest[1..]);
+                (length, Some(Piece::Literal(&rest[..length], &source[..at])))
+            }
             b'\'' => (quote(rest), None),
             _ if is_word(first) => match literal(rest) {
-                Some(length) => (length, None),
+                Some(length) => {
+                    let is_string = rest[..length].ends_with(['"', '#']);
+                    (length, is_string.then(|| Piece::Literal(&rest[..length], &source[..at])))
+                }
                 None => {
                     let length = rest.bytes().position(|byte| !is_word(byte)).unwrap_or(rest.len());
                     (length, Some(Piece::Identifier(&rest[..length])))
@@ -116,9 +133,16 @@ pub fn each_word<'s>(text: &'s str, mut each: impl FnMut(&'s str)) {
 }
 
 #[test]
-fn comments_and_identifiers_are_found_and_literals_skipped() {
+fn comments_identifiers_and_literals_are_found() {
     let source = "let a = \"// no \\\" x\"; // one\nlet b = r#\"y \" z\"#; /* two\n */ let c: &'d str = b\"q\"; let e = ['\\'', '\"', b'w'];";
-    let found: Vec<_> = pieces(source).into_iter().map(|(line, piece)| (line, piece.text())).collect();
+    let all = pieces(source);
+    let is_literal = |piece: &Piece<'_>| matches!(piece, Piece::Literal(..));
+    let literals: Vec<_> =
+        all.iter().filter(|(_, piece)| is_literal(piece)).map(|(_, piece)| content(piece.text())).collect();
+    assert_eq!(literals, ["// no \\\" x", "y \" z", "q"]);
+    assert_eq!(content("\"one \\\n    two\""), "one two");
+    let found: Vec<_> =
+        all.iter().filter(|(_, piece)| !is_literal(piece)).map(|(line, piece)| (*line, piece.text())).collect();
     let expected = [
         (1, "let"),
         (1, "a"),

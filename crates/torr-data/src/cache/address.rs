@@ -13,7 +13,7 @@ pub(super) enum Address<'u> {
 
 /// Returns the error of a URL that cannot be used. It does not quote the URL, which may hold a password.
 pub(super) fn bad(what: &str) -> DataError {
-    let text = format_args!("{what}: a cache is memory, redis://HOST/NUMBER or redis://:PASSWORD@HOST:PORT/NUMBER");
+    let text = format_args!("{what}: use memory, redis://HOST/NUMBER or redis://:PASSWORD@HOST:PORT/NUMBER");
     DataError::new(ErrorKind::BadUrl, text)
 }
 
@@ -22,8 +22,8 @@ impl<'u> Address<'u> {
         match url.split_once("://") {
             None if url == "memory" => Ok(Self::Memory),
             Some(("redis", _)) => Ok(Self::Redis(url)),
-            Some(("rediss", _)) => Err(bad("the cache's URL asks for TLS, which is not supported to Redis")),
-            _ => Err(bad("the URL is of no known cache")),
+            Some(("rediss", _)) => Err(bad("TLS to Redis is not supported")),
+            _ => Err(bad("unknown cache in the URL")),
         }
     }
 }

@@ -26,7 +26,7 @@ impl Cache {
 
 impl BlockingCache<'_> {
     /// Blocking form of [`Cache::get`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the cache")]
+    #[expect(clippy::missing_errors_doc, reason = "the cache's errors")]
     pub fn get(&self, key: &str) -> Result<Option<Vec<u8>>, DataError> {
         match &self.cache.inner.backend {
             CacheBackend::Memory(memory) => Ok(memory.get(key)),
@@ -39,7 +39,7 @@ impl BlockingCache<'_> {
     }
 
     /// Blocking form of [`Cache::put`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the cache")]
+    #[expect(clippy::missing_errors_doc, reason = "the cache's errors")]
     pub fn put(&self, key: &str, value: &[u8], ttl: Duration) -> Result<(), DataError> {
         match &self.cache.inner.backend {
             CacheBackend::Memory(memory) => {
@@ -55,7 +55,7 @@ impl BlockingCache<'_> {
     }
 
     /// Blocking form of [`Cache::remove`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the cache")]
+    #[expect(clippy::missing_errors_doc, reason = "the cache's errors")]
     pub fn remove(&self, key: &str) -> Result<(), DataError> {
         match &self.cache.inner.backend {
             CacheBackend::Memory(memory) => {
@@ -71,7 +71,7 @@ impl BlockingCache<'_> {
     }
 
     /// Blocking form of [`Cache::worlds`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the cache and the database")]
+    #[expect(clippy::missing_errors_doc, reason = "the errors of the cache and the database")]
     pub fn worlds(&self, database: &Database, access: Access, ids: &[i32]) -> Result<Vec<World>, DataError> {
         match &self.cache.inner.backend {
             CacheBackend::Memory(memory) => {

@@ -111,7 +111,7 @@ impl ThreadCache {
         }
         let wait = self.config.connect_timeout();
         let late = || {
-            let text = format_args!("no connection to Redis within {wait:?}: others have been connecting");
+            let text = format_args!("timed out after {wait:?} waiting for a connection to Redis");
             DataError::new(ErrorKind::TimedOut, text)
         };
         let connection = self.shared.open(wait, late, self.config.connect()).await?;

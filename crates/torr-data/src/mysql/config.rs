@@ -34,12 +34,13 @@ impl fmt::Debug for MySqlConfig {
 impl MySqlConfig {
     pub(crate) fn new(url: &str, statement_timeout: Duration) -> Result<Self, DataError> {
         let url = url.replacen("mariadb://", "mysql://", 1);
-        let bad =
-            |text| DataError::new(ErrorKind::BadUrl, format_args!("the database's URL {text}: mysql://USER@HOST/NAME"));
+        let bad = |text| {
+            DataError::new(ErrorKind::BadUrl, format_args!("{text} the database's URL: use mysql://USER@HOST/NAME"))
+        };
         // The driver's message may quote the password, if the password was parsed as another part of the URL.
-        let opts = Opts::from_url(&url).map_err(|_| bad("cannot be read"))?;
+        let opts = Opts::from_url(&url).map_err(|_| bad("cannot parse"))?;
         if opts.db_name().is_none_or(str::is_empty) {
-            return Err(bad("names no database"));
+            return Err(bad("missing database name in"));
         }
         let named_socket = opts.socket().is_some();
         let host = || format!("{}:{}", opts.ip_or_hostname(), opts.tcp_port());

@@ -19,7 +19,7 @@ pub(super) fn classify_connect(server: &str, error: Error) -> DataError {
     match error {
         Error::Server(error) => by_code(server, &error),
         // The driver's message may quote the password.
-        Error::Url(_) => DataError::new(ErrorKind::BadUrl, "the database's URL cannot be used"),
+        Error::Url(_) => DataError::new(ErrorKind::BadUrl, "invalid database URL"),
         Error::Io(IoError::Io(error)) => DataError::refused(server, &error),
         _ => DataError::new(ErrorKind::Refused, format_args!("{server}: {error}")),
     }
@@ -69,5 +69,5 @@ fn by_code(server: &str, error: &ServerError) -> DataError {
 }
 
 fn lost(error: &dyn std::fmt::Display) -> DataError {
-    DataError::new(ErrorKind::Lost, format_args!("the connection to MySQL has ended: {error}"))
+    DataError::new(ErrorKind::Lost, format_args!("the connection to MySQL was closed: {error}"))
 }

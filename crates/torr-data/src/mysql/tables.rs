@@ -29,7 +29,7 @@ fn cell(value: Value) -> Result<Cell, DataError> {
         Value::Bytes(text) => String::from_utf8(text).map(Cell::Text).map_err(|_| ()),
         _ => Err(()),
     }
-    .map_err(|()| DataError::new(ErrorKind::Other, "the database returned a value that is neither a number nor a text"))
+    .map_err(|()| DataError::new(ErrorKind::Other, "expected a number or text from the database"))
 }
 
 impl TableStore for MySqlTables {
@@ -45,7 +45,10 @@ impl TableStore for MySqlTables {
     async fn lock(&mut self) -> Result<(), DataError> {
         match self.0.exec_first("SELECT GET_LOCK(?, ?)", LOCK).await.map_err(classify)? {
             Some(1) => Ok(()),
-            _ => Err(DataError::new(ErrorKind::TimedOut, "another process has been making the tables for a minute")),
+            _ => Err(DataError::new(
+                ErrorKind::TimedOut,
+                "timed out after a minute: another process is creating the tables",
+            )),
         }
     }
 

@@ -70,9 +70,7 @@ impl<C: Connection> ConnectionSource<C> {
         };
         object.map_err(|error| match error {
             PoolError::Backend(error) => error,
-            PoolError::Timeout(TimeoutType::Wait) => {
-                self.exhausted("all connections of the thread's pool have been in use")
-            }
+            PoolError::Timeout(TimeoutType::Wait) => self.exhausted("all connections of the thread's pool were in use"),
             error => self.connect_timeout(error),
         })
     }
@@ -85,7 +83,10 @@ impl<C: Connection> ConnectionSource<C> {
 
     fn connect_timeout(&self, error: impl std::fmt::Display) -> DataError {
         let limit = self.timeouts.create.unwrap_or_default();
-        DataError::new(ErrorKind::TimedOut, format_args!("no connection to the database within {limit:?}: {error}"))
+        DataError::new(
+            ErrorKind::TimedOut,
+            format_args!("timed out after {limit:?} connecting to the database: {error}"),
+        )
     }
 
     async fn lease_shared(&self, shared: &SharedConnection<C>) -> Result<Lease<'_, C>, DataError> {
@@ -105,7 +106,7 @@ impl<C: Connection> ConnectionSource<C> {
             connected.map_err(|elapsed| self.connect_timeout(elapsed))?
         };
         let wait = self.timeouts.wait.unwrap_or(Duration::MAX);
-        let open = shared.open(wait, || self.exhausted("others have been connecting"), connect);
+        let open = shared.open(wait, || self.exhausted("another request was connecting"), connect);
         let connection = Box::pin(open).await?;
         Ok(lease(connection, false))
     }

@@ -27,11 +27,11 @@ impl PostgresConfig {
             // The driver's message quotes unknown options, and a '?' in a password would begin such options.
             let reason = match url.split_once('?') {
                 Some((_, options)) if options.contains('@') => {
-                    "a '?' or '@' in a password has to be percent-encoded".into()
+                    "'?' and '@' in a password must be percent-encoded".into()
                 }
                 _ => error.to_string(),
             };
-            DataError::new(ErrorKind::BadUrl, format_args!("the database's URL cannot be read: {reason}"))
+            DataError::new(ErrorKind::BadUrl, format_args!("cannot parse the database's URL: {reason}"))
         })?;
         if config.get_application_name().is_none() {
             config.application_name("torr");

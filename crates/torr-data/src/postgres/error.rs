@@ -75,7 +75,7 @@ fn by_code(server: &str, error: &DbError) -> DataError {
 }
 
 fn lost(error: impl std::fmt::Display) -> DataError {
-    DataError::new(ErrorKind::Lost, format_args!("the connection to PostgreSQL has ended: {error}"))
+    DataError::new(ErrorKind::Lost, format_args!("the connection to PostgreSQL was closed: {error}"))
 }
 
 fn other(error: &dyn std::error::Error) -> DataError {

@@ -40,7 +40,7 @@ fn urls_of_no_cache() {
         assert_eq!((error.kind(), error.side()), (ErrorKind::BadUrl, Side::Client), "{url}: {error}");
         assert!(!error.is_temporary() && error.to_string().contains("redis://:PASSWORD@HOST"), "{error}");
     }
-    for (url, words) in [("rediss://h", "TLS"), ("redis://h/name", "a database that is not a number")] {
+    for (url, words) in [("rediss://h", "TLS"), ("redis://h/name", "must be a number")] {
         assert!(opening(url).to_string().contains(words), "{url}");
     }
 }

@@ -55,8 +55,9 @@ fn no_server_listens() {
         let url = format!("{scheme}://torr:secret@127.0.0.1:{port}/bench");
         let error = Database::open(&url, &Options::default(), |_| {}).expect_err("nothing listens");
         assert_eq!((error.kind(), error.side()), (ErrorKind::Refused, Side::Network), "{error}");
-        let expected =
-            format!("cannot connect to {name} at 127.0.0.1:{port}: Connection refused (os error 111); is it");
+        let expected = format!(
+            "cannot connect to {name} at 127.0.0.1:{port}: Connection refused (os error 111): check that it runs"
+        );
         assert!(error.to_string().starts_with(&expected), "{error}");
     }
     // A '/' that should have been percent-encoded ends what the URL's grammar takes for the address.

@@ -86,7 +86,7 @@ fn tables_that_others_have_changed_are_left_alone(fixture: Fixture) {
     for (table, mend) in [("world", "DROP TABLE world"), ("item", "DROP TABLE item")] {
         let error = fixture.try_open().expect_err("its rows are not Torr's");
         assert_eq!(error.kind(), ErrorKind::ForeignTable);
-        assert!(error.to_string().contains(&format!("the table {table} has other rows")), "{error}");
+        assert!(error.to_string().contains(&format!("the rows of the table {table} were changed")), "{error}");
         assert_eq!(outside.number("SELECT COUNT(*) FROM item"), i64::from(ITEMS) - 1);
         outside.run(mend);
     }

@@ -298,7 +298,7 @@ fn a_rate_is_not_kept_if_an_agent_ends_before_the_run() {
     };
     let whole = verdict(fleet(agent("b", "stopped", Value::Null)));
     assert_eq!(whole.factor, Factor::None, "all ended with the run: {whole:?}");
-    let early = verdict(fleet(agent("b", "stopped", json!("it was stopped on its machine after 3.0 s"))));
+    let early = verdict(fleet(agent("b", "stopped", json!("stopped on its machine after 3.0 s"))));
     assert_eq!(early.factor, Factor::Unknown, "{early:?}");
     let ended = [Fact::AgentEnded { agent: "b".into(), share: 0.5 }, Fact::RateLostWithAgent { agent: "b".into() }];
     assert_eq!(early.because, ended);

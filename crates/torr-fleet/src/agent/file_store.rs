@@ -65,16 +65,18 @@ impl FileStore {
         let bytes = load::bytes(part)?;
         if self.whole.len() + self.begun.len() == MOST_FILES {
             *self = Self::default();
-            return Err(format!("it holds no more than {MOST_FILES} files"));
+            return Err(format!("it can store at most {MOST_FILES} files"));
         }
         if self.bytes() + content.len() + bytes.len() > MOST_BYTES {
             *self = Self::default();
-            return Err(format!("it holds no more than {} MiB of files", MOST_BYTES >> 20));
+            return Err(format!("it can store at most {} MiB of files", MOST_BYTES >> 20));
         }
         content.extend(bytes);
         match part.last {
             false => drop(self.begun.insert(part.digest.clone(), (arrived + 1, content))),
-            true if Digest::of(&content) != part.digest => return Err("the digest of a file is another one".into()),
+            true if Digest::of(&content) != part.digest => {
+                return Err("the digest of a file does not match its content".into());
+            }
             true => drop(self.whole.insert(part.digest.clone(), content.into())),
         }
         Ok(())

@@ -45,7 +45,7 @@ pub(super) fn start(
         let mut load = Load { events, intervals: ThreadIntervals::new(plan.thread_count()), warmup: None };
         // A load is what another machine says: whatever becomes of it, the agent responds and is there for the next one.
         let end = catch_unwind(AssertUnwindSafe(|| load.run(&plan, (&time, at), &stop, agent.as_ref())));
-        let end = end.unwrap_or_else(|panic| failed(format!("its load failed: {}", reason(panic.as_ref()))));
+        let end = end.unwrap_or_else(|panic| failed(format!("the load failed: {}", reason(panic.as_ref()))));
         load.report(LoadEvent::End(Message::End(Box::new(end)).encode()));
     };
     thread::Builder::new().name("fleet-load".into()).spawn(run).map(drop)
@@ -60,7 +60,7 @@ fn failed(why: String) -> End {
 /// Returns the text of a panic.
 fn reason(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-    text.unwrap_or("a panic without a text")
+    text.unwrap_or("panic without a message")
 }
 
 struct Load {
@@ -104,7 +104,7 @@ impl Load {
             }
         };
         if is_early() {
-            return End { stopped: true, ..failed("it was stopped before it began".into()) };
+            return End { stopped: true, ..failed("the run was stopped before it began".into()) };
         }
         let rest = std::mem::replace(&mut self.intervals, ThreadIntervals::new(0)).finish();
         let last = rest.len() - 1;
@@ -232,6 +232,6 @@ mod tests {
             _ => None,
         });
         let Ok(Message::End(end)) = Message::decode(&end.expect("each load has an end")) else { panic!("it is one") };
-        assert_eq!(end.failed.as_deref(), Some("its load failed: no verdict"));
+        assert_eq!(end.failed.as_deref(), Some("the load failed: no verdict"));
     }
 }

@@ -24,14 +24,14 @@ pub(super) fn part_of(
     load: LoadAndFiles,
 ) -> Part {
     let made = catch_unwind(AssertUnwindSafe(|| make_plan(agent, (allow, longest), message, load)));
-    made.unwrap_or_else(|_| Err((Refusal::Plan, "it failed at making its part of the plan".into())))
+    made.unwrap_or_else(|_| Err((Refusal::Plan, "it panicked while preparing its part of the plan".into())))
 }
 
 /// Returns why one of these addresses may not be loaded.
 fn not_allowed<'a>(allow: &AllowList, addresses: impl Iterator<Item = &'a Address>) -> Option<String> {
     let refused = allow.refused(addresses)?;
     let allowed = allow.shown().join(", ");
-    Some(format!("it may not load {refused}, only {allowed} (--allow of 'torr fleet agent')"))
+    Some(format!("it may not load {refused}, only {allowed}: add the target to --allow of 'torr fleet agent'"))
 }
 
 fn make_plan(
@@ -45,7 +45,10 @@ fn make_plan(
         return Err((Refusal::Target, why));
     }
     if plan.tunnel.is_some() || plan.further.iter().any(|server| server.tunnel.is_some()) {
-        return Err((Refusal::Target, "it uses no proxy, behind which it could not know whom it loads".into()));
+        return Err((
+            Refusal::Target,
+            "proxies are not supported, as the agent could not check the target behind one".into(),
+        ));
     }
     if let Some(learnt) = plan.work.users().and_then(|users| users.learnt()) {
         let allow = allow.clone();
@@ -55,11 +58,12 @@ fn make_plan(
         let shown = humantime::format_duration(longest);
         return Err((
             Refusal::Plan,
-            format!("it carries out no plan longer than {shown} (--longest of 'torr fleet agent')"),
+            format!("plans must not be longer than {shown}: raise --longest of 'torr fleet agent'"),
         ));
     }
     for address in plan.addresses.iter().filter_map(Address::tcp).take(1) {
-        let unreachable = |error: std::io::Error| (Refusal::Unreachable, format!("it cannot reach {address}: {error}"));
+        let unreachable =
+            |error: std::io::Error| (Refusal::Unreachable, format!("it cannot connect to {address}: {error}"));
         TcpStream::connect_timeout(&address, REACH).map_err(unreachable)?;
     }
     Ok(plan.shared(&torr_press::Share {

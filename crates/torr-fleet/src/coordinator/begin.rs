@@ -98,7 +98,7 @@ impl Begun {
         });
         all(join_all(goes).await)?;
         let names: Vec<_> = agents.iter().map(|member| member.name.as_str()).collect();
-        watch.begins(&format!("run {run} of the fleet {}: {}", settings.fleet, names.join(", ")));
+        watch.begins(&format!("run {run} of fleet {}: {}", settings.fleet, names.join(", ")));
         Ok(Self { run, agents, at, from_agents, stops })
     }
 }
@@ -132,9 +132,9 @@ impl Asking<'_> {
         let request = async_nats::Request::new().payload(message.encode()).timeout(Some(timeout));
         let subject = self.settings.fleet.agent(self.name);
         let name = self.name;
-        let silent = |error: async_nats::RequestError| FleetError::Agents(format!("the agent {name}: {error}"));
+        let silent = |error: async_nats::RequestError| FleetError::Agents(format!("agent {name}: {error}"));
         let response = self.client.send_request(subject, request).await.map_err(silent)?;
-        let wrong = |error: MessageError| FleetError::Agents(format!("the agent {name}: {error}"));
+        let wrong = |error: MessageError| FleetError::Agents(format!("agent {name}: {error}"));
         Message::decode(&response.payload).map_err(wrong)
     }
 
@@ -150,12 +150,12 @@ impl Asking<'_> {
                 other => return Err(self.refusal(other)),
             }
         }
-        Offset::estimate(&exchanges).ok_or_else(|| FleetError::Agents("no clock was read".into()))
+        Offset::estimate(&exchanges).ok_or_else(|| FleetError::Agents("cannot compare the clocks".into()))
     }
 
     /// Sends a plan, and the files that the agent does not have.
     async fn takes_plan(&self, plan: PlanMessage, files: &BTreeMap<Digest, Arc<[u8]>>) -> Result<(), FleetError> {
-        let no_message = |error| FleetError::Usage(format!("agents cannot take this load: {error}"));
+        let no_message = |error| FleetError::Usage(format!("the load does not fit into a message to agents: {error}"));
         plan.check().map_err(no_message)?;
         let plan = Message::Plan(Box::new(plan));
         let missing = match self.request(&plan, PLAN_TIMEOUT).await? {
@@ -183,14 +183,14 @@ impl Asking<'_> {
         let name = self.name;
         match response {
             Message::Refused { refusal, why } => {
-                let line = format!("the agent {name} refuses: {}", why);
+                let line = format!("agent {name} rejected the run: {}", why);
                 match refusal {
                     Refusal::Unreachable => FleetError::Unreachable(line),
                     Refusal::Busy => FleetError::Agents(line),
                     Refusal::Target | Refusal::Plan => FleetError::Usage(line),
                 }
             }
-            _ => FleetError::Agents(format!("the agent {name} responds with what was not requested")),
+            _ => FleetError::Agents(format!("agent {name} sent an unexpected response")),
         }
     }
 }

@@ -81,15 +81,15 @@ impl Outcome<'_> {
     /// Returns why there is no result, by the first agent that has a reason.
     fn without_result(&self, members: &[(Member, Option<Nanos>, MemberEnd)]) -> FleetError {
         let reason = members.iter().find_map(|(member, _, end)| match end {
-            MemberEnd::Ended(end) => Some(format!("the agent {} failed: {}", member.name, end.failed.as_ref()?)),
-            MemberEnd::Lost { why, .. } => Some(format!("the agent {} was lost: {why}", member.name)),
+            MemberEnd::Ended(end) => Some(format!("agent {} failed: {}", member.name, end.failed.as_ref()?)),
+            MemberEnd::Lost { why, .. } => Some(format!("agent {} was lost: {why}", member.name)),
             MemberEnd::Running | MemberEnd::EndedEarly(_) => None,
         });
-        let reason = reason.unwrap_or_else(|| "no agent had a whole one".into());
+        let reason = reason.unwrap_or_else(|| "no agent completed it".into());
         let is_unreachable = |end: &MemberEnd| matches!(end, MemberEnd::Ended(end) if end.unreachable);
         match members.iter().all(|(_, _, end)| is_unreachable(end)) {
             true => FleetError::Unreachable(reason),
-            false => FleetError::NoResult(format!("there is no result, not even of the first second: {reason}")),
+            false => FleetError::NoResult(format!("no result, not even of the first second: {reason}")),
         }
     }
 
@@ -204,7 +204,7 @@ impl Outcome<'_> {
                 MemberEnd::Lost { why, .. } => Some(why.clone()),
                 MemberEnd::EndedEarly(end) => {
                     let after_s = end.facts.duration_ns as f64 / 1e9;
-                    Some(format!("it was stopped on its machine after {after_s:.1} s"))
+                    Some(format!("stopped on its machine after {after_s:.1} s"))
                 }
                 _ => failed.map(str::to_owned).or_else(|| own.and_then(|own| own.error.clone())),
             },

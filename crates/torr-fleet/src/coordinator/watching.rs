@@ -127,7 +127,7 @@ impl<'a> Watching<'a> {
                     if self.catches_up(watch).await {
                         self.look_after(watch).await;
                         if self.time.now() > deadline {
-                            self.lose_all("it did not end with the plan", watch);
+                            self.lose_all("it was still running after the end of the plan", watch);
                         }
                     }
                 }
@@ -200,7 +200,7 @@ impl<'a> Watching<'a> {
             Message::Interval(interval) => {
                 let since_begin = Duration::from_nanos(self.time.now().saturating_sub(self.begun.at)).as_secs();
                 if interval.number > self.most_intervals.min(since_begin + AHEAD) {
-                    return wrong(format!("interval {} has not begun", interval.number));
+                    return wrong(format!("interval {} is in the future", interval.number));
                 }
             }
             Message::End(end) => {
@@ -257,7 +257,7 @@ impl<'a> Watching<'a> {
             let member = &self.members[number];
             match &member.end {
                 MemberEnd::Running if member.heard.elapsed() > LOST_AFTER && self.time.now() > self.begun.at => {
-                    self.lose(number, "it was not heard of for three heartbeats", watch);
+                    self.lose(number, "three heartbeats in a row were missing", watch);
                 }
                 MemberEnd::Ended(end) | MemberEnd::EndedEarly(end) if end.failed.is_none() => {
                     let missing: Vec<_> = self.merge.missing(number, end.intervals).take(MOST_KEPT).collect();
@@ -275,7 +275,7 @@ impl<'a> Watching<'a> {
     async fn resend(&mut self, number: usize, intervals: Vec<u64>, entries: Vec<u64>, watch: &mut dyn Watch) {
         self.members[number].resends += 1;
         if self.members[number].resends > RESENDS {
-            self.lose(number, "not all of its counts arrived", watch);
+            self.lose(number, "some of its counts did not arrive", watch);
             return;
         }
         let subject = self.settings.fleet.agent(&self.begun.agents[number].name);
@@ -284,7 +284,7 @@ impl<'a> Watching<'a> {
     }
 
     fn lose(&mut self, number: usize, why: &str, watch: &mut dyn Watch) {
-        watch.note(&format!("the agent {} is lost: {why}", self.begun.agents[number].name));
+        watch.note(&format!("agent {} is lost: {why}", self.begun.agents[number].name));
         let complete = self.merge.lose(number);
         let member = &mut self.members[number];
         let end = match std::mem::replace(&mut member.end, MemberEnd::Running) {

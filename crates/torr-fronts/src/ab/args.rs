@@ -191,7 +191,7 @@ pub fn parse(args: Vec<OsString>) -> Result<Parsed, UsageError> {
     let count = urls.len();
     let Some(url) = urls.pop().filter(|_| count == 1) else {
         return Err(UsageError::usage(format!(
-            "wrong number of arguments: one URL, after the options, and not {count}"
+            "wrong number of arguments: expected one URL after the options, found {count}"
         )));
     };
     args.url = utf8(url)?;
@@ -270,7 +270,7 @@ impl Args {
         let location = self.url.split_once("://").map_or(self.url.as_str(), |(_, location)| location);
         if !location.contains('/') || location.starts_with('/') {
             return Err(UsageError::usage(format!(
-                "invalid URL '{}': it needs a host and a path, if only '/'",
+                "invalid URL '{}': expected a host and a path, at least '/'",
                 self.url
             )));
         }
@@ -280,7 +280,8 @@ impl Args {
 
 fn number(parser: &mut lexopt::Parser, mistake: &str, most: u64) -> Result<u64, UsageError> {
     let text = text(parser)?;
-    up_to(most, &text).ok_or_else(|| UsageError::plain(format!("{mistake} '{text}': a whole number from 1 to {most}")))
+    up_to(most, &text)
+        .ok_or_else(|| UsageError::plain(format!("{mistake} '{text}': expected a whole number from 1 to {most}")))
 }
 
 fn seconds(parser: &mut lexopt::Parser, mistake: &str) -> Result<Duration, UsageError> {
@@ -291,7 +292,7 @@ fn seconds(parser: &mut lexopt::Parser, mistake: &str) -> Result<Duration, Usage
 /// Parses a host and a port, by default 80.
 fn proxy(text: &str) -> Result<(String, u16), UsageError> {
     let (host, port) = text.rsplit_once(':').unwrap_or((text, "80"));
-    let port = port.parse().map_err(|_| UsageError::plain(format!("'{text}' is not a proxy and its port")))?;
+    let port = port.parse().map_err(|_| UsageError::plain(format!("expected a proxy and its port, found '{text}'")))?;
     Ok((host.to_owned(), port))
 }
 
@@ -300,7 +301,7 @@ fn versions(text: &str) -> Result<Versions, UsageError> {
         "ALL" => Ok(Versions::Both),
         "TLS1.2" => Ok(Versions::Tls12),
         "TLS1.3" => Ok(Versions::Tls13),
-        _ => Err(UsageError::plain(format!("'{text}' is not supported: ALL, TLS1.2 or TLS1.3"))),
+        _ => Err(UsageError::plain(format!("'{text}' is not supported: use ALL, TLS1.2 or TLS1.3"))),
     }
 }
 
@@ -337,7 +338,7 @@ mod tests {
             ("-k", "wrong number of arguments", true),
             ("h/ g/", "wrong number of arguments", true),
             ("h/ -n 5", "wrong number of arguments", true),
-            ("-n", "needs a value", true),
+            ("-n", "missing value", true),
             ("-W h/", "'-W'", true),
             ("--keepalive h/", "'--keepalive'", true),
             ("-n 0 h/", "Invalid number of requests", false),

@@ -77,7 +77,7 @@ fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), FrontErr
         line(name, value);
     }
     if let Some(bad) = lines.iter().find(|line| line.contains(['\r', '\n'])) {
-        return Err(FrontError::Usage(format!("'{}' is more than one line", bad.escape_debug())));
+        return Err(FrontError::Usage(format!("'{}' must be one line", bad.escape_debug())));
     }
     let mut bytes = lines.join("\r\n").into_bytes();
     bytes.extend_from_slice(b"\r\n\r\n");

@@ -65,15 +65,15 @@ pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, UsageError> {
     }
     match <[String; 1]>::try_from(urls) {
         Ok([url]) => args.url = url,
-        Err(urls) if urls.is_empty() => return Err(UsageError::usage("the URL is missing")),
-        Err(_) => return Err(UsageError::usage("too many arguments: one URL")),
+        Err(urls) if urls.is_empty() => return Err(UsageError::usage("missing URL")),
+        Err(_) => return Err(UsageError::usage("too many arguments: expected one URL")),
     }
     if !["http://", "https://"].iter().any(|scheme| args.url.starts_with(scheme)) {
-        return Err(UsageError::plain(format!("'{}' is not a URL: it begins with http://", args.url)));
+        return Err(UsageError::plain(format!("invalid URL '{}': it must begin with http://", args.url)));
     }
     for (less, more, what) in [
-        (args.connections, args.requests, "wrong number of connections: there are fewer requests (-c is more than -n)"),
-        (args.threads, args.connections, "wrong number of threads: there are fewer connections (-t is more than -c)"),
+        (args.connections, args.requests, "wrong number of connections: -c must not exceed -n"),
+        (args.threads, args.connections, "wrong number of threads: -t must not exceed -c"),
     ] {
         if less > more {
             return Err(UsageError::plain(what));
@@ -85,7 +85,7 @@ pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, UsageError> {
 fn number(parser: &mut lexopt::Parser, of: &str, most: u64) -> Result<u64, UsageError> {
     let text = text(parser)?;
     up_to(most, &text).ok_or_else(|| {
-        UsageError::plain(format!("wrong number of {of}: '{text}' is not a whole number from 1 to {most}"))
+        UsageError::plain(format!("wrong number of {of}: expected a whole number from 1 to {most}, found '{text}'"))
     })
 }
 
@@ -116,11 +116,11 @@ mod tests {
     #[test]
     fn mistakes() {
         for (line, what, with_usage) in [
-            ("-k", "URL is missing", true),
+            ("-k", "missing URL", true),
             ("http://h/ http://g/", "too many", true),
             ("-x http://h/", "'-x'", true),
-            ("http://h/ -n", "needs a value", true),
-            ("h/", "not a URL", false),
+            ("http://h/ -n", "missing value", true),
+            ("h/", "invalid URL", false),
             ("-n 0 http://h/", "number of requests", false),
             ("-c 2 http://h/", "number of connections", false),
             ("-n 9 -c 2 -t 3 http://h/", "number of threads", false),

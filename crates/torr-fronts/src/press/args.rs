@@ -63,7 +63,7 @@ pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, UsageError> {
         }
     }
     if !["http://", "https://"].iter().any(|scheme| args.url.starts_with(scheme)) {
-        return Err(UsageError::plain(format!("Invalid URL '{}': it begins with http://", args.url)));
+        return Err(UsageError::plain(format!("Invalid URL '{}': it must begin with http://", args.url)));
     }
     Ok(Some(args))
 }
@@ -71,7 +71,7 @@ pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, UsageError> {
 fn number(parser: &mut lexopt::Parser, of: &str, most: u64) -> Result<u64, UsageError> {
     let text = text(parser)?;
     up_to(most, &text).ok_or_else(|| {
-        UsageError::plain(format!("Invalid number of {of}! '{text}' is not a whole number from 1 to {most}"))
+        UsageError::plain(format!("Invalid number of {of}! Expected a whole number from 1 to {most}, found '{text}'"))
     })
 }
 
@@ -96,7 +96,7 @@ mod tests {
             ("h/", "Invalid URL"),
             ("-n x http://h/", "Invalid number of requests!"),
             ("-c0 http://h/", "Invalid number of connections!"),
-            ("http://h/ -t", "needs a value"),
+            ("http://h/ -t", "missing value"),
         ] {
             let error = parse_line(line).expect_err(line);
             assert!(error.message.contains(what), "{line}: {error:?}");

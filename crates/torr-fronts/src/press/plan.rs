@@ -35,7 +35,7 @@ pub fn load(args: &Args) -> Result<FrontLoad, FrontError> {
 fn request(args: &Args, target: &Target) -> Result<Requests, FrontError> {
     let described = match &args.file {
         Some(path) => serde_json::from_slice(&files::read(path)?)
-            .map_err(|error| FrontError::Usage(format!("'{path}' does not describe a request as JSON: {error}")))?,
+            .map_err(|error| FrontError::Usage(format!("cannot read a request as JSON from '{path}': {error}")))?,
         None => Described::default(),
     };
     let method = described.method.as_deref().unwrap_or("GET").to_uppercase();

@@ -52,7 +52,7 @@ impl Program {
     pub fn parse(self, args: Vec<OsString>) -> Result<Parsed, UsageError> {
         match parse(args)? {
             Parsed::Run(args) if self == Self::Wrk2 && args.rate.is_none() => {
-                Err(UsageError::usage("the rate is missing: -R, or --rate, is the number of requests per second"))
+                Err(UsageError::usage("missing rate: pass the requests per second with -R or --rate"))
             }
             parsed => Ok(parsed),
         }
@@ -164,10 +164,10 @@ pub fn parse(args: Vec<OsString>) -> Result<Parsed, UsageError> {
         }
     }
     let mut rest = rest.into_iter();
-    args.url = rest.next().ok_or_else(|| UsageError::usage("the URL is missing"))?;
+    args.url = rest.next().ok_or_else(|| UsageError::usage("missing URL"))?;
     args.script = script.map(|script| (script, rest.collect()));
     if !args.url.contains("://") {
-        return Err(UsageError::usage(format!("invalid URL: {} (it begins with http://)", args.url)));
+        return Err(UsageError::usage(format!("invalid URL: {} (it must begin with http://)", args.url)));
     }
     if args.connections < args.threads {
         return Err(UsageError::usage("number of connections must be >= threads"));
@@ -192,7 +192,7 @@ fn short(name: &str) -> Result<char, UsageError> {
             let rated = LONG.iter().map(|long| (strsim::osa_distance(name, long), long));
             let near = rated.min().filter(|(distance, long)| *distance <= 2 && *distance < long.len() / 2);
             let hint = near.map_or(String::new(), |(_, long)| format!(" (did you mean '--{long}'?)"));
-            Err(UsageError::usage(format!("there is no option '--{name}'{hint}")))
+            Err(UsageError::usage(format!("unknown option '--{name}'{hint}")))
         }
     }
 }
@@ -201,7 +201,9 @@ fn number(parser: &mut lexopt::Parser, units: Units, what: &str, most: u64) -> R
     let text = text(parser)?;
     let number = scaled(&text, units).filter(|n| (1..=most).contains(n));
     number.ok_or_else(|| {
-        UsageError::usage(format!("{what} '{text}' is not a whole number from 1 to {most}, with or without a unit"))
+        UsageError::usage(format!(
+            "{what} must be a whole number from 1 to {most}, with or without a unit, found '{text}'"
+        ))
     })
 }
 
@@ -234,16 +236,16 @@ mod tests {
     #[test]
     fn mistakes() {
         for (line, what) in [
-            ("-c 5", "URL is missing"),
+            ("-c 5", "missing URL"),
             ("example.com", "invalid URL"),
             ("-c 1 http://h/", ">= threads"),
-            ("-d 0 http://h/", "duration '0'"),
-            ("-c 1.5k http://h/", "connections '1.5k'"),
+            ("-d 0 http://h/", "found '0'"),
+            ("-c 1.5k http://h/", "found '1.5k'"),
             ("-d 100ms http://h/", "duration"),
             ("-z http://h/", "'-z'"),
             ("--t 5 http://h/", "'--t'"),
             ("--latnecy http://h/", "did you mean '--latency'?"),
-            ("http://h/ -c", "'-c' needs a value"),
+            ("http://h/ -c", "missing value of option '-c'"),
         ] {
             let error = parse(line.split(' ').map(OsString::from).collect()).expect_err(line);
             assert!(error.message.contains(what), "{line}: {error:?}");

@@ -6,32 +6,32 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ThresholdRuleError {
     /// There is no comparison in it.
-    #[error("no comparison (>, >=, < or <=) as in 'p99>50ms'")]
+    #[error("expected a comparison (>, >=, < or <=), as in 'p99>50ms'")]
     NoComparison,
     /// The name of the figure is unknown.
     #[error(
-        "'{0}' is none of min, mean, stddev, max, p50 to p99.99, rps, errors, connect, tls, timeout, read, write, \
-         protocol, status, ports, unfinished; of a hurl file also sessions_failed, failed_asserts, retries, session_mean, \
-         session_max, session_p50 to session_p99.99"
+        "unknown metric '{0}': use min, mean, stddev, max, p50 to p99.99, rps, errors, connect, tls, timeout, read, \
+         write, protocol, status, ports, unfinished; with a hurl file also sessions_failed, failed_asserts, retries, \
+         session_mean, session_max, session_p50 to session_p99.99"
     )]
     UnknownMetric(String),
     /// The name of an entry has no end.
-    #[error("'{0}' has a '{{' without its '}}': an entry is named as in 'p99{{login}}>200ms'")]
+    #[error("expected '}}' to close '{{' in '{0}', as in 'p99{{login}}>200ms'")]
     NoEnd(String),
     /// The braces are empty.
-    #[error("'{0}' names no entry: write its name, or FILE:LINE, as in 'p99{{login}}>200ms'")]
+    #[error("missing entry in '{0}': use its name, or FILE:LINE, as in 'p99{{login}}>200ms'")]
     NoEntry(String),
     /// Entries have no such figure.
     #[error(
-        "'{0}' is a figure of the whole run: an entry has min, mean, stddev, max, p50 to p99.99, rps, errors, unfinished, \
-         retries, failed_asserts and sessions_failed"
+        "'{0}' is a metric of the whole run: for an entry use min, mean, stddev, max, p50 to p99.99, rps, errors, \
+         unfinished, retries, failed_asserts or sessions_failed"
     )]
     NotOfEntries(String),
     /// The limit does not begin with a number.
-    #[error("'{0}' is not a number with its unit")]
+    #[error("expected a number with its unit, found '{0}'")]
     NoNumber(String),
     /// A response time is compared with something else.
-    #[error("'{limit}' is no time: '{metric}' needs us, ms, s or m, as in '{metric}>50ms'")]
+    #[error("'{metric}' needs a time with its unit (us, ms, s or m), as in '{metric}>50ms', found '{limit}'")]
     NoTime {
         /// The metric.
         metric: String,
@@ -39,10 +39,7 @@ pub enum ThresholdRuleError {
         limit: String,
     },
     /// A count is compared with something else.
-    #[error(
-        "'{limit}' is no count (k, M and G multiply) and no share: '{metric}' needs one, as in \
-         '{metric}>10' or '{metric}>0.1%'"
-    )]
+    #[error("'{metric}' needs a count or a share, as in '{metric}>10' or '{metric}>0.1%', found '{limit}'")]
     NoCount {
         /// The metric.
         metric: String,
@@ -50,7 +47,7 @@ pub enum ThresholdRuleError {
         limit: String,
     },
     /// A rate is compared with something else.
-    #[error("'{0}' is no number of requests per second (k, M and G multiply), as in 'rps<1000'")]
+    #[error("expected a number of requests per second, as in 'rps<1000', found '{0}'")]
     NoRate(String),
 }
 
@@ -58,7 +55,7 @@ pub enum ThresholdRuleError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MisplacedRuleError {
     /// No entry has the name.
-    #[error("'{rule}': no entry is called '{name}'; there are {names}")]
+    #[error("'{rule}': unknown entry '{name}': use {names}")]
     UnknownEntry {
         /// The rule.
         rule: String,
@@ -68,6 +65,6 @@ pub enum MisplacedRuleError {
         names: String,
     },
     /// The run has no sessions.
-    #[error("'{0}' is about sessions and their entries, which only a hurl file has")]
+    #[error("'{0}' needs a hurl file: only its runs have sessions and entries")]
     NoSessions(String),
 }

@@ -23,10 +23,10 @@ pub struct Objective(ThresholdRule);
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ObjectiveError {
     /// There is no comparison in it.
-    #[error("no comparison (< or <=) as in 'p99<50ms'")]
+    #[error("expected a comparison (< or <=), as in 'p99<50ms'")]
     NoComparison,
     /// A response time is compared with something else.
-    #[error("'{limit}' is no time: '{metric}' needs us, ms, s or m, as in '{metric}<50ms'")]
+    #[error("'{metric}' needs a time with its unit (us, ms, s or m), as in '{metric}<50ms', found '{limit}'")]
     NoTime {
         /// The metric.
         metric: String,
@@ -37,10 +37,12 @@ pub enum ObjectiveError {
     #[error(transparent)]
     ThresholdRule(ThresholdRuleError),
     /// The objective has a lower bound of a figure that should be small.
-    #[error("'{0}' says what is bad: an objective says what is good, as in '{1}'")]
+    #[error("'{0}' states what is bad: an objective must state what is good, as in '{1}'")]
     Floor(String, String),
     /// The objective is about throughput, which the search finds.
-    #[error("'{0}' is about throughput: an objective is about response times and errors, as in 'p99<50ms,errors<0.1%'")]
+    #[error(
+        "'{0}' is about throughput: an objective must be about response times or errors, as in 'p99<50ms,errors<0.1%'"
+    )]
     Rate(String),
 }
 
@@ -248,8 +250,8 @@ mod tests {
         for (text, why) in [
             ("p99>50ms", "'p99<=50ms'"),
             ("rps<5", "about throughput"),
-            ("p99<5", "needs us"),
-            ("p99", "no comparison"),
+            ("p99<5", "needs a time with its unit"),
+            ("p99", "expected a comparison"),
         ] {
             let error = Objective::parse(text).expect_err(text).to_string();
             assert!(error.contains(why), "{text}: {error}");

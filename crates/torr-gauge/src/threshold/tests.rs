@@ -91,39 +91,39 @@ fn an_unknown_figure_counts_as_failed() {
 #[test]
 fn an_invalid_rule_is_refused_with_the_reason() {
     for (text, why) in [
-        ("", "no comparison"),
-        ("p99", "no comparison"),
-        ("p99=50ms", "no comparison"),
-        (">50ms", "'' is none of"),
-        ("p99=>50ms", "'p99=' is none of"),
-        ("latency>5ms", "'latency' is none of"),
-        ("p0>5ms", "'p0' is none of"),
-        ("p100>5ms", "'p100' is none of"),
-        ("p>5ms", "'p' is none of"),
-        ("p99.>5ms", "'p99.' is none of"),
-        ("p9x>5ms", "'p9x' is none of"),
-        ("p+9>5ms", "'p+9' is none of"),
-        ("p99>", "'' is not a number"),
-        ("p99>fast", "'fast' is not a number"),
-        ("p99>-5ms", "'-5ms' is not a number"),
-        ("p99>>5ms", "'>5ms' is not a number"),
-        ("p99>1.2.3ms", "'1.2.3ms' is not a number"),
-        ("p99>50", "'p99' needs us, ms, s or m"),
-        ("p99>5%", "'p99' needs us, ms, s or m"),
-        ("errors>5ms", "'errors' needs one"),
+        ("", "expected a comparison"),
+        ("p99", "expected a comparison"),
+        ("p99=50ms", "expected a comparison"),
+        (">50ms", "unknown metric ''"),
+        ("p99=>50ms", "unknown metric 'p99='"),
+        ("latency>5ms", "unknown metric 'latency'"),
+        ("p0>5ms", "unknown metric 'p0'"),
+        ("p100>5ms", "unknown metric 'p100'"),
+        ("p>5ms", "unknown metric 'p'"),
+        ("p99.>5ms", "unknown metric 'p99.'"),
+        ("p9x>5ms", "unknown metric 'p9x'"),
+        ("p+9>5ms", "unknown metric 'p+9'"),
+        ("p99>", "found ''"),
+        ("p99>fast", "found 'fast'"),
+        ("p99>-5ms", "found '-5ms'"),
+        ("p99>>5ms", "found '>5ms'"),
+        ("p99>1.2.3ms", "expected a number with its unit, found '1.2.3ms'"),
+        ("p99>50", "'p99' needs a time with its unit"),
+        ("p99>5%", "'p99' needs a time with its unit"),
+        ("errors>5ms", "'errors' needs a count or a share"),
         ("rps<5%", "requests per second"),
         ("rps<5 ms", "requests per second"),
-        ("p99{login>5ms", "has a '{' without its '}'"),
-        ("p99{}>5ms", "'p99{}' names no entry"),
-        ("p99{login}", "no comparison"),
-        ("p99{login}50ms", "no comparison"),
-        ("p99{login}x>5ms", "'p99{login}x' is none of"),
-        ("speed{login}>5ms", "'speed' is none of"),
-        ("timeout{login}>5", "'timeout' is a figure of the whole run"),
-        ("session_p99{login}>5s", "'session_p99' is a figure of the whole run"),
-        ("session_rps>5", "'session_rps' is none of"),
-        ("session_p99>5", "'session_p99' needs us, ms, s or m"),
-        ("failed_asserts>5ms", "'failed_asserts' needs one"),
+        ("p99{login>5ms", "expected '}' to close '{'"),
+        ("p99{}>5ms", "missing entry in 'p99{}'"),
+        ("p99{login}", "expected a comparison"),
+        ("p99{login}50ms", "expected a comparison"),
+        ("p99{login}x>5ms", "unknown metric 'p99{login}x'"),
+        ("speed{login}>5ms", "unknown metric 'speed'"),
+        ("timeout{login}>5", "'timeout' is a metric of the whole run"),
+        ("session_p99{login}>5s", "'session_p99' is a metric of the whole run"),
+        ("session_rps>5", "unknown metric 'session_rps'"),
+        ("session_p99>5", "'session_p99' needs a time with its unit"),
+        ("failed_asserts>5ms", "'failed_asserts' needs a count or a share"),
     ] {
         let error = ThresholdRule::parse(text).expect_err(text).to_string();
         assert!(error.contains(why), "{text}: {error}");
@@ -203,12 +203,12 @@ fn a_rule_that_does_not_fit_the_run_is_found_before_it() {
         let rule = ThresholdRule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         rule.check(entries).map_err(|error| error.to_string())
     };
-    let unknown = "'p99{logn}>5ms': no entry is called 'logn'; there are 'login'";
+    let unknown = "'p99{logn}>5ms': unknown entry 'logn': use 'login'";
     assert_eq!(check("p99{logn}>5ms", &entries), Err(unknown.to_owned()));
     for text in ["p99{login}>5ms", "sessions_failed>0", "failed_asserts>0", "session_p99>1s"] {
         assert_eq!(check(text, &entries), Ok(()), "{text}");
         let error = check(text, &[]).expect_err("a URL has no sessions");
-        assert!(error.starts_with(&format!("'{text}' is about sessions")), "{error}");
+        assert!(error.starts_with(&format!("'{text}' needs a hurl file")), "{error}");
     }
     assert_eq!(check("p99>5ms", &[]), Ok(()));
 }

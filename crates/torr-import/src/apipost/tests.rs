@@ -14,11 +14,13 @@ fn imported(text: &str) -> (String, String) {
 fn a_project_of_version_7() {
     let (file, summary) = imported(include_str!("../../samples/store-7.apipost.json"));
     let expected = "# left out: field X-Off (disabled in the collection)\n\
-        # left out: part of a test script (no certain counterpart: its lines stand in a comment)\n# | apt.assert('response.raw.status==200');\n\
-        # name: Buy\nPOST https://store.example/goods/42/buy?a=1\nX-City: {{city}}\n[Options]\nvariable: city=\"Bern\"\nlocation: true\n\
-        [Multipart]\ncount: 2\nHTTP *\n[Captures]\norder: jsonpath \"$.id\"\n\n\
-        # name: Paid\nPUT https://pay.example/orders/{{order}}\nAuthorization: Bearer {{token}}\n[Options]\nlocation: true\n\
-        {\"paid\": true, \"secret\": \"{{secret}}\"}\n";
+                    # left out: part of a test script (no exact counterpart: its lines are kept as a comment)\n\
+                    # | apt.assert('response.raw.status==200');\n# name: Buy\n\
+                    POST https://store.example/goods/42/buy?a=1\nX-City: {{city}}\n[Options]\n\
+                    variable: city=\"Bern\"\nlocation: true\n[Multipart]\ncount: 2\nHTTP *\n[Captures]\n\
+                    order: jsonpath \"$.id\"\n\n# name: Paid\nPUT https://pay.example/orders/{{order}}\n\
+                    Authorization: Bearer {{token}}\n[Options]\nlocation: true\n\
+                    {\"paid\": true, \"secret\": \"{{secret}}\"}\n";
     assert_eq!(file, expected);
     assert!(
         summary.contains("left out: websocket, 1 time (not HTTP requests)") && !summary.contains("tok-1"),
@@ -49,9 +51,9 @@ fn its_other_exports_are_read_as_what_they_are() {
 #[test]
 fn what_is_no_export_is_refused_in_one_line() {
     for (text, message) in [
-        ("{}", "this is no export of Apipost: it has no 'apis'"),
+        ("{}", "not an Apipost export: 'apis' is missing"),
         (r#"{"apis": [{"target_type": "doc"}]}"#, "the project has no request"),
-        ("{", "this is no export of Apipost: EOF"),
+        ("{", "not a valid Apipost export: EOF"),
     ] {
         let error = import(text).expect_err(text).to_string();
         assert!(error.contains(message) && !error.contains('\n'), "{text}: {error}");

@@ -33,7 +33,10 @@ pub(super) fn with_each_other(entries: &mut [DraftEntry]) {
             }
             match first.iter().find(|earlier| earlier.name == option.name) {
                 Some(earlier) if earlier.value != option.value => {
-                    differing.push((option.clone(), "it holds for the whole run, and an earlier request has another"));
+                    differing.push((
+                        option.clone(),
+                        "it applies to the whole run, and an earlier request has another value",
+                    ));
                     false
                 }
                 Some(_) => true,

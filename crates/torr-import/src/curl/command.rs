@@ -129,7 +129,7 @@ impl Command {
                 let (name, text) = value
                     .split_once('=')
                     .filter(|(name, _)| !name.is_empty())
-                    .ok_or_else(|| ImportError(format!("{word} takes NAME=VALUE")))?;
+                    .ok_or_else(|| ImportError(format!("{word} needs NAME=VALUE")))?;
                 self.parts.push(Part::text(name, text));
             }
             Flag::Get => self.is_get = true,
@@ -172,19 +172,19 @@ impl Command {
             Flag::SwitchOff(name) => self.options.retain(|(other, _)| *other != name),
             // Connections are made as the file says before the run.
             Flag::Text(_) if shell::has(&value) => {
-                self.leave_out(&format!("{word} {value}"), "only the shell knows its value");
+                self.leave_out(&format!("{word} {value}"), "its value is known to the shell only");
             }
             Flag::Text(OptionName::Resolve) if !is_resolved(&value) => {
-                self.leave_out(&format!("{word} {value}"), "not of the form HOST:PORT:ADDRESS");
+                self.leave_out(&format!("{word} {value}"), "it must be HOST:PORT:ADDRESS");
             }
             Flag::Text(name) => self.option(name, OptionValue::Text(value.as_str().into())),
             Flag::Count(name) => {
                 let count: i64 =
-                    value.parse().map_err(|_| ImportError(format!("{word} takes a number, not '{value}'")))?;
+                    value.parse().map_err(|_| ImportError(format!("{word} needs a number, found '{value}'")))?;
                 self.option(name, OptionValue::Count(u64::try_from(count).ok()));
             }
             Flag::Seconds(name) => {
-                let wrong = || ImportError(format!("{word} takes seconds, not '{value}'"));
+                let wrong = || ImportError(format!("{word} needs seconds, found '{value}'"));
                 let seconds: f64 = value.parse().map_err(|_| wrong())?;
                 if !(0.0..=LONGEST_TIME).contains(&seconds) {
                     return Err(wrong());
@@ -198,7 +198,7 @@ impl Command {
             }
             Flag::OfOutput => {}
             Flag::Unsupported(reason) => self.leave_out(word, reason),
-            Flag::Unknown => self.leave_out(word, "not known"),
+            Flag::Unknown => self.leave_out(word, "unknown flag"),
         }
         Ok(())
     }
@@ -231,12 +231,14 @@ impl Command {
         if let Some(name) = header.strip_prefix('@') {
             let source = Source::named(word, name).map_err(|error| error.0);
             let bytes = source.and_then(|source| source.bytes(self.stdin.as_ref(), read));
-            let lines = bytes.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "no UTF-8".to_owned()));
+            let lines = bytes.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "not UTF-8 text".to_owned()));
             match lines {
                 Ok(lines) => {
                     lines.lines().filter(|line| !line.trim().is_empty()).for_each(|line| self.field_line(word, line));
                 }
-                Err(reason) => self.leave_out(&format!("{word} {header}"), &format!("field lines of a file: {reason}")),
+                Err(reason) => {
+                    self.leave_out(&format!("{word} {header}"), &format!("header fields from a file: {reason}"))
+                }
             }
             return;
         }
@@ -256,7 +258,7 @@ impl Command {
             _ => ("", ""),
         };
         if !is_token(&shell::filled(name)) || value.chars().any(|next| next.is_control() && next != '\t') {
-            self.leave_out(&format!("{word} {header}"), "not a field line");
+            self.leave_out(&format!("{word} {header}"), "expected 'Name: value'");
             return;
         }
         self.fields.push(Field { name: name.to_owned(), value: value.to_owned(), is_of_flag: false });
@@ -273,7 +275,7 @@ impl Command {
 }
 
 fn missing(word: &str) -> ImportError {
-    ImportError(format!("{word} has no value"))
+    ImportError(format!("missing value of {word}"))
 }
 
 impl Data {

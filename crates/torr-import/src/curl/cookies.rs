@@ -28,12 +28,12 @@ impl Cookies {
             command.cookies_from.iter().filter(|name| !name.is_empty()).partition(|name| self.written.contains(*name));
         if let Some(first) = entries.first_mut() {
             for name in others {
-                let reason = "a virtual user begins without cookies";
+                let reason = "a virtual user starts without cookies";
                 first.left_out.push(LeftOut::new(format!("cookies of the file '{name}'"), "", reason));
             }
             if self.are_kept && known.is_empty() {
-                let what = "the beginning without cookies";
-                first.left_out.push(LeftOut::new(what, "", "those of earlier requests are sent too"));
+                let what = "starting without cookies";
+                first.left_out.push(LeftOut::new(what, "", "cookies of earlier requests are sent too"));
             }
         }
         self.written.extend(command.cookies_to.iter().cloned());

@@ -40,7 +40,7 @@ impl Source {
     /// If there is no name.
     pub(super) fn named(word: &str, name: &str) -> Result<Self, ImportError> {
         match name {
-            "" => Err(ImportError(format!("{word} '@' names no file"))),
+            "" => Err(ImportError(format!("missing file name after '@' in {word}"))),
             "-" => Ok(Self::Stdin),
             name => Ok(Self::File(name.to_owned())),
         }
@@ -52,8 +52,8 @@ impl Source {
             Self::Stdin => match stdin {
                 Some(Stdin::Text(text)) => Ok(Self::Text(text.clone())),
                 Some(Stdin::File(name)) => Ok(Self::File(name.clone())),
-                Some(Stdin::Unknown(what)) => Err(format!("only the shell knows {what}")),
-                None => Err("put its content into a file of the name stdin".to_owned()),
+                Some(Stdin::Unknown(what)) => Err(format!("{what} is known to the shell only")),
+                None => Err("save its content in a file named stdin".to_owned()),
             },
             known => Ok(known.clone()),
         }
@@ -66,15 +66,15 @@ impl Source {
     pub(super) fn bytes(&self, stdin: Option<&Stdin>, read: ReadFile<'_>) -> Result<Vec<u8>, String> {
         match self.of_command(stdin)? {
             Self::Text(text) => Ok(text.into_bytes()),
-            Self::File(name) if shell::has(&name) => Err("only the shell knows its name".to_owned()),
+            Self::File(name) if shell::has(&name) => Err("its name is known to the shell only".to_owned()),
             Self::File(name) => {
                 let bytes = read(&name)?;
                 if bytes.len() > MOST_BYTES {
-                    return Err("it is larger than 1 MiB, so it is not written into the hurl file".to_owned());
+                    return Err("larger than 1 MiB, too large for the hurl file".to_owned());
                 }
                 Ok(bytes)
             }
-            Self::Stdin => Err("it is not known".to_owned()),
+            Self::Stdin => Err("its content is unknown".to_owned()),
         }
     }
 

@@ -84,9 +84,9 @@ pub(super) fn long(name: &str) -> Option<(Flag, Takes)> {
 }
 
 /// Why a way of authentication is left out.
-pub(super) const AUTHENTICATION: &str = "this way of authentication is not supported";
-const NETRC: Flag = F::Unsupported("credentials of a file are not read: give -u");
-const PROXY: Flag = F::Unsupported("a proxy is a setting of the run: torr --proxy");
+pub(super) const AUTHENTICATION: &str = "this authentication scheme is not supported";
+const NETRC: Flag = F::Unsupported("credentials in a file are not supported: use -u instead");
+const PROXY: Flag = F::Unsupported("a proxy is a setting of the run: use torr --proxy");
 const NETWORK: Flag = F::Unsupported("a setting of the run, not of a request");
 
 /// Letter, name, meaning, value.
@@ -152,12 +152,12 @@ const FLAGS: &[(Option<char>, &str, Flag, Takes)] = &[
     (None, "limit-rate", NETWORK, Value),
     (None, "http3", F::Unsupported("HTTP/3 is not supported"), Nothing),
     (None, "http3-only", F::Unsupported("HTTP/3 is not supported"), Nothing),
-    (Some('K'), "config", F::Unsupported("a file of flags"), Value),
-    (None, "request-target", F::Unsupported("the target is that of the URL"), Value),
-    (Some('z'), "time-cond", F::Unsupported("give the field If-Modified-Since"), Value),
-    (Some('C'), "continue-at", F::Unsupported("give the field Range"), Value),
-    (None, "variable", F::Unsupported("a variable of curl's own"), Value),
-    (None, "pass", F::Unsupported("the key must not be encrypted"), Value),
+    (Some('K'), "config", F::Unsupported("a file with flags is not supported"), Value),
+    (None, "request-target", F::Unsupported("the request target is always that of the URL"), Value),
+    (Some('z'), "time-cond", F::Unsupported("use the header If-Modified-Since instead"), Value),
+    (Some('C'), "continue-at", F::Unsupported("use the header Range instead"), Value),
+    (None, "variable", F::Unsupported("curl's variables are not supported"), Value),
+    (None, "pass", F::Unsupported("an encrypted key is not supported"), Value),
     (Some('c'), "cookie-jar", F::CookieJar, Value),
     (Some('o'), "output", F::OfOutput, Value),
     (Some('O'), "remote-name", F::OfOutput, Nothing),
@@ -257,7 +257,7 @@ const FLAGS: &[(Option<char>, &str, Flag, Takes)] = &[
     (None, "proxy-ntlm", PROXY, Nothing),
     (None, "proxy-anyauth", PROXY, Nothing),
     (None, "create-file-mode", F::OfOutput, Value),
-    (None, "etag-compare", F::Unsupported("give the field If-None-Match"), Value),
+    (None, "etag-compare", F::Unsupported("use the header If-None-Match instead"), Value),
     (None, "etag-save", F::OfOutput, Value),
     (None, "libcurl", F::OfOutput, Value),
     (None, "output-dir", F::OfOutput, Value),

@@ -59,14 +59,14 @@ impl Part {
         let (name, content) = value
             .split_once('=')
             .filter(|(name, _)| !name.is_empty() || value.starts_with("=(") || value.starts_with("=)"))
-            .ok_or_else(|| ImportError(format!("--form '{shown}' takes NAME=VALUE")))?;
+            .ok_or_else(|| ImportError(format!("--form '{shown}' must be NAME=VALUE")))?;
         if content.starts_with('(') || (name.is_empty() && content.starts_with(')')) {
-            left_out.push((format!("--form '{shown}'"), "forms within forms are not supported".to_owned()));
+            left_out.push((format!("--form '{shown}'"), "nested forms are not supported".to_owned()));
             return Ok(None);
         }
         let about = |text: &str, left_out: &mut Vec<(String, String)>| About::read(name, text, left_out);
         let source = |word: &str| match word {
-            "" => Err(ImportError(format!("--form '{shown}' names no file"))),
+            "" => Err(ImportError(format!("missing file name in --form '{shown}'"))),
             "-" => Ok(Source::Stdin),
             file => Ok(Source::File(file.to_owned())),
         };
@@ -157,13 +157,13 @@ impl About {
                 }
                 "filename" => about.file_name = Some(value),
                 "headers" if value.starts_with(['@', '<']) => {
-                    left_out.push((format!("the fields of the part '{name}'"), "they stand in a file".to_owned()));
+                    left_out.push((format!("header fields of the part '{name}'"), "they are in a file".to_owned()));
                 }
                 "headers" => about.headers.push(value),
                 "encoder" if matches!(value.as_str(), "binary" | "8bit") => {}
                 "encoder" => {
-                    let what = format!("the encoding {value} of the part '{name}'");
-                    left_out.push((what, "content is sent as it is".to_owned()));
+                    let what = format!("encoding {value} of the part '{name}'");
+                    left_out.push((what, "content is sent unencoded".to_owned()));
                 }
                 // curl skips what it does not know.
                 _ => {}
@@ -203,7 +203,7 @@ impl Form<'_> {
                     request.body = Some(body);
                     return Some(format!("{}; boundary={BOUNDARY}", self.media_type.unwrap_or("multipart/form-data")));
                 }
-                Err(reason) => left_out.push(("the exact form".to_owned(), reason)),
+                Err(reason) => left_out.push(("exact form".to_owned(), reason)),
             }
         }
         for part in self.parts {
@@ -236,8 +236,8 @@ impl Form<'_> {
             Content::Text(text) => request.multipart.push(field(text, secrets)),
             Content::Of(source) => match source.bytes(self.stdin, self.read).map(String::from_utf8) {
                 Ok(Ok(text)) => request.multipart.push(field(&text, secrets)),
-                Ok(Err(_)) => left_out.push((format!("the part '{name}'"), "its text is no UTF-8".to_owned())),
-                Err(reason) => left_out.push((format!("the part '{name}', text of {}", source.shown()), reason)),
+                Ok(Err(_)) => left_out.push((format!("part '{name}'"), "not UTF-8 text".to_owned())),
+                Err(reason) => left_out.push((format!("part '{name}', text of {}", source.shown()), reason)),
             },
             Content::Files(files) => {
                 for File { source, about } in files {
@@ -267,7 +267,7 @@ impl Form<'_> {
         let mut out = Written::default();
         let bytes_of = |source: &Source| {
             let bytes = source.bytes(self.stdin, self.read);
-            bytes.map_err(|reason| format!("the content of {} is not known: {reason}", source.shown()))
+            bytes.map_err(|reason| format!("the content of {} is unknown: {reason}", source.shown()))
         };
         for part in self.parts {
             let Part { name, content, about } = part;
@@ -301,7 +301,7 @@ impl Form<'_> {
             }
             out.text("\r\n");
             if out.bytes.len() > MOST_BYTES {
-                return Err("its files are larger than 1 MiB".to_owned());
+                return Err("the files are larger than 1 MiB".to_owned());
             }
         }
         out.text(&format!("--{BOUNDARY}--\r\n"));
@@ -363,7 +363,7 @@ impl Written {
 
     fn body(self) -> Result<Body, String> {
         if self.is_binary && self.has_placeholders {
-            return Err("content that is no text has no variables".to_owned());
+            return Err("binary content cannot have variables".to_owned());
         }
         Ok(match self.pieces {
             Some(pieces) if !self.is_binary => Body::Text { text: Template(pieces), hint: TextHint::Plain },
@@ -401,7 +401,7 @@ fn guessed(path: &str) -> Option<&'static str> {
 /// Returns the name of a file beside the hurl file.
 pub(super) fn file(path: &str, left_out: &mut Vec<(String, String)>) -> Template {
     if path == "-" {
-        left_out.push(("standard input".to_owned(), "put its content into a file of the name stdin".to_owned()));
+        left_out.push(("standard input".to_owned(), "save its content in a file named stdin".to_owned()));
         return "stdin".into();
     }
     let (name, moved) = beside(path);

@@ -12,14 +12,14 @@ pub(super) const MOST_REQUESTS: usize = 1000;
 pub(super) fn expand(pattern: &str) -> Result<Vec<String>, ImportError> {
     let wrong = |what: &str| {
         let shown = super::shell::shown(pattern);
-        ImportError(format!("{what} in '{shown}': use -g (--globoff) if the URL has braces or brackets of its own"))
+        ImportError(format!("{what} in '{shown}': add -g (--globoff) if these braces or brackets belong to the URL"))
     };
     let mut texts = vec![String::new()];
     let mut rest = pattern;
     while let Some(next) = rest.chars().next() {
         let literal = match next {
             '{' => {
-                let (choices, after) = choices(rest).ok_or_else(|| wrong("a { that is not closed, or has nothing"))?;
+                let (choices, after) = choices(rest).ok_or_else(|| wrong("unclosed or empty {"))?;
                 texts = combined(&texts, &choices).ok_or_else(|| wrong("more than 1000 URLs"))?;
                 rest = after;
                 continue;
@@ -28,14 +28,14 @@ pub(super) fn expand(pattern: &str) -> Result<Vec<String>, ImportError> {
             '[' => match address(rest) {
                 Some(address) => address,
                 None => {
-                    let (inner, after) = rest[1..].split_once(']').ok_or_else(|| wrong("a [ that is not closed"))?;
-                    let choices = range(inner).ok_or_else(|| wrong("a range that is none"))?;
+                    let (inner, after) = rest[1..].split_once(']').ok_or_else(|| wrong("unclosed ["))?;
+                    let choices = range(inner).ok_or_else(|| wrong("invalid range"))?;
                     texts = combined(&texts, &choices).ok_or_else(|| wrong("more than 1000 URLs"))?;
                     rest = after;
                     continue;
                 }
             },
-            '}' | ']' => return Err(wrong(&format!("a {next} that closes nothing"))),
+            '}' | ']' => return Err(wrong(&format!("unmatched {next}"))),
             '\\' if rest[1..].starts_with(['{', '}', '[', ']']) => {
                 texts.iter_mut().for_each(|text| text.push_str(&rest[1..2]));
                 rest = &rest[2..];

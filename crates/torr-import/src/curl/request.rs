@@ -110,8 +110,8 @@ impl Maker<'_> {
         let mut fields = Vec::new();
         for field in &command.fields {
             let reason = match field.name.to_ascii_lowercase().as_str() {
-                "transfer-encoding" => "content is sent with a Content-Length",
-                "content-length" => "the length is that of the content",
+                "transfer-encoding" => "the content is sent with Content-Length",
+                "content-length" => "it follows from the content",
                 _ => "",
             };
             if !reason.is_empty() {
@@ -126,7 +126,7 @@ impl Maker<'_> {
             }
         }
         if command.removed.contains("host") {
-            left_out.push(("-H 'Host:'".to_owned(), "every request has this field".to_owned()));
+            left_out.push(("-H 'Host:'".to_owned(), "every request has a Host field".to_owned()));
         }
         fields
     }
@@ -144,7 +144,7 @@ impl Maker<'_> {
             let mut bytes = match bytes {
                 Ok(bytes) => bytes,
                 Err(reason) => {
-                    left_out.push((format!("the data of {}", piece.source.shown()), reason));
+                    left_out.push((format!("data of {}", piece.source.shown()), reason));
                     continue;
                 }
             };
@@ -178,7 +178,7 @@ impl Maker<'_> {
             Some(Stdin::File(name)) => Body::File(file(name, left_out)),
             Some(Stdin::Text(text)) => Body::Text { text: shell::template(text), hint: TextHint::Plain },
             Some(Stdin::Unknown(what)) => {
-                left_out.push(("standard input".to_owned(), format!("only the shell knows {what}")));
+                left_out.push(("standard input".to_owned(), format!("{what} is known to the shell only")));
                 return None;
             }
             None => Body::File(file("-", left_out)),
@@ -251,12 +251,14 @@ impl Maker<'_> {
                         return None;
                     }
                     if has_ends {
-                        left_out
-                            .push((format!("the removal of line ends from '{path}'"), "remove them there".to_owned()));
+                        left_out.push((
+                            format!("removal of line ends from '{path}'"),
+                            "remove them in the file".to_owned(),
+                        ));
                     }
                 }
                 Err(_) => {
-                    let reason = "curl removes them from the data of -d: remove them there";
+                    let reason = "curl removes them from the data of -d: remove them in the file";
                     left_out.push((format!("line ends of '{}'", shell::shown(&path)), reason.to_owned()));
                 }
             }
@@ -333,7 +335,7 @@ impl Maker<'_> {
     ) {
         let Some((user, password)) = credentials else { return };
         if let Some(flag) = &self.command.other_authentication {
-            left_out.push(("the user of -u".to_owned(), format!("credentials of {flag} are not sent")));
+            left_out.push(("user of -u".to_owned(), format!("credentials of {flag} are not sent")));
             return;
         }
         if user.is_empty() {
@@ -373,10 +375,10 @@ fn address(url: &str, query: &[String], upload: Option<&str>) -> Result<String, 
     let url = format!("{prefix}{}", url.split('#').next().unwrap_or_default());
     if !is_open {
         let shown = shell::shown(&url);
-        let parsed = Url::parse(&shell::filled(&url))
-            .map_err(|error| ImportError(format!("'{shown}' is not a URL: {error}")))?;
+        let parsed =
+            Url::parse(&shell::filled(&url)).map_err(|error| ImportError(format!("invalid URL '{shown}': {error}")))?;
         if !matches!(parsed.scheme(), "http" | "https") {
-            return Err(ImportError(format!("'{shown}' is of another protocol than http")));
+            return Err(ImportError(format!("the URL '{shown}' must begin with http:// or https://")));
         }
     }
     let (mut path, own) = url.split_once('?').map_or((url.clone(), None), |(path, own)| (path.to_owned(), Some(own)));

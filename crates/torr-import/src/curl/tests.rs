@@ -91,7 +91,9 @@ const COMMANDS: &[(&str, &str)] = &[
     // What only the shell knows.
     (
         "curl https://a/ --cacert $CA -T \"$DIR/a.png\"",
-        "# left out: --cacert $CA (only the shell knows its value)\n# left out: name of a file $DIR/a.png (files are read before the run, so their names have no variables)\nPUT https://a/a.png\nfile,a.png;\n",
+        "# left out: --cacert $CA (its value is known to the shell only)\n\
+         # left out: name of a file $DIR/a.png (variables are not supported in file names, as files are read before \
+         the run)\nPUT https://a/a.png\nfile,a.png;\n",
     ),
     (
         "curl \"$BASE/a?b=${B:-1}\" -H \"Authorization: Bearer $(cat token)\" -d \"{\\\"a\\\": $N, \\\"b\\\": \\\"$N\\\"}\" -u $U:$P",
@@ -113,7 +115,9 @@ const COMMANDS: &[(&str, &str)] = &[
     ("curl https://a/ --url-query 'a=b c' --url-query +d=%20", "GET https://a/?a=b+c&d=%20\n"),
     (
         "curl https://a/ -F 'a=\"b\";type=text/x' -F f=@/tmp/x.png",
-        "# left out: the exact form (the content of '/tmp/x.png' is not known: files cannot be read from here)\n# left out: folder of a file /tmp/x.png (put the file beside the hurl file)\nPOST https://a/\n[Multipart]\na: b\nf: file,x.png;\n",
+        "# left out: exact form (the content of '/tmp/x.png' is unknown: files are not available here)\n\
+         # left out: folder of a file /tmp/x.png (put the file next to the hurl file)\nPOST https://a/\n[Multipart]\n\
+         a: b\nf: file,x.png;\n",
     ),
 ];
 
@@ -123,16 +127,17 @@ fn what_is_no_command_of_curl_is_left_out_and_counted() {
         imported("cd /tmp\ncurl https://a/ | jq '.x y' | head\ncurl\ncurl https://b/ --data-urlencode a@b.txt");
     assert_eq!(text.lines().filter(|line| line.starts_with("GET ") || line.starts_with("POST ")).count(), 2, "{text}");
     for line in [
-        "left out: commands, 1 time (not of curl)",
+        "left out: commands, 1 time (not a curl command)",
         "left out: commands, 1 time (the curl command has no URL)",
-        "left out: commands behind a pipe, 1 time (only requests are carried over)",
-        "left out: the data of 'b.txt', 1 time (files cannot be read from here)",
+        "left out: commands behind a pipe, 1 time (only requests are imported)",
+        "left out: data of 'b.txt', 1 time (files are not available here)",
     ] {
         assert!(summary.lines().any(|said| said == line), "{line}: {summary}");
     }
     let (_, summary) = imported("curl https://a/$B/${A}");
     for name in ["A", "B"] {
-        let line = format!("variable '{name}' has no value here: --variable {name}=VALUE or HURL_VARIABLE_{name}");
+        let line =
+            format!("variable '{name}' has no value: set it with --variable {name}=VALUE or HURL_VARIABLE_{name}");
         assert!(summary.lines().any(|said| said == line), "{line}: {summary}");
     }
 }
@@ -176,9 +181,11 @@ fn credentials_become_variables() {
 #[test]
 fn what_cannot_be_carried_over_is_said() {
     let (text, summary) = imported("curl https://a/ --ntlm --frobnicate -b jar.txt -x proxy:80");
-    let expected = "# left out: --ntlm (this way of authentication is not supported)\n# left out: --frobnicate (not known)\n\
-                    # left out: -x (a proxy is a setting of the run: torr --proxy)\n\
-                    # left out: cookies of the file 'jar.txt' (a virtual user begins without cookies)\nGET https://a/\n";
+    let expected = "# left out: --ntlm (this authentication scheme is not supported)\n\
+                    # left out: --frobnicate (unknown flag)\n\
+                    # left out: -x (a proxy is a setting of the run: use torr --proxy)\n\
+                    # left out: cookies of the file 'jar.txt' (a virtual user starts without cookies)\n\
+                    GET https://a/\n";
     assert_eq!(text, expected);
     assert_eq!(summary.lines().filter(|line| line.starts_with("left out: ")).count(), 4, "{summary}");
 }
@@ -186,13 +193,13 @@ fn what_cannot_be_carried_over_is_said() {
 #[test]
 fn commands_that_are_none_are_refused() {
     let refused = [
-        ("", "there is no curl command here"),
-        ("wget https://a/", "'wget' is no curl command"),
+        ("", "expected a command that begins with curl"),
+        ("wget https://a/", "'wget' is not a curl command"),
         ("curl -H 'a: b'", "has no URL"),
-        ("curl https://a/ -H", "-H has no value"),
-        ("curl 'https://a/", "a ' of the command is not closed"),
-        ("curl ftp://a/", "another protocol"),
-        ("curl https://a/ --retry many", "--retry takes a number, not 'many'"),
+        ("curl https://a/ -H", "missing value of -H"),
+        ("curl 'https://a/", "unclosed ' in the command"),
+        ("curl ftp://a/", "must begin with http://"),
+        ("curl https://a/ --retry many", "--retry needs a number, found 'many'"),
     ];
     for (command, message) in refused {
         let error = import(command).expect_err(command).to_string();

@@ -67,13 +67,13 @@ fn of_lines(lines: Vec<Line>) -> Result<Found, ImportError> {
             }
             let program = words.first().cloned().unwrap_or_default();
             before = Some(Stdin::Unknown(format!("the output of {program}")));
-            found.left_out.push(LeftOut::new("commands behind a pipe", behind, "only requests are carried over"));
+            found.left_out.push(LeftOut::new("commands behind a pipe", behind, "only requests are imported"));
         } else if let Some(first) = words.first() {
             let printed = output::of(&words, stdin);
             let is_known = feeds && !matches!(printed, Stdin::Unknown(_));
             before = Some(printed);
             if !is_known {
-                found.left_out.push(LeftOut::new("commands", words.join(" "), "not of curl"));
+                found.left_out.push(LeftOut::new("commands", words.join(" "), "not a curl command"));
                 other.get_or_insert_with(|| first.clone());
             }
         }
@@ -82,9 +82,9 @@ fn of_lines(lines: Vec<Line>) -> Result<Found, ImportError> {
         Some(word) => {
             let hint = match word.as_str() {
                 "Invoke-WebRequest" | "Invoke-RestMethod" | "fetch(" => "copy the request as cURL",
-                _ => "it should begin with curl",
+                _ => "it must begin with curl",
             };
-            Err(ImportError(format!("'{word}' is no curl command: {hint}")))
+            Err(ImportError(format!("'{word}' is not a curl command: {hint}")))
         }
         None => Ok(found),
     }

@@ -118,9 +118,9 @@ fn what_is_not_the_services_work_is_left_out_and_counted() {
     assert!(text.contains("GET https://shop/\n") && text.contains("HTTP 200\n") && !text.contains("logo"), "{text}");
     for line in [
         "1 request",
-        "left out: files of the kind image, 1 time",
-        "left out: files of the kind font, 1 time",
-        "left out: requests to ads.example, 2 times (another host: --host takes it, --all all of them)",
+        "left out: files of the type image, 1 time",
+        "left out: files of the type font, 1 time",
+        "left out: requests to ads.example, 2 times (another host: use --host to import it, or --all)",
         "left out: WebSocket connections, 1 time (not HTTP requests)",
         "left out: requests of the scheme data, 1 time",
     ] {
@@ -139,15 +139,16 @@ fn firefox_writes_forms_with_files_as_parameters() {
         json!([header("Content-Type", "multipart/form-data; boundary=x"), header("Host", "shop")]);
     upload.as_object_mut().expect("it is one").remove("_resourceType");
     let (text, _) = imported(&[upload]);
-    let expected = "# left out: the content of the file 'b.png' (a HAR file has none: put the file beside the hurl file)\n\
-        POST https://shop/upload\n[Multipart]\nnote: hello\nfile: file,b.png; image/png\nHTTP 200\n";
+    let expected = "# left out: content of the file 'b.png' (HAR files do not contain it: put the file next to the \
+                    hurl file)\nPOST https://shop/upload\n[Multipart]\nnote: hello\nfile: file,b.png; image/png\n\
+                    HTTP 200\n";
     assert_eq!(text, expected);
 }
 
 #[test]
 fn what_is_no_recording_is_refused() {
     for (text, message) in [
-        ("", "this is no HAR file"),
+        ("", "not a HAR file"),
         ("{}", "missing field `log`"),
         (r#"{"log":{"entries":[]}}"#, "has no request"),
         (r#"{"log":{"entries":[{"request":{"method":"GET","url":"ftp://a/"}}]}}"#, "has no request"),
@@ -197,13 +198,13 @@ fn what_is_no_exchange_with_the_service_is_left_out_and_counted() {
         ["GET http://shop/", "GET https://shop/", "GET https://www.shop/start?a=1", "GET https://www.shop/h3"];
     assert_eq!(requests, expected);
     for line in [
-        "left out: HTTP/3, 1 time (sent over HTTP/2 or HTTP/1.1 instead)",
+        "left out: HTTP/3, 1 time (HTTP/2 or HTTP/1.1 is used instead)",
         "left out: WebSocket connections, 1 time (not HTTP requests)",
-        "left out: event streams, 1 time (their responses do not end: --all takes them)",
+        "left out: event streams, 1 time (their responses do not end: use --all to import them)",
         "left out: requests of the scheme blob, 1 time (not HTTP requests)",
         "left out: requests of the scheme data, 1 time (not HTTP requests)",
-        "left out: requests to elsewhere, 1 time (another host: --host takes it, --all all of them)",
-        "left out: requests without a response, 1 time (blocked or given up: --all takes them)",
+        "left out: requests to elsewhere, 1 time (another host: use --host to import it, or --all)",
+        "left out: requests without a response, 1 time (blocked or aborted: use --all to import them)",
         "left out: tunnels (CONNECT), 1 time (requests to a proxy)",
     ] {
         assert!(summary.lines().any(|said| said == line), "{line}: {summary}");
@@ -305,11 +306,12 @@ fn content_is_read_as_writers_encode_it() {
         "note: hi",
         "f: file,a.png; image/png",
         "base64,AP8=;",
-        "# left out: bytes of the content of the type text/plain (the recording has text, in which some may be lost)",
+        "# left out: bytes of the content of type text/plain (the recording has them as text, which may have lost \
+         some)",
     ] {
         assert!(text.lines().any(|line| line == expected), "{expected}: {text}");
     }
-    assert!(summary.contains("left out: the content of the file 'a.png', 1 time"), "{summary}");
+    assert!(summary.contains("left out: content of the file 'a.png', 1 time"), "{summary}");
 }
 
 #[test]
@@ -345,9 +347,9 @@ fn what_stands_beside_url_and_fields_is_sent_too() {
         ```name=Ren%E9&password={{password}}```\nHTTP 200\n";
     assert_eq!(text, expected);
     for line in [
-        "left out: files of the kind font, 1 time (not the service's work: --all takes them)",
-        "left out: fields that browsers add (dnt), 1 time (they are of the browser, not of the page)",
-        "left out: conditions of the browser's cache (if-none-match), 1 time (the service sends the content)",
+        "left out: files of the type font, 1 time (static files: use --all to import them)",
+        "left out: header fields that browsers add (dnt), 1 time (they come from the browser, not from the page)",
+        "left out: conditional header fields (if-none-match), 1 time (the browser's cache is not simulated)",
     ] {
         assert!(summary.lines().any(|said| said == line), "{line}: {summary}");
     }
@@ -364,7 +366,7 @@ fn requests_without_responses_are_imported_without_a_status() {
     open["response"] = json!({"status": null});
     let (text, summary) = imported(&[bare("http://shop/a"), refused, blocked, open]);
     assert_eq!(text, "GET http://shop/a\nCookie: {{cookie}}\n\nGET http://shop/open\n");
-    let line = "left out: requests without a response, 2 times (blocked or given up: --all takes them)";
+    let line = "left out: requests without a response, 2 times (blocked or aborted: use --all to import them)";
     assert!(summary.lines().any(|said| said == line), "{summary}");
 }
 

@@ -55,10 +55,10 @@ fn of_response(reader: &mut Reader, assertion: &Element<'_, '_>) -> Asserts {
     let query = match assertion.text("Assertion.test_field").as_str() {
         "Assertion.response_data" | "Assertion.response_data_as_document" | "" => Query::Body,
         "Assertion.response_code" => Query::Status,
-        _ => return Err("only content and status code can be checked"),
+        _ => return Err("only content and status code are supported"),
     };
     if !matches!(assertion.text("Assertion.scope").as_str(), "" | "all" | "parent") {
-        return Err("only the response itself can be checked");
+        return Err("only the main response is supported");
     }
     // The name is misspelt in all plans.
     let texts = assertion.texts("Asserion.test_strings");
@@ -84,7 +84,7 @@ fn one(reader: &mut Reader, query: &Query, kind: u32, not: bool, text: &str) -> 
     } else if kind & (MATCH | CONTAINS) != 0 {
         Predicate::Matches(pattern(text, kind & MATCH != 0)?)
     } else {
-        return Err("its kind is not known");
+        return Err("unknown type");
     };
     Ok(assert(query.clone(), filters, not, predicate))
 }
@@ -92,7 +92,7 @@ fn one(reader: &mut Reader, query: &Query, kind: u32, not: bool, text: &str) -> 
 /// Returns one pattern for several texts of which one is enough.
 fn alternatives(query: Query, kind: u32, not: bool, texts: &[String]) -> Asserts {
     if texts.iter().any(|text| text.contains("${")) {
-        return Err("it has alternatives with variables");
+        return Err("alternatives with variables are not supported");
     }
     let is_plain = kind & (EQUALS | SUBSTRING) != 0;
     let texts: Vec<_> =
@@ -105,26 +105,26 @@ fn alternatives(query: Query, kind: u32, not: bool, texts: &[String]) -> Asserts
 /// Returns a pattern that is found in a text, or that the whole text is.
 fn pattern(text: &str, whole: bool) -> Result<Pattern, &'static str> {
     if text.contains("${") {
-        return Err("its pattern has a variable");
+        return Err("a pattern with a variable is not supported");
     }
     let text = if whole { format!("^(?s:{text})$") } else { text.to_owned() };
-    Regex::new(&text).map_err(|_| "its pattern is of another dialect")?;
+    Regex::new(&text).map_err(|_| "this regular expression syntax is not supported")?;
     Ok(Pattern::Literal(text))
 }
 
 fn x_path(assertion: &Element<'_, '_>) -> Asserts {
     if !matches!(assertion.text("Assertion.scope").as_str(), "" | "all" | "parent") {
-        return Err("only the response itself can be checked");
+        return Err("only the main response is supported");
     }
     let expression = assertion.text("XPath.xpath");
     let expression = expression.trim();
     if expression.contains("${") {
-        return Err("its expression has a variable");
+        return Err("an expression with a variable is not supported");
     }
     let not = assertion.is_true("XPath.negate");
     let query = |text: &str| Query::XPath(text.into());
     let is_true = |text: &str| assert(query(text), Vec::new(), false, Predicate::Equal(Value::Boolean(!not)));
-    Ok(vec![match kind_of(expression).ok_or("its expression is of another dialect")? {
+    Ok(vec![match kind_of(expression).ok_or("this expression syntax is not supported")? {
         Outcome::Nodes(_) => assert(query(expression), Vec::new(), not, Predicate::Exists),
         Outcome::Boolean(_) => is_true(expression),
         _ => is_true(&format!("boolean({expression})")),
@@ -132,9 +132,9 @@ fn x_path(assertion: &Element<'_, '_>) -> Asserts {
 }
 
 fn json(reader: &mut Reader, assertion: &Element<'_, '_>, path: Option<String>) -> Asserts {
-    let path = path.ok_or("its path is of another dialect")?;
+    let path = path.ok_or("this JSONPath syntax is not supported")?;
     if path.contains("${") {
-        return Err("its path has a variable");
+        return Err("a path with a variable is not supported");
     }
     let not = assertion.is_true("INVERT");
     let query = Query::JsonPath(path.as_str().into());
@@ -151,7 +151,7 @@ fn json(reader: &mut Reader, assertion: &Element<'_, '_>, path: Option<String>) 
             Ok(serde_json::Value::Bool(value)) => Value::Boolean(value),
             Ok(serde_json::Value::Number(number)) if number.is_i64() => integer(number.as_i64().unwrap_or_default()),
             Ok(serde_json::Value::Array(_) | serde_json::Value::Object(_)) => {
-                return Err("a list or an object cannot be compared");
+                return Err("a list or an object is not supported");
             }
             _ => Value::Text(reader.template(&expected)),
         })
@@ -160,15 +160,15 @@ fn json(reader: &mut Reader, assertion: &Element<'_, '_>, path: Option<String>) 
 }
 
 fn duration(assertion: &Element<'_, '_>) -> Asserts {
-    let most = assertion.number("DurationAssertion.duration").ok_or("its time is not a number")?;
+    let most = assertion.number("DurationAssertion.duration").ok_or("the time must be a number")?;
     Ok(vec![assert(Query::Duration, Vec::new(), false, Predicate::LessOrEqual(integer(most as i64)))])
 }
 
 fn size(assertion: &Element<'_, '_>) -> Asserts {
     if !matches!(assertion.text("Assertion.test_field").as_str(), "SizeAssertion.response_data" | "") {
-        return Err("only the size of content can be checked");
+        return Err("only the size of the content is supported");
     }
-    let size = assertion.number("SizeAssertion.size").ok_or("its size is not a number")? as i64;
+    let size = assertion.number("SizeAssertion.size").ok_or("the size must be a number")? as i64;
     let value = integer(size);
     let predicate = match assertion.number("SizeAssertion.operator").unwrap_or(0.0) as u32 {
         1 => Predicate::Equal(value),
@@ -177,7 +177,7 @@ fn size(assertion: &Element<'_, '_>) -> Asserts {
         4 => Predicate::Less(value),
         5 => Predicate::GreaterOrEqual(value),
         6 => Predicate::LessOrEqual(value),
-        _ => return Err("its comparison is not known"),
+        _ => return Err("unknown comparison"),
     };
     Ok(vec![assert(Query::Bytes, vec![Filter::Count], false, predicate)])
 }
@@ -187,6 +187,6 @@ fn md5(assertion: &Element<'_, '_>) -> Asserts {
     let digits = text.trim().as_bytes();
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
-    let bytes = bytes.filter(|bytes| bytes.len() == 16).ok_or("it is no MD5 sum")?;
+    let bytes = bytes.filter(|bytes| bytes.len() == 16).ok_or("not an MD5 sum")?;
     Ok(vec![assert(Query::Md5, Vec::new(), false, Predicate::Equal(Value::Bytes(bytes)))])
 }

@@ -39,7 +39,7 @@ impl Reader {
             }
             "IfController" => {
                 let condition = format!(": {}", element.text("IfController.condition"));
-                self.pending.push(said("its requests run always", condition));
+                self.pending.push(said("its requests always run", condition));
                 self.tree(element, scope);
             }
             "WhileController" => {
@@ -53,7 +53,7 @@ impl Reader {
                 self.tree(element, scope);
             }
             "ModuleController" | "IncludeController" => {
-                self.pending.push(said("what it refers to is not copied here", String::new()));
+                self.pending.push(said("the referenced elements are not imported", String::new()));
             }
             "TestFragmentController" => self.pending.push(said(FRAGMENT, String::new())),
             "TestAction" => self.action(element),
@@ -63,7 +63,7 @@ impl Reader {
             }
             _ if Scope::takes(element) => {}
             tag if tag.ends_with("Controller") || tag.ends_with("Control") => {
-                self.pending.push(said("its requests run always, in order", String::new()));
+                self.pending.push(said("its requests always run, in order", String::new()));
                 self.tree(element, scope);
             }
             _ => {
@@ -130,13 +130,13 @@ impl Reader {
     /// Says what a file of records gives, and how a run takes them.
     pub(super) fn records(&mut self, element: &Element<'_, '_>) {
         let file = element.text("filename");
-        let names = element.value("variableNames").unwrap_or_else(|| "what its first line names".to_owned());
+        let names = element.value("variableNames").unwrap_or_else(|| "the names in its first line".to_owned());
         for name in names.split(',').map(str::trim).filter(|name| !name.contains(' ')) {
             self.variables.assign(name);
         }
-        let reason = "run with --feeder: a record for each session";
-        self.pending.push(LeftOut::new("CSVDataSet", format!("'{}': {file} gives {names}", element.name()), reason));
-        let note = format!("records: '{file}' gives {names}: run with --feeder, its first line with these names");
+        let reason = "use --feeder: one record per session";
+        self.pending.push(LeftOut::new("CSVDataSet", format!("'{}': {file} provides {names}", element.name()), reason));
+        let note = format!("records: '{file}' provides {names}: use --feeder, with these names in its first line");
         self.draft.notes.push(note);
     }
 }

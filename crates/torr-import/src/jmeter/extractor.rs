@@ -21,7 +21,7 @@ pub(super) fn add(reader: &mut Reader, extractor: &Element<'_, '_>, entry: &mut 
             "HtmlExtractor" => html(extractor),
             _ => boundary(extractor),
         },
-        _ => Err("only the response itself can be searched"),
+        _ => Err("only the main response is supported"),
     };
     match captures {
         Ok(captures) => {
@@ -53,37 +53,37 @@ impl Captured {
 
 type Captures = Result<Vec<Captured>, &'static str>;
 
-const NAMELESS: &str = "it names no variable";
-const OTHER_DIALECT: &str = "its expression is of another dialect";
-const HAS_VARIABLE: &str = "its expression has a variable";
+const NAMELESS: &str = "missing variable name";
+const OTHER_DIALECT: &str = "this expression syntax is not supported";
+const HAS_VARIABLE: &str = "an expression with a variable is not supported";
 
 fn regex(extractor: &Element<'_, '_>) -> Captures {
     let name = extractor.value("RegexExtractor.refname").ok_or(NAMELESS)?;
     is_first(&extractor.text("RegexExtractor.match_number"))?;
     let pattern = extractor.text("RegexExtractor.regex");
     if pattern.contains("${") {
-        return Err("its pattern has a variable");
+        return Err("a pattern with a variable is not supported");
     }
     let template = extractor.text("RegexExtractor.template");
     let group = template.strip_prefix('$').and_then(|rest| rest.strip_suffix('$')).and_then(|text| text.parse().ok());
     let group = if template.is_empty() { Some(1) } else { group };
-    let pattern = only_group(&pattern, group.ok_or("only one group of a pattern can be captured")?)?;
+    let pattern = only_group(&pattern, group.ok_or("only one group of a pattern is supported")?)?;
     Ok(match extractor.text("RegexExtractor.useHeaders").as_str() {
         "" | "false" | "as_document" | "unescaped" => Captured::all_of(name, Query::Regex(Pattern::Literal(pattern))),
         "true" => vec![of_field(name, &pattern)?],
         "URL" => vec![Captured { name, query: Query::Url, filters: vec![Filter::Regex(Pattern::Literal(pattern))] }],
-        _ => return Err("only the response's content, one of its fields and the URL are searched here"),
+        _ => return Err("only the response's content, one header field and the URL are supported"),
     })
 }
 
 /// Returns a pattern whose first group is the one that is wanted; 0 is all that the pattern finds.
 fn only_group(pattern: &str, wanted: usize) -> Result<String, &'static str> {
-    let groups = Regex::new(pattern).map_err(|_| "its pattern is of another dialect")?.captures_len() - 1;
+    let groups = Regex::new(pattern).map_err(|_| "this regular expression syntax is not supported")?.captures_len() - 1;
     if wanted == 0 {
         return Ok(format!("({pattern})"));
     }
     if wanted > groups {
-        return Err("its pattern has no such group");
+        return Err("no such group in its pattern");
     }
     let mut made = String::new();
     let (mut group, mut is_escaped, mut is_class) = (0, false, false);
@@ -105,22 +105,22 @@ fn only_group(pattern: &str, wanted: usize) -> Result<String, &'static str> {
         }
     }
     let is_same = Regex::new(&made).is_ok_and(|made| made.captures_len() == groups + 2 - wanted);
-    if is_same { Ok(made) } else { Err("only the first group of such a pattern can be captured") }
+    if is_same { Ok(made) } else { Err("only the first group of this pattern is supported") }
 }
 
 /// Returns the capture of a field of the response, which the pattern names at its beginning.
 fn of_field(name: String, pattern: &str) -> Result<Captured, &'static str> {
-    let (field, rest) = pattern.split_once(':').ok_or("its pattern does not begin with the name of a field")?;
+    let (field, rest) = pattern.split_once(':').ok_or("its pattern must begin with the name of a header field")?;
     let field = field.trim_start_matches(['^', '\n']).trim_start_matches("\\n");
     if field.is_empty() || !field.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
-        return Err("its pattern does not begin with the name of a field");
+        return Err("its pattern must begin with the name of a header field");
     }
     let rest = rest.strip_prefix("\\s*").or(rest.strip_prefix("\\s")).unwrap_or(rest).trim_start_matches(' ');
     if field.eq_ignore_ascii_case("set-cookie") {
-        let (cookie, _) = rest.split_once('=').ok_or("its pattern names no cookie")?;
+        let (cookie, _) = rest.split_once('=').ok_or("its pattern must name a cookie")?;
         let is_cookie = !cookie.is_empty() && cookie.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
         if !is_cookie {
-            return Err("its pattern names no cookie");
+            return Err("its pattern must name a cookie");
         }
         let query = Query::Cookie { name: cookie.into(), attribute: None };
         return Ok(Captured { name, query, filters: Vec::new() });
@@ -136,14 +136,14 @@ fn json(extractor: &Element<'_, '_>) -> Captures {
     let names: Vec<_> = names.split(';').map(str::trim).collect();
     let paths: Vec<_> = paths.split(';').map(str::trim).collect();
     if names.len() != paths.len() || names.contains(&"") {
-        return Err("its names and its paths are not as many");
+        return Err("the number of names must equal the number of paths");
     }
     let mut captures = Vec::new();
     for (name, path) in names.into_iter().zip(paths) {
         if path.contains("${") {
-            return Err("its path has a variable");
+            return Err("a path with a variable is not supported");
         }
-        let path = json_path(path).ok_or("its path is of another dialect")?;
+        let path = json_path(path).ok_or("this JSONPath syntax is not supported")?;
         captures.extend(Captured::all_of(name.to_owned(), Query::JsonPath(path.as_str().into())));
     }
     Ok(captures)
@@ -172,7 +172,7 @@ fn x_path(extractor: &Element<'_, '_>, prefix: &str) -> Captures {
     let property = |name: &str| extractor.text(&format!("{prefix}.{name}"));
     let name = extractor.value(&format!("{prefix}.refname")).ok_or(NAMELESS)?;
     if property("fragment") == "true" {
-        return Err("markup cannot be captured, only its text");
+        return Err("capturing markup is not supported, only its text");
     }
     let expression = property("xpathQuery");
     let expression = expression.trim();
@@ -200,11 +200,11 @@ fn html(extractor: &Element<'_, '_>) -> Captures {
     if selector.contains("${") {
         return Err(HAS_VARIABLE);
     }
-    let nodes = css::x_path(&selector).ok_or("its selector is not one of the simple ones")?;
+    let nodes = css::x_path(&selector).ok_or("this CSS selector is not supported")?;
     let attribute = extractor.text("HtmlExtractor.attribute");
     let is_name = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     if !attribute.chars().all(is_name) {
-        return Err("its attribute is not one of the document");
+        return Err("unknown attribute");
     }
     let step = if attribute.is_empty() { String::new() } else { format!("/@{}", attribute.to_ascii_lowercase()) };
     let number = extractor.text("HtmlExtractor.match_number");
@@ -223,8 +223,8 @@ fn text_of(nodes: &str, number: &str, step: &str) -> Result<String, &'static str
         "" | "0" | "1" if step.is_empty() || !nodes.contains(" | ") => return Ok(format!("string({nodes}{step})")),
         "" | "0" => 1,
         // Of all matches the first has the variable's name.
-        "-1" => return Err("only one match can be captured"),
-        other => other.parse::<u32>().map_err(|_| "the number of its match is none")?,
+        "-1" => return Err("only one match is supported"),
+        other => other.parse::<u32>().map_err(|_| "invalid match number")?,
     };
     Ok(format!("string(({nodes})[{position}]{step})"))
 }
@@ -233,11 +233,11 @@ fn boundary(extractor: &Element<'_, '_>) -> Captures {
     let name = extractor.value("BoundaryExtractor.refname").ok_or(NAMELESS)?;
     is_first(&extractor.text("BoundaryExtractor.match_number"))?;
     if !matches!(extractor.text("BoundaryExtractor.useHeaders").as_str(), "" | "false" | "as_document" | "unescaped") {
-        return Err("only content is searched here");
+        return Err("only content is supported");
     }
     let (left, right) = (extractor.text("BoundaryExtractor.lboundary"), extractor.text("BoundaryExtractor.rboundary"));
     if left.contains("${") || right.contains("${") {
-        return Err("its boundaries have a variable");
+        return Err("boundaries with a variable are not supported");
     }
     let end = if right.is_empty() { "$".to_owned() } else { regex::escape(&right) };
     let pattern = format!("(?s){}(.*?){end}", regex::escape(&left));
@@ -246,5 +246,5 @@ fn boundary(extractor: &Element<'_, '_>) -> Captures {
 
 /// Whether a match is the first: any one (0) is as good as the first.
 fn is_first(number: &str) -> Result<(), &'static str> {
-    if matches!(number.trim(), "" | "0" | "1") { Ok(()) } else { Err("only the first match can be captured") }
+    if matches!(number.trim(), "" | "0" | "1") { Ok(()) } else { Err("only the first match is supported") }
 }

@@ -94,7 +94,7 @@ fn call(variables: &mut Variables, secrets: &mut Secrets, call: &str, left_out: 
     let argument = |at: usize| arguments.get(at).map(|argument| argument.trim()).unwrap_or_default();
     let one = |piece: Piece| Template(vec![piece]);
     let mut constant = |text: &str| {
-        left_out.push(LeftOut::new("function", name, "no counterpart: a constant stands here"));
+        left_out.push(LeftOut::new("function", name, "no counterpart: replaced by a constant"));
         Template::from(text)
     };
     match name {
@@ -113,7 +113,7 @@ fn call(variables: &mut Variables, secrets: &mut Secrets, call: &str, left_out: 
         }
         "__V" => template(variables, secrets, &format!("${{{}}}", argument(0)), left_out),
         "__urlencode" | "__urldecode" | "__escapeXml" | "__unescape" => {
-            left_out.push(LeftOut::new("function", name, "its argument stands here as it is"));
+            left_out.push(LeftOut::new("function", name, "replaced by its argument"));
             template(variables, secrets, argument(0), left_out)
         }
         "__time" => match date_format(argument(0)) {

@@ -208,7 +208,7 @@ impl Reader {
                 self.pending.push(LeftOut::new(
                     "authorization",
                     mechanism,
-                    "this way of authentication is not supported",
+                    "this authentication scheme is not supported",
                 ));
             } else if is_here || url.contains("${") {
                 let user = self.template(&each.text("Authorization.username"));
@@ -262,7 +262,7 @@ impl Reader {
             self.pending.push(LeftOut::new(
                 "embedded resources",
                 "",
-                "requests of a page's parts: import a HAR for them",
+                "requests for a page's parts: import a HAR file for them",
             ));
         }
         // Without a manager JMeter keeps no cookies.
@@ -283,10 +283,10 @@ impl Reader {
         let closes = set("HTTPSampler.use_keepalive").filter(|text| text == "false");
         let other_encoding = |text: &String| !text.eq_ignore_ascii_case("utf-8") && !text.eq_ignore_ascii_case("utf8");
         let unlike = [
-            ("keep-alive", closes, "connections are kept: press with --no-keepalive"),
+            ("keep-alive", closes, "connections are kept open: use --no-keepalive"),
             ("content encoding", set("HTTPSampler.contentEncoding").filter(other_encoding), "content is sent as UTF-8"),
-            ("source address", set("HTTPSampler.ipSource"), "give --bind instead"),
-            ("proxy", set("HTTPSampler.proxyHost"), "give --proxy instead"),
+            ("source address", set("HTTPSampler.ipSource"), "use --bind instead"),
+            ("proxy", set("HTTPSampler.proxyHost"), "use --proxy instead"),
         ];
         for (kind, text, reason) in unlike {
             self.pending.extend(text.map(|text| LeftOut::new(kind, text, reason)));
@@ -301,7 +301,7 @@ impl Reader {
             let name = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
             let known = name.and_then(|name| self.variables.value(name)).and_then(|value| value.parse().ok());
             if known.is_none() && !text.is_empty() {
-                self.pending.push(timer.left_out("its time is not a number"));
+                self.pending.push(timer.left_out("the time must be a number"));
             }
             known.unwrap_or(0.0)
         });
@@ -312,7 +312,7 @@ impl Reader {
             _ => 0.0,
         };
         if range > 0.0 {
-            self.pending.push(timer.left_out("the pause is its mean"));
+            self.pending.push(timer.left_out("the pause has its mean"));
         }
         (fixed + mean).clamp(0.0, LONGEST_PAUSE) as u64
     }
@@ -335,7 +335,7 @@ impl Reader {
         let port = port.map_or(String::new(), |port| format!(":{}", port.trim()));
         let slash = if begins_with("/") { "" } else { "/" };
         if !known.is_whole && known.text.is_empty() {
-            let reason = "its beginning has no value here: a slash stands before it, remove it if the value has one";
+            let reason = "the beginning has no value: a slash was added, remove it if the value has one";
             self.pending.push(LeftOut::new("path", path, reason));
         }
         format!("{origin}{port}{slash}{path}")

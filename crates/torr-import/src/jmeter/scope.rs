@@ -18,7 +18,7 @@ const EXTRACTORS: &[&str] = &[
 ];
 
 /// Why listeners are left out.
-pub(super) const OWN_REPORT: &str = "Torr reports by itself";
+pub(super) const OWN_REPORT: &str = "Torr has its own reports";
 
 /// The elements that hold for requests.
 #[derive(Debug, Clone, Default)]

@@ -35,20 +35,27 @@ fn each_thread_group_becomes_a_file() {
     let files = imported(SHOP);
     assert_eq!(files.len(), 2);
     let expected = "# left out: com.example.CustomConfig 'odd' (no counterpart)\n\
-        # left out: CSVDataSet 'Users': users.csv gives user,mail (run with --feeder: a record for each session)\n\
-        # left out: BeanShellAssertion 'odd check' (no counterpart)\n\
-        # left out: RegexExtractor 'all' (only the first match can be captured)\n# name: POST login\nPOST https://{{host}}/login\n\
-        Accept: application/json\nX-Api-Key: {{x_api_key}}\nContent-Type: text/plain; charset=UTF-8\n[Options]\nvariable: host=\"shop.example\"\nlocation: true\nmax-time: 5s\ndelay: 300ms\n\
-        {\r\n  \"user\": \"{{user}}\",\r\n  \"password\": \"{{password}}\", \"id\": \"{{newUuid}}\"\r\n}\nHTTP 201\n[Captures]\n\
-        token: jsonpath \"$.token\"\ncart: jsonpath \"$.cart.id\"\ncsrf: regex /name=\"csrf\" value=\"(.+?)\"/\n[Asserts]\njsonpath \"$.name\" == \"{{user}}\"\n\n\
-        # left out: function __Random (no counterpart: a constant stands here)\n# left out: UniformRandomTimer 'Look' (the pause is its mean)\n\
-        # name: GET item\nGET https://{{host}}:8443/items/1\nAccept: application/json\nX-Api-Key: {{x_api_key}}\n[Options]\nmax-time: 5s\n\
-        delay: 500ms\nrepeat: 5\n[Query]\nq: a b\nHTTP *\n[Asserts]\nduration <= 800\nbytes count > 10\n\n\
-        # left out: IfController 'Member': ${__jexl3(\"${role}\" == \"member\")} (its requests run always)\n\
-        # left out: embedded resources (requests of a page's parts: import a HAR for them)\n# name: POST order\n\
-        POST https://{{host}}/orders/{{cart}}\nAccept: application/json\nX-Api-Key: {{x_api_key}}\nContent-Type: application/x-www-form-urlencoded; charset=UTF-8\n[Options]\nmax-time: 5s\ndelay: 300ms\n\
-        ```csrf={{csrf urlEncode}}&note=50%25+off```\n\n# left out: disabled elements off (disabled in the plan)\n\
-        # left out: JSR223Sampler 'compute' (no counterpart)\n";
+                    # left out: CSVDataSet 'Users': users.csv provides user,mail (use --feeder: one record per \
+                    session)\n# left out: BeanShellAssertion 'odd check' (no counterpart)\n\
+                    # left out: RegexExtractor 'all' (only the first match is supported)\n# name: POST login\n\
+                    POST https://{{host}}/login\nAccept: application/json\nX-Api-Key: {{x_api_key}}\n\
+                    Content-Type: text/plain; charset=UTF-8\n[Options]\nvariable: host=\"shop.example\"\n\
+                    location: true\nmax-time: 5s\ndelay: 300ms\n{\r\n  \"user\": \"{{user}}\",\r\n  \
+                    \"password\": \"{{password}}\", \"id\": \"{{newUuid}}\"\r\n}\nHTTP 201\n[Captures]\n\
+                    token: jsonpath \"$.token\"\ncart: jsonpath \"$.cart.id\"\n\
+                    csrf: regex /name=\"csrf\" value=\"(.+?)\"/\n[Asserts]\njsonpath \"$.name\" == \"{{user}}\"\n\n\
+                    # left out: function __Random (no counterpart: replaced by a constant)\n\
+                    # left out: UniformRandomTimer 'Look' (the pause has its mean)\n# name: GET item\n\
+                    GET https://{{host}}:8443/items/1\nAccept: application/json\nX-Api-Key: {{x_api_key}}\n[Options]\n\
+                    max-time: 5s\ndelay: 500ms\nrepeat: 5\n[Query]\nq: a b\nHTTP *\n[Asserts]\nduration <= 800\n\
+                    bytes count > 10\n\n\
+                    # left out: IfController 'Member': ${__jexl3(\"${role}\" == \"member\")} (its requests always \
+                    run)\n# left out: embedded resources (requests for a page's parts: import a HAR file for them)\n\
+                    # name: POST order\nPOST https://{{host}}/orders/{{cart}}\nAccept: application/json\n\
+                    X-Api-Key: {{x_api_key}}\nContent-Type: application/x-www-form-urlencoded; charset=UTF-8\n\
+                    [Options]\nmax-time: 5s\ndelay: 300ms\n```csrf={{csrf urlEncode}}&note=50%25+off```\n\n\
+                    # left out: disabled elements off (disabled in the plan)\n\
+                    # left out: JSR223Sampler 'compute' (no counterpart)\n";
     assert_eq!(files[0].0, expected);
     for line in [
         "3 requests",
@@ -57,7 +64,7 @@ fn each_thread_group_becomes_a_file() {
         "records: 'users.csv' gives user,mail: run with --feeder",
         "left out: com.example.CustomConfig, 1 time (no counterpart)",
         "left out: disabled thread groups, 1 time",
-        "left out: listeners, 1 time (Torr reports by itself)",
+        "left out: listeners, 1 time (Torr has its own reports)",
     ] {
         assert!(files[0].1.lines().any(|said| said.starts_with(line)), "{line}: {}", files[0].1);
     }
@@ -73,9 +80,9 @@ fn settings_of_a_connection_are_said() {
         <stringProp name=\"HTTPSampler.ipSource\">10.0.0.7</stringProp></HTTPSamplerProxy><hashTree/>";
     let (file, _) = plan(sampler);
     for said in [
-        "# left out: keep-alive false (connections are kept: press with --no-keepalive)",
+        "# left out: keep-alive false (connections are kept open: use --no-keepalive)",
         "# left out: content encoding iso-8859-1 (content is sent as UTF-8)",
-        "# left out: source address 10.0.0.7 (give --bind instead)",
+        "# left out: source address 10.0.0.7 (use --bind instead)",
     ] {
         assert!(file.lines().any(|line| line == said), "{said}: {file}");
     }
@@ -141,14 +148,14 @@ fn what_stands_around_thread_groups_is_said_in_each_file() {
     );
     for (file, summary) in imported(&plan) {
         let said = "# left out: JSR223PreProcessor 'j' (no counterpart)\n\
-            # left out: TestFragmentController 'f' (it runs only where others refer to it)\n\
-            # left out: CSVDataSet 'Users': u.csv gives user (run with --feeder: a record for each session)\n";
+                    # left out: TestFragmentController 'f' (it runs only where other elements refer to it)\n\
+                    # left out: CSVDataSet 'Users': u.csv provides user (use --feeder: one record per session)\n";
         assert!(file.starts_with(said), "{file}");
         for line in [
             "left out: JSR223PreProcessor, 1 time (no counterpart)",
             "left out: disabled thread groups, 1 time (disabled in the plan)",
-            "left out: listeners, 1 time (Torr reports by itself)",
-            "records: 'u.csv' gives user: run with --feeder, its first line with these names",
+            "left out: listeners, 1 time (Torr has its own reports)",
+            "records: 'u.csv' provides user: use --feeder, with these names in its first line",
         ] {
             assert!(summary.lines().any(|said| said == line), "{line}: {summary}");
         }
@@ -216,14 +223,14 @@ fn extractors_become_captures() {
         assert!(file.lines().any(|line| line == expected), "{expected}: {file}");
     }
     for (file, reason) in [
-        (x_path("1", "for $a in //b return $a"), "its expression is of another dialect"),
-        (x_path("-1", "//a"), "only one match can be captured"),
-        (x_path("1", "//${a}"), "its expression has a variable"),
-        (html("1", "a:has(b)", ""), "its selector is not one of the simple ones"),
-        (html("1", "a", "abs:href"), "its attribute is not one of the document"),
-        (regex(&[("regex", "a(.)"), ("template", "$2$")]), "its pattern has no such group"),
-        (regex(&[("regex", "(a)(b)"), ("template", "$1$$2$")]), "only one group of a pattern can be captured"),
-        (extracted("RegexExtractor", "Sample", &[("scope", "variable")]), "only the response itself can be searched"),
+        (x_path("1", "for $a in //b return $a"), "this expression syntax is not supported"),
+        (x_path("-1", "//a"), "only one match is supported"),
+        (x_path("1", "//${a}"), "an expression with a variable is not supported"),
+        (html("1", "a:has(b)", ""), "this CSS selector is not supported"),
+        (html("1", "a", "abs:href"), "unknown attribute"),
+        (regex(&[("regex", "a(.)"), ("template", "$2$")]), "no such group in its pattern"),
+        (regex(&[("regex", "(a)(b)"), ("template", "$1$$2$")]), "only one group of a pattern is supported"),
+        (extracted("RegexExtractor", "Sample", &[("scope", "variable")]), "only the main response is supported"),
     ] {
         assert!(file.contains(&format!("'x' ({reason})\n")), "{reason}: {file}");
     }
@@ -245,7 +252,7 @@ fn assertions_by_xpath_become_asserts() {
     ] {
         assert!(file.lines().any(|line| line == expected), "{expected}: {file}");
     }
-    assert!(assertion(false, "a[").contains("(its expression is of another dialect)"));
+    assert!(assertion(false, "a[").contains("(this expression syntax is not supported)"));
 }
 
 #[test]
@@ -270,9 +277,9 @@ fn assertions_in_all_their_bits() {
         (assertion("response_code", 1, &["2.."]), "status toString matches /^(?s:2..)$/\n"),
         (
             assertion("response_headers", 2, &["a"]),
-            "# left out: ResponseAssertion 'x' (only content and status code can be checked)\n",
+            "# left out: ResponseAssertion 'x' (only content and status code are supported)\n",
         ),
-        (assertion("response_data", 2, &["(?&lt;=a)b"]), "(its pattern is of another dialect)\n"),
+        (assertion("response_data", 2, &["(?&lt;=a)b"]), "(this regular expression syntax is not supported)\n"),
     ] {
         assert!(file.contains(expected), "{expected}: {file}");
     }
@@ -284,16 +291,16 @@ fn what_is_no_plan_or_grows_without_bound_is_refused_in_one_line() {
         format!("<jmeterTestPlan>{}{}</jmeterTestPlan>", "<hashTree>".repeat(100_000), "</hashTree>".repeat(100_000));
     let laughs = "<!DOCTYPE a [<!ENTITY b \"ha\"><!ENTITY c \"&b;&b;&b;&b;\">]><jmeterTestPlan>&c;</jmeterTestPlan>";
     for (text, message) in [
-        ("", "this is no JMeter plan: "),
-        ("<html/>", "its root element is 'html'"),
-        ("<jmeterTestPlan><a></b></jmeterTestPlan>", "this is no JMeter plan: "),
+        ("", "not a JMeter plan: "),
+        ("<html/>", "the root element is 'html'"),
+        ("<jmeterTestPlan><a></b></jmeterTestPlan>", "not a JMeter plan: "),
         ("<jmeterTestPlan/>", "no enabled thread group with an HTTP request"),
         (
             "<jmeterTestPlan><FTPSampler/><LDAPSampler/><FTPSampler/></jmeterTestPlan>",
             "request, only FTPSampler, LDAPSampler",
         ),
         (&deep, "nested deeper than 256 levels"),
-        (laughs, "this is no JMeter plan: "),
+        (laughs, "not a JMeter plan: "),
     ] {
         let error = import(text).expect_err(message).to_string();
         assert!(error.contains(message) && !error.contains('\n'), "{error}");

@@ -113,13 +113,13 @@ impl<'d> Operation<'d> {
             }
             // The format says that these are described elsewhere.
             "header" if of_content.contains(&parameter.name.to_ascii_lowercase().as_str()) => {
-                left_out.push(LeftOut::new("header parameter", parameter.name, "content and security describe it"));
+                left_out.push(LeftOut::new("header parameter", parameter.name, "it follows from content and security"));
             }
             "header" => {
                 let value = parameter.joined(&value);
                 request.headers.push(pair(parameter.name, secrets.field(parameter.name, &value)));
             }
-            other => left_out.push(LeftOut::new("parameter", parameter.name, format!("its place '{other}' is none"))),
+            other => left_out.push(LeftOut::new("parameter", parameter.name, format!("unknown location '{other}'"))),
         }
     }
 
@@ -144,7 +144,7 @@ impl<'d> Operation<'d> {
         let kinds = self.content_of(body).members();
         if kinds.is_empty() {
             if !self.operation.get("requestBody").is_null() {
-                left_out.push(LeftOut::new("content", "", "the description of it is empty or in another file"));
+                left_out.push(LeftOut::new("content", "", "its description is empty or in another file"));
             }
             return;
         }
@@ -152,7 +152,7 @@ impl<'d> Operation<'d> {
         let Some((media_type, media)) = chosen else { return };
         let media = self.document.resolve(media);
         for (other, _) in kinds.iter().filter(|(other, _)| other != media_type) {
-            left_out.push(LeftOut::new("content type", other, "another one of the operation is taken"));
+            left_out.push(LeftOut::new("content type", other, "the operation has another one"));
         }
         let example = self.example(media);
         let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -203,8 +203,8 @@ impl<'d> Operation<'d> {
                     request.body = Some(Body::Text { text: value.plain().as_str().into(), hint: TextHint::Plain });
                 }
                 None => {
-                    let kind = format!("content of the type {essence}");
-                    left_out.push(LeftOut::new(kind, "", "it has no example, and none can be made from a schema"));
+                    let kind = format!("content of type {essence}");
+                    left_out.push(LeftOut::new(kind, "", "no example, and none can be generated from a schema"));
                 }
             },
         }
@@ -248,9 +248,8 @@ impl<'d> Operation<'d> {
         };
         let is_file = of.get("format").text() == Some("binary") || !property.get("contentMediaType").is_null();
         if is_file {
-            let reason =
-                format!("the field has text instead: put a file beside the hurl file and write {name}: file,NAME;");
-            left_out.push(LeftOut::new("file of the form", name, reason));
+            let reason = format!("replaced by text: put a file next to the hurl file and write {name}: file,NAME;");
+            left_out.push(LeftOut::new("file of a form", name, reason));
         }
         let values = match value {
             Node::List(items) => items.iter().map(Node::plain).collect(),
@@ -274,7 +273,7 @@ impl<'d> Operation<'d> {
             }
         }
         for (name, _) in self.document.resolve(described).get("links").members() {
-            left_out.push(LeftOut::new("links", name, "capture the value by hand where the walk needs one"));
+            left_out.push(LeftOut::new("links", name, "add a capture where the session needs the value"));
         }
     }
 }

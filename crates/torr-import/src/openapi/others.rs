@@ -46,21 +46,21 @@ impl Others {
     pub(super) fn reason(&self, reference: &str) -> &str {
         let (file, _) = reference.split_once('#').unwrap_or((reference, ""));
         if is_address(file) {
-            return "other servers are not asked";
+            return "other servers are not contacted";
         }
-        self.refused.get(file).map_or("it leads nowhere", String::as_str)
+        self.refused.get(file).map_or("no such target", String::as_str)
     }
 }
 
 fn read_one(name: &str, read: ReadFile<'_>, left: &mut usize) -> Result<Node, String> {
     if name.starts_with('/') || name.contains(':') {
-        return Err("a path that is not relative is not followed".to_owned());
+        return Err("the path must be relative".to_owned());
     }
     if ![".json", ".yaml", ".yml"].iter().any(|end| name.to_ascii_lowercase().ends_with(end)) {
-        return Err("only files that end in .json, .yaml or .yml are read".to_owned());
+        return Err("the file name must end in .json, .yaml or .yml".to_owned());
     }
     let text = read(name)?;
-    *left = left.checked_sub(text.len()).ok_or("all files together are larger than 64 MiB")?;
+    *left = left.checked_sub(text.len()).ok_or("the files are larger than 64 MiB in total")?;
     Node::read(&text, "part of a description", true).map_err(|error| error.to_string())
 }
 

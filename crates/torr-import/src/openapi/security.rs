@@ -45,7 +45,7 @@ fn add_scheme(name: &str, scheme: &Node, request: &mut Request, secrets: &mut Se
                 "header" => request.headers.push(pair(key, value)),
                 "query" => request.query.push(pair(key, value)),
                 "cookie" => request.cookies.push(pair(key, value)),
-                other => return Err(format!("a key in '{other}'")),
+                other => return Err(format!("a key in '{other}' is not supported")),
             }
         }
         ("http", "basic") => {
@@ -53,10 +53,10 @@ fn add_scheme(name: &str, scheme: &Node, request: &mut Request, secrets: &mut Se
             request.basic_auth = Some(KeyValue { name, value: Template(vec![credential("_password")]), at: NOWHERE });
         }
         ("http", "bearer") | ("oauth2" | "openIdConnect", _) => request.headers.push(bearer(credential(""))),
-        ("http", other) => return Err(format!("the way of authentication '{other}' is not supported")),
-        ("mutualTLS", _) => return Err("give the certificate with the option 'cert'".to_owned()),
+        ("http", other) => return Err(format!("authentication scheme '{other}' is not supported")),
+        ("mutualTLS", _) => return Err("use the option 'cert' for the certificate".to_owned()),
         ("", _) => return Err("the description does not define it".to_owned()),
-        (other, _) => return Err(format!("'{other}' is not known")),
+        (other, _) => return Err(format!("unknown type '{other}'")),
     }
     Ok(())
 }

@@ -16,21 +16,27 @@ pub(super) fn base(document: &Document<'_>, server: Option<&str>, draft: &mut Dr
     let servers = document.root.get("servers").items();
     let described = servers.first().map(url).unwrap_or_default();
     for server in servers.iter().skip(1) {
-        draft.left_out.push(LeftOut::new("servers", url(server), "the first one is taken: --server takes another"));
+        draft.left_out.push(LeftOut::new(
+            "servers",
+            url(server),
+            "the first one is used: choose another with --server",
+        ));
     }
     let base = match server {
         // A described URL without a host is a path on the server.
         Some(given) => {
             let is_url = Url::parse(given).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
             if !is_url {
-                return Err(ImportError(format!("--server '{given}' is no URL of http or https")));
+                return Err(ImportError(format!("--server '{given}' must begin with http:// or https://")));
             }
             given.to_owned()
         }
         None if described.contains("://") => described,
         None => {
             let base = format!("http://localhost/{}", described.trim_start_matches('/'));
-            draft.notes.push(format!("the description names no host, so base_url is {base}: --server gives another"));
+            draft
+                .notes
+                .push(format!("the description names no host, so base_url is {base}: set another with --server"));
             base
         }
     };

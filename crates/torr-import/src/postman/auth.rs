@@ -41,7 +41,7 @@ pub(super) fn add(reader: &mut Reader, auth: &Node, request: &mut Request, left_
                 request.headers.push(pair("Authorization", behind(&prefix, token)));
             }
         }
-        other => left_out.push(LeftOut::new("authorization", other, "this way of authentication is not supported")),
+        other => left_out.push(LeftOut::new("authorization", other, "this authentication scheme is not supported")),
     }
 }
 

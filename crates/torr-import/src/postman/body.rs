@@ -24,7 +24,7 @@ pub(super) fn add(
     }
     let mode = body.get("mode").text_or_empty();
     if !matches!(mode, "" | "none") && WITHOUT_CONTENT.contains(&request.method.as_str()) && !keeps_content {
-        let reason = format!("Postman sends none with {} unless disableBodyPruning is on", request.method);
+        let reason = format!("Postman sends none with {} without disableBodyPruning", request.method);
         left_out.push(LeftOut::new("content", "", reason));
         return;
     }
@@ -32,7 +32,7 @@ pub(super) fn add(
         "" | "none" => {}
         "raw" => raw(reader, body, request, left_out),
         "urlencoded" => {
-            for row in enabled(body.get("urlencoded"), "parameter of the form", left_out) {
+            for row in enabled(body.get("urlencoded"), "parameter of a form", left_out) {
                 let value = reader.template(&row.get("value").plain(), left_out);
                 let name = row.get("key").plain();
                 let value = reader.secrets.in_parameter(&name, value);
@@ -42,7 +42,7 @@ pub(super) fn add(
             drop_field(request, "content-type");
         }
         "formdata" => {
-            for row in enabled(body.get("formdata"), "part of the form", left_out) {
+            for row in enabled(body.get("formdata"), "part of a form", left_out) {
                 part(reader, row, request, left_out);
             }
             drop_field(request, "content-type");
@@ -52,7 +52,7 @@ pub(super) fn add(
             let file = body.get("file");
             let name = if file.text().is_some() { file.plain() } else { file.get("src").plain() };
             if name.is_empty() {
-                left_out.push(LeftOut::new("file", "", "the collection names none"));
+                left_out.push(LeftOut::new("file", "", "missing in the collection"));
             } else {
                 let (name, moved) = beside(&name);
                 left_out.extend(moved);
@@ -62,7 +62,7 @@ pub(super) fn add(
                 request.body = Some(Body::File(file_name(reader, name, left_out)));
             }
         }
-        other => left_out.push(LeftOut::new("content", other, "a kind that is not known")),
+        other => left_out.push(LeftOut::new("content", other, "unknown type")),
     }
 }
 
@@ -93,7 +93,7 @@ fn part(reader: &mut Reader, row: &Node, request: &mut Request, left_out: &mut V
     if row.get("type").text() != Some("file") {
         if let Some(kind) = row.get("contentType").text().filter(|kind| !kind.is_empty()) {
             let what = format!("media type {kind} of the part");
-            left_out.push(LeftOut::new(what, name.as_str(), "only files have one"));
+            left_out.push(LeftOut::new(what, name.as_str(), "only files can have one"));
         }
         let value = reader.template(&row.get("value").plain(), left_out);
         let value = reader.secrets.in_parameter(&name, value);
@@ -108,11 +108,11 @@ fn part(reader: &mut Reader, row: &Node, request: &mut Request, left_out: &mut V
     };
     for file in files {
         if file.is_empty() {
-            left_out.push(LeftOut::new("file of the form", name.as_str(), "the collection names none"));
+            left_out.push(LeftOut::new("file of a form", name.as_str(), "missing in the collection"));
             continue;
         }
         if let Some(other) = row.get("fileName").text().filter(|other| !other.is_empty()) {
-            left_out.push(LeftOut::new("name of a file", other, "a file is sent under its own name"));
+            left_out.push(LeftOut::new("name of a file", other, "files are sent with their own name"));
         }
         let content_type = row.get("contentType").text().map(Template::from);
         let (file, moved) = beside(&file);
@@ -138,7 +138,7 @@ fn graphql(reader: &mut Reader, graphql: &Node, request: &mut Request, left_out:
     let of_variables = reader.template(&variables, left_out);
     let pieces = if variables.trim().is_empty() { None } else { json(&of_variables, &mut reader.secrets) };
     if pieces.is_none() && !variables.trim().is_empty() {
-        left_out.push(LeftOut::new("variables of the query", "", "they are no JSON"));
+        left_out.push(LeftOut::new("variables of the query", "", "invalid JSON"));
     }
     let operation = graphql.get("operationName").plain();
     // A query of a hurl file has no name of its operation, and no white space around it.
@@ -165,7 +165,7 @@ fn graphql(reader: &mut Reader, graphql: &Node, request: &mut Request, left_out:
     // What ends the text of a hurl file's query cannot stand in it.
     let is_plain = !query.contains("```") && !query.lines().any(|line| line.starts_with("variables"));
     if !is_plain {
-        left_out.push(LeftOut::new("query", "", "a hurl file cannot hold it as it is"));
+        left_out.push(LeftOut::new("query", "", "hurl files cannot express it"));
         return;
     }
     if !query.ends_with('\n') {

@@ -44,7 +44,7 @@ pub(super) fn piece(name: &str, left_out: &mut Vec<LeftOut>) -> Option<Piece> {
         "$isoTimestamp" => new_date("%Y-%m-%dT%H:%M:%S%.3fZ"),
         name if name.starts_with('$') => {
             let known = CONSTANTS.iter().find(|(known, _)| *known == name).map_or("1", |(_, value)| value);
-            let reason = "no counterpart: a constant stands here";
+            let reason = "no counterpart: replaced by a constant";
             left_out.push(LeftOut::new("dynamic variable", name, reason));
             constant(known)
         }

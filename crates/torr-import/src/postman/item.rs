@@ -24,7 +24,7 @@ impl Reader {
     /// Reads the collection, or a folder within it.
     pub(super) fn folder<'c>(&mut self, folder: &'c Node, above: &Folder<'c>, depth: usize) {
         if depth > DEEPEST {
-            self.leave_out("folders", "nested too deep");
+            self.leave_out("folders", "nested too deeply");
             return;
         }
         let mut inside = above.clone();
@@ -39,7 +39,7 @@ impl Reader {
             if !item.get("item").is_null() {
                 self.folder(item, &inside, depth + 1);
             } else if item.get("request").is_null() {
-                self.leave_out("items", "neither a request nor a folder");
+                self.leave_out("items", "not a request or a folder");
             } else {
                 self.request(item, &inside);
             }
@@ -92,7 +92,7 @@ impl Reader {
             script::read(self, Phase::After, event, &mut made);
         }
         for _ in item.get("response").items() {
-            self.leave_out("saved responses", "examples for people");
+            self.leave_out("saved responses", "they are documentation");
         }
         self.draft.entries.push(made);
     }

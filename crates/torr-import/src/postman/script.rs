@@ -68,7 +68,7 @@ struct Script {
 /// Reads a script into an entry.
 pub(super) fn read(reader: &mut Reader, phase: Phase, event: &Node, made: &mut DraftEntry) {
     let script = event.get("script");
-    let kind = if phase == Phase::Before { "part of a script before requests" } else { "part of a test script" };
+    let kind = if phase == Phase::Before { "part of a pre-request script" } else { "part of a test script" };
     if event.get("disabled").is_true() || !script.get("src").is_null() {
         made.left_out.push(LeftOut::new(kind, "", "disabled, or in another file"));
         return;
@@ -93,11 +93,11 @@ pub(super) fn read(reader: &mut Reader, phase: Phase, event: &Node, made: &mut D
         script.line(line, reader, made);
     }
     if script.kept.iter().any(|line| line.contains("setNextRequest")) {
-        let reason = "the entries of a hurl file run in their order";
+        let reason = "the entries of a hurl file run in order";
         made.left_out.push(LeftOut::new("setNextRequest", "", reason));
     }
     if !script.kept.is_empty() {
-        made.left_out.push(LeftOut::new(kind, "", "no certain counterpart: its lines stand in a comment"));
+        made.left_out.push(LeftOut::new(kind, "", "no exact counterpart: its lines are kept as a comment"));
         made.comments.append(&mut script.kept);
     }
 }

@@ -41,11 +41,11 @@ fn a_collection_of_2_1_with_its_environment() {
         "6 requests",
         "secret: variable user is the variable 'user', read from HURL_VARIABLE_user",
         "captured: 'token' from a test script of request 1",
-        "variable 'text' has no value here",
-        "left out: setNextRequest, 1 time (the entries of a hurl file run in their order)",
+        "variable 'text' has no value",
+        "left out: setNextRequest, 1 time (the entries of a hurl file run in order)",
         "left out: part of a test script, 1 time",
-        "left out: part of a script before requests, 1 time",
-        "left out: file of the form, 1 time (the collection names none)",
+        "left out: part of a pre-request script, 1 time",
+        "left out: file of a form, 1 time (missing in the collection)",
         "left out: dynamic variable, 1 time",
         "left out: authorization, 1 time",
         "left out: saved responses, 1 time",
@@ -63,7 +63,7 @@ fn authorization_is_inherited_from_folders() {
     assert!(entry(&file, "Avatar").contains("/users/{{user_id}}/avatar\nAuthorization: Bearer {{token}}\n"), "{file}");
     assert!(entry(&file, "Search").contains("X-Api-Key: {{x_api_key}}\n"), "{file}");
     assert!(!entry(&file, "Signed").contains("X-Api-Key"), "{file}");
-    assert!(file.contains("# left out: authorization awsv4 (this way of authentication is not supported)\n"), "{file}");
+    assert!(file.contains("# left out: authorization awsv4 (this authentication scheme is not supported)\n"), "{file}");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_collection_of_2_0_has_objects_for_lists_and_text_for_objects() {
         location: true\n[BasicAuth]\npostman: {{password}}\nHTTP 200\n[Captures]\nid: jsonpath \"$.items[0].id\"\n[Asserts]\nbody contains \"ann\"\n\n\
         # name: File\nPOST http://echo.example/xml\nContent-Type: application/xml\n[Options]\nlocation: true\n```<a>{{id}}</a>```\n";
     assert_eq!(file, expected);
-    assert!(summary.contains("variable 'unknown' has no value here: --variable unknown=VALUE"), "{summary}");
+    assert!(summary.contains("variable 'unknown' has no value: set it with --variable unknown=VALUE"), "{summary}");
 }
 
 #[test]
@@ -165,15 +165,18 @@ fn variables_that_name_each_other_and_odd_names_end() {
 #[test]
 fn what_is_no_collection_is_refused_in_one_line() {
     for (text, message) in [
-        ("", "this is no Postman collection: EOF"),
-        ("{}", "it has no 'item'"),
-        (ENVIRONMENT, "this is a file of variables: give the collection, and this with --environment"),
-        ("{\"values\": [], \"_postman_variable_scope\": \"globals\"}", "and this with --globals"),
-        ("{\"collections\": [{\"name\": \"a\"}]}", "this is all of a workspace"),
-        (r#"{"requests": [], "order": []}"#, "format 1: export it from Postman as 2.1"),
+        ("", "not a valid Postman collection: EOF"),
+        ("{}", "'item' is missing"),
+        (
+            ENVIRONMENT,
+            "expected a collection, found a file of variables: pass it with --environment beside the collection",
+        ),
+        ("{\"values\": [], \"_postman_variable_scope\": \"globals\"}", "pass it with --globals"),
+        ("{\"collections\": [{\"name\": \"a\"}]}", "found a whole workspace"),
+        (r#"{"requests": [], "order": []}"#, "format 1 is not supported: export it from Postman as 2.1"),
         (
             r#"{"info": {"schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"}, "item": []}"#,
-            "has no request",
+            "has no requests",
         ),
     ] {
         let error = import(text, None).expect_err(text).to_string();
@@ -208,8 +211,8 @@ fn names_of_files_have_no_variables() {
             {"key": "f", "type": "file", "src": "{{dir}}/a.png"}, {"key": "g", "type": "file", "src": "{{file}}"}]}}}]}"#;
     let file = import(collection, None).expect("it is a collection").text();
     assert!(file.contains("[Multipart]\nf: file,a.png;\ng: file,file;\n"), "{file}");
-    let said =
-        "# left out: name of a file {{file}} (files are read before the run, so their names have no variables)\n";
+    let said = "# left out: name of a file {{file}} (variables are not supported in file names, as files are read \
+                before the run)\n";
     assert!(file.contains(said), "{file}");
 }
 
@@ -222,7 +225,7 @@ fn content_is_sent_only_with_methods_that_postman_sends_it_with() {
     let of = |item: Value| imported(&json!({"info": {"schema": "/collection/"}, "item": [item]}).to_string(), None);
     for method in ["GET", "HEAD", "COPY"] {
         let (file, _) = of(item(method, Value::Null));
-        let said = format!("# left out: content (Postman sends none with {method} unless disableBodyPruning is on)\n");
+        let said = format!("# left out: content (Postman sends none with {method} without disableBodyPruning)\n");
         assert!(file.starts_with(&said) && !file.contains("{\"a\""), "{file}");
     }
     let (file, _) = of(item("GET", json!({"disableBodyPruning": true, "disableCookies": true})));
@@ -231,9 +234,6 @@ fn content_is_sent_only_with_methods_that_postman_sends_it_with() {
         "{file}"
     );
     let (file, _) = of(item("P0ST", json!({"disabledSystemHeaders": {"accept": true}})));
-    assert!(
-        file.contains("# left out: method P0ST (a method of a hurl file has capital letters only: PST is sent)"),
-        "{file}"
-    );
+    assert!(file.contains("# left out: method P0ST (hurl methods must be in capital letters: PST is sent)"), "{file}");
     assert!(file.contains("no-header: Accept\n"), "{file}");
 }

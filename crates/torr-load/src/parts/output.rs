@@ -36,7 +36,7 @@ impl OutputPart {
     /// With the first such rule or output.
     pub fn check(&self, entries: &[EntryName]) -> Result<(), String> {
         if self.files.contains_key(&OutputFile::CsvEntries) && entries.is_empty() {
-            return Err("--csv-entries is for hurl files: a URL has no entries".into());
+            return Err("--csv-entries needs a hurl file: a URL has no entries".into());
         }
         let misplaced = |error: MisplacedRuleError| format!("--fail-if {error}");
         self.rules().iter().try_for_each(|rule| rule.check(entries).map_err(misplaced))

@@ -65,7 +65,7 @@ pub fn resolved(text: &str) -> Result<Resolved, String> {
         let addresses = addresses.split(',').map(|a| bare(a).parse().ok()).collect::<Option<Vec<IpAddr>>>()?;
         Some(Resolved { host: bare(host), port: port.parse().ok()?, addresses })
     };
-    parts().ok_or_else(|| "not of the form example.com:443:192.0.2.1".into())
+    parts().ok_or_else(|| "must be HOST:PORT:ADDRESS, such as example.com:443:192.0.2.1".into())
 }
 
 /// A family of addresses.
@@ -92,7 +92,8 @@ impl FromStr for ConnectTo {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("takes HOST1:PORT1:HOST2:PORT2, such as example.com:443:127.0.0.1:8443, not '{text}'");
+        let wrong =
+            || format!("must be HOST1:PORT1:HOST2:PORT2, such as example.com:443:127.0.0.1:8443, found '{text}'");
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some(inner) = rest.strip_prefix('[') {

@@ -139,8 +139,8 @@ impl TlsClient {
         let offered = self.config.alpn_protocols.iter().map(|protocol| String::from_utf8_lossy(protocol));
         let offered = offered.collect::<Vec<_>>().join(" or ");
         let hint = match offered.as_str() {
-            "http/1.1" => ": try --http2",
-            "h2" => ": leave out --http2",
+            "http/1.1" => ": use --http2",
+            "h2" => ": drop --http2",
             _ => "",
         };
         TlsError::Alpn(format!("{offered}{hint}"))
@@ -158,7 +158,7 @@ impl TlsClient {
     pub fn send(&mut self, plain: &[u8], out: &mut Vec<u8>) -> Result<(), TlsError> {
         match &mut self.records {
             Some(records) => records.send(plain, out),
-            None => Err(TlsError::Protocol("there is no connection".into())),
+            None => Err(TlsError::Protocol("not connected".into())),
         }
     }
 

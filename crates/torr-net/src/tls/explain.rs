@@ -11,7 +11,7 @@ const MAX_NAMES: usize = 3;
 
 /// The line for a server that requires a certificate of a client without one.
 pub(super) const CERTIFICATE_REQUIRED: &str =
-    "the server asks for a client's certificate: give one with --cert and --key";
+    "the server requires a client certificate: pass one with --cert and --key";
 
 /// Translates an error of a connection on the client's side.
 #[cold]
@@ -20,14 +20,14 @@ pub(super) fn to_client(error: Error) -> TlsError {
         Error::InvalidCertificate(why) => {
             let (what, remedy) = certificate(&why);
             let remedy = match remedy {
-                Remedy::Trust => "give its signer's certificate with --cacert, or do not check it with --insecure",
-                Remedy::Clock => "check this machine's clock, or do not check the certificate with --insecure",
-                Remedy::Renew => "renew it at the server, or do not check it with --insecure",
-                Remedy::Name => "ask for one of its names with --sni, or do not check it with --insecure",
-                Remedy::ReplaceOnly => "give the server another certificate",
+                Remedy::Trust => "pass the issuer's certificate with --cacert, or skip the check with --insecure",
+                Remedy::Clock => "check this machine's clock, or skip the check with --insecure",
+                Remedy::Renew => "renew it on the server, or skip the check with --insecure",
+                Remedy::Name => "use one of its names with --sni, or skip the check with --insecure",
+                Remedy::ReplaceOnly => "replace the server's certificate",
                 Remedy::Replace => {
-                    "give the server an RSA or an ECDSA P-256 certificate that is signed with SHA-256, or do not check it \
-                     with --insecure"
+                    "use an RSA or ECDSA P-256 certificate signed with SHA-256 on the server, or skip the check with \
+                     --insecure"
                 }
             };
             TlsError::Untrusted(format!("{what}: {remedy}"))
@@ -39,8 +39,8 @@ pub(super) fn to_client(error: Error) -> TlsError {
         }
         Error::AlertReceived(alert) => {
             let line = match server_alert(alert) {
-                Some(meaning) => format!("{meaning} (the server's alert: {})", snake(&alert)),
-                None => format!("the server ended the connection (its alert: {})", snake(&alert)),
+                Some(meaning) => format!("{meaning} (TLS alert: {})", snake(&alert)),
+                None => format!("the server closed the connection (TLS alert: {})", snake(&alert)),
             };
             if alert == AlertDescription::HandshakeFailure { TlsError::Refused(line) } else { TlsError::Protocol(line) }
         }
@@ -58,8 +58,8 @@ pub(super) fn to_server(error: Error) -> TlsError {
         Error::InvalidMessage(InvalidMessage::InvalidContentType) => TlsError::ClientNoTls,
         Error::NoApplicationProtocol => TlsError::ClientAlpn,
         Error::AlertReceived(alert) => TlsError::Protocol(match client_alert(alert) {
-            Some(meaning) => format!("{meaning} (the client's alert: {})", snake(&alert)),
-            None => format!("the client ended the connection (its alert: {})", snake(&alert)),
+            Some(meaning) => format!("{meaning} (TLS alert: {})", snake(&alert)),
+            None => format!("the client closed the connection (TLS alert: {})", snake(&alert)),
         }),
         Error::PeerIncompatible(why) => TlsError::Protocol(in_common(&why, "the client")),
         error => TlsError::Protocol(other(&error, "the client")),
@@ -85,10 +85,11 @@ fn certificate(error: &CertificateError) -> (String, Remedy) {
         humantime::format_rfc3339_seconds(time).to_string().replace('T', " ").replace('Z', " UTC")
     };
     let (what, remedy) = match error {
-        E::UnknownIssuer => ("is signed by nobody who is trusted here", Remedy::Trust),
-        E::Other(OtherError(why)) if matches!(why.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity)) => {
-            ("is that of an authority, which only --cacert with this very certificate makes acceptable", Remedy::Trust)
-        }
+        E::UnknownIssuer => ("is not signed by a trusted authority", Remedy::Trust),
+        E::Other(OtherError(why)) if matches!(why.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity)) => (
+            "is the certificate of an authority, which is accepted only if --cacert has this certificate",
+            Remedy::Trust,
+        ),
         E::ExpiredContext { not_after, .. } => {
             return (format!("expired on {}", day(not_after.as_secs())), Remedy::Renew);
         }
@@ -99,25 +100,25 @@ fn certificate(error: &CertificateError) -> (String, Remedy) {
         E::NotValidYet => ("is not valid yet", Remedy::Clock),
         E::NotValidForNameContext { expected, presented } => {
             let expected = expected.to_str();
-            return (format!("is {}, not for {expected}", names(presented)), Remedy::Name);
+            return (format!("is valid {}, not for {expected}", names(presented)), Remedy::Name);
         }
-        E::NotValidForName => ("is for other names", Remedy::Name),
-        E::BadSignature => ("is signed by another key than that of its signer's certificate here", Remedy::Trust),
+        E::NotValidForName => ("is valid for other names only", Remedy::Name),
+        E::BadSignature => ("has a signature that does not match the issuer's certificate", Remedy::Trust),
         E::UnsupportedSignatureAlgorithmContext { signature_algorithm_id, .. } => {
             let algorithm = Oid(signature_algorithm_id);
-            return (format!("has a signature of a kind that is not supported ({algorithm})"), Remedy::Replace);
+            return (format!("has an unsupported signature algorithm ({algorithm})"), Remedy::Replace);
         }
         E::UnsupportedSignatureAlgorithmForPublicKeyContext { signature_algorithm_id, public_key_algorithm_id } => {
             let (algorithm, key) = (Oid(signature_algorithm_id), Oid(public_key_algorithm_id));
-            let what = format!("has a signature of a kind that is not supported ({algorithm}, by a key of {key})");
+            let what = format!("has an unsupported signature algorithm ({algorithm} with a key of {key})");
             return (what, Remedy::Replace);
         }
         E::InvalidPurpose | E::InvalidPurposeContext { .. } => {
-            ("may not be used for this side of TLS, by its extended key usage", Remedy::Replace)
+            ("does not permit this use (extended key usage)", Remedy::Replace)
         }
         E::Revoked => ("has been revoked", Remedy::Renew),
-        E::BadEncoding => ("cannot be read", Remedy::Replace),
-        E::UnhandledCriticalExtension => ("has a critical extension that is not known here", Remedy::Replace),
+        E::BadEncoding => ("is malformed", Remedy::Replace),
+        E::UnhandledCriticalExtension => ("has an unknown critical extension", Remedy::Replace),
         E::Other(OtherError(why)) if why.is::<ShortKey>() => return (why.to_string(), Remedy::ReplaceOnly),
         E::Other(OtherError(why)) => return (format!("is not accepted ({})", named(&why)), Remedy::Replace),
         other => return (format!("is not accepted ({})", named(other)), Remedy::Replace),
@@ -131,7 +132,7 @@ fn names(presented: &[String]) -> String {
     let within = |name: &'_ str| Some(name.split_once('(')?.1.strip_suffix(')')?.trim_matches('"').to_owned());
     let bare = |name: &String| within(name).unwrap_or_else(|| name.clone());
     match presented {
-        [] => "for no name (it has no subject alternative name)".into(),
+        [] => "for no name (no subject alternative name)".into(),
         names if names.len() <= MAX_NAMES => {
             format!("for {}", names.iter().map(bare).collect::<Vec<_>>().join(", "))
         }
@@ -147,23 +148,23 @@ fn server_alert(alert: AlertDescription) -> Option<&'static str> {
     use AlertDescription as A;
     Some(match alert {
         A::HandshakeFailure | A::InsufficientSecurity => {
-            "the server accepts none of the cipher suites, key exchanges and signatures that are offered: it may know only \
-             weak ones, or have a certificate of a rare kind"
+            "the server supports none of the offered cipher suites, key exchanges and signatures: it may support only \
+             weak ones, or have an uncommon certificate"
         }
         A::ProtocolVersion => {
-            "the server does not speak the versions of TLS that are offered: leave out --tls-max and --tlsv1.3 (older ones \
-             than 1.2 are not supported)"
+            "the server supports none of the offered TLS versions: drop --tls-max and --tlsv1.3 (versions before 1.2 \
+             are not supported)"
         }
-        A::UnrecognisedName => "the server has no certificate for this name: give one of its names with --sni",
+        A::UnrecognisedName => "the server has no certificate for this name: use one of its names with --sni",
         A::CertificateRequired | A::NoCertificate => CERTIFICATE_REQUIRED,
-        A::AccessDenied => "the server does not let this client in: its certificate (--cert) is not the right one",
+        A::AccessDenied => "the server denied access to this client: pass another certificate with --cert",
         A::BadCertificate
         | A::UnsupportedCertificate
         | A::CertificateRevoked
         | A::CertificateExpired
         | A::CertificateUnknown
-        | A::UnknownCA => "the server does not accept the client's certificate, or wants one: check --cert and --key",
-        A::InternalError => "the server failed in the handshake: its log tells why",
+        | A::UnknownCA => "the server rejected the client certificate, or requires one: check --cert and --key",
+        A::InternalError => "the server failed during the handshake: see its log",
         _ => return None,
     })
 }
@@ -173,13 +174,15 @@ fn client_alert(alert: AlertDescription) -> Option<&'static str> {
     use AlertDescription as A;
     Some(match alert {
         A::UnknownCA | A::CertificateUnknown | A::BadCertificate => {
-            "the client does not trust this server's certificate, or it has another name for the server"
+            "the client does not trust this server's certificate, or expects another name"
         }
-        A::CertificateExpired => "this server's certificate has expired, or is not valid yet by the client's clock",
+        A::CertificateExpired => "this server's certificate has expired, or is not yet valid by the client's clock",
         A::CertificateRevoked => "this server's certificate has been revoked",
-        A::UnsupportedCertificate => "the client does not support this server's kind of certificate",
-        A::ProtocolVersion => "the client does not speak the versions of TLS that are spoken here",
-        A::HandshakeFailure | A::InsufficientSecurity => "the client accepts nothing that is offered here",
+        A::UnsupportedCertificate => "the client does not support this server's certificate type",
+        A::ProtocolVersion => "the client supports none of this server's TLS versions",
+        A::HandshakeFailure | A::InsufficientSecurity => {
+            "the client accepts none of this server's cipher suites, key exchanges and signatures"
+        }
         _ => return None,
     })
 }
@@ -192,22 +195,22 @@ fn in_common(why: &PeerIncompatible, peer: &str) -> String {
         | P::ServerTlsVersionIsDisabledByOurConfig
         | P::SupportedVersionsExtensionRequired
         | P::Tls12NotOffered
-        | P::Tls12NotOfferedOrEnabled => "version of TLS",
+        | P::Tls12NotOfferedOrEnabled => "TLS version",
         P::NoCipherSuitesInCommon => "cipher suite",
         P::NoKxGroupsInCommon | P::NamedGroupsExtensionRequired | P::KeyShareExtensionRequired => "key exchange",
         P::NoSignatureSchemesInCommon
         | P::NoCertificateRequestSignatureSchemesInCommon
-        | P::SignatureAlgorithmsExtensionRequired => "kind of signature for the certificate's key",
-        why => return format!("{peer} cannot be spoken to ({})", named(why)),
+        | P::SignatureAlgorithmsExtensionRequired => "signature algorithm for the certificate's key",
+        why => return format!("{peer} is not compatible ({})", named(why)),
     };
-    format!("there is no {lacks} in common with {peer}")
+    format!("no common {lacks} with {peer}")
 }
 
 /// Returns a text for a rare error, with the words of `rustls`.
 fn other(error: &Error, peer: &str) -> String {
     match error {
-        Error::PeerMisbehaved(why) => format!("{peer} breaks the rules of the protocol ({})", named(why)),
-        Error::InvalidMessage(why) => format!("{peer} sent a message that cannot be read ({})", named(why)),
+        Error::PeerMisbehaved(why) => format!("{peer} violated the TLS protocol ({})", named(why)),
+        Error::InvalidMessage(why) => format!("{peer} sent a malformed TLS message ({})", named(why)),
         Error::DecryptError => format!("{peer} sent a record that cannot be decrypted"),
         error => error.to_string(),
     }
@@ -271,7 +274,7 @@ impl fmt::Display for Oid<'_> {
         let content = match identifier(self.0) {
             Some((EC_PUBLIC_KEY, curve)) if identifier(curve).is_some() => return Oid(curve).fmt(f),
             Some((content, _)) => content,
-            None => return f.write_str("an algorithm without a name"),
+            None => return f.write_str("an unnamed algorithm"),
         };
         match KNOWN.iter().find(|(known, _)| *known == content) {
             Some((_, name)) => f.write_str(name),

@@ -1,6 +1,7 @@
 //! Reading of certificates and keys from PEM files.
 
 use super::TlsError;
+use crate::errors::describe;
 use rustls::RootCertStore;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -27,29 +28,34 @@ fn at_least_one(
 ) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let all: Vec<_> = all.collect::<Result<_, _>>().map_err(|error| unread(path, &error))?;
     if all.is_empty() {
-        return Err(TlsError::File(format!("there is no certificate in {}", path.display())));
+        return Err(TlsError::File(format!("no certificate in {}: pass a PEM file", path.display())));
     }
     Ok(all)
 }
 
 fn unread(path: &Path, error: &pem::Error) -> TlsError {
-    TlsError::File(format!("cannot read certificates from {}: {error}", path.display()))
+    let why = match error {
+        pem::Error::Io(error) => describe(error),
+        error => error.to_string(),
+    };
+    TlsError::File(format!("cannot read certificates from {}: {why}", path.display()))
 }
 
 /// Returns the first private key in a file.
 pub(super) fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     let shown = path.display();
-    let content = fs::read(path).map_err(|error| format!("cannot read a private key from {shown}: {error}"));
+    let content =
+        fs::read(path).map_err(|error| format!("cannot read a private key from {shown}: {}", describe(&error)));
     let content = content.map_err(TlsError::File)?;
     PrivateKeyDer::from_pem_slice(&content).map_err(|error| {
         // Of an encrypted key the reader finds either no key or content that is not base64.
         let is_encrypted = content.windows(ENCRYPTED.len()).any(|part| part == ENCRYPTED);
         TlsError::File(match error {
             _ if is_encrypted => format!(
-                "the private key in {shown} is encrypted, which is not supported: decrypt it by \
-                 'openssl pkey -in {shown} -out FILE'"
+                "the private key in {shown} is encrypted, which is not supported: decrypt it with 'openssl pkey -in \
+                 {shown} -out FILE'"
             ),
-            pem::Error::NoItemsFound => format!("there is no private key in {shown}"),
+            pem::Error::NoItemsFound => format!("no private key in {shown}: pass a PEM file"),
             error => format!("cannot read a private key from {shown}: {error}"),
         })
     })
@@ -59,7 +65,9 @@ pub(super) fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsErro
 pub(super) fn roots_of(certificates: &[CertificateDer<'static>], path: &Path) -> Result<RootCertStore, TlsError> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates {
-        roots.add(certificate.clone()).map_err(|error| TlsError::File(format!("{}: {error}", path.display())))?;
+        roots
+            .add(certificate.clone())
+            .map_err(|error| TlsError::File(format!("cannot use a certificate in {}: {error}", path.display())))?;
     }
     Ok(roots)
 }
@@ -77,10 +85,10 @@ mod tests {
         let by_field = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123\n\nMIIB\n\
                         -----END RSA PRIVATE KEY-----\n";
         for (content, words) in [
-            (by_pkcs8, "is encrypted, which is not supported: decrypt it by 'openssl pkey -in "),
-            (by_field, "is encrypted, which is not supported: decrypt it by 'openssl pkey -in "),
-            ("", "there is no private key in "),
-            ("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n", "there is no private key in "),
+            (by_pkcs8, "is encrypted, which is not supported: decrypt it with 'openssl pkey -in "),
+            (by_field, "is encrypted, which is not supported: decrypt it with 'openssl pkey -in "),
+            ("", "no private key in "),
+            ("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n", "no private key in "),
         ] {
             fs::write(&file, content).expect("it is written");
             let error = private_key(&file).expect_err(content).to_string();
@@ -88,6 +96,6 @@ mod tests {
         }
         fs::remove_file(&file).expect("it is there");
         let error = private_key(&file).expect_err("it is gone").to_string();
-        assert!(error.contains("key.pem: No such file"), "{error}");
+        assert!(error.contains("key.pem: no such file"), "{error}");
     }
 }

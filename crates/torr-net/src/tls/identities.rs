@@ -29,7 +29,7 @@ impl Identities {
     /// Reads certificate chains and their keys.
     pub fn load(files: &[(PathBuf, PathBuf)], provider: &CryptoProvider) -> Result<Self, TlsError> {
         if files.is_empty() {
-            return Err(TlsError::File("a server that speaks TLS needs a certificate and its key".into()));
+            return Err(TlsError::File("TLS needs a certificate and its key".into()));
         }
         let (mut all, mut by_name) = (Vec::new(), HashMap::<Box<str>, Vec<usize>>::new());
         for (index, (certificate, key)) in files.iter().enumerate() {
@@ -90,12 +90,12 @@ fn identity(certificate: &Path, key: &Path, provider: &CryptoProvider) -> Result
     let signing = provider
         .key_provider
         .load_private_key(private_key(key)?)
-        .map_err(|error| TlsError::File(format!("the private key in {} is of no use: {error}", key.display())))?;
+        .map_err(|error| TlsError::File(format!("cannot use the private key in {}: {error}", key.display())))?;
     let identity = CertifiedKey::new(chain, signing);
     match identity.keys_match() {
         Ok(()) | Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::Unknown)) => Ok(identity),
         Err(rustls::Error::InconsistentKeys(_)) => Err(TlsError::File(format!(
-            "the private key in {} is not that of the first certificate in {}",
+            "the private key in {} does not match the first certificate in {}",
             key.display(),
             certificate.display()
         ))),
@@ -104,5 +104,5 @@ fn identity(certificate: &Path, key: &Path, provider: &CryptoProvider) -> Result
 }
 
 fn unusable(certificate: &Path, why: &str) -> TlsError {
-    TlsError::File(format!("the first certificate in {} is of no use: {why}", certificate.display()))
+    TlsError::File(format!("cannot use the first certificate in {}: {why}", certificate.display()))
 }

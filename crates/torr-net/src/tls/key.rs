@@ -21,7 +21,7 @@ const SHORTEST_RSA: usize = 2048;
 
 /// An RSA key that is too short to be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("has an RSA key of {0} bits, or is signed by one, which is too short: {SHORTEST_RSA} are the least")]
+#[error("has an RSA key of {0} bits, or is signed with one: at least {SHORTEST_RSA} bits are required")]
 pub(super) struct ShortKey(usize);
 
 impl ShortKey {

@@ -141,7 +141,7 @@ impl<S: Side> Records<S> {
         if all.len() > S::LARGEST_FLIGHT {
             self.has_failed = true;
             let most = S::LARGEST_FLIGHT / 1024;
-            return Err(TlsError::Protocol(format!("a flight of handshake messages has more than {most} KiB")));
+            return Err(TlsError::Protocol(format!("the handshake messages are larger than {most} KiB")));
         }
         if (S::KEEPS_ROOM && all.capacity() <= KEPT_ROOM) || !all.is_empty() {
             self.partial = all;
@@ -241,7 +241,7 @@ impl<S: Side> Records<S> {
                     append(out, RECORD_OVERHEAD, |room| data.encode(room).map_err(|_| Some(RECORD)));
                 }
                 ConnectionState::TransmitTlsData(data) => data.done(),
-                _ => return Err(TlsError::Protocol("nothing can be sent now".into())),
+                _ => return Err(TlsError::Protocol("cannot send in this state".into())),
             }
         }
     }
@@ -262,12 +262,12 @@ fn lacking(partial: &[u8]) -> usize {
 
 #[cold]
 fn failed() -> TlsError {
-    TlsError::Protocol("the connection has failed before".into())
+    TlsError::Protocol("the connection has already failed".into())
 }
 
 #[cold]
 fn used_up() -> TlsError {
-    TlsError::Protocol("the connection's keys are used up".into())
+    TlsError::Protocol("the connection's keys are exhausted".into())
 }
 
 /// Lets `write` append to `out` with at least `room` bytes, or the number that its error requests. Returns whether it

@@ -77,7 +77,7 @@ impl TlsServer {
     #[inline]
     pub fn send(&mut self, plain: &[u8], out: &mut Vec<u8>) -> Result<(), TlsError> {
         if self.has_ended {
-            return Err(TlsError::Protocol("the connection has ended".into()));
+            return Err(TlsError::Protocol("the connection is closed".into()));
         }
         self.records.send(plain, out)
     }

@@ -135,8 +135,9 @@ impl TlsSettings {
                     Roots::Pem { content, .. } => certificates_in(content, path)?,
                     _ => certificates(path)?,
                 };
-                let signed = signed_by(roots_of(&given, path)?)
-                    .map_err(|error| TlsError::File(format!("{}: {error}", path.display())))?;
+                let signed = signed_by(roots_of(&given, path)?).map_err(|error| {
+                    TlsError::File(format!("cannot use a certificate in {}: {error}", path.display()))
+                })?;
                 TrustPolicy::GivenOrSigned(given, signed)
             }
         };
@@ -145,7 +146,8 @@ impl TlsSettings {
         let mut config = match &self.identity {
             None => builder.with_no_client_auth(),
             Some((certificate, key)) => {
-                let refused = |error| TlsError::File(format!("{}: {error}", certificate.display()));
+                let refused =
+                    |error| TlsError::File(format!("cannot use a certificate in {}: {error}", certificate.display()));
                 builder.with_client_auth_cert(certificates(certificate)?, private_key(key)?).map_err(refused)?
             }
         };
@@ -183,7 +185,7 @@ fn system_roots() -> Result<RootCertStore, TlsError> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
-        let no_roots = "the system has no list of whom to trust: give --cacert, or install ca-certificates";
+        let no_roots = "the system has no trusted certificates: install ca-certificates, or pass --cacert";
         return Err(TlsError::File(no_roots.into()));
     }
     Ok(roots)
@@ -305,7 +307,7 @@ mod tests {
             match is_legal {
                 true => assert_eq!((ended, tickets.stored().0 > 0), (Ok(()), true), "{sent} tickets"),
                 false => assert!(
-                    matches!(&ended, Err(TlsError::Protocol(why)) if why.contains("more than 1024 KiB")),
+                    matches!(&ended, Err(TlsError::Protocol(why)) if why.contains("larger than 1024 KiB")),
                     "{ended:?}"
                 ),
             }

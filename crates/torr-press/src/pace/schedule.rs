@@ -39,10 +39,10 @@ pub struct Stretch {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ScheduleError {
     /// A number is no rate.
-    #[error("a rate must be a number of requests per second from 0.000001 to 1000000000")]
+    #[error("a rate must be from 0.000001 to 1000000000 requests per second")]
     Rate,
     /// No stage has a rate above 0.
-    #[error("stages must ask for requests at some time")]
+    #[error("at least one stage must have a rate above 0")]
     Nothing,
 }
 

@@ -75,8 +75,8 @@ impl<'r> Servers<'r> {
         };
         let target = target.host_and_port();
         match self.addresses(number).first() {
-            Some(Address::Unix(path)) => format!("the Unix socket {}", path.display()),
-            Some(proxy) if self.tunnel(number).is_some() => format!("{target} by the proxy {proxy}"),
+            Some(Address::Unix(path)) => format!("Unix socket {}", path.display()),
+            Some(proxy) if self.tunnel(number).is_some() => format!("{target} through the proxy {proxy}"),
             _ => target,
         }
     }

@@ -42,7 +42,7 @@ impl Column {
         for record in 0..self.len() {
             let bad =
                 |why: &str| RequestError::Field { name: name.to_owned(), record: record + 1, why: why.to_owned() };
-            let text = std::str::from_utf8(self.get(record)).map_err(|_| bad("it is not UTF-8 text"))?;
+            let text = std::str::from_utf8(self.get(record)).map_err(|_| bad("not UTF-8 text"))?;
             escaped.push(&escape.write(text).map_err(bad)?);
         }
         Ok(escaped)

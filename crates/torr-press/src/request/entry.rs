@@ -217,17 +217,17 @@ impl<'o> Composer<'o> {
         }
         let bad = |why: &str| RequestError::Path { url: url.target.url.clone(), why: why.to_owned() };
         if path.literals().any(|literal| literal.contains(&b'#')) {
-            return Err(bad("write '%23' for a '#' in what is added to its query"));
+            return Err(bad("write '#' in the added query as '%23'"));
         }
         // Whatever else is printable is sent as it is given, as curl does.
         match path.sample(b"x").iter().find(|byte| **byte == b' ' || byte.is_ascii_control()) {
-            Some(b' ') => return Err(bad("write '%20' for a space")),
-            Some(_) => return Err(bad("it has a control character")),
+            Some(b' ') => return Err(bad("write a space as '%20'")),
+            Some(_) => return Err(bad("it contains a control character")),
             None => {}
         }
         let path = path.map_literals(ascii);
         if path.longest(&self.parser.columns) > LONGEST_PATH {
-            return Err(bad("it can become longer than 65,000 bytes"));
+            return Err(bad("with its placeholders it can exceed 65,000 bytes"));
         }
         Ok(path)
     }

@@ -10,7 +10,7 @@ pub enum RequestError {
     #[error(transparent)]
     Url(#[from] TargetError),
     /// A path or a query with something that cannot stand there.
-    #[error("'{url}' is not a URL: {why}")]
+    #[error("invalid URL '{url}': {why}")]
     Path {
         /// The whole URL.
         url: String,
@@ -18,16 +18,16 @@ pub enum RequestError {
         why: String,
     },
     /// A line that is no header, by its number among all that are given, from 1. It may hold a secret, so it is not shown.
-    #[error("header {0} is not of the form 'Name: value' (it is not shown: it may hold a secret)")]
+    #[error("header {0} must be 'Name: value' (not shown, as it may hold a secret)")]
     Header(usize),
     /// A header, by its name, whose value cannot be sent. The value may hold a secret, so it is not shown.
-    #[error("the value of header '{0}' has a character that cannot stand there, such as the end of a line")]
+    #[error("the value of header '{0}' contains a line break or another forbidden character")]
     HeaderValue(String),
     /// A header, by its name, that the engine must set itself.
-    #[error("header '{0}' is set by the body that is sent: leave it out")]
+    #[error("header '{0}' follows from the body: drop it")]
     OwnHeader(String),
     /// A method that is not one.
-    #[error("'{0}' is not an HTTP method that can be pressed")]
+    #[error("invalid HTTP method '{0}'")]
     Method(String),
     /// A placeholder that means nothing.
     #[error("'{text}' {why}")]
@@ -38,7 +38,7 @@ pub enum RequestError {
         why: String,
     },
     /// A line of a list of URLs.
-    #[error("line {line} of the list of URLs: {why}")]
+    #[error("list of URLs, line {line}: {why}")]
     UrlList {
         /// The number of the line, from 1.
         line: usize,
@@ -49,7 +49,7 @@ pub enum RequestError {
     #[error("the list of URLs is empty")]
     NoUrls,
     /// A URL of another scheme, host or port than the first.
-    #[error("'{url}' is not on {first}: one run presses one scheme, host and port")]
+    #[error("'{url}' is not on {first}: all URLs of a run must have the same scheme, host and port")]
     OtherOrigin {
         /// The URL.
         url: String,
@@ -57,7 +57,7 @@ pub enum RequestError {
         first: String,
     },
     /// A feeder that cannot be read.
-    #[error("cannot take records from {file}: {why}")]
+    #[error("cannot read records from {file}: {why}")]
     Feeder {
         /// The name of the file.
         file: String,

@@ -29,7 +29,7 @@ impl Escape {
             Self::Component => encode(text, COMPONENT),
             Self::Header => match HeaderValue::from_bytes(text.as_bytes()) {
                 Ok(_) => Cow::Borrowed(text.as_bytes()),
-                Err(_) => return Err("a line break or control character cannot stand in a header"),
+                Err(_) => return Err("a header must not contain line breaks or control characters"),
             },
             Self::Json => {
                 let quoted = serde_json::Value::from(text).to_string();

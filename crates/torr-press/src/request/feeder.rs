@@ -50,7 +50,7 @@ impl Feeder {
             Kind::JsonLines => Self::json_lines(bytes),
         };
         let feeder = feeder.map_err(|why| bad(path, why))?;
-        if feeder.records == 0 { Err(bad(path, "it has no records".into())) } else { Ok(feeder) }
+        if feeder.records == 0 { Err(bad(path, "the file has no records".into())) } else { Ok(feeder) }
     }
 
     fn csv(bytes: &[u8], delimiter: u8) -> Result<Self, String> {
@@ -58,7 +58,7 @@ impl Feeder {
         let mut feeder = Self::default();
         for name in reader.headers().map_err(no_csv)? {
             if feeder.field(name).1 {
-                return Err(format!("the field '{name}' stands twice in its first line"));
+                return Err(format!("duplicate field '{name}' in the first line"));
             }
         }
         for record in reader.into_records() {
@@ -76,7 +76,7 @@ impl Feeder {
         let mut feeder = Self::default();
         for (at, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
             let object = serde_json::from_str::<Map<String, Value>>(line);
-            let object = object.map_err(|error| format!("line {} is not an object of JSON: {error}", at + 1))?;
+            let object = object.map_err(|error| format!("line {}: expected a JSON object: {error}", at + 1))?;
             feeder.object("", &object);
             feeder.records += 1;
             for field in feeder.fields.iter_mut().filter(|field| field.column.len() < feeder.records) {
@@ -146,7 +146,7 @@ impl Feeder {
         match field.missing {
             None => Ok(&field.column),
             Some(record) => {
-                Err(RequestError::Field { name: field.name.clone(), record, why: "the record does not have it".into() })
+                Err(RequestError::Field { name: field.name.clone(), record, why: "missing in this record".into() })
             }
         }
     }
@@ -168,7 +168,7 @@ impl Kind {
             "csv" => Ok(Self::Separated(b',')),
             "tsv" => Ok(Self::Separated(b'\t')),
             "jsonl" | "ndjson" | "json" => Ok(Self::JsonLines),
-            _ => Err(bad(path, "its name must end in .csv, .tsv, .jsonl, .ndjson or .json".into())),
+            _ => Err(bad(path, "the name must end in .csv, .tsv, .jsonl, .ndjson or .json".into())),
         }
     }
 }
@@ -204,10 +204,7 @@ pub fn part_of_records(name: &Path, content: &[u8], machine: usize, machines: us
         }
     };
     match records {
-        0 => Err(bad(
-            name,
-            format!("it has not a record for each of {machines} agents: take fewer agents or more records"),
-        )),
+        0 => Err(bad(name, format!("fewer records than the {machines} agents: use fewer agents or more records"))),
         _ => Ok(part),
     }
 }
@@ -222,7 +219,7 @@ fn no_csv(error: csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
             let fields = if *len == 1 { "field" } else { "fields" };
-            format!("{} has {len} {fields} where the first line has {expected_len}", line(pos.as_ref()))
+            format!("{} has {len} {fields}, expected {expected_len} as in the first line", line(pos.as_ref()))
         }
         csv::ErrorKind::Utf8 { pos, .. } => format!("{} is not UTF-8 text", line(pos.as_ref())),
         _ => text(error),
@@ -272,8 +269,8 @@ mod tests {
     #[test]
     fn csv_that_is_none() {
         let why = Feeder::csv(b"a,b\n1\n", b',').unwrap_err();
-        assert_eq!(why, "line 2 has 1 field where the first line has 2");
-        assert!(Feeder::csv(b"a,a\n1,2\n", b',').unwrap_err().contains("twice"));
+        assert_eq!(why, "line 2 has 1 field, expected 2 as in the first line");
+        assert!(Feeder::csv(b"a,a\n1,2\n", b',').unwrap_err().contains("duplicate"));
         assert_eq!(Feeder::csv(b"a\n\xff\n", b',').unwrap_err(), "line 2 is not UTF-8 text");
     }
 

@@ -19,7 +19,7 @@ pub(super) fn compose(parts: &[Part], parser: &mut Parser<'_>) -> Result<(Templa
             body.push(&Template::from(&*format!("; filename=\"{}\"", quoted(name))));
         }
         if let Some(media_type) = &part.media_type {
-            HeaderValue::from_str(media_type).map_err(|_| bad("its type is no media type"))?;
+            HeaderValue::from_str(media_type).map_err(|_| bad("invalid media type"))?;
             body.push(&Template::from(&*format!("\r\nContent-Type: {media_type}")));
         }
         body.push_bytes(b"\r\n\r\n");

@@ -254,7 +254,8 @@ impl<'f> Parser<'f> {
     /// Parses a text which is escaped as its values are.
     pub fn parse_escaped(&mut self, text: &str, escape: Escape) -> Result<Template, RequestError> {
         self.parse_with(text, escape, |literal| {
-            let bad = |why: &str| RequestError::Template { text: literal.to_owned(), why: format!("is wrong: {why}") };
+            let bad =
+                |why: &str| RequestError::Template { text: literal.to_owned(), why: format!("is invalid: {why}") };
             Ok(escape.write(literal).map_err(bad)?.into_owned())
         })
     }
@@ -289,7 +290,7 @@ impl<'f> Parser<'f> {
             }
             let Some(end) = from.find("}}") else {
                 let shown: String = from.chars().take(40).collect();
-                return Err(bad(shown, "has no '}}': write '{{{{' where you mean '{{', or add --no-template"));
+                return Err(bad(shown, "has no closing '}}': write a literal '{{' as '{{{{', or add --no-template"));
             };
             self.placeholder(&from[..end + 2], values, &mut template)?;
             rest = &from[end + 2..];
@@ -311,13 +312,13 @@ impl<'f> Parser<'f> {
             ["seq"] if !self.of_one_machine => {
                 return Err(bad(
                     whole,
-                    "does not go with a fleet, whose agents would each count from the beginning: take {{uuid}}",
+                    "is not supported in a fleet, where each agent would count from the start: use {{uuid}} instead",
                 ));
             }
             ["env", ..] if !self.of_one_machine => {
                 return Err(bad(
                     whole,
-                    "does not go with a fleet, whose agents have environments of their own: let the shell fill it in",
+                    "is not supported in a fleet, whose agents have other environments: let the shell fill it in",
                 ));
             }
             ["seq"] => out.push_value(Value::Number),
@@ -325,22 +326,22 @@ impl<'f> Parser<'f> {
             ["now"] => out.push_value(Value::Now),
             ["rand", low, high] => match (low.parse(), high.parse()) {
                 (Ok(low), Ok(high)) if low <= high => out.push_value(Value::Random { low, high }),
-                _ => return Err(bad(whole, "needs two whole numbers, the smaller one first: {{rand 1 100}}")),
+                _ => return Err(bad(whole, "needs two whole numbers, the smaller first, such as {{rand 1 100}}")),
             },
-            ["rand", ..] => return Err(bad(whole, "needs two whole numbers: {{rand 1 100}}")),
+            ["rand", ..] => return Err(bad(whole, "needs two whole numbers, such as {{rand 1 100}}")),
             ["randstr", length] => match length.parse() {
                 Ok(length) if (1..=LONGEST_LETTERS).contains(&length) => out.push_value(Value::Letters(length)),
-                _ => return Err(bad(whole, "needs a length from 1 to 1048576: {{randstr 8}}")),
+                _ => return Err(bad(whole, "needs a length from 1 to 1048576, such as {{randstr 8}}")),
             },
-            ["randstr", ..] => return Err(bad(whole, "needs a length: {{randstr 8}}")),
+            ["randstr", ..] => return Err(bad(whole, "needs a length, such as {{randstr 8}}")),
             ["env", variable] => {
                 let Ok(value) = std::env::var(variable) else {
-                    return Err(bad(whole, "is not set in the environment, or is no text"));
+                    return Err(bad(whole, "is not set in the environment, or is not UTF-8 text"));
                 };
                 out.push_bytes(&values.write(&value).map_err(|why| bad(whole, why))?);
                 self.environment.push(value);
             }
-            ["env", ..] => return Err(bad(whole, "needs the name of a variable: {{env HOME}}")),
+            ["env", ..] => return Err(bad(whole, "needs the name of a variable, such as {{env HOME}}")),
             _ => return Err(bad(whole, self.unknown())),
         }
         Ok(())
@@ -367,8 +368,8 @@ impl<'f> Parser<'f> {
             format!(", and the fields {}", names.join(", "))
         });
         format!(
-            "is unknown: there are seq, uuid, now, rand LOW HIGH, randstr LENGTH, env NAME{fields}; \
-             write '{{{{{{{{' where you mean '{{{{', or add --no-template"
+            "is unknown: use seq, uuid, now, rand LOW HIGH, randstr LENGTH, env NAME{fields}; write a literal '{{{{' \
+             as '{{{{{{{{', or add --no-template"
         )
     }
 }
@@ -469,10 +470,10 @@ mod tests {
     fn what_means_nothing_says_what_does() {
         for (text, why) in [
             ("{{sequence}}", "seq, uuid, now, rand LOW HIGH, randstr LENGTH, env NAME"),
-            ("{{sequence}}", "write '{{{{' where you mean '{{'"),
+            ("{{sequence}}", "write a literal '{{' as '{{{{'"),
             ("{{}}", "unknown"),
-            ("a {{seq", "has no '}}'"),
-            ("{{rand 5 1}}", "smaller one first"),
+            ("a {{seq", "has no closing '}}'"),
+            ("{{rand 5 1}}", "the smaller first"),
             ("{{rand 5}}", "two whole numbers"),
             ("{{rand a b}}", "two whole numbers"),
             ("{{randstr 0}}", "length"),

@@ -292,7 +292,7 @@ fn paths_are_checked_and_what_is_not_ascii_is_encoded() {
     assert!(text("http://h/{{a#b}}", &off).starts_with("GET /{{a HTTP/1.1\r\n"));
     for bad in ["http://h/a b", "http://h/a\nb", "http://h/{{seq}}/ ", "http://h/\u{7f}"] {
         let error = requests(bad, &Options::default()).unwrap_err().to_string();
-        assert!(error.contains("is not a URL"), "{bad:?}: {error}");
+        assert!(error.contains("invalid URL"), "{bad:?}: {error}");
     }
     let long = format!("http://h/{}{{{{randstr 100}}}}", "x".repeat(64_950));
     assert!(requests(&long, &Options::default()).unwrap_err().to_string().contains("65,000"));

@@ -43,7 +43,7 @@ fn read_line(line: &str, first: Option<&Target>) -> Result<Url, String> {
     let (mut word, mut rest) = split_word(line);
     let mut weight = 1;
     if !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit()) {
-        weight = word.parse().ok().filter(|&w| w > 0).ok_or("a weight is a whole number from 1 up to 4294967295")?;
+        weight = word.parse().ok().filter(|&w| w > 0).ok_or("a weight must be a whole number from 1 to 4294967295")?;
         (word, rest) = split_word(rest);
     }
     let mut method = None;
@@ -52,8 +52,10 @@ fn read_line(line: &str, first: Option<&Target>) -> Result<Url, String> {
         (word, rest) = split_word(rest);
     }
     let target = match first {
-        _ if word.is_empty() => return Err("it has no URL".into()),
-        None if word.starts_with('/') => return Err(format!("'{word}' is only a path: the first one must be a URL")),
+        _ if word.is_empty() => return Err("missing URL".into()),
+        None if word.starts_with('/') => {
+            return Err(format!("'{word}' is only a path: the first line must have a URL"));
+        }
         Some(first) if word.starts_with('/') => {
             let mut target = Target::parse(&first.whole(word)).map_err(|error| error.to_string())?;
             target.userinfo.clone_from(&first.userinfo);
@@ -107,7 +109,7 @@ mod tests {
             ("http://h/\n0 /x", "line 2"),
             ("http://h/\n99999999999 /x", "weight"),
             ("http://h/\n\nGET", "line 3"),
-            ("7", "no URL"),
+            ("7", "missing URL"),
             ("http://h/\nhttp://h:x/", "line 2"),
             ("", "empty"),
         ] {

@@ -36,13 +36,13 @@ enum Text {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CheckError {
     /// The text is no list of status codes.
-    #[error("'{0}' is not a list of status codes such as 200, 2xx or 200-204")]
+    #[error("expected status codes such as 200, 2xx or 200-204, found '{0}'")]
     Status(String),
     /// The text is no expectation of a header field.
-    #[error("'{0}' is not a header to expect: 'Name', 'Name: value' or 'Name: ~regex'")]
+    #[error("expected 'Name', 'Name: value' or 'Name: ~regex', found '{0}'")]
     Header(String),
     /// The text is no regular expression.
-    #[error("'{text}' is not a regular expression: {why}")]
+    #[error("invalid regular expression '{text}': {why}")]
     Regex {
         /// The expression as given.
         text: String,

@@ -30,11 +30,11 @@ pub(crate) enum RedirectError {
 impl fmt::Display for RedirectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooMany => write!(f, "more than {MOST_REDIRECTS} in a row"),
-            Self::NoLocation => f.write_str("no Location field"),
-            Self::NoUrl => f.write_str("the Location is not an http:// or https:// URL"),
-            Self::Elsewhere { origin, part } => write!(f, "to {origin}, another {part}"),
-            Self::Request => f.write_str("the request cannot be repeated"),
+            Self::TooMany => write!(f, "more than {MOST_REDIRECTS} redirects in a row"),
+            Self::NoLocation => f.write_str("redirect without a Location field"),
+            Self::NoUrl => f.write_str("redirect to a Location that is not an http:// or https:// URL"),
+            Self::Elsewhere { origin, part } => write!(f, "redirect to another {part}: {origin}"),
+            Self::Request => f.write_str("redirect of a request that cannot be repeated"),
         }
     }
 }
@@ -218,18 +218,18 @@ mod tests {
 
     #[test]
     fn what_is_not_followed_has_a_reason() {
-        let no_url = "the Location is not an http:// or https:// URL";
+        let no_url = "redirect to a Location that is not an http:// or https:// URL";
         for (location, reason) in [
-            (&b"http://h.test/y"[..], "to http://h.test, another port"),
-            (b"https://h.test:81/y", "to https://h.test:81, another scheme"),
-            (b"//other.test/y?password=x", "to http://other.test, another host"),
-            (b"https://u:p@other.test:81", "to https://other.test:81, another host"),
+            (&b"http://h.test/y"[..], "redirect to another port: http://h.test"),
+            (b"https://h.test:81/y", "redirect to another scheme: https://h.test:81"),
+            (b"//other.test/y?password=x", "redirect to another host: http://other.test"),
+            (b"https://u:p@other.test:81", "redirect to another host: https://other.test:81"),
             (b"mailto:x", no_url),
             (b"http:x", no_url),
             (b"http://", no_url),
             (b"ftp://h.test:81/", no_url),
             (b"/a\tb", no_url),
-            (b"", "no Location field"),
+            (b"", "redirect without a Location field"),
         ] {
             assert_eq!(leads(location).as_ref().map_err(String::as_str), Err(reason), "{location:?}");
         }

@@ -81,8 +81,8 @@ impl LearntServers {
         }
         if states.len() >= MOST_LEARNT {
             return Lookup::Refused(format!(
-                "the request goes to {origin}, and the run has learnt of {MOST_LEARNT} servers already, which is the limit: \
-                 split the session, or check which response names so many"
+                "the request goes to {origin}, but a run can use at most {MOST_LEARNT} servers: split the session, or \
+                 check which response names so many"
             ));
         }
         states.insert(origin.to_owned(), Lookup::Pending);
@@ -95,8 +95,7 @@ impl LearntServers {
         match thread::Builder::new().name("find-server".into()).spawn(find) {
             Ok(_) => Lookup::Pending,
             Err(error) => {
-                let why =
-                    Lookup::Refused(format!("the request goes to {origin}: the system refused a thread: {error}"));
+                let why = Lookup::Refused(format!("the request goes to {origin}: cannot start a thread: {error}"));
                 self.states().insert(origin.to_owned(), why.clone());
                 why
             }
@@ -127,7 +126,7 @@ impl LearntServers {
         let _numbering = self.states();
         let position = self.count.load(Ordering::Relaxed);
         if self.found.get(position).is_none_or(|slot| slot.set(server).is_err()) {
-            return Lookup::Refused(format!("the request goes to {origin}: there is no number left for it"));
+            return Lookup::Refused(format!("the request goes to {origin}: too many servers"));
         }
         self.count.store(position + 1, Ordering::Release);
         Lookup::Server(self.known + position)
@@ -169,13 +168,13 @@ mod tests {
         let counted = Arc::clone(&calls);
         let servers = Arc::new(LearntServers::new(3, move |origin| {
             counted.fetch_add(1, Ordering::Relaxed);
-            if origin.contains("none") { Err("the name 'none' does not resolve".into()) } else { destination(origin) }
+            if origin.contains("none") { Err("cannot resolve 'none'".into()) } else { destination(origin) }
         }));
         assert!(servers.is_empty());
         assert_eq!(settled(&servers, "http://a"), Lookup::Server(3));
         assert_eq!(settled(&servers, "http://b"), Lookup::Server(4));
         assert_eq!(settled(&servers, "http://a"), Lookup::Server(3));
-        let why = "the request goes to http://none: the name 'none' does not resolve";
+        let why = "the request goes to http://none: cannot resolve 'none'";
         assert_eq!(settled(&servers, "http://none"), Lookup::Refused(why.into()));
         assert_eq!(
             (calls.load(Ordering::Relaxed), servers.get(1).map(|b| b.target.host.clone())),
@@ -191,7 +190,7 @@ mod tests {
             assert!(matches!(settled(&servers, &format!("http://h{number}")), Lookup::Server(_)), "{number}");
         }
         let Lookup::Refused(why) = settled(&servers, "http://more") else { panic!("there is no limit") };
-        assert!(why.contains("http://more") && why.contains("64 servers already"), "{why}");
+        assert!(why.contains("http://more") && why.contains("at most 64 servers"), "{why}");
         assert_eq!(settled(&servers, "http://h7"), servers.look_up("http://h7"));
     }
 

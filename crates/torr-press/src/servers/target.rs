@@ -13,7 +13,7 @@ use torr_gauge::redact;
 #[derive(Debug, Error)]
 pub enum TargetError {
     /// The text is no URL.
-    #[error("'{url}' is not a URL: {why}")]
+    #[error("invalid URL '{url}': {why}")]
     Url {
         /// The URL as given, without user and password.
         url: String,
@@ -21,7 +21,7 @@ pub enum TargetError {
         why: String,
     },
     /// A URL of another scheme, without user and password.
-    #[error("cannot press '{0}': only http:// and https:// URLs")]
+    #[error("cannot load '{0}': the URL must begin with http:// or https://")]
     Scheme(String),
 }
 
@@ -91,7 +91,7 @@ impl Target {
         let parts = split(url);
         let scheme = parts.scheme.unwrap_or("http").to_ascii_lowercase();
         if parts.authority.contains(['{', '}']) {
-            return Err(bad("its host cannot have placeholders"));
+            return Err(bad("the host must not have placeholders"));
         }
         let origin = format!("{scheme}://{}", parts.authority);
         let uri: Uri = origin.parse().map_err(|error: http::uri::InvalidUri| bad(&error.to_string()))?;
@@ -100,15 +100,15 @@ impl Target {
             "https" => true,
             _ => return Err(TargetError::Scheme(redact::url(url).into_owned())),
         };
-        let authority = uri.authority().ok_or_else(|| bad("it has no host"))?;
+        let authority = uri.authority().ok_or_else(|| bad("the host is missing"))?;
         let host = authority.host().trim_start_matches('[').trim_end_matches(']');
         if host.is_empty() {
-            return Err(bad("it has no host"));
+            return Err(bad("the host is missing"));
         }
         let given_port = match &authority.as_str()[authority.host().len()..] {
             "" => None,
             ":" => return Err(bad("the port is missing after ':'")),
-            text => Some(port(&text[1..]).ok_or_else(|| bad("the port is not 1 to 65535"))?),
+            text => Some(port(&text[1..]).ok_or_else(|| bad("the port must be from 1 to 65535"))?),
         };
         let port = given_port.unwrap_or(if tls { 443 } else { 80 });
         // A query without a path still asks for the root (RFC 9112, section 3.2.1).
@@ -231,16 +231,16 @@ mod tests {
     #[test]
     fn what_is_no_url_says_why() {
         for (url, why) in [
-            ("", "is not a URL"),
-            ("http://", "is not a URL"),
-            ("http:///x", "is not a URL"),
+            ("", "invalid URL"),
+            ("http://", "invalid URL"),
+            ("http:///x", "invalid URL"),
             ("http://host:0/", "the port"),
             ("http://host:99999/", "the port"),
-            ("http://host:+80/", "is not a URL"),
+            ("http://host:+80/", "invalid URL"),
             ("http://host:065536/", "the port"),
-            ("http://a b/", "is not a URL"),
-            ("http://a{{b}}/", "is not a URL"),
-            ("ftp://host/", "only http://"),
+            ("http://a b/", "invalid URL"),
+            ("http://a{{b}}/", "invalid URL"),
+            ("ftp://host/", "must begin with http://"),
         ] {
             let error = Target::parse(url).expect_err(url).to_string();
             assert!(error.contains(why), "{url}: {error}");

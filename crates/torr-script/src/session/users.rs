@@ -126,7 +126,7 @@ impl Users for SessionUsers {
 
     fn given_up(&self, thread: usize) {
         let called = self.progress.get(thread).map(Progress::called);
-        self.fault.set(self.script.threads[0].problem(called, "it had not returned 2 s after the end of the run"));
+        self.fault.set(self.script.threads[0].problem(called, "it was still running 2 s after the end of the run"));
     }
 }
 
@@ -208,7 +208,7 @@ impl OtherServer {
     /// If the text is no origin.
     fn of(origin: &str, target: &Url) -> Result<Option<Box<Self>>, String> {
         let url: Url =
-            origin.parse().map_err(|error| format!("the request goes to {origin}, which is no URL: {error}"))?;
+            origin.parse().map_err(|error| format!("the request goes to {origin}, an invalid URL: {error}"))?;
         let is_other = url.origin() != target.origin();
         Ok(is_other.then(|| Box::new(Self { url, number: None, look_ups: 0 })))
     }
@@ -229,7 +229,7 @@ impl SessionThread<'_> {
         };
         let yielded: MultiValue = self.progress.session(|| coroutine.resume(arguments)).map_err(error)?;
         self.step(user, &yielded).ok_or_else(|| {
-            let what = "it yielded by itself: only requests and user.think may yield".to_owned();
+            let what = "it must not call coroutine.yield: only requests and user.think may yield".to_owned();
             self.state.problem(Some("session"), what)
         })
     }

@@ -85,7 +85,7 @@ impl Users for WrkUsers {
 
     fn given_up(&self, thread: usize) {
         let called = self.progress.get(thread).map(Progress::called);
-        let what = "it had not returned 2 s after the end of the run";
+        let what = "it was still running 2 s after the end of the run";
         self.fault.set(self.script.control.problem(called, what));
     }
 }
@@ -165,11 +165,11 @@ impl WrkThread<'_> {
         if self.shared.script.depth > 1 {
             state.lengths = message::lengths(&state.bytes).map_err(bad)?;
             let together = u16::try_from(state.lengths.len())
-                .map_err(|_| self.script.state.problem(Some("request"), "it returned more requests than 65,535"))?;
+                .map_err(|_| self.script.state.problem(Some("request"), "it returned more than 65,535 requests"))?;
             return Ok(Step::SendAll(0, together));
         }
         if state.bytes.is_empty() {
-            return Err(self.script.state.problem(Some("request"), "it returned an empty text, not a request"));
+            return Err(self.script.state.problem(Some("request"), "it returned an empty text instead of a request"));
         }
         Ok(Step::Send(0))
     }

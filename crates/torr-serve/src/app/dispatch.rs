@@ -146,7 +146,7 @@ impl WorkerApp {
             let response = catch_unwind(AssertUnwindSafe(|| owned.with(|head| app.block(head, &body, &client))));
             response.unwrap_or_else(|_| {
                 counts.add(Count::Panicked, 1);
-                notice::failure(format_args!("a handler that blocks panicked"));
+                notice::failure(format_args!("a blocking handler panicked"));
                 failed()
             })
         };
@@ -159,7 +159,7 @@ impl WorkerApp {
             }
             None => {
                 self.counts.add(Count::BlockedRefused, 1);
-                Outcome::Ready(Response::error(503, "Too many requests are waiting\n"))
+                Outcome::Ready(Response::error(503, "Too many requests are queued\n"))
             }
         }
     }
@@ -171,7 +171,7 @@ impl WorkerApp {
             Content::Coming(incoming) => request_body::streamed(incoming),
         };
         let Some(mut request) = router::request(head, body) else {
-            return Outcome::Ready(Response::error(400, "The target is not valid\n").closing());
+            return Outcome::Ready(Response::error(400, "The request target is invalid\n").closing());
         };
         self.guarded(|| {
             self.shared.introduce(client, request.extensions_mut());

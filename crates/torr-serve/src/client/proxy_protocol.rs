@@ -61,9 +61,9 @@ impl ProxyHeader {
 /// The reason why the first bytes of a connection are not a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub(crate) enum ProxyError {
-    #[error("the connection does not begin with a PROXY header")]
+    #[error("missing PROXY header at the start of the connection")]
     NoHeader,
-    #[error("the PROXY header is longer than allowed")]
+    #[error("the PROXY header is too long")]
     TooLong,
     #[error("the PROXY header is malformed")]
     Malformed,

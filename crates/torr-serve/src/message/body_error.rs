@@ -40,11 +40,11 @@ impl Eq for BodyError {}
 impl fmt::Display for BodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Cut => "the connection ended before the request's body did",
-            Self::Reset(_) => "the client has reset the request",
+            Self::Cut => "the connection was closed before the end of the request's body",
+            Self::Reset(_) => "the client reset the request",
             Self::TooLarge => "the request's body is too large",
             Self::Malformed => "the request's body is malformed",
-            Self::TimedOut => "the client took too long over the request's body",
+            Self::TimedOut => "timed out waiting for the request's body",
         })
     }
 }

@@ -179,7 +179,7 @@ impl Response {
     /// # Panics
     /// If the status is not 200 to 999: the server sends interim responses itself.
     pub fn new(status: u16) -> Self {
-        assert!((200..1000).contains(&status), "{status} is no final status");
+        assert!((200..1000).contains(&status), "{status} is not a final status");
         Self {
             status,
             content_type: "",
@@ -252,7 +252,7 @@ impl Response {
     /// # Panics
     /// Panics where [`Response::new`] does.
     pub fn status(self, status: u16) -> Self {
-        assert!((200..1000).contains(&status), "{status} is no final status");
+        assert!((200..1000).contains(&status), "{status} is not a final status");
         Self { status, ..self }
     }
 
@@ -268,7 +268,7 @@ impl Response {
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         use http::header::{CONNECTION, CONTENT_LENGTH, DATE, SERVER, TRANSFER_ENCODING};
         let own = [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, SERVER, DATE];
-        assert!(!own.contains(&name), "the server itself sets {name}");
+        assert!(!own.contains(&name), "{name} is set by the server itself");
         if name == CONTENT_TYPE {
             self.content_type = "";
             self.headers.remove_content_type();

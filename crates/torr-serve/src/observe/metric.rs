@@ -62,7 +62,7 @@ impl Metric {
     fn new(name: &str, help: &str, kind: MetricKind) -> Self {
         let sound = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b':';
         let named = !name.is_empty() && name.bytes().all(sound) && !name.as_bytes()[0].is_ascii_digit();
-        assert!(named, "{name:?} is no name of a metric");
+        assert!(named, "invalid metric name {name:?}");
         assert!(!help.contains(['\n', '\\']), "the help of {name} must be one line without backslashes");
         let number =
             Number { name: name.into(), help: help.into(), kind, early: AtomicU64::new(0), late: OnceLock::new() };
@@ -84,7 +84,7 @@ impl Metric {
     /// # Panics
     /// If the metric is not a gauge.
     pub fn sub(&self, n: u64) {
-        assert!(self.0.kind == MetricKind::Gauge, "{} only grows", self.0.name);
+        assert!(self.0.kind == MetricKind::Gauge, "{} is a counter, which must not decrease", self.0.name);
         let _ = self.cell().fetch_update(Relaxed, Relaxed, |now| Some(now.saturating_sub(n)));
     }
 

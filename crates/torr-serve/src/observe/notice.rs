@@ -45,7 +45,7 @@ pub(crate) fn failure(line: fmt::Arguments<'_>) {
     }
     match LINES.fetch_add(1, Ordering::Relaxed) {
         ..FAILURES => tracing::error!("{line}"),
-        FAILURES => tracing::error!("there are more failures, which are not logged for a second"),
+        FAILURES => tracing::error!("further failures are not logged for a second"),
         _ => {}
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn take(address: impl ToSocketAddrs + Debug, settings: &Settings) -> 
         only_one()?;
         if let Some(Inheritance { member, listeners }) = inherited::take().map_err(handed_over)? {
             let are_shared = settings.shared_listener;
-            let first = listeners.first().ok_or_else(|| ServeError::HandedOver("there is none".into()))?;
+            let first = listeners.first().ok_or_else(|| ServeError::HandedOver("no socket was passed".into()))?;
             return Ok(Listeners {
                 address: socket::local_address(first)?,
                 listeners,
@@ -62,7 +62,7 @@ pub(crate) fn take(address: impl ToSocketAddrs + Debug, settings: &Settings) -> 
     if sockets.len() > workers {
         let (sockets, plural) = (sockets.len(), if workers == 1 { "" } else { "s" });
         return Err(ServeError::HandedOver(format!(
-            "a worker thread serves one, and there are {sockets} for {workers} worker{plural}"
+            "expected one per worker thread, found {sockets} for {workers} worker{plural}"
         )));
     }
     let adopt = |socket| socket::adopt(socket, settings.defer_accept);
@@ -77,7 +77,7 @@ pub(crate) fn take(address: impl ToSocketAddrs + Debug, settings: &Settings) -> 
 /// Adopts a listener that the program has opened. All workers of this process share it.
 pub(crate) fn adopt(listener: OwnedFd, settings: &Settings) -> Result<Listeners, ServeError> {
     if settings.processes > 0 {
-        let fault = "worker processes open their listeners themselves: use Server::bind, or set processes to 0";
+        let fault = "worker processes open their own listeners: use Server::bind, or set processes to 0";
         return Err(ServeError::Settings(fault.into()));
     }
     let handed_over = |error: io::Error| ServeError::HandedOver(error.to_string());
@@ -95,9 +95,7 @@ fn only_one() -> Result<(), ServeError> {
     static BOUND: AtomicBool = AtomicBool::new(false);
     match BOUND.swap(true, Ordering::Relaxed) {
         false => Ok(()),
-        true => {
-            Err(io::Error::other("a program can have one server with worker processes, and has one already").into())
-        }
+        true => Err(io::Error::other("a program can have only one server with worker processes").into()),
     }
 }
 
@@ -111,13 +109,13 @@ fn open(
         ServeError::Address(format!("'{}': {why}", shown.trim_matches('"')))
     };
     let mut addresses = address.to_socket_addrs().map_err(|error| invalid(unresolved(&error)))?;
-    let address = addresses.next().ok_or_else(|| invalid("the name has no address".into()))?;
+    let address = addresses.next().ok_or_else(|| invalid("the name does not resolve to an address".into()))?;
     let (backlog, deferred) = (settings.backlog, settings.defer_accept);
     let failed = |error: io::Error| match inherited::number_of_idle_worker() {
         Some(number) if error.kind() == io::ErrorKind::AddrInUse && settings.processes == 0 => {
             ServeError::Settings(format!(
-                "worker process {number} has processes = 0, unlike its supervisor, which listens on {address}: a change of \
-                 processes takes a restart, and each worker reads the settings again, so they cannot come from a pipe"
+                "worker process {number} has processes = 0, unlike its supervisor, which listens on {address}: \
+                 restart to change processes, and read the settings from a file instead of a pipe"
             ))
         }
         _ => ServeError::Listen { address, error },
@@ -140,7 +138,7 @@ fn open(
 fn unresolved(error: &io::Error) -> String {
     match error.kind() {
         // The text was not even a name and a port.
-        io::ErrorKind::InvalidInput => format!("{error}; an address is a host and a port, such as 127.0.0.1:8080"),
-        _ => format!("the name does not resolve ({error})"),
+        io::ErrorKind::InvalidInput => format!("{error}: expected a host and a port, such as 127.0.0.1:8080"),
+        _ => format!("cannot resolve the name ({error})"),
     }
 }

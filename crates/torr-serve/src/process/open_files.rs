@@ -35,8 +35,8 @@ pub(crate) fn make_room(settings: &Settings, workers: usize) -> ConnectionRoom {
     let warning = limit.filter(|_| warns).map(|limit| {
         let each = if settings.processes > 1 { " of each process" } else { "" };
         format!(
-            "max_connections is {}, but the limit of open files, {limit}, leaves room for {connections} connections{each}: \
-             raise that limit (ulimit -n, LimitNOFILE=) or lower max_connections",
+            "max_connections is {}, but the limit of open files, {limit}, permits only {connections} \
+             connections{each}: raise the limit (ulimit -n, LimitNOFILE=) or lower max_connections",
             settings.max_connections,
         )
     });

@@ -33,23 +33,23 @@ impl PidFile {
             Ok(text) => match text.trim().parse().ok().filter(|pid| *pid > 0) {
                 Some(pid) if is_held(path, pid) => {
                     return Err(format!(
-                        "the server seems to run already, as process {pid} in the pid file {shown}: stop that process, \
-                         choose another pid file, or delete this one if the process is none of yours"
+                        "the server is already running as process {pid}, by the pid file {shown}: stop that process, \
+                         use another pid file, or delete this one if it is stale"
                     ));
                 }
                 Some(_) => {}
-                None => return Err(format!("{shown} is no pid file: it holds something other than a number")),
+                None => return Err(format!("{shown} is not a pid file: expected a number")),
             },
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) if error.kind() == ErrorKind::IsADirectory => {
-                return Err(format!("{shown} is no pid file: it is a directory"));
+                return Err(format!("{shown} is not a pid file: it is a directory"));
             }
             Err(error) if error.kind() == ErrorKind::InvalidData => {
-                return Err(format!("{shown} is no pid file: it holds something other than a number"));
+                return Err(format!("{shown} is not a pid file: expected a number"));
             }
             Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => {
                 return Err(format!(
-                    "the pid file {shown} is a symbolic link, which is not followed: name the file itself"
+                    "the pid file {shown} is a symbolic link, which is not supported: use the file itself"
                 ));
             }
             Err(error) => return Err(format!("cannot read the pid file {shown}: {}", describe(&error))),
@@ -200,9 +200,9 @@ mod tests {
         let pipe = folder.path().join("server.pid");
         mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).expect("it is made");
         let error = PidFile::create(&pipe).expect_err("it is a pipe");
-        assert!(error.contains("no pid file"), "{error}");
+        assert!(error.contains("not a pid file"), "{error}");
         let error = PidFile::create(folder.path()).expect_err("it is a folder");
-        assert!(error.contains("no pid file: it is a directory"), "{error}");
+        assert!(error.contains("not a pid file: it is a directory"), "{error}");
         let large = folder.path().join("large");
         fs::write(&large, "1".repeat(1_000_000)).expect("it is written");
         assert!(PidFile::create(&large).is_err());

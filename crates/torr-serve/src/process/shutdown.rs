@@ -74,13 +74,17 @@ impl Remaining {
         // Streams whose time is up are about to end.
         let streams_first = streams > 0 && !of_streams.is_zero() && of_streams < of_all.min(LONG);
         match (streams_first, of_all < LONG) {
-            (true, _) if others == 0 && streams == 1 => format!("; it is ended in {} s", seconds(of_streams)),
-            (true, _) if others == 0 => format!("; they are ended in {} s", seconds(of_streams)),
-            (true, false) => format!("; streams are ended in {} s", seconds(of_streams)),
+            (true, _) if others == 0 && streams == 1 => format!("; it will be closed in {} s", seconds(of_streams)),
+            (true, _) if others == 0 => format!("; they will be closed in {} s", seconds(of_streams)),
+            (true, false) => format!("; streams will be closed in {} s", seconds(of_streams)),
             (true, true) => {
-                format!("; streams are ended in {} s, all else in {} s", seconds(of_streams), seconds(of_all))
+                format!(
+                    "; streams will be closed in {} s, everything else in {} s",
+                    seconds(of_streams),
+                    seconds(of_all)
+                )
             }
-            (false, true) => format!("; what is left in {} s is cut off", seconds(of_all)),
+            (false, true) => format!("; the rest will be closed in {} s", seconds(of_all)),
             (false, false) => String::new(),
         }
     }
@@ -97,8 +101,8 @@ impl Remaining {
             count(self.upgraded, "WebSocket or other upgraded connection", "WebSockets or other upgraded connections"),
             count(self.http2, "HTTP/2 connection", "HTTP/2 connections"),
             count(self.requests, "request", "requests"),
-            count(self.tasks, "task that a handler has spawned", "tasks that handlers have spawned"),
-            count(self.blocking, "worker with calls that block", "workers with calls that block"),
+            count(self.tasks, "task spawned by a handler", "tasks spawned by handlers"),
+            count(self.blocking, "worker with blocking calls", "workers with blocking calls"),
         ];
         let parts: Vec<_> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(", "))
@@ -240,7 +244,7 @@ impl Shutdown {
             // With a limit of zero that is expected.
             && !self.task_stop_timeout.is_zero()
         {
-            notice::warn(&format!("{}stopped without waiting any longer for {words}: time was up", who()));
+            notice::warn(&format!("{}stopped without waiting for {words}: the time limit was reached", who()));
         }
     }
 }
@@ -273,21 +277,21 @@ mod tests {
         let words = "2 streams, 1 WebSocket or other upgraded connection, 3 requests";
         assert_eq!(some.in_words().as_deref(), Some(words));
         let all = some.add(&Remaining { streams: 1, http2: 1, tasks: 2, ..Remaining::default() });
-        let words = "3 streams, 1 WebSocket or other upgraded connection, 1 HTTP/2 connection, 3 requests, \
-                     2 tasks that handlers have spawned";
+        let words = "3 streams, 1 WebSocket or other upgraded connection, 1 HTTP/2 connection, 3 requests, 2 tasks \
+                     spawned by handlers";
         assert_eq!(all.in_words().as_deref(), Some(words));
         let (four, thirty) = (Duration::from_millis(3_500), Duration::from_secs(30));
-        assert_eq!(all.until(four, thirty), "; streams are ended in 4 s, all else in 30 s");
-        assert_eq!(all.until(four, Duration::MAX), "; streams are ended in 4 s");
-        assert_eq!(all.until(Duration::ZERO, thirty), "; what is left in 30 s is cut off");
-        assert_eq!(all.until(thirty, thirty), "; what is left in 30 s is cut off");
+        assert_eq!(all.until(four, thirty), "; streams will be closed in 4 s, everything else in 30 s");
+        assert_eq!(all.until(four, Duration::MAX), "; streams will be closed in 4 s");
+        assert_eq!(all.until(Duration::ZERO, thirty), "; the rest will be closed in 30 s");
+        assert_eq!(all.until(thirty, thirty), "; the rest will be closed in 30 s");
         let requests = Remaining { requests: 1, ..Remaining::default() };
-        assert_eq!(requests.until(four, thirty), "; what is left in 30 s is cut off");
+        assert_eq!(requests.until(four, thirty), "; the rest will be closed in 30 s");
         assert_eq!(requests.until(Duration::MAX, Duration::MAX), "");
         let streams = Remaining { upgraded: 1, ..Remaining::default() };
-        assert_eq!(streams.until(four, thirty), "; it is ended in 4 s");
+        assert_eq!(streams.until(four, thirty), "; it will be closed in 4 s");
         let streams = Remaining { upgraded: 1, streams: 1, ..Remaining::default() };
-        assert_eq!(streams.until(four, thirty), "; they are ended in 4 s");
+        assert_eq!(streams.until(four, thirty), "; they will be closed in 4 s");
     }
 
     #[test]

@@ -100,7 +100,7 @@ fn spawn_with(
             if let Err(error) = wait(watchdog) {
                 // Without a poller, signals are polled.
                 if !std::mem::replace(&mut has_failed, true) {
-                    notice::warn(&format!("signals cannot be waited for ({error}): they are polled every {LOOK:?}"));
+                    notice::warn(&format!("cannot wait for signals ({error}): polling every {LOOK:?}"));
                 }
                 std::thread::sleep(LOOK);
             }

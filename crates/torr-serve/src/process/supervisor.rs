@@ -255,7 +255,7 @@ impl Supervisor {
             }
             // A worker that was killed has no deadline any more, and was reported.
             Duty::Leaving if !status.success() && deadline.is_some() && self.ended_by.is_none() => {
-                notice::warn(&format!("{who} while it was leaving"));
+                notice::warn(&format!("{who} during shutdown"));
             }
             Duty::Leaving => {}
         }
@@ -268,7 +268,7 @@ impl Supervisor {
         lost.failures = if lasted { 1 } else { lost.failures.saturating_add(1) };
         let wait = Duration::from_nanos(backoff::delay_after(lost.failures));
         lost.start_at = Some(Instant::now() + wait);
-        notice::warn(&format!("{who}: it is started anew in {} ms", wait.as_millis()));
+        notice::warn(&format!("{who}: restarting in {} ms", wait.as_millis()));
     }
 
     /// Kills workers that have missed a deadline, and starts those that are due.
@@ -277,7 +277,7 @@ impl Supervisor {
         for worker in self.workers.values_mut() {
             if let Some(Deadline { fault, .. }) = worker.deadline.take_if(|deadline| deadline.at <= now) {
                 let (number, pid) = (worker.child.number, worker.child.pid());
-                notice::warn(&format!("worker {number} (process {pid}) {fault}: it is killed"));
+                notice::warn(&format!("worker {number} (process {pid}) {fault}: killing it"));
                 worker.child.kill();
             }
         }
@@ -285,7 +285,7 @@ impl Supervisor {
             if self.slots[slot].start_at.take_if(|at| *at <= now).is_some()
                 && let Err(error) = self.start(slot, Duty::Serving)
             {
-                self.schedule_restart(slot, &format!("worker {} cannot be started ({error})", slot + 1), false);
+                self.schedule_restart(slot, &format!("cannot start worker {} ({error})", slot + 1), false);
             }
         }
     }
@@ -312,5 +312,5 @@ fn release(worker: &mut Worker, how: u8, settings: &Settings) {
     worker.child.send(how);
     let at = Instant::now() + settings.stop_timeout.saturating_add(GRACE).min(FOREVER);
     let at = earlier.map_or(at, |earlier| earlier.at.min(at));
-    worker.deadline = Some(Deadline { at, fault: "did not leave within stop_timeout" });
+    worker.deadline = Some(Deadline { at, fault: "did not stop within stop_timeout" });
 }

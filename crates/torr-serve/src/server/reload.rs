@@ -126,17 +126,17 @@ impl ProcessReload {
         let tls = self.tls.as_ref().map(|tls| tls.reload().map_err(ServeError::from));
         let log = self.log.as_ref().map(reopen);
         let done = match (&tls, &log) {
-            (Some(_), Some(_)) => "the certificates are read and the access log is opened again",
-            (Some(_), None) => "the certificates are read again",
-            (None, Some(_)) => "the access log is opened again",
-            (None, None) => "the server has neither certificates nor an access log to open again",
+            (Some(_), Some(_)) => "certificates read again, access log reopened",
+            (Some(_), None) => "certificates read again",
+            (None, Some(_)) => "access log reopened",
+            (None, None) => "no certificates and no access log to read again",
         };
         let failures = [
-            tls.and_then(Result::err).map(|error| ("the old certificates stay in use", error)),
-            log.and_then(Result::err).map(|error| ("the access log stays where it is", error)),
+            tls.and_then(Result::err).map(|error| ("the old certificates remain in use", error)),
+            log.and_then(Result::err).map(|error| ("the access log was not reopened", error)),
         ];
         if failures.iter().all(Option::is_none) {
-            notice::inform(&format!("reloaded: {done}; changes of settings take a restart"));
+            notice::inform(&format!("reloaded: {done}; changes of settings require a restart"));
         }
         let mut failures = failures.into_iter().flatten();
         let mut failed = Ok(());

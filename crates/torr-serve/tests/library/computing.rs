@@ -215,8 +215,8 @@ fn a_route_is_named_once_in_the_log() {
         .router(Router::new().route("/named/{id}/router", get(async move || named.compute(std::hint::spin_loop))));
     let server = Running::start(app);
     let mut client = server.client();
-    let moved = || warnings::with("GET /named/*/router held up its worker for ");
-    let stays = || warnings::with("GET /named/controller/{id} held up its worker for ");
+    let moved = || warnings::with("GET /named/*/router blocked its worker ");
+    let stays = || warnings::with("GET /named/controller/{id} blocked its worker, and all of its connections, for ");
     wait_until("both to be named", || {
         assert_eq!(client.get("/named/7/router").text(), "long");
         assert_eq!(client.get("/named/controller/7").text(), "long");

@@ -170,25 +170,25 @@ fn there_is_one_content_type() {
 }
 
 #[test]
-#[should_panic(expected = "199 is no final status")]
+#[should_panic(expected = "199 is not a final status")]
 fn an_interim_status_is_no_response() {
     let _ = Response::new(199);
 }
 
 #[test]
-#[should_panic(expected = "100 is no final status")]
+#[should_panic(expected = "100 is not a final status")]
 fn nor_is_it_a_failure() {
     let _ = Response::error(100, "go on");
 }
 
 #[test]
-#[should_panic(expected = "the server itself sets connection")]
+#[should_panic(expected = "connection is set by the server itself")]
 fn framing_is_the_servers_business() {
     let _ = Response::text("a").header(header::CONNECTION, HeaderValue::from_static("close"));
 }
 
 #[test]
-#[should_panic(expected = "the server itself sets date")]
+#[should_panic(expected = "date is set by the server itself")]
 fn nor_can_there_be_two_dates() {
     let _ = Response::text("a").header(header::DATE, HeaderValue::from_static("Sun, 06 Nov 1994 08:49:37 GMT"));
 }

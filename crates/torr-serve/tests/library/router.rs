@@ -242,7 +242,7 @@ fn controllers_win_over_the_router_where_they_have_path_and_method() {
 }
 
 #[test]
-#[should_panic(expected = "an application has one router")]
+#[should_panic(expected = "an application must have one router")]
 fn there_is_one_router() {
     let _ = App::new().router(axum::Router::new()).router(axum::Router::new());
 }

@@ -18,7 +18,7 @@ fn invalid_settings_are_reported_before_listening() {
         (|settings| settings.server_name = "töpfer", "server_name"),
         (|settings| settings.proxy_protocol = ProxyProtocol::Required, "trusted_proxies"),
         (|settings| settings.max_headers = 257, "max_headers"),
-        (|settings| settings.max_head = 255, "max_head must be 256 or more, not 255"),
+        (|settings| settings.max_head = 255, "max_head must be 256 or more, found 255"),
         (|settings| settings.max_connections = 0, "max_connections"),
         (|settings| settings.processes = usize::MAX, "processes"),
         (|settings| settings.workers = usize::MAX, "workers"),

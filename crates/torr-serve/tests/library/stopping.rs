@@ -242,9 +242,9 @@ fn what_a_stop_waits_for_is_reported() {
         }
     };
     server.stop();
-    reported("stopping: waiting for 4 streams, 7 requests; what is left in ");
+    reported("stopping: waiting for 4 streams, 7 requests; the rest will be closed in ");
     server.wait().expect("it ends well");
-    reported("stopped without waiting any longer for 7 tasks that handlers have spawned");
+    reported("stopped without waiting for 7 tasks spawned by handlers");
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn streams_of_http2_are_reported_with_their_own_time() {
     client.wait(body.data()).expect("it begins").expect("no error");
     server.stop();
     let start = Instant::now();
-    while warnings::with("stopping: waiting for 1 stream; it is ended in 2 s").is_empty() {
+    while warnings::with("stopping: waiting for 1 stream; it will be closed in 2 s").is_empty() {
         assert!(start.elapsed() < Duration::from_secs(20), "{:?}", warnings::with("stopping"));
         // Events that are not read end the connection: the client takes them for a flood.
         client.wait(body.data()).expect("the stream goes on").expect("no error");

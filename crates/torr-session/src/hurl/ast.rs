@@ -406,6 +406,21 @@ pub enum Value {
     Placeholder(Expression),
 }
 
+impl Value {
+    /// Returns the name of the value's type with its article.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Boolean(_) => "a boolean",
+            Self::Number(_) => "a number",
+            Self::Text(_) | Self::Content(_) => "a string",
+            Self::Bytes(_) => "bytes",
+            Self::File(_) => "a file",
+            Self::Placeholder(_) => "a placeholder",
+        }
+    }
+}
+
 /// A number.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Number {

@@ -53,7 +53,7 @@ pub(super) enum Fence {
 pub(super) fn fence(cursor: &mut Cursor<'_>) -> Result<(Template, Fence), ParseError> {
     let open = cursor.clone();
     cursor.eat("```");
-    let unclosed = || open.error("the text that begins here has no closing ```");
+    let unclosed = || open.error("expected ``` to close the text that begins here");
     let first_line = cursor.rest().split(['\n', '\r']).next().unwrap_or_default();
     if let Some(end) = first_line.find("```") {
         let text = &first_line[..end];
@@ -71,7 +71,7 @@ pub(super) fn fence(cursor: &mut Cursor<'_>) -> Result<(Template, Fence), ParseE
             "escape" => escapes = true,
             "novariable" => placeholders = false,
             other => {
-                return Err(hint_at.error(format!("'{other}' is no attribute of a text: use escape or novariable")));
+                return Err(hint_at.error(format!("unknown attribute '{other}' of a text: use escape or novariable")));
             }
         }
     }
@@ -93,7 +93,7 @@ pub(super) fn fence(cursor: &mut Cursor<'_>) -> Result<(Template, Fence), ParseE
         // Spellings of earlier versions, in which nothing depends on them.
         "csv" | "text" => Fence::Text(TextHint::Plain),
         other => {
-            let message = format!("'{other}' is no kind of text: use json, xml, graphql, raw or nothing");
+            let message = format!("unknown kind of text '{other}': use json, xml, graphql, raw or nothing");
             return Err(hint_at.error(message));
         }
     };
@@ -121,7 +121,7 @@ fn graphql(
             let variables = json::json(cursor)?;
             cursor.eat_while(|c| matches!(c, ' ' | '\t' | '\n' | '\r'));
             if !cursor.eat("```") {
-                return Err(cursor.error("the query should end here with ```"));
+                return Err(cursor.error("expected ``` to close the GraphQL query"));
             }
             return Ok((query, Fence::GraphQl(Some(variables))));
         }
@@ -140,7 +140,7 @@ fn xml(cursor: &mut Cursor<'_>) -> Result<String, ParseError> {
         cursor.eat_while(|c| c != '<');
         let here = cursor.clone();
         let end = |marker: &str| here.rest().find(marker).map(|at| at + marker.len());
-        let unclosed = || start.error("the XML that begins here does not end");
+        let unclosed = || start.error("the XML that begins here is not closed");
         if cursor.starts_with("<!--") {
             cursor.skip(end("-->").ok_or_else(unclosed)?);
         } else if cursor.starts_with("<![CDATA[") {
@@ -154,7 +154,7 @@ fn xml(cursor: &mut Cursor<'_>) -> Result<String, ParseError> {
             if let Some(name) = tag.strip_prefix("</") {
                 let name = name.trim_end_matches('>').trim();
                 if open.pop() != Some(name) {
-                    return Err(here.error(format!("</{name}> closes no element that is open here")));
+                    return Err(here.error(format!("</{name}> does not match an open element")));
                 }
             } else if !tag.ends_with("/>") {
                 open.push(tag[1..].split([' ', '\t', '\r', '\n', '>']).next().unwrap_or_default());
@@ -186,14 +186,14 @@ fn tag<'s>(cursor: &mut Cursor<'s>) -> Option<&'s str> {
 pub(super) fn base64(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, ParseError> {
     let start = cursor.clone();
     let text = encoded(cursor, "base64,")?;
-    MIME.decode(text).map_err(|error| start.error(format!("this is not base64: {error}")))
+    MIME.decode(text).map_err(|error| start.error(format!("invalid base64: {error}")))
 }
 
 /// Reads `hex,...;`, spaces and line breaks aside.
 pub(super) fn hex(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, ParseError> {
     let start = cursor.clone();
     let text = encoded(cursor, "hex,")?;
-    let wrong = || start.error("hex, is followed by pairs of hexadecimal digits and ;");
+    let wrong = || start.error("expected pairs of hexadecimal digits and ';' after hex,");
     if text.len() % 2 != 0 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return Err(wrong());
     }
@@ -205,5 +205,9 @@ fn encoded(cursor: &mut Cursor<'_>, prefix: &str) -> Result<String, ParseError> 
     let start = cursor.clone();
     cursor.eat(prefix);
     let text = cursor.eat_while(|c| c != ';').chars().filter(|c| !c.is_whitespace()).collect();
-    if cursor.eat(";") { Ok(text) } else { Err(start.error("what begins here should end with ;")) }
+    let unclosed = || {
+        let kind = prefix.trim_end_matches(',');
+        start.error(format!("expected ';' to close the {kind} value that begins here"))
+    };
+    if cursor.eat(";") { Ok(text) } else { Err(unclosed()) }
 }

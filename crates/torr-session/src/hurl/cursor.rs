@@ -93,7 +93,7 @@ impl<'s> Cursor<'s> {
         if self.starts_with("#") {
             self.eat_while(|c| c != '\n');
         }
-        if self.newline() || self.is_at_end() { Ok(()) } else { Err(self.error("the line should end here")) }
+        if self.newline() || self.is_at_end() { Ok(()) } else { Err(self.error("expected the end of the line")) }
     }
 
     /// Moves to the next line that is neither empty nor a comment, behind its leading spaces.

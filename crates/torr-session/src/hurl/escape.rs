@@ -19,8 +19,8 @@ pub(super) fn escape(cursor: &mut Cursor<'_>) -> Result<char, ParseError> {
             let code = digits.filter(|_| cursor.eat("}")).and_then(|digits| u32::from_str_radix(digits, 16).ok());
             let character = code.and_then(char::from_u32);
             character
-                .ok_or_else(|| start.error("\\u is followed by a character's number in braces, such as \\u{20}"))?
+                .ok_or_else(|| start.error("expected a character's number in braces after \\u, such as \\u{20}"))?
         }
-        _ => return Err(start.error("this is no escape: write \\\\ for a backslash")),
+        _ => return Err(start.error("invalid escape: write a backslash as \\\\")),
     })
 }

@@ -24,7 +24,7 @@ pub(super) fn json(cursor: &mut Cursor<'_>) -> Result<Vec<JsonPiece>, ParseError
 
 fn value(cursor: &mut Cursor<'_>, pieces: &mut Vec<JsonPiece>, depth: usize) -> Result<(), ParseError> {
     if depth > DEPTH {
-        return Err(cursor.error(format!("JSON nests deeper than {DEPTH} levels here")));
+        return Err(cursor.error(format!("JSON must not be nested deeper than {DEPTH} levels")));
     }
     if cursor.starts_with("{{") {
         pieces.push(JsonPiece::Value(placeholder(cursor)?));
@@ -44,7 +44,7 @@ fn value(cursor: &mut Cursor<'_>, pieces: &mut Vec<JsonPiece>, depth: usize) -> 
             text(pieces, &start, cursor);
             Ok(())
         }
-        _ => Err(start.error("a JSON value should stand here")),
+        _ => Err(start.error("expected a JSON value")),
     }
 }
 
@@ -64,9 +64,9 @@ fn collection(
         if !first {
             if !cursor.eat(",") {
                 let unclosed = cursor.is_at_end();
-                let message = format!("a comma or {close} should stand here");
+                let message = format!("expected ',' or '{close}'");
                 return Err(if unclosed {
-                    open.error(format!("this has no closing {close}"))
+                    open.error(format!("expected '{close}' to close the JSON that begins here"))
                 } else {
                     cursor.error(message)
                 });
@@ -77,13 +77,13 @@ fn collection(
         text(pieces, &start, cursor);
         if close == '}' {
             if cursor.peek() != Some('"') {
-                return Err(cursor.error("a member's name in double quotes should stand here"));
+                return Err(cursor.error("expected a member's name in double quotes"));
             }
             string(cursor, pieces)?;
             start = cursor.clone();
             whitespace(cursor);
             if !cursor.eat(":") {
-                return Err(cursor.error("a colon should stand here"));
+                return Err(cursor.error("expected ':'"));
             }
             whitespace(cursor);
             text(pieces, &start, cursor);
@@ -113,10 +113,12 @@ fn string(cursor: &mut Cursor<'_>, pieces: &mut Vec<JsonPiece>) -> Result<(), Pa
             Some('"') => break,
             Some('\\') => escape(cursor, &here)?,
             Some(control) if control < ' ' => {
-                return Err(here.error("a JSON string has no line breaks and control characters: write \\n"));
+                return Err(
+                    here.error("a JSON string must not have line breaks and control characters: use \\n instead")
+                );
             }
             Some(_) => {}
-            None => return Err(open.error("the string that begins here has no closing \"")),
+            None => return Err(open.error("expected '\"' to close the string that begins here")),
         }
     }
     text(pieces, &start, cursor);
@@ -135,7 +137,7 @@ fn escape(cursor: &mut Cursor<'_>, here: &Cursor<'_>) -> Result<(), ParseError> 
         }
         _ => false,
     };
-    if fine { Ok(()) } else { Err(here.error("this is no escape of a JSON string")) }
+    if fine { Ok(()) } else { Err(here.error("invalid escape in a JSON string")) }
 }
 
 fn whitespace(cursor: &mut Cursor<'_>) {

@@ -15,14 +15,14 @@ pub(super) fn integer(cursor: &mut Cursor<'_>) -> Result<i64, ParseError> {
     let start = cursor.clone();
     match number(cursor) {
         Ok(Number::Integer(integer)) => Ok(integer),
-        _ => Err(start.error("an integer should stand here")),
+        _ => Err(start.error("expected an integer")),
     }
 }
 
 /// Reads a number as JSON writes it.
 pub(super) fn number(cursor: &mut Cursor<'_>) -> Result<Number, ParseError> {
     let start = cursor.clone();
-    let wrong = || start.error("a number should stand here");
+    let wrong = || start.error("expected a number");
     let digits = |cursor: &mut Cursor<'_>| !cursor.eat_while(|c| c.is_ascii_digit()).is_empty();
     cursor.eat("-");
     if !digits(cursor) {
@@ -46,7 +46,7 @@ pub(super) fn number(cursor: &mut Cursor<'_>) -> Result<Number, ParseError> {
     let text = &start.rest()[..start.rest().len() - cursor.rest().len()];
     if is_float {
         let float = text.parse().ok().filter(|float: &f64| float.is_finite());
-        return float.map(Number::Float).ok_or_else(|| start.error("this number is too large"));
+        return float.map(Number::Float).ok_or_else(|| start.error("the number is too large"));
     }
     Ok(text.parse().map_or_else(|_| Number::Large(text.to_owned()), Number::Integer))
 }

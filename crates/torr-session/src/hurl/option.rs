@@ -104,7 +104,7 @@ pub(super) fn key_value(cursor: &mut Cursor<'_>) -> Result<KeyValue, ParseError>
 pub(super) fn colon(cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
     cursor.spaces();
     if !cursor.eat(":") {
-        return Err(cursor.error("a colon should stand here"));
+        return Err(cursor.error("expected ':'"));
     }
     cursor.spaces();
     Ok(())
@@ -114,7 +114,7 @@ fn unknown(name: &str, start: &Cursor<'_>) -> ParseError {
     let near = OPTIONS.iter().map(|(known, ..)| (strsim::jaro_winkler(known, name), known));
     let near = near.filter(|(likeness, _)| *likeness > 0.85).max_by(|a, b| a.0.total_cmp(&b.0));
     let hint = near.map_or(String::new(), |(_, known)| format!(": did you mean '{known}'?"));
-    start.error(format!("'{name}' is no option{hint}"))
+    start.error(format!("unknown option '{name}'{hint}"))
 }
 
 fn value(cursor: &mut Cursor<'_>, takes: Takes) -> Result<OptionValue, ParseError> {
@@ -123,9 +123,7 @@ fn value(cursor: &mut Cursor<'_>, takes: Takes) -> Result<OptionValue, ParseErro
     }
     let start = cursor.clone();
     Ok(match takes {
-        Takes::Boolean => {
-            OptionValue::Boolean(boolean(cursor).ok_or_else(|| start.error("true or false should stand here"))?)
-        }
+        Takes::Boolean => OptionValue::Boolean(boolean(cursor).ok_or_else(|| start.error("expected true or false"))?),
         Takes::Count => OptionValue::Count(Some(count(cursor)?)),
         Takes::CountOrEndless if cursor.eat_word("-1") => OptionValue::Count(None),
         Takes::CountOrEndless => OptionValue::Count(Some(count(cursor)?)),
@@ -136,7 +134,7 @@ fn value(cursor: &mut Cursor<'_>, takes: Takes) -> Result<OptionValue, ParseErro
             let name = variable_name(cursor)?;
             cursor.spaces();
             if !cursor.eat("=") {
-                return Err(cursor.error("a variable is defined as NAME=VALUE"));
+                return Err(cursor.error("expected NAME=VALUE"));
             }
             cursor.spaces();
             OptionValue::Definition { name, value: definition(cursor)? }
@@ -147,7 +145,7 @@ fn value(cursor: &mut Cursor<'_>, takes: Takes) -> Result<OptionValue, ParseErro
 fn count(cursor: &mut Cursor<'_>) -> Result<u64, ParseError> {
     let start = cursor.clone();
     let digits = cursor.eat_while(|c| c.is_ascii_digit());
-    digits.parse().map_err(|_| start.error("a number from 0 should stand here"))
+    digits.parse().map_err(|_| start.error("expected a whole number"))
 }
 
 /// Reads a time in milliseconds; a number without a unit counts in `unit` milliseconds.
@@ -160,9 +158,9 @@ fn duration(cursor: &mut Cursor<'_>, unit: u64) -> Result<u64, ParseError> {
         "s" => 1000,
         "m" => 60_000,
         "h" => 3_600_000,
-        other => return Err(start.error(format!("'{other}' is no unit of time: use ms, s, m or h"))),
+        other => return Err(start.error(format!("unknown unit of time '{other}': use ms, s, m or h"))),
     };
-    count.checked_mul(unit).ok_or_else(|| start.error("this time is too long"))
+    count.checked_mul(unit).ok_or_else(|| start.error("the time is too long"))
 }
 
 /// Reads the value of a variable: what looks like a value is one, everything else is text.

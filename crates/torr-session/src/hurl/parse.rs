@@ -27,8 +27,8 @@ fn file(source: &str) -> Result<File, ParseError> {
         }
         if !begins_request(&cursor) {
             let message = match begins_response(&cursor) {
-                true => "a status line comes after a request: a second one has no request",
-                false => "a request should stand here, such as GET https://example.org",
+                true => "expected a request before this second status line",
+                false => "expected a request, such as GET https://example.org",
             };
             return Err(cursor.error(message));
         }
@@ -61,7 +61,7 @@ fn request(cursor: &mut Cursor<'_>) -> Result<Request, ParseError> {
     cursor.spaces();
     let url = line(cursor)?;
     if url.0.is_empty() {
-        return Err(cursor.error("a URL should stand here"));
+        return Err(cursor.error("expected a URL"));
     }
     cursor.end_of_line()?;
     let mut request = Request { headers: fields(cursor)?, ..Request::new(method, url, at) };
@@ -75,7 +75,7 @@ fn response(cursor: &mut Cursor<'_>) -> Result<Response, ParseError> {
     let at = cursor.position();
     let version = version(cursor)?;
     if !cursor.spaces() {
-        return Err(cursor.error("a status code or * should stand here"));
+        return Err(cursor.error("expected a status code or *"));
     }
     let status = status(cursor)?;
     cursor.end_of_line()?;
@@ -143,7 +143,7 @@ fn version(cursor: &mut Cursor<'_>) -> Result<Option<Version>, ParseError> {
         "1.1" => Some(Version::Http11),
         "2" => Some(Version::Http2),
         "3" => Some(Version::Http3),
-        _ => return Err(start.error("a version should stand here: HTTP, HTTP/1.0, HTTP/1.1, HTTP/2, HTTP/3 or HTTP/*")),
+        _ => return Err(start.error("expected a version: HTTP, HTTP/1.0, HTTP/1.1, HTTP/2, HTTP/3 or HTTP/*")),
     })
 }
 
@@ -154,5 +154,5 @@ fn status(cursor: &mut Cursor<'_>) -> Result<Option<u16>, ParseError> {
     }
     let digits = cursor.eat_while(|c| c.is_ascii_digit());
     let code = digits.parse().ok().filter(|code| (100..1000).contains(code));
-    code.map(Some).ok_or_else(|| start.error("a status code such as 200, or * for any, should stand here"))
+    code.map(Some).ok_or_else(|| start.error("expected a status code such as 200, or * for any"))
 }

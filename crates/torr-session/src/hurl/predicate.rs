@@ -74,7 +74,7 @@ pub(super) fn predicate(cursor: &mut Cursor<'_>) -> Result<(bool, Predicate), Pa
     let comparing =
         COMPARING.iter().find(|(name, ..)| if is_operator(name) { cursor.eat(name) } else { cursor.eat_word(name) });
     let Some((name, takes, make)) = comparing else {
-        return Err(cursor.error("a filter or a predicate should stand here, such as == or contains"));
+        return Err(cursor.error("expected a filter or a predicate, such as == or contains"));
     };
     cursor.spaces();
     let start = cursor.clone();
@@ -89,5 +89,11 @@ pub(super) fn predicate(cursor: &mut Cursor<'_>) -> Result<(bool, Predicate), Pa
             is_text || matches!(value, Value::Bytes(_) | Value::File(_))
         }
     };
-    if fits { Ok((not, make(value))) } else { Err(start.error(format!("'{name}' cannot compare with such a value"))) }
+    let needs = || match takes {
+        Takes::Any => "a value",
+        Takes::Ordered => "a number or a string",
+        Takes::Sequence => "a string or bytes",
+    };
+    let mismatch = || start.error(format!("'{name}' needs {}, found {}", needs(), value.kind()));
+    if fits { Ok((not, make(value))) } else { Err(mismatch()) }
 }

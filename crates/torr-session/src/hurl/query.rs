@@ -63,7 +63,7 @@ pub(super) fn query(cursor: &mut Cursor<'_>) -> Result<Query, ParseError> {
         "regex" => Query::Regex(pattern(cursor)?),
         "variable" => Query::Variable(quoted(cursor)?),
         "certificate" => Query::Certificate(certificate(cursor)?),
-        _ => return Err(start.error(format!("a query should stand here: {NAMES}"))),
+        _ => return Err(start.error(format!("expected a query: {NAMES}"))),
     })
 }
 
@@ -87,7 +87,7 @@ fn attribute(name: &str, at: Position) -> Result<CookieAttribute, ParseError> {
     let known = COOKIE_ATTRIBUTES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
     known.map(|(_, attribute)| *attribute).ok_or_else(|| {
         let known = names(COOKIE_ATTRIBUTES);
-        ParseError { at, message: format!("'{name}' is no attribute of a cookie: use {known}") }
+        ParseError { at, message: format!("unknown cookie attribute '{name}': use {known}") }
     })
 }
 
@@ -97,7 +97,7 @@ fn certificate(cursor: &mut Cursor<'_>) -> Result<CertificateAttribute, ParseErr
     let known = CERTIFICATE_ATTRIBUTES.iter().find(|(known, _)| name.literal() == Some(known));
     known.map(|(_, attribute)| *attribute).ok_or_else(|| {
         let known = names(CERTIFICATE_ATTRIBUTES);
-        start.error(format!("an attribute of a certificate should stand here: {known}"))
+        start.error(format!("expected a certificate attribute: {known}"))
     })
 }
 

@@ -55,13 +55,19 @@ pub(super) fn of_request(cursor: &mut Cursor<'_>, request: &mut Request) -> Resu
             Some("BasicAuth") => {
                 let users = lines(cursor, key_value)?;
                 if let Some(second) = users.get(1) {
-                    let message = "[BasicAuth] has one line: USER: PASSWORD".to_owned();
+                    let message = "[BasicAuth] must have one line: USER: PASSWORD".to_owned();
                     return Err(ParseError { at: second.at, message });
                 }
                 request.basic_auth = users.into_iter().next();
             }
             Some(name) => {
-                return Err(unknown(name, OF_REQUESTS, OF_RESPONSES, "a response's, below its HTTP line", &start));
+                return Err(unknown(
+                    name,
+                    OF_REQUESTS,
+                    OF_RESPONSES,
+                    "of a response: move it below the HTTP line",
+                    &start,
+                ));
             }
         }
     }
@@ -80,7 +86,13 @@ pub(super) fn of_response(cursor: &mut Cursor<'_>, response: &mut Response) -> R
             Some("Captures") => response.captures.extend(lines(cursor, capture)?),
             Some("Asserts") => response.asserts.extend(lines(cursor, assert)?),
             Some(name) => {
-                return Err(unknown(name, OF_RESPONSES, OF_REQUESTS, "a request's, above the HTTP line", &start));
+                return Err(unknown(
+                    name,
+                    OF_RESPONSES,
+                    OF_REQUESTS,
+                    "of a request: move it above the HTTP line",
+                    &start,
+                ));
             }
         }
     }
@@ -90,7 +102,7 @@ pub(super) fn of_response(cursor: &mut Cursor<'_>, response: &mut Response) -> R
 fn once<'s>(name: Option<&'s str>, seen: &mut Vec<&'s str>, start: &Cursor<'_>) -> Result<(), ParseError> {
     if let Some(name) = name {
         if seen.contains(&name) {
-            return Err(start.error(format!("[{name}] stands here for the second time: put its lines into the first")));
+            return Err(start.error(format!("duplicate section [{name}]: move its lines to the first one")));
         }
         seen.push(name);
     }
@@ -99,9 +111,9 @@ fn once<'s>(name: Option<&'s str>, seen: &mut Vec<&'s str>, start: &Cursor<'_>) 
 
 fn unknown(name: &str, here: &[&str], there: &[&str], whose: &str, start: &Cursor<'_>) -> ParseError {
     if there.contains(&name) {
-        return start.error(format!("[{name}] is {whose}"));
+        return start.error(format!("[{name}] is a section {whose}"));
     }
-    start.error(format!("[{name}] is no section: use [{}]", here.join("], [")))
+    start.error(format!("unknown section [{name}]: use [{}]", here.join("], [")))
 }
 
 /// Reads lines up to the next section, request, status line or content.

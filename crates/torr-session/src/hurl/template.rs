@@ -40,7 +40,7 @@ impl Kind {
 pub(super) fn key(cursor: &mut Cursor<'_>) -> Result<Template, ParseError> {
     let start = cursor.clone();
     let template = text(cursor, Kind::Key)?;
-    if template.0.is_empty() { Err(start.error("a name should stand here")) } else { Ok(template) }
+    if template.0.is_empty() { Err(start.error("expected a name")) } else { Ok(template) }
 }
 
 /// Reads the rest of a line.
@@ -62,19 +62,19 @@ pub(super) fn backtick(cursor: &mut Cursor<'_>) -> Result<Template, ParseError> 
 fn file_name(cursor: &mut Cursor<'_>) -> Result<Template, ParseError> {
     let start = cursor.clone();
     let template = text(cursor, Kind::FileName)?;
-    if template.0.is_empty() { Err(start.error("the name of a file should stand here")) } else { Ok(template) }
+    if template.0.is_empty() { Err(start.error("expected the name of a file")) } else { Ok(template) }
 }
 
 fn delimited(cursor: &mut Cursor<'_>, delimiter: char, kind: Kind) -> Result<Template, ParseError> {
     let start = cursor.clone();
     if cursor.next() != Some(delimiter) {
-        return Err(start.error(format!("a string in {delimiter} should stand here")));
+        return Err(start.error(format!("expected a string in {delimiter}")));
     }
     let template = text(cursor, kind)?;
     if cursor.next() == Some(delimiter) {
         Ok(template)
     } else {
-        Err(start.error(format!("the string that begins here has no closing {delimiter}")))
+        Err(start.error(format!("expected {delimiter} to close the string that begins here")))
     }
 }
 
@@ -112,14 +112,14 @@ pub(super) fn file(cursor: &mut Cursor<'_>) -> Result<Template, ParseError> {
     cursor.spaces();
     let name = file_name(cursor)?;
     cursor.spaces();
-    if cursor.eat(";") { Ok(name) } else { Err(cursor.error("the name of the file should end here with ;")) }
+    if cursor.eat(";") { Ok(name) } else { Err(cursor.error("expected ';' after the name of the file")) }
 }
 
 /// Reads a placeholder, from its first brace to its last.
 pub(super) fn placeholder(cursor: &mut Cursor<'_>) -> Result<Expression, ParseError> {
     let start = cursor.clone();
     if !cursor.eat("{{") {
-        return Err(start.error("a placeholder such as {{name}} should stand here"));
+        return Err(start.error("expected a placeholder such as {{name}}"));
     }
     cursor.spaces();
     let at = cursor.position();
@@ -127,7 +127,7 @@ pub(super) fn placeholder(cursor: &mut Cursor<'_>) -> Result<Expression, ParseEr
     let filters = filters(cursor)?;
     cursor.spaces();
     if !cursor.eat("}}") {
-        return Err(cursor.error("the placeholder should end here with }}"));
+        return Err(cursor.error("expected }} to close the placeholder"));
     }
     Ok(Expression { source, filters, at })
 }
@@ -136,7 +136,7 @@ pub(super) fn placeholder(cursor: &mut Cursor<'_>) -> Result<Expression, ParseEr
 pub(super) fn variable_name(cursor: &mut Cursor<'_>) -> Result<String, ParseError> {
     let start = cursor.clone();
     let name = cursor.eat_while(|c| c.is_alphanumeric() || c == '_' || c == '-');
-    if name.is_empty() { Err(start.error("a variable's name should stand here")) } else { Ok(name.to_owned()) }
+    if name.is_empty() { Err(start.error("expected the name of a variable")) } else { Ok(name.to_owned()) }
 }
 
 fn source(cursor: &mut Cursor<'_>) -> Result<Source, ParseError> {
@@ -148,7 +148,7 @@ fn source(cursor: &mut Cursor<'_>) -> Result<Source, ParseError> {
             cursor.spaces();
             let name = quoted(cursor)?;
             let literal = name.literal().map(str::to_owned);
-            Source::Environment(literal.ok_or_else(|| start.error("getEnv takes a name without placeholders"))?)
+            Source::Environment(literal.ok_or_else(|| start.error("getEnv needs a name without placeholders"))?)
         }
         name => Source::Variable(name.to_owned()),
     })
@@ -232,7 +232,7 @@ pub(super) fn pattern(cursor: &mut Cursor<'_>) -> Result<Pattern, ParseError> {
                 pattern.push('\\');
                 pattern.extend(cursor.next());
             }
-            Some('\n') | None => return Err(start.error("the pattern that begins here has no closing /")),
+            Some('\n') | None => return Err(start.error("expected '/' to close the pattern that begins here")),
             Some(next) => pattern.push(next),
         }
     }

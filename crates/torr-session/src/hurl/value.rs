@@ -34,6 +34,6 @@ pub(super) fn value(cursor: &mut Cursor<'_>) -> Result<Value, ParseError> {
         Ok(Value::Number(number(cursor)?))
     } else {
         Err(cursor
-            .error("a value should stand here: a string in double quotes, a number, true, false, null or {{name}}"))
+            .error("expected a value: a string in double quotes, a number, true, false, null or {{name}}"))
     }
 }

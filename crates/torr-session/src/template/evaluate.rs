@@ -90,14 +90,14 @@ impl Expression {
     /// # Errors
     /// If the variable has no value, or a filter does not fit the value.
     pub fn evaluate(&self, variables: &Variables) -> Result<Cow<'_, Value>, EvaluationError> {
-        let missing = || EvaluationError(format!("the variable '{}' of {} has no value", self.name, self.at));
+        let missing = || EvaluationError(format!("the variable '{}' at {} has no value", self.name, self.at));
         let value = match &self.source {
             Source::Variable(number) => variables.get(*number).ok_or_else(missing)?.clone(),
             Source::NewUuid => Value::Text(Uuid::new_v4().to_string()),
             Source::NewDate => Value::Date(Utc::now()),
             Source::Environment(value) => Value::Text(value.clone().ok_or_else(missing)?),
         };
-        let none = || EvaluationError(format!("the filters of '{}' at {} leave no value", self.name, self.at));
+        let none = || EvaluationError(format!("the filters of '{}' at {} return no value", self.name, self.at));
         Filter::apply_all(&self.filters, Some(value), variables)?.map(Cow::Owned).ok_or_else(none)
     }
 }
@@ -114,7 +114,7 @@ impl Filter {
     ) -> Result<Option<Value>, EvaluationError> {
         let mut value = value;
         for filter in filters {
-            let none = || EvaluationError(format!("nothing, to which the filter {} cannot be applied", filter.name()));
+            let none = || EvaluationError(format!("no value for the filter {}", filter.name()));
             value = filter.apply(value.ok_or_else(none)?, variables)?;
         }
         Ok(value)
@@ -165,7 +165,7 @@ impl Index {
         };
         match &*expression.evaluate(variables)? {
             Value::Integer(number) => Ok(*number),
-            other => Err(EvaluationError(format!("nth takes an integer, not {}", other.describe()))),
+            other => Err(EvaluationError(format!("nth needs an integer, found {}", other.describe()))),
         }
     }
 }

@@ -205,26 +205,26 @@ const FAIL: &[(&str, &str, &str)] = &[
     ("header \"ETag\" not exists", "nothing", "string \"\"x\"\""),
     ("jsonpath \"$.tags\" > 1", "greater than integer 1", "list of 2"),
     ("jsonpath \"$.name\" matches /^B/", "matches /^B/", "string \"Ann\""),
-    ("jsonpath \"$.name\" toInt == 1", "integer 1", "the filter toInt cannot be applied to string \"Ann\""),
-    ("status count == 1", "integer 1", "the filter count cannot be applied to integer 200"),
-    ("jsonpath \"$.name\" count == 3", "integer 3", "the filter count cannot be applied to string \"Ann\""),
-    ("jsonpath \"$.a-b\" count == 1", "integer 1", "the filter count cannot be applied to object of 1 members"),
+    ("jsonpath \"$.name\" toInt == 1", "integer 1", "the filter toInt does not support string \"Ann\""),
+    ("status count == 1", "integer 1", "the filter count does not support integer 200"),
+    ("jsonpath \"$.name\" count == 3", "integer 3", "the filter count does not support string \"Ann\""),
+    ("jsonpath \"$.a-b\" count == 1", "integer 1", "the filter count does not support object of 1 members"),
     ("variable \"unset\" == 1", "integer 1", "nothing"),
-    ("variable \"unset\" toInt not exists", "nothing", "nothing, to which the filter toInt cannot be applied"),
-    ("jsonpath \"$.name\" regex \"B(.)\" toInt not exists", "nothing", "nothing, to which the filter toInt"),
-    ("jsonpath \"$.empty\" first not exists", "nothing", "the filter first cannot be applied to a list without items"),
-    ("jsonpath \"$.empty\" last not exists", "nothing", "the filter last cannot be applied to a list without items"),
-    ("jsonpath \"$.tags\" nth 2 not exists", "nothing", "the list of 2 has no item 2"),
-    ("jsonpath \"$.tags\" nth -3 not exists", "nothing", "the list of 2 has no item -3"),
-    ("jsonpath \"$.tags\" nth {{name}} exists", "something", "nth takes an integer, not string \"Ann\""),
-    ("jsonpath \"$.a-b\" jsonpath \"$.c\" == 1", "integer 1", "the filter jsonpath cannot be applied to object of 1"),
-    ("jsonpath \"$.url\" urlQueryParam \"q\" == \"1 2\"", "string \"1 2\"", "'/p?q=1+2&r=%C3%A9' is not a URL"),
-    ("jsonpath \"$.id\" urlEncode == \"7\"", "string \"7\"", "the filter urlEncode cannot be applied to integer 7"),
-    ("bytes charsetDecode \"{{name}}\" exists", "something", "'Ann' is no character encoding"),
-    ("jsonpath \"$.big\" toFloat > 1", "greater than integer 1", "the filter toFloat cannot be applied to integer 18"),
+    ("variable \"unset\" toInt not exists", "nothing", "no value for the filter toInt"),
+    ("jsonpath \"$.name\" regex \"B(.)\" toInt not exists", "nothing", "no value for the filter toInt"),
+    ("jsonpath \"$.empty\" first not exists", "nothing", "the filter first does not support an empty list"),
+    ("jsonpath \"$.empty\" last not exists", "nothing", "the filter last does not support an empty list"),
+    ("jsonpath \"$.tags\" nth 2 not exists", "nothing", "index 2 is out of range of a list of 2"),
+    ("jsonpath \"$.tags\" nth -3 not exists", "nothing", "index -3 is out of range of a list of 2"),
+    ("jsonpath \"$.tags\" nth {{name}} exists", "something", "nth needs an integer, found string \"Ann\""),
+    ("jsonpath \"$.a-b\" jsonpath \"$.c\" == 1", "integer 1", "the filter jsonpath does not support object of 1"),
+    ("jsonpath \"$.url\" urlQueryParam \"q\" == \"1 2\"", "string \"1 2\"", "invalid URL '/p?q=1+2&r=%C3%A9'"),
+    ("jsonpath \"$.id\" urlEncode == \"7\"", "string \"7\"", "the filter urlEncode does not support integer 7"),
+    ("bytes charsetDecode \"{{name}}\" exists", "something", "unknown character encoding 'Ann'"),
+    ("jsonpath \"$.big\" toFloat > 1", "greater than integer 1", "the filter toFloat does not support integer 18"),
     ("bytes not == file,whole.json;", "not bytes 7b22", "bytes 7b22"),
-    ("status == {{unset}}", "a value", "the variable 'unset' of 4:13 has no value"),
-    ("jsonpath \"{{name}}\" == 1", "integer 1", "'Ann' is no JSONPath expression"),
+    ("status == {{unset}}", "a value", "the variable 'unset' at 4:13 has no value"),
+    ("jsonpath \"{{name}}\" == 1", "integer 1", "invalid JSONPath expression 'Ann'"),
 ];
 
 #[test]
@@ -245,14 +245,17 @@ fn asserts_that_do_not_hold_say_why() {
 #[test]
 fn mistakes_in_expressions_are_found_before_the_run() {
     let refused = [
-        ("body matches /(/", "'(' is no regular expression: unclosed group"),
-        ("regex \"[\" == \"a\"", "is no regular expression"),
-        ("jsonpath \"$[\" == 1", "'$[' is no JSONPath expression"),
-        ("xpath \"//a[\" exists", "'//a[' is no XPath expression: something is missing at the end (character 5)"),
-        ("body xpath \"strong(//a)\" exists", "is no XPath expression: there is no function 'strong' (character 1)"),
-        ("bytes decode \"utf-99\" == \"a\"", "'utf-99' is no character encoding"),
+        ("body matches /(/", "invalid regular expression '(': unclosed group"),
+        ("regex \"[\" == \"a\"", "invalid regular expression '['"),
+        ("jsonpath \"$[\" == 1", "invalid JSONPath expression '$['"),
+        ("xpath \"//a[\" exists", "invalid XPath expression '//a[': unexpected end (character 5)"),
+        (
+            "body xpath \"strong(//a)\" exists",
+            "invalid XPath expression 'strong(//a)': unknown function 'strong' (character 1)",
+        ),
+        ("bytes decode \"utf-99\" == \"a\"", "unknown character encoding 'utf-99'"),
         ("bytes == file,none;", "there is no none"),
-        ("bytes == file,{{name}};", "a file's name has no placeholders"),
+        ("bytes == file,{{name}};", "a file's name must not have placeholders"),
     ];
     for (line, message) in refused {
         let error = Assert::compile(&asserts(line)[0], &mut Names::default(), &Known).expect_err(line).to_string();
@@ -275,10 +278,7 @@ fn content_that_is_not_what_a_query_is_for_is_said() {
     let latin = Received { fields: vec![("content-type", b"text/plain; Charset=\"ISO-8859-1\"")], ..text };
     assert_eq!(evaluate("body exists", &latin), Ok(Some(Value::Text("é".to_owned()))));
     let unknown = Received { fields: vec![("content-type", b"text/plain; charset=klingon")], ..Received::default() };
-    assert_eq!(
-        evaluate("body exists", &unknown).expect_err("unknown").0,
-        "the response's charset 'klingon' is unknown"
-    );
+    assert_eq!(evaluate("body exists", &unknown).expect_err("unknown").0, "unknown charset 'klingon' in the response");
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn text_outside_a_string_of_json_has_to_be_json() {
     }
     for other in ["Ann", "", " 1", "[1]", "1 2", "\"x\""] {
         let error = rendered(other).expect_err(other);
-        assert!(error.ends_with("is no JSON here: put the placeholder in double quotes"), "{other}: {error}");
+        assert!(error.ends_with("is not a JSON value: put the placeholder in double quotes"), "{other}: {error}");
     }
 }
 
@@ -374,17 +374,17 @@ const OF_PAGE: &[(&str, Option<(&str, &str)>)] = &[
     ("xpath \"//li\" not exists", Some(("nothing", "nodeset of 3"))),
     ("xpath \"//li\" == 3", Some(("integer 3", "nodeset of 3"))),
     ("xpath \"//li\" == \"1\"", Some(("string \"1\"", "nodeset of 3"))),
-    ("xpath \"//li\" nth 0 == \"1\"", Some(("string \"1\"", "the filter nth cannot be applied to nodeset of 3"))),
+    ("xpath \"//li\" nth 0 == \"1\"", Some(("string \"1\"", "the filter nth does not support nodeset of 3"))),
     (
         "xpath \"//li\" toString == \"1\"",
-        Some(("string \"1\"", "a nodeset cannot be written into text: use string(...)")),
+        Some(("string \"1\"", "a nodeset cannot be converted to text: use string(...)")),
     ),
-    ("xpath \"//li/x:y\" exists", Some(("something", "the prefix 'x' is declared nowhere in the content"))),
+    ("xpath \"//li/x:y\" exists", Some(("something", "undeclared namespace prefix 'x'"))),
     (
         "xpath \"//{{broken}}\" exists",
-        Some(("something", "'//[' is no XPath expression: '[' has no meaning here (character 3)")),
+        Some(("something", "invalid XPath expression '//[': unexpected '[' (character 3)")),
     ),
-    ("bytes xpath \"//li\" exists", Some(("something", "the filter xpath cannot be applied to bytes 3c21"))),
+    ("bytes xpath \"//li\" exists", Some(("something", "the filter xpath does not support bytes 3c21"))),
 ];
 
 #[test]
@@ -428,13 +428,13 @@ fn what_is_not_said_to_be_html_is_xml() {
         assert_eq!(result(content_type, book, title), Ok(()));
         assert_eq!(result(content_type, book, "xpath \"//_:n\" count == 1"), Ok(()));
     }
-    assert!(result(b"text/html", book, title).expect_err("HTML").starts_with("the prefix 'bk' is declared nowhere"));
+    assert!(result(b"text/html", book, title).expect_err("HTML").starts_with("undeclared namespace prefix 'bk'"));
     let no_xml = result(b"application/json", "{}", "xpath \"//a\" exists").expect_err("JSON");
-    assert!(no_xml.starts_with("the content is not XML: "), "{no_xml}");
+    assert!(no_xml.starts_with("cannot parse XML: "), "{no_xml}");
     let latin = result(b"text/html; charset=iso-8859-1", "<p>\u{fffd}", "xpath \"string-length(//p)\" == 3");
     assert_eq!(latin, Ok(()));
     assert_eq!(
         result(b"text/html", "", "xpath \"//a\" exists"),
-        Err("the content is not HTML: it is empty".to_owned())
+        Err("cannot parse HTML: the content is empty".to_owned())
     );
 }

@@ -176,9 +176,9 @@ fn redirects_are_followed_where_the_entry_says_so() {
 #[test]
 fn a_variable_without_a_value_ends_the_walk() {
     let log = walk("GET http://a/{{b}}", &[], |_| (200, vec![], ""));
-    assert_eq!(log, ["failed at 0: the variable 'b' of 1:16 has no value"]);
+    assert_eq!(log, ["failed at 0: the variable 'b' at 1:16 has no value"]);
     let log = walk("GET {{b}}", &[("b", Value::Text("ftp://a/".to_owned()))], |_| (200, vec![], ""));
-    assert_eq!(log, ["failed at 0: 'ftp://a/' is not a URL of http or https"]);
+    assert_eq!(log, ["failed at 0: the URL 'ftp://a/' must begin with http:// or https://"]);
 }
 
 #[test]
@@ -225,12 +225,15 @@ fn what_cannot_be_done_is_refused_and_what_has_no_meaning_is_said() {
     let refused = [
         ("GET http://a/\n[Options]\nntlm: true", "3:1: 'ntlm' is not supported"),
         ("POST http://a/\nfile,none.bin;", "1:1: cannot read 'none.bin': no such file"),
-        ("POST http://a/\nfile,{{a}};", "1:1: files are read before the run: a file's name has no placeholders"),
+        (
+            "POST http://a/\nfile,{{a}};",
+            "1:1: a file's name must not have placeholders, as files are read before the run",
+        ),
         (
             "GET http://a/\nHTTP 200\n[Captures]\na: xpath \"//b[\"",
-            "4:1: '//b[' is no XPath expression: something is missing at the end (character 5)",
+            "4:1: invalid XPath expression '//b[': unexpected end (character 5)",
         ),
-        ("GET http://a/\nHTTP 200\n[Captures]\n{{a}}: body", "4:1: the name of a capture has no placeholders"),
+        ("GET http://a/\nHTTP 200\n[Captures]\n{{a}}: body", "4:1: the name of a capture must not have placeholders"),
     ];
     for (source, message) in refused {
         assert_eq!(compile(source).expect_err(source).to_string(), message);
@@ -239,7 +242,7 @@ fn what_cannot_be_done_is_refused_and_what_has_no_meaning_is_said() {
         compile("GET http://a/b?c\n[Options]\nverbose: true\noutput: x\n# name: second\nGET {{host}}/d/{{e}}")
             .expect("it works");
     let ignored: Vec<_> = session.ignored.iter().map(|(at, what)| format!("{at}: {what}")).collect();
-    let why = "has no meaning under load and is ignored";
+    let why = "is ignored: it has no effect under load";
     assert_eq!(ignored, [format!("3:1: 'verbose' {why}"), format!("4:1: 'output' {why}")]);
     let names: Vec<_> = session.entries.iter().map(|entry| entry.name.as_str()).collect();
     assert_eq!(names, ["GET /b", "second"]);

@@ -142,7 +142,7 @@ impl HurlUsers {
     pub(super) fn unknown_server(&self, origin: &Origin) -> String {
         let known: Vec<_> = self.origins.iter().map(Origin::ascii_serialization).collect();
         format!(
-            "the request goes to {}, which no URL of the run named when it began ({} did)",
+            "the request goes to {}, which no URL named at the start of the run (servers: {})",
             origin.ascii_serialization(),
             known.join(", ")
         )

@@ -5,40 +5,40 @@ use crate::Expression;
 #[test]
 fn mistakes_have_their_place() {
     let mistakes = [
-        ("", "something is missing at the end (character 1)"),
-        ("//", "something is missing at the end (character 3)"),
-        ("^^^", "'^' has no meaning here (character 1)"),
-        ("strong(//head/title)", "there is no function 'strong' (character 1)"),
-        ("str:len('a')", "there is no function 'str:len' (character 1)"),
-        ("//a[", "something is missing at the end (character 5)"),
-        ("//a[1", "']' is missing (character 6)"),
-        ("//a]", "']' has no meaning here (character 4)"),
-        ("count(//a", "')' is missing (character 10)"),
-        ("count('a')", "count() takes a node-set (character 1)"),
-        ("count()", "count() takes one argument, not 0 (character 1)"),
-        ("concat('a')", "concat() takes at least 2 arguments, not 1 (character 1)"),
-        ("substring('a')", "substring() takes 2 or 3 arguments, not 1 (character 1)"),
-        ("true(1)", "true() takes no argument, not 1 (character 1)"),
-        ("'a", "a string has no end (character 1)"),
-        ("//ä = \"ö", "a string has no end (character 7)"),
-        ("//a[@b = $c]", "there are no variables in an expression; hurl's stand in double braces (character 10)"),
-        ("parents::a", "'parents' is no axis (character 1)"),
-        ("child::a::b", "'a' has no meaning here (character 8)"),
-        ("//a b", "'b' is no operator (character 5)"),
-        ("1 | //a", "'|' joins node-sets only (character 1)"),
-        ("'a'/b", "only a node-set has a path from it (character 1)"),
-        ("'a'[1]", "only a node-set has predicates (character 1)"),
-        ("//a/string()", "a step cannot be the function 'string' (character 5)"),
-        ("//a/1", "the number 1 has no meaning here (character 5)"),
-        ("//a 'b'", "the string 'b' has no meaning here (character 5)"),
-        ("p:", "a name is missing after 'p:' (character 1)"),
-        ("//a = ", "something is missing at the end (character 7)"),
-        ("..[1]", "'[' has no meaning here (character 3)"),
-        ("text(", "')' is missing (character 6)"),
+        ("", "unexpected end (character 1)"),
+        ("//", "unexpected end (character 3)"),
+        ("^^^", "unexpected '^' (character 1)"),
+        ("strong(//head/title)", "unknown function 'strong' (character 1)"),
+        ("str:len('a')", "unknown function 'str:len' (character 1)"),
+        ("//a[", "unexpected end (character 5)"),
+        ("//a[1", "expected ']' (character 6)"),
+        ("//a]", "unexpected ']' (character 4)"),
+        ("count(//a", "expected ')' (character 10)"),
+        ("count('a')", "count() needs a node-set (character 1)"),
+        ("count()", "count() needs one argument, found 0 (character 1)"),
+        ("concat('a')", "concat() needs at least 2 arguments, found 1 (character 1)"),
+        ("substring('a')", "substring() needs 2 or 3 arguments, found 1 (character 1)"),
+        ("true(1)", "true() needs no argument, found 1 (character 1)"),
+        ("'a", "expected a quote to close the string (character 1)"),
+        ("//ä = \"ö", "expected a quote to close the string (character 7)"),
+        ("//a[@b = $c]", "XPath variables are not supported: use {{name}} instead (character 10)"),
+        ("parents::a", "unknown axis 'parents' (character 1)"),
+        ("child::a::b", "unexpected 'a' (character 8)"),
+        ("//a b", "expected an operator, found 'b' (character 5)"),
+        ("1 | //a", "'|' needs node-sets (character 1)"),
+        ("'a'/b", "a path must start from a node-set (character 1)"),
+        ("'a'[1]", "a predicate needs a node-set (character 1)"),
+        ("//a/string()", "a step must not be the function 'string' (character 5)"),
+        ("//a/1", "unexpected number 1 (character 5)"),
+        ("//a 'b'", "unexpected string 'b' (character 5)"),
+        ("p:", "expected a name after 'p:' (character 1)"),
+        ("//a = ", "unexpected end (character 7)"),
+        ("..[1]", "unexpected '[' (character 3)"),
+        ("text(", "expected ')' (character 6)"),
     ];
     for (text, what) in mistakes {
         let error = Expression::compile(text).expect_err(text);
-        assert_eq!(error, format!("'{text}' is no XPath expression: {what}"));
+        assert_eq!(error, format!("invalid XPath expression '{text}': {what}"));
     }
 }
 
@@ -48,10 +48,10 @@ fn size_has_bounds() {
     assert!(Expression::compile(&nested("(", ")", 60)).is_ok());
     for text in [nested("(", ")", 10_000), nested("a[", "]", 10_000), nested("not(", ")", 10_000)] {
         let error = Expression::compile(&text).expect_err("deep");
-        assert!(error.contains("brackets are nested deeper than 64 (character "), "{error}");
+        assert!(error.contains("brackets must not be nested deeper than 64 (character "), "{error}");
     }
     let chained = vec!["1"; 1_000].join(" + ");
-    assert!(Expression::compile(&chained).expect_err("long").contains("more than 64 operators follow each other"));
+    assert!(Expression::compile(&chained).expect_err("long").contains("more than 64 operators in a row"));
     for joint in [" or ", " | ", " and ", "/", "//"] {
         assert!(Expression::compile(&vec!["a"; 10_000].join(joint)).is_ok(), "{joint}");
     }

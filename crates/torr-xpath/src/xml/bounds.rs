@@ -36,14 +36,12 @@ pub fn check(text: &str) -> Result<(), String> {
         }
         let namespaces = scope.counts.len();
         if namespaces > MAX_NAMESPACES {
-            return Err(format!("more than {MAX_NAMESPACES} namespaces hold in one place of the content"));
+            return Err(format!("the content has more than {MAX_NAMESPACES} namespaces in one scope"));
         }
         // An element that declares namespaces gets a list of its own, which is compared with its parent's.
         let of_declarations = if tag.prefixes.is_empty() { 0 } else { namespaces * namespaces };
         let cost = tag.attributes * tag.attributes + (1 + tag.attributes) * namespaces + of_declarations;
-        left = left
-            .checked_sub(cost)
-            .ok_or("the tags of the content have too many attributes or namespaces to be compared with each other")?;
+        left = left.checked_sub(cost).ok_or("the content's tags have too many attributes or namespaces")?;
         if tag.is_empty {
             scope.close();
         }

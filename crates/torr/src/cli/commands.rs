@@ -18,7 +18,7 @@ pub fn mistyped(word: &str) -> Option<CliError> {
     let (known, distance) = if is_bare(word) { nearest(word)? } else { return None };
     (distance > 0).then(|| {
         CliError::Usage(format!(
-            "there is no command '{word}' (did you mean '{known}'? a host of that name is 'http://{word}/')"
+            "unknown command '{word}' (did you mean '{known}'? for a host of that name use 'http://{word}/')"
         ))
     })
 }
@@ -26,8 +26,8 @@ pub fn mistyped(word: &str) -> Option<CliError> {
 /// Returns the mistake, if a word that was taken for a host is the name of a command, or nearly so.
 pub fn misplaced(word: &str) -> Option<CliError> {
     if is_bare(word) && names().any(|name| name == word) {
-        let usage = format!("'{word}' is a command, which stands before all flags, as in 'torr {word} ...'");
-        return Some(CliError::Usage(format!("{usage} (a host of that name is 'http://{word}/')")));
+        let usage = format!("the command '{word}' must come before all flags, as in 'torr {word} ...'");
+        return Some(CliError::Usage(format!("{usage} (for a host of that name use 'http://{word}/')")));
     }
     mistyped(word)
 }
@@ -35,14 +35,14 @@ pub fn misplaced(word: &str) -> Option<CliError> {
 /// Returns the mistake of asking for a command that there is not.
 pub fn unknown(word: &str) -> CliError {
     let hint = nearest(word).map_or(SEE.to_owned(), |(known, _)| format!("did you mean '{known}'?"));
-    CliError::Usage(format!("there is no command '{word}' ({hint})"))
+    CliError::Usage(format!("unknown command '{word}' ({hint})"))
 }
 
 /// Adds to a failure that a word was taken for a host because it is no command.
 pub fn also_no_command(word: &str, stop: CliError) -> CliError {
     match stop {
         CliError::Unreachable(line) if is_bare(word) => {
-            CliError::Unreachable(format!("{line}, and there is no command of that name ({SEE})"))
+            CliError::Unreachable(format!("{line}; there is no such command either ({SEE})"))
         }
         other => other,
     }

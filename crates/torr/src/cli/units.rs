@@ -15,9 +15,7 @@ pub fn apart(words: &[OsString]) -> Option<CliError> {
     (2..words.len()).find_map(|at| {
         let unit = words[at];
         let flag = number_of(words[at - 1], words[at - 2]).filter(|_| UNITS.contains(&unit))?;
-        Some(CliError::Usage(format!(
-            "'{unit}' is a word of its own, but the unit belongs to its number: {flag}{unit}"
-        )))
+        Some(CliError::Usage(format!("unexpected '{unit}': write the unit directly after the number: {flag}{unit}")))
     })
 }
 

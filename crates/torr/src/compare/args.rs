@@ -113,7 +113,9 @@ fn rules(text: &str) -> Result<Rules, String> {
 
 fn share(text: &str) -> Result<f64, String> {
     let percent = text.trim_end_matches('%').parse::<f64>().ok().filter(|percent| (0.01..100.0).contains(percent));
-    percent.map(|percent| percent / 100.0).ok_or_else(|| "not a difference from 0.01% to below 100%, such as 2%".into())
+    percent
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| "must be a difference from 0.01% to below 100%, such as 2%".into())
 }
 
 fn steady(text: &str) -> Result<f64, String> {

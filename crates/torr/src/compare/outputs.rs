@@ -13,6 +13,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use torr_lab::gate::Kept;
 use torr_lab::report::{Judged, Report};
+use torr_net::errors::describe;
 
 /// The requested outputs, opened before the work.
 pub struct Outputs {
@@ -40,7 +41,7 @@ impl Outputs {
         };
         let (markdown, written) = (words::markdown(report), WrittenReport::of(report));
         let summary = self.summary.map_or(Ok(()), |(path, mut file)| {
-            writeln!(file, "{markdown}").map_err(|error| format!("{} could not be written: {error}", path.display()))
+            writeln!(file, "{markdown}").map_err(|error| format!("cannot write {}: {error}", path.display()))
         });
         let outcomes = [
             text(self.json, Repeatable::new(&written).json().map_err(|error| error.to_string())),
@@ -58,7 +59,8 @@ impl Outputs {
 
 fn append(path: PathBuf) -> Result<(PathBuf, File), CliError> {
     let opened = OpenOptions::new().append(true).create(true).open(&path);
-    let file = opened.map_err(|error| CliError::Usage(format!("cannot write {}: {error}", path.display())))?;
+    let file =
+        opened.map_err(|error| CliError::Usage(format!("cannot write {}: {}", path.display(), describe(&error))))?;
     Ok((path, file))
 }
 

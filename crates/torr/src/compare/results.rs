@@ -23,7 +23,10 @@ pub fn compare(args: &CompareArgs) -> Result<Report, CliError> {
 fn read(words: &[String]) -> Result<Vec<Archived>, CliError> {
     let results = archive::read(&words.iter().map(PathBuf::from).collect::<Vec<_>>()).map_err(CliError::Usage)?;
     if results.is_empty() {
-        return Err(CliError::Usage(format!("{} has no results: 'torr URL --json FILE' writes one", words.join(" "))));
+        return Err(CliError::Usage(format!(
+            "{} has no results: write one with 'torr URL --json FILE'",
+            words.join(" ")
+        )));
     }
     Ok(results)
 }

@@ -75,16 +75,16 @@ fn started<'a>(args: &'a CompareArgs, launchers: [Launcher; 2], url: String, sto
 fn commands(args: &CompareArgs) -> Result<([String; 2], String), CliError> {
     let wrong = |what: &str| Err(CliError::Usage(what.into()));
     let ([a], [b]) = (&args.a[..], &args.b[..]) else {
-        return wrong(
-            "--a and --b have several words that are no files: quote a command, as in --a './server --port 8080'",
-        );
+        return wrong("--a and --b need one command each, or files: quote a command, as in --a './server --port 8080'");
     };
     let Some(url) = args.url.clone() else {
-        return wrong("--a and --b are no files, so they are commands, which need --url: where their servers listen");
+        return wrong(
+            "--a and --b are commands, as no such files exist, and need --url: pass the URL of their servers",
+        );
     };
     match url.contains(PORT) {
-        true if !a.contains(PORT) || !b.contains(PORT) => wrong("--url has '{port}', so both commands need it"),
-        false if a.contains(PORT) || b.contains(PORT) => wrong("a command has '{port}', so --url needs it"),
+        true if !a.contains(PORT) || !b.contains(PORT) => wrong("both commands need '{port}', as --url has it"),
+        false if a.contains(PORT) || b.contains(PORT) => wrong("--url needs '{port}', as a command has it"),
         _ => Ok(([a.clone(), b.clone()], url)),
     }
 }

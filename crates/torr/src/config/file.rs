@@ -7,13 +7,15 @@ use crate::exit::CliError;
 use crate::toml_value::{excerpt, plain};
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
+use torr_net::errors::describe;
 
 /// Reads all settings of a file. `took` is called with each setting and its line.
 pub fn read(path: &Path, chosen: &mut ServeConfig, mut took: impl FnMut(&'static str, usize)) -> Result<(), CliError> {
     let name = shown(path);
     let read = std::fs::read_to_string(path);
-    let text =
-        read.map_err(|error| CliError::Usage(format!("cannot read the configuration from '{name}': {error}")))?;
+    let text = read.map_err(|error| {
+        CliError::Usage(format!("cannot read the configuration from '{name}': {}", describe(&error)))
+    })?;
     let line_of = |at: usize| 1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count();
     let failed = |line: usize, what: String| CliError::Usage(format!("{name}:{line}: {what}"));
     let table = DeTable::parse(&text).map_err(|error| {
@@ -47,12 +49,12 @@ fn malformed(message: &str, source: &str) -> String {
             format!("{} must be {}, in quotes", setting.key, setting.must_be)
         }
         Some((setting, value)) if value.is_empty() || value.starts_with('#') => {
-            format!("{} has no value: it must be {}", setting.key, setting.must_be)
+            format!("missing value of {}: it must be {}", setting.key, setting.must_be)
         }
         // Most often a value without its quotes; a line that is sound by itself has some other fault.
         Some((setting, value)) if DeTable::parse(source).is_err() => {
             let bare = value.split(" #").next().unwrap_or_default().trim();
-            format!("{} must be {}, not {}{}", setting.key, setting.must_be, excerpt(&value), mended(setting, bare))
+            format!("{} must be {}, found {}{}", setting.key, setting.must_be, excerpt(&value), mended(setting, bare))
         }
         _ => format!("{} at '{}'", message.lines().next().unwrap_or_default(), excerpt(source)),
     }
@@ -67,7 +69,7 @@ fn find(key: &str, value: &DeValue<'_>) -> Result<&'static Setting, String> {
         return Ok(setting);
     }
     let hint = match (similar::to_key(key), value) {
-        (_, DeValue::Table(_)) => "there are no tables: all keys stand at the top".into(),
+        (_, DeValue::Table(_)) => "tables are not supported: write all keys at the top level".into(),
         (Some(known), _) => format!("did you mean '{known}'?"),
         (None, _) => "see 'torr serve --print-config' for all keys".into(),
     };
@@ -90,7 +92,7 @@ fn take(setting: &Setting, chosen: &mut ServeConfig, value: &DeValue<'_>, source
             DeValue::Table(_) => "a table".into(),
             _ => excerpt(source),
         };
-        format!("{} must be {}, not {written}{hint}", setting.key, setting.must_be)
+        format!("{} must be {}, found {written}{hint}", setting.key, setting.must_be)
     };
     let text = plain(value).ok_or_else(|| wrong(""))?;
     let right = match value {

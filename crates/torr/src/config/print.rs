@@ -15,7 +15,7 @@ impl Config {
             };
             let text = (setting.text)(&self.chosen);
             let shown = if setting.kind == Kind::Secret { redact::url(&text) } else { text.as_str().into() };
-            let note = if shown == text { "" } else { "; what *** stands for is not shown" };
+            let note = if shown == text { "" } else { "; *** hides a secret" };
             format!("{} = {}  # {source}{note}\n", setting.key, setting.as_toml(&shown))
         };
         SETTINGS.iter().map(line).collect()

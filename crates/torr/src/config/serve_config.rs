@@ -49,15 +49,15 @@ impl ServeConfig {
     /// Combines settings that belong together. Returns the reason if they contradict each other.
     pub fn complete(&mut self) -> Result<(), String> {
         if self.settings.proxy_protocol == ProxyProtocol::Required && self.settings.trusted_proxies.is_empty() {
-            return Err("proxy_protocol needs trusted_proxies: only they are let in".into());
+            return Err("proxy_protocol needs trusted_proxies: only these may connect".into());
         }
         if self.tls_cert.len() != self.tls_key.len() {
             let (certs, keys) = (self.tls_cert.len(), self.tls_key.len());
-            return Err(format!("each certificate needs its key: tls_cert has {certs}, and tls_key {keys}"));
+            return Err(format!("each certificate needs its key: tls_cert has {certs}, tls_key has {keys}"));
         }
         if self.tls_cert.is_empty() {
             return match self.tls_client_ca {
-                Some(_) => Err("tls_client_ca needs a certificate of the server too (tls_cert and tls_key)".into()),
+                Some(_) => Err("tls_client_ca needs tls_cert and tls_key".into()),
                 None => Ok(()),
             };
         }

@@ -20,7 +20,7 @@ const LEAST_BUDGET: Duration = Duration::from_secs(5);
 /// Returns the plan for a URL or a hurl file, if it may be loaded, for a comparison.
 pub fn plan(args: &DoctorArgs, load: &Load) -> Result<(Plan, Options), CliError> {
     if load.script.is_some() {
-        return Err(CliError::Usage("--script is for a diagnosis: a comparison takes URLs and hurl files".into()));
+        return Err(CliError::Usage("--script is not supported in a comparison: use a URL or hurl files".into()));
     }
     base(args, load).map(|base| (base.plan, base.options))
 }
@@ -28,7 +28,7 @@ pub fn plan(args: &DoctorArgs, load: &Load) -> Result<(Plan, Options), CliError>
 /// Returns the plan for a target, if it may be loaded, with its script.
 pub fn base(args: &DoctorArgs, load: &Load) -> Result<Base, CliError> {
     if load.request.urls.is_some() {
-        return Err(CliError::Usage("torr doctor examines one URL at a time: leave out --urls".into()));
+        return Err(CliError::Usage("torr doctor examines one URL at a time: drop --urls".into()));
     }
     let base = Base::of(load)?;
     permission::ask(&base.plan, args.i_own_this, "torr doctor")?;
@@ -80,13 +80,10 @@ pub fn assignment(
     agents: Option<usize>,
 ) -> Result<Assignment, CliError> {
     if args.budget < LEAST_BUDGET {
-        return Err(CliError::Usage(format!(
-            "a budget of {:?} is too short to tell anything: give at least 5s",
-            args.budget
-        )));
+        return Err(CliError::Usage(format!("a budget of {:?} is too short: use at least 5s", args.budget)));
     }
     if args.max_connections.is_some_and(|most| most < args.connections) {
-        return Err(CliError::Usage("--max-connections is below -c: lower -c as well".into()));
+        return Err(CliError::Usage("--max-connections must not be below -c: lower -c too".into()));
     }
     Ok(Assignment {
         again: Invocation { requests_each: session::requests_each(&plan), ..again(args, agents) },

@@ -26,7 +26,7 @@ use written::WrittenComparison;
 /// Compares and prints the result.
 pub fn run(args: &DoctorArgs) -> Result<ExitCode, CliError> {
     if args.through.fleet()?.is_some() {
-        return Err(CliError::Usage("--fleet is for a diagnosis: a comparison loads from this machine".into()));
+        return Err(CliError::Usage("--fleet is not supported in a comparison, which loads from this machine".into()));
     }
     let json = args.json.as_deref().map(Sink::open).transpose()?;
     let shown = Shown::new(args.budget, !args.quiet);
@@ -51,10 +51,10 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, CliError> {
 fn by_path(args: &DoctorArgs, course: Course<'_>) -> Found {
     let requested = &args.compare.paths;
     if let Some(path) = requested.iter().find(|path| !path.starts_with('/')) {
-        return Err(CliError::Usage(format!("'{path}' is no path: it begins with '/'")));
+        return Err(CliError::Usage(format!("invalid path '{path}': it must begin with '/'")));
     }
     if requested.len() < 2 {
-        return Err(CliError::Usage("--paths compares two or more, as in --paths /db/raw,/db/model".into()));
+        return Err(CliError::Usage("--paths needs at least two paths, as in --paths /db/raw,/db/model".into()));
     }
     let target = Target::parse(url(args)).map_err(CliError::usage)?;
     let planned = |path: &String| plan(args, &to(args, &target.whole_as_user(path)));
@@ -110,17 +110,15 @@ fn plain_and_secured<'a>(args: &'a DoctorArgs, given: Option<&'a str>) -> Result
         (Some(url), None) if is_tls(url)? => (plain, url),
         (Some(url), Some(secured)) if plain.is_none() => (Some(url), secured),
         (Some(_), Some(_)) => {
-            return Err(CliError::Usage("--plain is for a URL of https: give '--tls' without a value then".into()));
+            return Err(CliError::Usage("--plain needs an https URL and '--tls' without a value".into()));
         }
         _ => return Err(CliError::Usage("--tls needs the service's https URL: as its value, or as URL".into())),
     };
     if !is_tls(secured)? {
-        return Err(CliError::Usage(format!("'{secured}' is not the https URL that --tls needs")));
+        return Err(CliError::Usage(format!("--tls needs an https URL, found '{secured}'")));
     }
     match plain {
-        Some(plain) if is_tls(plain)? => {
-            Err(CliError::Usage(format!("'{plain}' is not without TLS: give an http URL")))
-        }
+        Some(plain) if is_tls(plain)? => Err(CliError::Usage(format!("--plain needs an http URL, found '{plain}'"))),
         plain => Ok((plain, secured)),
     }
 }

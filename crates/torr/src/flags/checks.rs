@@ -19,7 +19,7 @@ pub fn inspection(part: &CheckPart) -> Result<Inspection, CliError> {
     let bodies = part.expect_body.iter().map(|text| body(text, &part.files));
     let checks: Vec<_> = statuses.chain(headers).chain(bodies).collect::<Result<_, _>>()?;
     if checks.len() > MOST_CHECKS {
-        return Err(CliError::Usage(format!("at most {MOST_CHECKS} checks are possible")));
+        return Err(CliError::Usage(format!("at most {MOST_CHECKS} checks are supported")));
     }
     Ok(Inspection { checks, follow: part.follow, keep_first: false })
 }

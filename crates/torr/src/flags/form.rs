@@ -22,7 +22,7 @@ const TYPES: [(&str, &str); 10] = [
 pub fn part(text: &str, input: &mut Input) -> Result<Part, CliError> {
     let (name, rest) = text
         .split_once('=')
-        .ok_or_else(|| CliError::Usage("--form has a part that is not of the form name=value or name=@FILE".into()))?;
+        .ok_or_else(|| CliError::Usage("each part of --form must be name=value or name=@FILE".into()))?;
     let (value, media_type, file_name_given) = attributes(rest);
     let what = format!("form part '{name}'");
     let part = |content, file_name, media_type: Option<&str>| Part {

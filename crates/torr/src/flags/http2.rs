@@ -12,7 +12,7 @@ use torr_press::{ProtocolConfig, Target};
 pub fn protocol(part: &Http2Part, target: &Target, tls: Option<TlsSettings>) -> Result<ProtocolConfig, CliError> {
     if part.http2 && tls.is_none() {
         return Err(CliError::Usage(format!(
-            "--http2 needs an https:// URL, where TLS agrees on it, unlike {}: give --http2-prior-knowledge",
+            "--http2 needs an https:// URL, found {}: use --http2-prior-knowledge instead",
             target.shown()
         )));
     }

@@ -3,6 +3,7 @@
 use crate::exit::CliError;
 use std::path::Path;
 use torr_load::FileSource;
+use torr_net::errors::describe;
 use torr_press::request::Feeder;
 use torr_script::FileReader;
 
@@ -22,9 +23,11 @@ impl Input {
     /// Reads a file, or standard input for `-`.
     pub fn read(&mut self, path: &str, what: &str) -> Result<Vec<u8>, CliError> {
         if path == "-" && std::mem::replace(&mut self.stdin_is_read, true) {
-            return Err(CliError::Usage(format!("{what} cannot come from standard input: it was read already")));
+            return Err(CliError::Usage(format!("cannot read {what} from standard input: it was already read")));
         }
-        self.source.read(path).map_err(|error| CliError::Usage(format!("cannot read {what} from '{path}': {error}")))
+        self.source
+            .read(path)
+            .map_err(|error| CliError::Usage(format!("cannot read {what} from '{path}': {}", describe(&error))))
     }
 
     /// Reads a file, or standard input for `-`, as text.

@@ -24,7 +24,7 @@ pub fn requests(load: &Load, url: Option<&str>) -> Result<(Target, Requests, Opt
     let options = options(part, load.keep_alive(), &mut input)?;
     let requests = Requests::new(&urls, &options).map_err(CliError::usage)?;
     let first = urls.into_iter().next().map(|url| url.target);
-    Ok((first.expect("requests cannot be made without a URL"), requests, options))
+    Ok((first.expect("missing URL"), requests, options))
 }
 
 /// The URL on the command line, then those of the list.
@@ -93,15 +93,13 @@ fn url_query(text: &str, input: &mut Input) -> Result<Data, CliError> {
 }
 
 fn cookie(text: &str) -> Result<String, CliError> {
-    let hint = || CliError::Usage("--cookie has what is not of the form 'name=value' (files are not read)".into());
+    let hint = || CliError::Usage("--cookie must be 'name=value' (files are not supported)".into());
     if text.contains('=') { Ok(text.to_owned()) } else { Err(hint()) }
 }
 
 fn auth(args: &RequestPart) -> Result<Option<Auth>, CliError> {
     match (&args.user, &args.oauth2_bearer) {
-        (Some(user), _) if !user.contains(':') => {
-            Err(CliError::Usage("--user has no password: give both as name:password".into()))
-        }
+        (Some(user), _) if !user.contains(':') => Err(CliError::Usage("--user needs NAME:PASSWORD".into())),
         (Some(user), _) => Ok(Some(Auth::Basic(user.clone()))),
         (None, Some(token)) => Ok(Some(Auth::Bearer(token.clone()))),
         (None, None) => Ok(None),

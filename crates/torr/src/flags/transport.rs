@@ -80,8 +80,8 @@ fn addresses(args: &TransportPart, host: &str, port: u16) -> Result<Vec<SocketAd
     }
     match (addresses.is_empty(), args.family) {
         (false, _) => Ok(addresses),
-        (true, Some(Family::V6)) => Err(CliError::Unreachable(format!("the name '{host}' has no address of IPv6"))),
-        (true, _) => Err(CliError::Unreachable(format!("the name '{host}' has no address of IPv4"))),
+        (true, Some(Family::V6)) => Err(CliError::Unreachable(format!("'{host}' has no IPv6 address"))),
+        (true, _) => Err(CliError::Unreachable(format!("'{host}' has no IPv4 address"))),
     }
 }
 
@@ -90,12 +90,13 @@ fn all_addresses(args: &TransportPart, host: &str, port: u16) -> Result<Vec<Sock
     if let Some(given) = given {
         return Ok(given.addresses.iter().map(|&address| SocketAddr::new(address, port)).collect());
     }
-    address::resolve(host, port).map_err(|_| CliError::Unreachable(format!("the name '{host}' does not resolve")))
+    address::resolve(host, port)
+        .map_err(|_| CliError::Unreachable(format!("cannot resolve '{host}': check the host name")))
 }
 
 /// Parses the URL of a proxy, which may have a user and a password.
 fn proxy(proxy: &str) -> Result<Target, CliError> {
-    let bad = || CliError::Usage(format!("--proxy '{}' is not of the form http://host:port", redact::url(proxy)));
+    let bad = || CliError::Usage(format!("--proxy must be http://HOST:PORT, found '{}'", redact::url(proxy)));
     let proxy = Target::parse(proxy).map_err(|_| bad())?;
     // Without a port curl would take 1080, which is hardly ever meant.
     if proxy.tls || proxy.path() != "/" || !proxy.has_port() { Err(bad()) } else { Ok(proxy) }
@@ -112,18 +113,18 @@ fn sources(given: &[String], addresses: &[SocketAddr]) -> Result<Vec<IpAddr>, Cl
                 sources.extend(network.hosts().take(MOST_SOURCES).filter(|&host| address::is_local(host)));
             }
             (Err(_), Err(_)) => {
-                return Err(CliError::Usage(format!("--bind '{text}' is neither an address nor a network")));
+                return Err(CliError::Usage(format!("--bind needs an address or a network, found '{text}'")));
             }
             _ => {}
         }
         if sources.len() == before {
-            return Err(CliError::Usage(format!("cannot connect from {text}: it is no address of this machine")));
+            return Err(CliError::Usage(format!("cannot connect from {text}: not an address of this machine")));
         }
     }
     for source in &sources {
         if let Some(other) = addresses.iter().find(|to| to.is_ipv4() != source.is_ipv4()) {
             return Err(CliError::Usage(format!(
-                "cannot connect from {source} to {}: one is IPv4, one IPv6",
+                "cannot connect from {source} to {}: one is IPv4, the other IPv6",
                 other.ip()
             )));
         }

@@ -13,7 +13,7 @@ fn lines(load: &Load, plan: &Plan, requests: &Requests) -> Vec<String> {
     let (request, transport) = (&load.request, &load.transport);
     let of_tls = load.given().into_iter().filter(|given| given.setting().is_some_and(|one| one.part == Part::Tls));
     let tls = of_tls.map(|given| given.name).filter(|_| !plan.target.tls);
-    let tls = tls.map(|flag| format!("{flag} has no effect: the URL is http://, not https://"));
+    let tls = tls.map(|flag| format!("{flag} has no effect: the URL is not https://"));
     let to = transport.proxy.as_deref().and_then(|proxy| Target::parse(proxy).ok());
     let to = to.as_ref().unwrap_or(&plan.target);
     let is_other = |given: &&Resolved| !given.is_for(&to.host, to.port);
@@ -24,7 +24,7 @@ fn lines(load: &Load, plan: &Plan, requests: &Requests) -> Vec<String> {
     let feeder = request.feeder.as_ref().filter(|_| !requests.takes_records());
     let feeder = feeder.map(|path| {
         let path = path.display();
-        format!("--feeder has no effect: no placeholder such as {{{{NAME}}}} takes a field of {path}")
+        format!("--feeder has no effect: no placeholder such as {{{{NAME}}}} uses a field of {path}")
     });
     tls.chain(resolved).chain(feeder).collect()
 }

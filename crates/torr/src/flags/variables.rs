@@ -26,14 +26,14 @@ pub fn values(part: &VariablePart, input: &mut Input) -> Result<BTreeMap<String,
             if line.trim().is_empty() || line.trim_start().starts_with('#') {
                 continue;
             }
-            let pair = pair(line).ok_or_else(|| CliError::Usage(format!("{path}:{number}: a line is NAME=VALUE")))?;
+            let pair = pair(line).ok_or_else(|| CliError::Usage(format!("{path}:{number}: expected NAME=VALUE")))?;
             values.insert(pair.0, pair.1);
         }
     }
     for (flag, given) in [("--variable", &part.variables), ("--secret", &part.secrets)] {
         for text in given {
             // The value may be a secret, so it is not shown.
-            let wrong = || CliError::Usage(format!("{flag} takes NAME=VALUE, such as {flag} host=127.0.0.1:8080"));
+            let wrong = || CliError::Usage(format!("{flag} needs NAME=VALUE, such as {flag} host=127.0.0.1:8080"));
             let pair = pair(text).ok_or_else(wrong)?;
             values.insert(pair.0, pair.1);
         }

@@ -84,7 +84,7 @@ impl ThroughFleet {
         let NatsServer { nats, creds, nkey, nats_ca } = &self.nats;
         let is_named = nats.is_some() || creds.is_some() || nkey.is_some() || nats_ca.is_some();
         match &self.fleet {
-            None if is_named => Err(CliError::Usage("a server of NATS goes with --fleet: add it".into())),
+            None if is_named => Err(CliError::Usage("--nats needs --fleet".into())),
             None => Ok(None),
             Some(name) => Ok(Some(FleetOf { name: name.clone(), agents: self.agents, nats: &self.nats })),
         }

@@ -98,7 +98,7 @@ pub(super) fn with_files(
 /// # Errors
 /// If JSON cannot say it.
 pub(super) fn json(load: &Load) -> Result<serde_json::Value, CliError> {
-    serde_json::to_value(load).map_err(|error| CliError::Failed(format!("a load cannot be sent: {error}")))
+    serde_json::to_value(load).map_err(|error| CliError::Failed(format!("cannot send the load: {error}")))
 }
 
 /// Returns the plan of a load that a coordinator sent. No file and no variable of this machine becomes part of it, and scripts are
@@ -111,7 +111,7 @@ pub fn sent(message: LoadAndFiles, scripts: bool) -> Result<Plan, CliError> {
     let refused = |mistake: Mistake| CliError::Usage(mistake.line);
     load.check_travelled().map_err(refused)?;
     if load.script.is_some() && !scripts {
-        return Err(CliError::Usage("it carries out no scripts (--scripts of 'torr fleet agent')".into()));
+        return Err(CliError::Usage("scripts are not permitted: add --scripts to 'torr fleet agent'".into()));
     }
     load.take_files_from(&FileSource::Sent(Arc::new(message.files)));
     let check = |work| load.check(work).map_err(refused);
@@ -164,8 +164,8 @@ fn to_json(values: &BTreeMap<String, Value>) -> Result<BTreeMap<String, serde_js
     let json = |(name, value): (&String, &Value)| {
         let json = value.to_json().ok().and_then(|text| serde_json::from_str(&text).ok());
         let json = json.ok_or_else(|| {
-            let hint = "it is neither text, number, list nor object: capture it as text";
-            CliError::Usage(format!("the variable '{name}' does not go with a fleet: {hint}"))
+            let hint = "capture it as text, a number, a list or an object";
+            CliError::Usage(format!("the variable '{name}' is not supported in a fleet: {hint}"))
         });
         Ok((name.clone(), json?))
     };
@@ -173,7 +173,7 @@ fn to_json(values: &BTreeMap<String, Value>) -> Result<BTreeMap<String, serde_js
 }
 
 pub(super) fn no_load() -> CliError {
-    CliError::Usage("a fleet loads a URL, a list of URLs, hurl files or a script".into())
+    CliError::Usage("a fleet needs a URL, a list of URLs, hurl files or a script".into())
 }
 
 #[cfg(test)]
@@ -190,7 +190,10 @@ mod tests {
         let why = |settings| sent(of(settings), true).map(drop).expect_err("it is refused").into_line();
         let url = json!(["target", "http://127.0.0.1:1/"]);
         for name in ["json", "report", "setup", "teardown", "variables-file", "cert", "unix-socket", "proxy", "bind"] {
-            assert!(why(json!([url, [name, "/etc/passwd"]])).starts_with(&format!("--{name} does not go")), "{name}");
+            assert!(
+                why(json!([url, [name, "/etc/passwd"]])).starts_with(&format!("--{name} is not supported")),
+                "{name}"
+            );
         }
         for (settings, line) in [
             (json!([url, ["live", null]]), "--live does not go with a fleet"),
@@ -198,14 +201,14 @@ mod tests {
             (json!([url, ["variable", "a=b"]]), "--variable does not go with a fleet"),
             (json!([url, ["data", "@/etc/hostname"]]), "did not send it"),
             (json!([url, ["feeder", "/etc/hostname"]]), "did not send it"),
-            (json!([url, ["connections", "0"]]), "not a whole number"),
+            (json!([url, ["connections", "0"]]), "must be a whole number"),
             (json!([url, ["no-such-setting", "0"]]), "unknown setting"),
             (json!([url, ["rate", "5"], ["stages", "1s:5"]]), "--rate cannot be used with --stages"),
-            (json!([["target", "/etc/hostname"]]), "a fleet loads a URL"),
+            (json!([["target", "/etc/hostname"]]), "a fleet needs a URL"),
         ] {
             assert!(why(settings.clone()).contains(line), "{settings}");
         }
         let script = json!([url, ["script", "a.lua"]]);
-        assert!(sent(of(script), false).is_err_and(|stop| stop.into_line().contains("carries out no scripts")));
+        assert!(sent(of(script), false).is_err_and(|stop| stop.into_line().contains("scripts are not permitted")));
     }
 }

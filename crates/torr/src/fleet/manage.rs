@@ -13,7 +13,7 @@ pub fn list(args: &ListArgs) -> Result<ExitCode, CliError> {
     let agents =
         torr_fleet::fleet::list(&args.nats.server.connection(), &args.nats.fleet, args.wait).map_err(failed)?;
     if agents.is_empty() {
-        output::note(&format!("{}: '{}' starts one", none(&args.nats), args.nats.agent()));
+        output::note(&format!("{}: start one with '{}'", none(&args.nats), args.nats.agent()));
     } else {
         let names = ["agent", "torr", "CPUs", "requests/s", "may load", "run"].map(str::to_owned).to_vec();
         let rows: Vec<_> = std::iter::once(names).chain(agents.iter().map(row)).collect();
@@ -34,7 +34,7 @@ fn row(agent: &Hello) -> Vec<String> {
 }
 
 fn none(nats: &NatsArgs) -> String {
-    format!("no agent of the fleet {} responded", nats.fleet)
+    format!("no agent of fleet {} responded", nats.fleet)
 }
 
 /// Ends a run, or all of them.
@@ -47,14 +47,17 @@ pub fn stop(args: &StopArgs) -> Result<ExitCode, CliError> {
     let ending =
         agents.iter().filter(|agent| agent.run.is_some() && run.is_none_or(|run| agent.run.as_ref() == Some(run)));
     match (ending.count(), run) {
-        (0, Some(run)) => Err(CliError::Failed(format!("no agent that responded carries out the run '{run}'"))),
+        (0, Some(run)) => Err(CliError::Failed(format!("no agent that responded is running '{run}'"))),
         (0, None) => {
-            output::note("no agent that responded carries out a run");
+            output::note("no agent that responded is running a load");
             Ok(ExitCode::SUCCESS)
         }
         (ending, _) => {
-            let agents =
-                if ending == 1 { "1 agent ends its run".into() } else { format!("{ending} agents end their runs") };
+            let agents = if ending == 1 {
+                "1 agent is stopping its run".into()
+            } else {
+                format!("{ending} agents are stopping their runs")
+            };
             output::note(&agents);
             Ok(ExitCode::SUCCESS)
         }

@@ -85,7 +85,7 @@ impl Steps {
         let names: Vec<_> = agents.iter().map(|agent| agent.agent.clone()).collect();
         let listed = names.iter().map(FleetName::as_str).collect::<Vec<_>>().join(", ");
         let counted = if names.len() == 1 { "1 agent".to_owned() } else { format!("{} agents", names.len()) };
-        output::note(&format!("the load comes from {counted} of the fleet {}: {listed}", fleet.name));
+        output::note(&format!("load from {counted} of fleet {}: {listed}", fleet.name));
         let here = torr_fleet::agent::machine();
         Ok(Self {
             settings: RunSettings {
@@ -166,7 +166,7 @@ fn changed(load: &Load, plan: &Plan, request: Request) -> Result<Load, String> {
             load.targets = vec![plan.target.whole_as_user(plan.target.path())];
         }
         Request::Http10 | Request::WithoutHost | Request::Null(_) => {
-            return Err("agents send only what the settings of a load can say".into());
+            return Err("agents support only requests that a load's settings describe".into());
         }
     }
     Ok(load)

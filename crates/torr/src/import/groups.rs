@@ -13,7 +13,7 @@ pub(super) fn chosen(groups: Vec<ThreadGroup>, name: Option<&str>) -> Result<Vec
     let names: Vec<_> = groups.iter().map(|group| format!("'{}'", group.name)).collect();
     let chosen: Vec<_> = groups.into_iter().filter(|group| group.name == name).collect();
     if chosen.is_empty() {
-        return Err(CliError::Usage(format!("the plan has no thread group '{name}': it has {}", names.join(", "))));
+        return Err(CliError::Usage(format!("unknown thread group '{name}': use {}", names.join(", "))));
     }
     Ok(chosen)
 }
@@ -28,7 +28,7 @@ pub(super) fn files<'g>(groups: &'g [ThreadGroup], output: &Path) -> Result<Vec<
     }
     if output == Path::new("-") {
         let names: Vec<_> = groups.iter().map(|group| format!("'{}'", group.name)).collect();
-        let message = "each thread group becomes a file: name one with --group, or give -o FILE";
+        let message = "each thread group becomes a file: choose one with --group, or pass -o FILE";
         return Err(CliError::Usage(format!("the plan has {}; {message}", names.join(", "))));
     }
     let stem = output.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();

@@ -59,7 +59,7 @@ impl Output {
     /// Returns the last line that was printed, that of standard error if there is one.
     pub fn last_line(&self) -> &str {
         let last = |text| str::lines(text).rev().map(str::trim).find(|line| !line.is_empty());
-        last(&self.stderr).or_else(|| last(&self.stdout)).unwrap_or("it said nothing")
+        last(&self.stderr).or_else(|| last(&self.stdout)).unwrap_or("no output")
     }
 }
 
@@ -69,8 +69,8 @@ impl Output {
 pub fn call(command: &mut Command, longest: Duration, stop: &AtomicBool) -> Result<Output, Ended> {
     let program = command.get_program().display().to_string();
     let failed = |error: io::Error| match error.kind() {
-        ErrorKind::NotFound => format!("there is no program '{program}'"),
-        _ => format!("'{program}' cannot be run: {error}"),
+        ErrorKind::NotFound => format!("no such program: '{program}'"),
+        _ => format!("cannot run '{program}': {error}"),
     };
     let (status, stdout, stderr) = match run(command, longest, stop).map_err(failed)? {
         Some(ended) => ended,

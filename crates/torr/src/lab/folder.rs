@@ -5,5 +5,5 @@ use tempfile::TempDir;
 /// Makes a folder that is removed with its value.
 pub fn temporary() -> Result<TempDir, String> {
     let made = tempfile::Builder::new().prefix("torr-lab-").tempdir();
-    made.map_err(|error| format!("no temporary folder: {error}"))
+    made.map_err(|error| format!("cannot create a temporary directory: {error}"))
 }

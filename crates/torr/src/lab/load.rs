@@ -13,7 +13,7 @@ use torr_gauge::RunResult;
 /// If it cannot be called.
 pub fn torr(arguments: &[OsString], stop: &AtomicBool) -> Result<Output, Ended> {
     let program = config::this_program();
-    let mut program = program.map_err(|error| format!("cannot call this program again: {error}"))?;
+    let mut program = program.map_err(|error| format!("cannot run this program: {error}"))?;
     call(program.args(arguments), Duration::MAX, stop)
 }
 
@@ -26,7 +26,7 @@ pub fn load(arguments: &[String], stop: &AtomicBool) -> Result<RunResult, Ended>
     let arguments: Vec<OsString> = arguments.iter().map(OsString::from).chain(quiet).collect();
     let output = torr(&arguments, stop)?;
     serde_json::from_str(&output.stdout).map_err(|error| match output.success {
-        true => format!("the load has no result: {error}").into(),
+        true => format!("the load returned no result: {error}").into(),
         false => output.last_line().trim_start_matches("torr: ").to_owned().into(),
     })
 }

@@ -104,9 +104,13 @@ fn built(subject: &Subject, stop: &AtomicBool, tell: &dyn Fn(&str)) -> Result<Pa
     if folder.join(BUILT).exists() {
         return Ok(folder);
     }
-    tell(&format!("{}: compiling it in {} (the first run only; it can take minutes)", subject.name, folder.display()));
+    tell(&format!(
+        "{}: compiling in {} (only before the first run; this can take minutes)",
+        subject.name,
+        folder.display()
+    ));
     let begun = Instant::now();
-    let failed = |error: std::io::Error| format!("cannot be built in {}: {error}", folder.display());
+    let failed = |error: std::io::Error| format!("cannot build in {}: {error}", folder.display());
     for (name, text) in &subject.sources {
         let file = folder.join(name);
         fs::create_dir_all(file.parent().unwrap_or(&folder)).map_err(failed)?;
@@ -116,7 +120,7 @@ fn built(subject: &Subject, stop: &AtomicBool, tell: &dyn Fn(&str)) -> Result<Pa
         let values = [("{source}", &folder), ("{here}", &subject.folder)];
         let command = fill(command, &values.map(|(name, path)| (name, path.display().to_string())));
         to_end(&command, &folder, BUILD, stop).map_err(|ended| match ended {
-            Ended::Failed(why) => format!("cannot be built: {why}").into(),
+            Ended::Failed(why) => format!("cannot build: {why}").into(),
             Ended::Interrupted => Ended::Interrupted,
         })?;
     }
@@ -129,8 +133,7 @@ fn built(subject: &Subject, stop: &AtomicBool, tell: &dyn Fn(&str)) -> Result<Pa
 fn cache() -> Result<PathBuf, String> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
-    base.map(|base| base.join("torr/lab"))
-        .ok_or_else(|| "cannot be built: neither XDG_CACHE_HOME nor HOME is set".into())
+    base.map(|base| base.join("torr/lab")).ok_or_else(|| "cannot build: set XDG_CACHE_HOME or HOME".into())
 }
 
 fn digest(subject: &Subject) -> String {
@@ -161,7 +164,7 @@ pub fn to_end_as(
 ) -> Result<String, Ended> {
     let split = |command: &str| shlex::split(command).filter(|words| !words.is_empty());
     let words = split(own).zip(split(command));
-    let (own, words) = words.ok_or_else(|| format!("'{own}' cannot be split into words"))?;
+    let (own, words) = words.ok_or_else(|| format!("cannot split '{own}' into words: a quote is not closed"))?;
     let mut program = Command::new(&words[0]);
     let output = call(program.args(&words[1..]).current_dir(folder).env("PATH", path()), longest, stop)?;
     if output.success {
@@ -203,6 +206,6 @@ mod tests {
         let Err(Ended::Failed(why)) = run("sh -c 'echo first; echo last >&2; exit 3'") else { panic!("it fails") };
         assert_eq!(why, "'sh' failed: last");
         let wrapped = to_end_as("false", "sh -c false", folder.path(), PREPARE, &AtomicBool::new(false));
-        assert_eq!(wrapped, Err(Ended::Failed("'false' failed: it said nothing".into())));
+        assert_eq!(wrapped, Err(Ended::Failed("'false' failed: no output".into())));
     }
 }

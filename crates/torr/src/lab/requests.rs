@@ -85,7 +85,9 @@ impl<'s> Requests<'s> {
             put("--data-binary", format!("@{}", self.written(level, "body", &vec![b'x'; length])?));
         }
         let flags = shlex::split(&row.flags);
-        arguments.extend(flags.ok_or_else(|| format!("flags '{}' cannot be split into words", row.flags))?);
+        arguments.extend(
+            flags.ok_or_else(|| format!("cannot split the flags '{}' into words: a quote is not closed", row.flags))?,
+        );
         Ok(arguments)
     }
 

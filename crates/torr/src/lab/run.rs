@@ -41,12 +41,12 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let subjects = names.iter().map(|name| shipped::subject(name)).collect::<Result<Vec<_>, _>>();
     let subjects = subjects.map_err(CliError::Usage)?;
     if let Some(database) = subjects.iter().find(|subject| subject.is_database()) {
-        return Err(CliError::Usage(format!("'{}' is a database, which no suite loads itself", database.name)));
+        return Err(CliError::Usage(format!("'{}' is a database: choose a server", database.name)));
     }
     check_databases(args, &suite)?;
     let mut once = BTreeSet::new();
     if let Some(twice) = subjects.iter().find(|subject| !once.insert(&subject.name)) {
-        return Err(CliError::Usage(format!("two subjects are called '{}': rename a file", twice.name)));
+        return Err(CliError::Usage(format!("duplicate subject '{}': rename a file", twice.name)));
     }
     let stop = interrupt::flag()?;
     let requests = Requests::new(&suite, args.scale).map_err(CliError::Failed)?;
@@ -58,7 +58,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let (archive, writer) = archive(args, &path, header(args, &suite, &subjects))?;
     let shown = path.canonicalize().unwrap_or_else(|_| path.clone());
     if !args.quiet {
-        output::note(&format!("each run is a line of {}", shown.display()));
+        output::note(&format!("each run appends a line to {}", shown.display()));
     }
     let length = suite.length(args.scale) + suite.warmup(args.scale);
     let runs = archive.header.rounds * archive.header.levels.len() * subjects.len();
@@ -87,7 +87,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     drop((session.databases, session.certificate, session.requests));
     let code = put(&archive, outputs)?;
     if !args.quiet {
-        let how = if interrupted { "; --resume goes on there" } else { "" };
+        let how = if interrupted { "; continue with --resume" } else { "" };
         output::note(&format!("the runs are in {}{how}", shown.display()));
     }
     Ok(if interrupted { exit::interrupted() } else { code })
@@ -101,7 +101,7 @@ fn suite(args: &RunArgs) -> Result<Suite, CliError> {
         suite.rows.retain(|row| args.rows.iter().any(|text| row.name.contains(text)));
         if suite.rows.is_empty() {
             let rows = names.join("', '");
-            return Err(CliError::Usage(format!("no row of {} has such a name: there are '{rows}'", suite.name)));
+            return Err(CliError::Usage(format!("no row of {} has this name: use '{rows}'", suite.name)));
         }
     }
     Ok(suite)
@@ -115,7 +115,7 @@ fn check_databases(args: &RunArgs, suite: &Suite) -> Result<(), CliError> {
         0 => "they need none".to_owned(),
         _ => format!("they need {}", needed.into_iter().collect::<Vec<_>>().join(", ")),
     };
-    Err(CliError::Usage(format!("--database {unused}: no row that is run needs this database; {there}")))
+    Err(CliError::Usage(format!("--database {unused}: none of these rows needs it; {there}")))
 }
 
 fn header(args: &RunArgs, suite: &Suite, subjects: &[Subject]) -> Header {
@@ -145,15 +145,15 @@ fn archive(args: &RunArgs, path: &Path, header: Header) -> Result<(Archive, Writ
     if args.resume && path.exists() {
         let archive = Archive::read(path).map_err(CliError::Usage)?;
         if let Some(what) = archive.header.differs(&header) {
-            let line = format!("{shown} has runs of another {what}: give the same, or another --archive");
+            let line = format!("{shown} has runs of another {what}: use the same, or another --archive");
             return Err(CliError::Usage(line));
         }
         return Ok((archive, Writer::resume(path).map_err(unwritable)?));
     }
     let writer = Writer::create(path, &header).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => {
-            CliError::Usage(format!("{shown} exists: --resume goes on with it, --archive FILE begins another"))
-        }
+        ErrorKind::AlreadyExists => CliError::Usage(format!(
+            "{shown} exists: continue it with --resume, or start another one with --archive FILE"
+        )),
         _ => unwritable(error),
     })?;
     Ok((Archive { header, entries: Vec::new() }, writer))
@@ -304,14 +304,14 @@ impl Session<'_> {
             Some(made) => made,
             None => {
                 let made = OwnCertificate::make(["127.0.0.1", "localhost"].map(str::to_owned));
-                self.certificate.insert(made.map_err(|error| format!("no certificate: {error}"))?)
+                self.certificate.insert(made.map_err(|error| format!("cannot make a certificate: {error}"))?)
             }
         };
         Ok(made.files())
     }
 
     fn put(&mut self, entry: Entry) -> Result<(), CliError> {
-        let failed = |error| CliError::Failed(format!("{} could not be written: {error}", self.path.display()));
+        let failed = |error| CliError::Failed(format!("cannot write {}: {error}", self.path.display()));
         self.writer.put(&entry).map_err(failed)?;
         self.archive.entries.push(entry);
         Ok(())

@@ -57,7 +57,7 @@ impl Running {
         let subject = &program.subject;
         let upstream = match &subject.upstream {
             Some(name) => {
-                let behind = programs.get(name).ok_or_else(|| format!("its upstream {name} is not here"))?;
+                let behind = programs.get(name).ok_or_else(|| format!("missing upstream {name}"))?;
                 let plain = Setting { tls: None, path: None, ..setting.clone() };
                 Some(Box::new(Self::start(behind, &plain, programs, stop)?))
             }
@@ -81,7 +81,7 @@ impl Running {
         }
         let mut command = match (&setting.tls, &subject.tls) {
             (Some(_), Some(tls)) => tls.clone(),
-            (Some(_), None) => return Err("it has no command for TLS".to_owned().into()),
+            (Some(_), None) => return Err("no command for TLS".to_owned().into()),
             (None, _) => subject.command.clone(),
         };
         if let (Some(_), Some(arguments)) = (&setting.database, &subject.database) {
@@ -92,7 +92,7 @@ impl Running {
         let command = programs::fill(&command, &quoted);
         let program_of = Launcher::parse("command", &command)?;
         if !programs::is_here(program_of.program()) {
-            return Err(format!("there is no program '{}'", program_of.program()).into());
+            return Err(format!("no such program: '{}'", program_of.program()).into());
         }
         let launcher = Launcher::parse("command", &as_user(user, &command))?.called(program_of.program());
         let launcher = launcher.within(folder.path().to_owned(), variables(program, setting, port, &values));
@@ -161,7 +161,7 @@ impl User {
         let mut users = users.lines().map(|line| line.split(':'));
         let mut found = users.find(|fields| fields.clone().next() == Some(name));
         let group = found.as_mut().and_then(|fields| fields.nth(3)).map(str::to_owned);
-        let group = group.ok_or_else(|| format!("there is no user '{name}', and it refuses to be root"))?;
+        let group = group.ok_or_else(|| format!("no such user: '{name}', and the program refuses to run as root"))?;
         Ok(Self { name: name.to_owned(), group })
     }
 }

@@ -11,7 +11,7 @@ use torr_report::table::align;
 
 /// Lists suites and subjects.
 pub fn list() -> Result<ExitCode, CliError> {
-    let ours = |why: String| CliError::Failed(format!("a file of the lab is wrong: {why}"));
+    let ours = |why: String| CliError::Failed(format!("invalid lab file: {why}"));
     let mut text = format!("\n{}\n", paint(STRONG, "suites"));
     for name in shipped::suites() {
         let suite = shipped::suite(name).map_err(ours)?;

@@ -55,7 +55,7 @@ pub fn write(args: &NewSubjectArgs) -> Result<ExitCode, CliError> {
     let name = args.name.trim_end_matches(".toml");
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || !name.chars().all(is_name) {
-        return Err(CliError::Usage(format!("'{name}' is no name: use letters, digits and '-', such as my-server")));
+        return Err(CliError::Usage(format!("invalid name '{name}': use letters, digits and '-', such as my-server")));
     }
     let path = format!("{name}.toml");
     let placeholders = PLACEHOLDERS.iter().map(|(name, meaning)| format!("#   {name:<12} {meaning}\n"));
@@ -67,9 +67,9 @@ pub fn write(args: &NewSubjectArgs) -> Result<ExitCode, CliError> {
     let file = OpenOptions::new().write(true).create_new(true).open(Path::new(&path));
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => CliError::Usage(format!("{path} exists: choose another name")),
+        ErrorKind::AlreadyExists => CliError::Usage(format!("{path} exists: use another name")),
         _ => CliError::Failed(format!("cannot write {path}: {error}")),
     })?;
-    output::note(&format!("{path} is written: fill in its command and its paths"));
+    output::note(&format!("{path} was written: fill in its command and paths"));
     Ok(ExitCode::SUCCESS)
 }

@@ -23,7 +23,7 @@ const LONG_CALL: Duration = Duration::from_secs(5);
 /// Walks one user through one session of a script: exit code 1 if it fails, or a response or a check of it.
 pub fn run(base: Base, timeout: Duration) -> Result<ExitCode, CliError> {
     let Base { plan, script, .. } = base;
-    let Work::Users(users) = plan.work else { return Err(CliError::Usage("there is no script".into())) };
+    let Work::Users(users) = plan.work else { return Err(CliError::Usage("missing script".into())) };
     let stop = interrupt::flag()?;
     let secrets = Secrets::new(users.secrets());
     let shown = Arc::new(Shown { users, secrets, outcome: Mutex::default() });

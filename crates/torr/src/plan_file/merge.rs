@@ -38,7 +38,7 @@ impl Merged {
             [plan] => plan.word(),
             [one, other, ..] => {
                 return Err(CliError::Usage(format!(
-                    "'{}' and '{}' are two plans: give one",
+                    "expected one plan, found '{}' and '{}'",
                     one.word(),
                     other.word()
                 )));
@@ -47,7 +47,7 @@ impl Merged {
         let Some(plan) = read(&plan)? else { return Ok(None) };
         let mut all = plan.entries.iter().map(|entry| &entry.given).chain(&others);
         if !all.any(|given| [TARGET, "urls"].contains(&given.id.as_str())) {
-            return Err(CliError::Usage(format!("{}: there is no 'target'", plan.name)));
+            return Err(CliError::Usage(format!("{}: missing 'target'", plan.name)));
         }
         Ok(Some(Self { arguments: load.arguments.clone(), ..Self::merge(plan, others) }))
     }
@@ -66,8 +66,8 @@ impl Merged {
         let Some(mut plan) = read(&plan.word())? else { return Ok(None) };
         let targets = plan.entries.iter().filter(|entry| entry.given.id == TARGET).count();
         if targets != 1 {
-            let hint = format!("'torr {name}' takes one: give one of its files instead");
-            return Err(CliError::Usage(format!("{}: it has {targets} targets ({hint})", plan.name)));
+            let hint = format!("'torr {name}' needs one: pass one of its files instead");
+            return Err(CliError::Usage(format!("{}: found {targets} targets ({hint})", plan.name)));
         }
         let takes = |id: &str| id == TARGET || command.get_arguments().any(|arg| arg.get_long() == Some(id));
         let mut passed_over: Vec<_> = Vec::new();
@@ -81,7 +81,7 @@ impl Merged {
             stays
         });
         if !passed_over.is_empty() {
-            output::note(&format!("{}: passed over by 'torr {name}': {}", plan.name, passed_over.join(", ")));
+            output::note(&format!("{}: not used by 'torr {name}': {}", plan.name, passed_over.join(", ")));
         }
         // A flag of the command has the name that it has in a load.
         let named = |flag: Given| Given { id: flag.name.trim_start_matches("--").to_owned(), ..flag };
@@ -112,7 +112,7 @@ impl Merged {
             match stands {
                 Some(Yield::Silently) => false,
                 Some(Yield::To(flag)) => {
-                    output::note(&format!("{name}:{}: '{}' gives way to {flag}", entry.at, entry.given.id));
+                    output::note(&format!("{name}:{}: '{}' is replaced by {flag}", entry.at, entry.given.id));
                     left_out.push(entry.clone());
                     false
                 }
@@ -125,7 +125,7 @@ impl Merged {
             let lost = left_out.iter().find(|gone| depends(&entry.given, &gone.given.id, &stays));
             if let Some(gone) = lost {
                 let (key, other) = (&entry.given.id, &gone.given.id);
-                output::note(&format!("{name}:{}: '{key}' gives way with '{other}'", entry.at));
+                output::note(&format!("{name}:{}: '{key}' is dropped together with '{other}'", entry.at));
             }
             lost.is_none()
         });

@@ -90,7 +90,7 @@ fn in_turns(load: &Load) -> Result<(), CliError> {
     for (at, kind) in kinds.iter().enumerate() {
         if kinds[..at].contains(kind) {
             return Err(CliError::Usage(format!(
-                "a plan cannot say --{} and --{} in turns: give the pieces of one flag one after the other",
+                "a plan cannot mix --{} and --{}: pass all values of one flag first",
                 kind.name(),
                 kinds[at - 1].name()
             )));

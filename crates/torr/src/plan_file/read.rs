@@ -7,6 +7,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use torr_load::{Given, Kind, SETTINGS, Setting, Times};
+use torr_net::errors::describe;
 use torr_session::hurl::Position;
 
 /// A plan as it was read.
@@ -38,7 +39,8 @@ impl PlanFile {
     pub fn read(path: &Path) -> Result<Self, CliError> {
         let name = path.to_string_lossy().into_owned();
         let read = std::fs::read_to_string(path);
-        let text = read.map_err(|error| CliError::Usage(format!("cannot read the plan '{name}': {error}")))?;
+        let text =
+            read.map_err(|error| CliError::Usage(format!("cannot read the plan '{name}': {}", describe(&error))))?;
         Self::parse(name, &text)
     }
 
@@ -67,7 +69,7 @@ impl Reader<'_> {
         let table = DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             let what = error.message().lines().next().unwrap_or_default().to_owned();
-            Mistake(at, format!("{what} (text stands in quotes: key = \"value\")"))
+            Mistake(at, format!("{what} (text needs quotes: key = \"value\")"))
         })?;
         let mut values: Vec<_> = table.get_ref().iter().collect();
         values.sort_by_key(|(key, _)| key.span().start);
@@ -104,7 +106,7 @@ impl Reader<'_> {
                     entries.push(self.entry(setting, value.span().start, &format!("{}={text}", name.get_ref()))?);
                 }
             }
-            DeValue::Array(_) => return Err(Mistake(at, format!("'{name}' has one value, not an array"))),
+            DeValue::Array(_) => return Err(Mistake(at, format!("'{name}' must be one value, found an array"))),
             DeValue::Boolean(on) if setting.kind == Kind::Switch => {
                 if *on {
                     entries.push(Entry { given: Given::of(setting, None), at: self.position(at) });
@@ -119,7 +121,7 @@ impl Reader<'_> {
     fn entry(&self, setting: &Setting, at: usize, value: &str) -> Result<Entry, Mistake> {
         if let Err(why) = setting.check(value) {
             let shown = if setting.is_secret(value) { "this".into() } else { format!("'{}'", excerpt(value)) };
-            return Err(Mistake(at, format!("'{}' cannot be {shown}: {why}", setting.name)));
+            return Err(Mistake(at, format!("invalid value {shown} of '{}': {why}", setting.name)));
         }
         Ok(Entry { given: Given::of(setting, Some(value.to_owned())), at: self.position(at) })
     }
@@ -140,11 +142,11 @@ fn setting(name: &str, span: Range<usize>, value: &Spanned<DeValue<'_>>) -> Resu
     let inner = value.get_ref().as_table().and_then(|table| table.keys().next());
     let dotted = inner.map(|inner| format!("{name}.{}", inner.get_ref())).filter(|dotted| with_key(dotted).is_some());
     let hint = match (dotted, similar(name)) {
-        (Some(dotted), _) => format!("in quotes it is one: \"{dotted}\" = ..."),
+        (Some(dotted), _) => format!("use quotes: \"{dotted}\" = ..."),
         (None, Some(known)) => format!("did you mean '{known}'?"),
         (None, None) => "'torr plan-schema' lists all keys, 'torr --help-all' explains them".into(),
     };
-    Err(Mistake(span.start, format!("there is no setting '{}' ({hint})", excerpt(name))))
+    Err(Mistake(span.start, format!("unknown setting '{}' ({hint})", excerpt(name))))
 }
 
 /// Returns the key that was probably meant by a mistyped one.

@@ -43,7 +43,8 @@ pub fn start(output: &OutputPart, plan: &Plan) -> Result<Option<(Dashboard, Stri
 
 fn own_certificate(address: IpAddr) -> Result<OwnCertificate, CliError> {
     let names = [address.to_string(), hostname(), "localhost".to_owned()];
-    OwnCertificate::make(names).map_err(|error| CliError::Failed(format!("no certificate for the dashboard: {error}")))
+    OwnCertificate::make(names)
+        .map_err(|error| CliError::Failed(format!("cannot make a certificate for the dashboard: {error}")))
 }
 
 fn hostname() -> String {

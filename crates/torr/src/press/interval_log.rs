@@ -82,7 +82,7 @@ impl IntervalLog {
 }
 
 fn trouble(name: &str, error: &io::Error) -> String {
-    format!("the interval log {name} could not be written: {error}")
+    format!("cannot write the interval log {name}: {error}")
 }
 
 #[cfg(test)]
@@ -123,6 +123,6 @@ mod tests {
     #[test]
     fn one_that_cannot_be_written_is_named_before_the_run() {
         let line = opened(Path::new("/dev/full")).begin("http://h/").expect_err("it is full");
-        assert!(line.starts_with("the interval log /dev/full could not be written: No space left"), "{line}");
+        assert!(line.starts_with("cannot write the interval log /dev/full: No space left"), "{line}");
     }
 }

@@ -75,8 +75,9 @@ impl Views {
         let (dashboard, url) = dashboard::start(output, plan)?.unzip();
         let steering = plan.steering.clone().filter(|_| output.live && torr_live::is_possible());
         let screen = steering.map(|steering| Live::start(Load::of(plan), steering, Arc::clone(stop)));
-        let screen =
-            screen.and_then(|screen| screen.map_err(|error| output::note(&format!("no full screen: {error}"))).ok());
+        let screen = screen.and_then(|screen| {
+            screen.map_err(|error| output::note(&format!("cannot show the full screen: {error}"))).ok()
+        });
         if let (Some(screen), Some(url)) = (&screen, url) {
             // The screen has covered the line that was printed.
             screen.note(&format!("dashboard: {url}"));

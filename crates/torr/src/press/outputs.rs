@@ -64,7 +64,7 @@ impl Outputs {
         let result = &run.result;
         if let Some((collector, error)) = otlp.and_then(|collector| Some((collector.url(), collector.send(run).err()?)))
         {
-            troubles.push(format!("the metrics could not be sent to {collector}: {error}"));
+            troubles.push(format!("cannot send the metrics to {collector}: {error}"));
         }
         troubles.extend(expectations::failures(result));
         troubles.extend(result.fleet.iter().flat_map(Fleet::shortcomings));

@@ -36,7 +36,7 @@ fn look<'a>(
         let host = &target.host;
         let behind = address::resolve(host, target.port).map_err(|_| {
             CliError::Usage(format!(
-                "where the proxy finds '{host}' cannot be told from here: if it is yours to press, add --i-own-this"
+                "cannot check which address the proxy uses for '{host}': add --i-own-this if you may load it"
             ))
         })?;
         addresses.extend(behind.iter().map(|address| address.ip()));

@@ -11,8 +11,7 @@ use torr_report::human::count;
 const EXPECTED_RATE: f64 = 10_000.0;
 
 /// What can be done.
-const REMEDY: &str =
-    "keep connections alive, give more source addresses with --bind, or widen net.ipv4.ip_local_port_range";
+const REMEDY: &str = "keep connections alive, add source addresses with --bind, or widen net.ipv4.ip_local_port_range";
 
 /// Prints a warning if the run needs more local ports than there are. No progress line is shown yet.
 pub fn warn(plan: &Plan) {
@@ -40,17 +39,17 @@ struct Ports {
 
 impl Ports {
     fn too_few_for(&self, plan: &Plan) -> Option<String> {
-        let there_are = format!("than the {} local ports that there are", count(self.count));
+        let there_are = format!("than the {} local ports", count(self.count));
         if plan.connections as u64 > self.count {
             let at_a_time = count(plan.connections as u64);
-            return Some(format!("{at_a_time} connections at a time are more {there_are}: {REMEDY}"));
+            return Some(format!("{at_a_time} simultaneous connections need more ports {there_are}: {REMEDY}"));
         }
         let carried = if plan.keep_alive { plan.requests_per_connection? } else { 1 };
         // Ports of connections that were closed longer ago are free again.
         let window = plan.duration.map_or(self.held, |duration| (duration + plan.warmup).min(self.held));
         let seconds = window.as_secs_f64();
         let each = if carried == 1 { "one request".into() } else { format!("{} requests", count(carried)) };
-        let held = format!("each is taken for {:.0} s after its end", self.held.as_secs_f64());
+        let held = format!("each port stays in TIME_WAIT for {:.0} s", self.held.as_secs_f64());
         let rate = match &plan.pace {
             // Stages may never ask for so many requests at all.
             Pace::Open(schedule, _) if schedule.due((self.count * carried) as f64).is_none() => return None,
@@ -65,11 +64,11 @@ impl Ports {
         };
         match needed {
             Some(needed) if needed > self.count as f64 => Some(format!(
-                "{} connections of {each} may take more {there_are}, since {held}: {REMEDY}",
+                "{} connections of {each} may need more ports {there_are}, as {held}: {REMEDY}",
                 count(needed.ceil() as u64)
             )),
             None if EXPECTED_RATE / carried as f64 * seconds > self.count as f64 => Some(format!(
-                "from {} connections a second on it takes more {there_are}, since {held}: {REMEDY}",
+                "above {} connections per second the run needs more ports {there_are}, as {held}: {REMEDY}",
                 count((self.count as f64 / seconds) as u64)
             )),
             _ => None,

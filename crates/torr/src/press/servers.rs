@@ -9,7 +9,8 @@ pub fn note(plan: &Plan, command: &str) {
         return;
     }
     output::note(&format!(
-        "the requests go to {} servers: '{command}' looks at {}, the first one; of the others it sees response times only",
+        "the requests go to {} servers: '{command}' examines {}, the first one; for the others it measures response \
+         times only",
         1 + plan.further.len(),
         plan.target.whole("")
     ));

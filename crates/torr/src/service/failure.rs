@@ -47,6 +47,6 @@ fn log(error: &DataError, id: &str) {
     if lines < LINES {
         tracing::warn!(request_id = id, ?kind, ?side, "{error}");
     } else if lines == LINES {
-        tracing::warn!("there are more failures, which are not logged for a second");
+        tracing::warn!("further failures are not logged for a second");
     }
 }

@@ -120,13 +120,19 @@ impl Pool {
     fn new() -> Self {
         Self {
             opened: Metric::counter("torr_database_connections_opened_total", "Connections opened to the database."),
-            waits: Metric::counter(
-                "torr_database_pool_waits_total",
-                "Waits for a connection of a pool that have ended.",
+            waits: Metric::counter("torr_database_pool_waits_total", "Completed waits for a connection of a pool."),
+            waited: Metric::seconds(
+                "torr_database_pool_wait_seconds_total",
+                "Time of completed waits for a connection of a pool.",
             ),
-            waited: Metric::seconds("torr_database_pool_wait_seconds_total", "Time that they took."),
-            exhausted: Metric::counter("torr_database_pool_exhausted_total", "Those of them that were in vain."),
-            waiting: Metric::gauge("torr_database_pool_waiting", "Requests that wait for a connection of a pool now."),
+            exhausted: Metric::counter(
+                "torr_database_pool_exhausted_total",
+                "Waits for a connection of a pool that timed out.",
+            ),
+            waiting: Metric::gauge(
+                "torr_database_pool_waiting",
+                "Requests that are waiting for a connection of a pool.",
+            ),
         }
     }
 

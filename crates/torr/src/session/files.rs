@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use torr_gauge::sessions::EntryName;
 use torr_load::{FileSource, VariablePart};
+use torr_net::errors::describe;
 use torr_session::hurl::{self, ParseError};
 use torr_session::users::{RunSettings, SessionFile};
 use torr_session::{Entry, Files, Folder, Session, Value};
@@ -106,11 +107,11 @@ fn compile(file: &RunFile, given: &[String], files: &FileSource) -> Result<Sessi
     let session = session.map_err(at_position)?;
     if let Some((name, at)) = session.names.unassigned().first() {
         return Err(CliError::Usage(format!(
-            "{path}:{at}: the variable '{name}' has no value here: give one by --variable {name}=VALUE"
+            "{path}:{at}: the variable '{name}' has no value: set it with --variable {name}=VALUE"
         )));
     }
     if session.entries.is_empty() {
-        return Err(CliError::Usage(format!("{path}: there is no request in it")));
+        return Err(CliError::Usage(format!("{path}: no request in this file")));
     }
     if !matches!(files, FileSource::Sent(_)) {
         for (at, what) in &session.ignored {
@@ -129,11 +130,11 @@ struct NamedFiles<'s> {
 impl Files for NamedFiles<'_> {
     fn read(&self, name: &str) -> Result<Vec<u8>, String> {
         let path = self.folder.path(name)?.to_string_lossy().into_owned();
-        self.source.read(&path).map_err(|error| format!("cannot read '{path}': {error}"))
+        self.source.read(&path).map_err(|error| format!("cannot read '{path}': {}", describe(&error)))
     }
 
     fn refuses_environment(&self) -> Option<&'static str> {
-        let why = "does not go with a fleet, whose agents have environments of their own: take a variable";
+        let why = "is not supported in a fleet, whose agents have other environments: use a variable";
         self.source.is_of_fleet().then_some(why)
     }
 }

@@ -26,7 +26,8 @@ fn users(files: Vec<SessionFile>, settings: RunSettings) -> Result<(HurlUsers, T
         targets.push(Target::parse(url.as_str()).map_err(CliError::usage)?);
     }
     if targets.is_empty() {
-        let none = format!("{first}: no URL is known before the run, so that there is no server to connect to");
+        let none =
+            format!("{first}: no URL is known before the run: the first request needs a URL without captured values");
         return Err(CliError::Usage(none));
     }
     let target = targets.remove(0);
@@ -47,7 +48,7 @@ pub fn of(
     users.learn(finder(transport));
     let route = transport::route(transport, &target)?;
     if transport.http2.streams.as_deref().is_some_and(|streams| *streams > 1) {
-        return Err(CliError::Usage("each user of a session has a connection of its own: leave out --streams".into()));
+        return Err(CliError::Usage("each user of a session has its own connection: drop --streams".into()));
     }
     let further = further.into_iter().map(|target| destination(transport, target)).collect::<Result<_, _>>()?;
     Ok(Plan {

@@ -40,7 +40,7 @@ pub fn with_options_of(
                 let adds = matches!(name, "resolve" | "connect-to");
                 if let Some(other) = seen.insert(name, value.clone()).filter(|other| *other != value && !adds) {
                     return Err(CliError::Usage(format!(
-                        "{position}: '{name}' is {value} here and {other} before: it holds for the whole run"
+                        "{position}: '{name}' is {value} here but {other} before: it applies to the whole run"
                     )));
                 }
                 let is_http1 = seen.get("http1.1").is_some_and(|value| value == "true");
@@ -69,7 +69,7 @@ pub fn check_for_fleet(transport: &TransportPart) -> Result<(), CliError> {
     ];
     match options.iter().find(|(_, is_there)| *is_there) {
         Some((name, _)) => Err(CliError::Usage(format!(
-            "the option '{name}' of a hurl file does not go with a fleet: it means something of one machine"
+            "the option '{name}' of a hurl file is not supported in a fleet: it belongs to one machine"
         ))),
         None => Ok(()),
     }
@@ -93,7 +93,7 @@ fn apply(
         "proxy" if flags.proxy.is_none() => transport.proxy = Some(value.to_owned()),
         "unix-socket" if flags.unix_socket.is_none() => transport.unix_socket = path(),
         "http2" | "http2-prior-knowledge" if is_true && is_http1 => {
-            return Err("is true here, but 'http1.1' is true before: one protocol holds for the whole run".to_owned());
+            return Err("is true here, but 'http1.1' is true before: one protocol applies to the whole run".to_owned());
         }
         "http2" => transport.http2.http2 |= is_true && !flags.http2.http2_prior_knowledge,
         "http2-prior-knowledge" => transport.http2.http2_prior_knowledge |= is_true && !flags.http2.http2,
@@ -103,7 +103,7 @@ fn apply(
         "ipv6" if is_true => transport.family = Some(Family::V6),
         "cacert" | "cert" | "key" | "proxy" | "unix-socket" => {}
         "http1.1" if is_true && (transport.http2.http2 || transport.http2.http2_prior_knowledge) => {
-            return Err("is true here, but the run has HTTP/2: one protocol holds for the whole run".to_owned());
+            return Err("is true here, but the run uses HTTP/2: one protocol applies to the whole run".to_owned());
         }
         // What is there already.
         "http1.1" if is_true => {}

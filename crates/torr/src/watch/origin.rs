@@ -35,10 +35,10 @@ impl Foreign {
     pub fn line(self) -> &'static str {
         match self {
             Self::Host => {
-                "without a token requests must name a loopback address, localhost or the name it listens on; for other names \
+                "without a token, Host must be a loopback address, localhost or the name in --listen: for other names \
                  set TORR_WATCH_TOKEN here and for the client"
             }
-            Self::Origin => "without a token requests of web pages are refused",
+            Self::Origin => "requests from web pages need a token",
         }
     }
 }

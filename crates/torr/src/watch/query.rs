@@ -23,13 +23,15 @@ impl Target {
                 "port" => value.parse().ok().filter(|port| *port > 0).map(Self::Port),
                 // What has brackets and colons is often sent encoded.
                 "address" => decoded(value).parse().ok().map(Self::Address),
-                _ => return Err(format!("'{name}' is neither 'port' nor 'address'")),
+                _ => return Err(format!("unknown parameter '{name}': use 'port' or 'address'")),
             };
             let Some(found) = found else {
-                return Err(format!("'{name}={value}' is not such as port=8080 or address=10.0.0.5:8080"));
+                return Err(format!(
+                    "expected a parameter such as port=8080 or address=10.0.0.5:8080, found '{name}={value}'"
+                ));
             };
             if target.replace(found).is_some() {
-                return Err("only one of 'port' and 'address' can be watched at a time".into());
+                return Err("expected one 'port' or 'address', found several".into());
             }
         }
         Ok(target)

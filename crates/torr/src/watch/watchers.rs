@@ -44,11 +44,11 @@ impl Refusal {
         match self {
             Self::NoProcess => {
                 format!(
-                    "nothing listens on {target}, as far as can be seen from here: a container needs a watcher inside of it"
+                    "no visible process listens on {target}: run 'torr watch' inside of the container, if there is one"
                 )
             }
             Self::Full => {
-                format!("{MOST} other services are watched; one without requests is forgotten after a minute")
+                format!("{MOST} other services are already watched: retry in a minute, when unused ones are dropped")
             }
         }
     }

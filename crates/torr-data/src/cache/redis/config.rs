@@ -26,18 +26,18 @@ pub(crate) struct RedisConfig {
 impl RedisConfig {
     pub(crate) fn new(url: &str, options: &CacheOptions) -> Result<Self, DataError> {
         let given = url;
-        let url = redis::parse_redis_url(url).ok_or_else(|| bad("the cache's URL cannot be read"))?;
+        let url = redis::parse_redis_url(url).ok_or_else(|| bad("cannot parse the cache's URL"))?;
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(bad("the cache's URL has something after its database"));
+            return Err(bad("the cache's URL must end with the database's number"));
         }
         let database = url.path().trim_matches('/');
         if !database.is_empty() && database.parse::<i64>().is_err() {
-            return Err(bad("the cache's URL names a database that is not a number"));
+            return Err(bad("the database in the cache's URL must be a number"));
         }
         // The library's message may not be about the URL.
-        let info = url.into_connection_info().map_err(|_| bad("the cache's URL names no host"))?;
+        let info = url.into_connection_info().map_err(|_| bad("missing host in the cache's URL"))?;
         let ConnectionAddr::Tcp(host, port) = info.addr() else {
-            return Err(bad("the cache's URL names no host"));
+            return Err(bad("missing host in the cache's URL"));
         };
         Ok(Self {
             host: host.clone(),

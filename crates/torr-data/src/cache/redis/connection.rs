@@ -36,7 +36,8 @@ impl RedisConnection {
         let mut connection = self.connection.clone();
         let response = tokio::time::timeout(self.limit, commands.query_async(&mut connection)).await;
         let limit = self.limit;
-        let late = |_| DataError::new(ErrorKind::TimedOut, format_args!("Redis did not respond within {limit:?}"));
+        let late =
+            |_| DataError::new(ErrorKind::TimedOut, format_args!("timed out: Redis did not respond within {limit:?}"));
         response.map_err(late)?.map_err(classify)
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn classify(error: RedisError) -> DataError {
 /// Classifies the error of the handshake with `server`.
 pub(super) fn classify_handshake(server: &str, error: RedisError) -> DataError {
     if error.is_io_error() {
-        let text = format_args!("{server} has ended a new connection, as if it had too many clients: {error}");
+        let text = format_args!("{server} closed a new connection, possibly because of too many clients: {error}");
         return DataError::new(ErrorKind::Refused, text);
     }
     classify_of(server, error)
@@ -19,7 +19,7 @@ pub(super) fn classify_handshake(server: &str, error: RedisError) -> DataError {
 
 fn classify_of(server: &str, error: RedisError) -> DataError {
     if error.is_io_error() {
-        return DataError::new(ErrorKind::Lost, format_args!("the connection to Redis has ended: {error}"));
+        return DataError::new(ErrorKind::Lost, format_args!("the connection to Redis was closed: {error}"));
     }
     // The text of a parse error has several lines.
     let text = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");

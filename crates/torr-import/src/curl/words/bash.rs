@@ -101,7 +101,7 @@ pub(super) fn lines(text: &str) -> Result<Vec<Line>, ImportError> {
 }
 
 fn unclosed(quote: &str) -> ImportError {
-    ImportError(format!("a {quote} of the command is not closed"))
+    ImportError(format!("unclosed {quote} in the command"))
 }
 
 /// Reads what stands behind `<`: a file, a word (`<<<`) or a here-document (`<<`).
@@ -179,7 +179,7 @@ impl HereDocument {
     }
 
     fn unclosed(&self) -> ImportError {
-        ImportError(format!("the here-document has no line '{}' that ends it", self.end))
+        ImportError(format!("unclosed here-document: expected a line '{}'", self.end))
     }
 }
 

@@ -89,7 +89,7 @@ pub(super) fn lines(text: &str) -> Result<Vec<Line>, ImportError> {
             other => lines.push(other),
         }
     }
-    if is_quoted { Err(ImportError("a \" of the command is not closed".to_owned())) } else { Ok(lines.finish()) }
+    if is_quoted { Err(ImportError("unclosed \" in the command".to_owned())) } else { Ok(lines.finish()) }
 }
 
 /// Removes carets as cmd does: within quotes that no caret escapes they are text. Earlier browsers wrote carets within such quotes

@@ -23,7 +23,7 @@ fn each_error_is_one_line_with_what_and_what_to_do() {
     let name = || ServerName::try_from("other.test").expect("it is a name");
     let for_names = |count| CertificateError::NotValidForNameContext { expected: name(), presented: names(count) };
     for (error, what, remedy) in [
-        (Error::from(CertificateError::UnknownIssuer), "signed by nobody who is trusted", "--cacert"),
+        (Error::from(CertificateError::UnknownIssuer), "not signed by a trusted authority", "--cacert"),
         (other_of(webpki::Error::CaUsedAsEndEntity).into(), "of an authority", "--cacert"),
         (
             CertificateError::ExpiredContext { time: at(1 << 31), not_after: at(1_000_000_000) }.into(),
@@ -36,15 +36,15 @@ fn each_error_is_one_line_with_what_and_what_to_do() {
             "clock",
         ),
         (for_names(0).into(), "for no name", "--sni"),
-        (for_names(2).into(), "is for 0.test, ::1, not for other.test", "--sni"),
-        (for_names(9).into(), "is for 0.test, ::1, 2.test and 6 others, not for other.test", "--sni"),
+        (for_names(2).into(), "is valid for 0.test, ::1, not for other.test", "--sni"),
+        (for_names(9).into(), "is valid for 0.test, ::1, 2.test and 6 others, not for other.test", "--sni"),
         (
             CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext {
                 signature_algorithm_id: p384_by_sha512.to_vec(),
                 public_key_algorithm_id: p521.to_vec(),
             }
             .into(),
-            "(ECDSA with SHA-512, by a key of ECDSA P-521)",
+            "(ECDSA with SHA-512 with a key of ECDSA P-521)",
             "ECDSA P-256",
         ),
         (
@@ -57,21 +57,21 @@ fn each_error_is_one_line_with_what_and_what_to_do() {
             "SHA-256",
         ),
         (CertificateError::InvalidPurpose.into(), "extended key usage", "--insecure"),
-        (CertificateError::BadSignature.into(), "signed by another key", "--cacert"),
+        (CertificateError::BadSignature.into(), "does not match the issuer's certificate", "--cacert"),
         (other_of(webpki::Error::NameConstraintViolation).into(), "(NameConstraintViolation)", "--insecure"),
-        (Error::AlertReceived(A::HandshakeFailure), "none of the cipher suites", "alert: handshake_failure"),
-        (Error::AlertReceived(A::ProtocolVersion), "versions of TLS", "--tls-max"),
+        (Error::AlertReceived(A::HandshakeFailure), "none of the offered cipher suites", "alert: handshake_failure"),
+        (Error::AlertReceived(A::ProtocolVersion), "TLS versions", "--tls-max"),
         (Error::AlertReceived(A::UnrecognisedName), "unrecognized_name", "--sni"),
-        (Error::AlertReceived(A::CertificateRequired), "client's certificate", "--cert and --key"),
+        (Error::AlertReceived(A::CertificateRequired), "client certificate", "--cert and --key"),
         (Error::AlertReceived(A::UnknownCA), "unknown_ca", "--cert"),
-        (Error::AlertReceived(A::DecodeError), "the server ended the connection", "decode_error"),
-        (Error::AlertReceived(A::NoApplicationProtocol), "does not speak", "ALPN"),
-        (PeerIncompatible::NoCipherSuitesInCommon.into(), "no cipher suite in common", "the server"),
-        (PeerIncompatible::ServerDoesNotSupportTls12Or13.into(), "no version of TLS in common", "the server"),
-        (Error::InvalidMessage(InvalidMessage::InvalidContentType), "does not speak TLS", "http://"),
+        (Error::AlertReceived(A::DecodeError), "the server closed the connection", "decode_error"),
+        (Error::AlertReceived(A::NoApplicationProtocol), "does not support", "ALPN"),
+        (PeerIncompatible::NoCipherSuitesInCommon.into(), "no common cipher suite", "the server"),
+        (PeerIncompatible::ServerDoesNotSupportTls12Or13.into(), "no common TLS version", "the server"),
+        (Error::InvalidMessage(InvalidMessage::InvalidContentType), "does not use TLS", "http://"),
         (
             Error::PeerMisbehaved(rustls::PeerMisbehaved::MessageInterleavedWithHandshakeMessage),
-            "breaks the rules",
+            "violated the TLS protocol",
             "(M",
         ),
     ] {
@@ -87,7 +87,7 @@ fn identifiers_without_a_name_are_numbers() {
     assert_eq!(text(&[6, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 3, 4, 3, 17]), "OID 2.16.840.1.101.3.4.3.17");
     assert_eq!(text(&[6, 3, 43, 101, 112]), "Ed25519");
     for garbage in [&[][..], &[6], &[6, 9, 1], &[48, 3, 6, 1, 1], &[6, 0x81, 1, 1]] {
-        assert_eq!(text(garbage), "an algorithm without a name", "{garbage:?}");
+        assert_eq!(text(garbage), "an unnamed algorithm", "{garbage:?}");
     }
     // A number that exceeds 64 bits must not panic.
     assert!(text(&[[6, 40].as_slice(), &[0xff; 39], &[0x7f]].concat()).starts_with("OID "));

@@ -36,7 +36,7 @@ impl Code {
             "INADEQUATE_SECURITY",
             "HTTP_1_1_REQUIRED",
         ];
-        NAMES.get(self.0 as usize).copied().unwrap_or("an unknown error")
+        NAMES.get(self.0 as usize).copied().unwrap_or("unknown error")
     }
 }
 
@@ -91,10 +91,10 @@ pub fn reset(code: Code) -> Failure {
 
 /// The server has given up the connection.
 pub fn gone_away(code: Code) -> Failure {
-    Failure::new(FailureKind::Read, FailureSide::Server, format!("the server ended the connection: {}", code.name()))
+    Failure::new(FailureKind::Read, FailureSide::Server, format!("the server closed the connection: {}", code.name()))
 }
 
 /// The server ended the connection before it said anything.
 pub fn speechless() -> Failure {
-    Failure::new(FailureKind::Read, FailureSide::Server, "closed without a word of HTTP/2")
+    Failure::new(FailureKind::Read, FailureSide::Server, "the server closed the connection without sending HTTP/2")
 }

@@ -48,11 +48,11 @@ impl<'p> Http2<'p> {
     /// Handles WINDOW_UPDATE, of one stream or of the connection.
     pub(super) fn widen(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
         let Some(number) = frame::read_number(payload) else {
-            return Err(Broken::size("a WINDOW_UPDATE of a wrong size"));
+            return Err(Broken::size("invalid size of a WINDOW_UPDATE frame"));
         };
         let by = i64::from(number & i32::MAX as u32);
         if by == 0 {
-            return Err(Broken::protocol("a WINDOW_UPDATE by nothing"));
+            return Err(Broken::protocol("WINDOW_UPDATE with an increment of 0"));
         }
         let window = match head.stream {
             0 => &mut self.window,
@@ -63,7 +63,7 @@ impl<'p> Http2<'p> {
         };
         *window += by;
         if *window > frame::MOST_WINDOW {
-            return Err(Broken::flow("a window beyond the largest"));
+            return Err(Broken::flow("flow-control window too large"));
         }
         self.go_on_uploading(out);
         Ok(())
@@ -74,7 +74,7 @@ impl<'p> Http2<'p> {
         for stream in self.streams.iter_mut() {
             stream.window += by;
             if stream.window > frame::MOST_WINDOW {
-                return Err(Broken::flow("a window beyond the largest"));
+                return Err(Broken::flow("flow-control window too large"));
             }
         }
         self.go_on_uploading(out);

@@ -37,12 +37,12 @@ impl HpackError {
     /// Returns the error as text.
     pub fn what(self) -> &'static str {
         match self {
-            Self::Truncated => "a packed head is cut off",
-            Self::Number => "a packed head has too large a number",
-            Self::Index => "a packed head has an index without a field",
-            Self::Huffman => "a packed head has an invalid Huffman code",
-            Self::Resize => "a packed head resizes the table as it must not",
-            Self::TooLarge => "a head of more than 64 KiB",
+            Self::Truncated => "HPACK: the header block is incomplete",
+            Self::Number => "HPACK: integer too large",
+            Self::Index => "HPACK: invalid table index",
+            Self::Huffman => "HPACK: invalid Huffman code",
+            Self::Resize => "HPACK: invalid table size update",
+            Self::TooLarge => "the header section is larger than 64 KiB",
         }
     }
 }

@@ -17,7 +17,7 @@ impl Message {
     pub fn take(&mut self, name: &[u8], value: &[u8]) {
         match name {
             b":status" => self.take_status(value),
-            [b':', ..] => self.is_wrong("a head with an unknown field that begins with ':'"),
+            [b':', ..] => self.is_wrong("unknown pseudo-header field"),
             _ => {
                 self.has_fields = true;
                 self.take_field(name, value);
@@ -31,12 +31,12 @@ impl Message {
 
     fn take_status(&mut self, value: &[u8]) {
         if self.status.is_some() || self.has_fields {
-            self.is_wrong("a head whose :status does not stand first and alone");
+            self.is_wrong(":status must come first, once, and be the only pseudo-header field");
         }
         let digit = |at: usize| value.get(at).filter(|b| b.is_ascii_digit()).map(|b| u16::from(b - b'0'));
         match (digit(0), digit(1), digit(2), value.len()) {
             (Some(a @ 1..), Some(b), Some(c), 3) => self.status = Some(100 * a + 10 * b + c),
-            _ => self.is_wrong("a head with an invalid :status"),
+            _ => self.is_wrong("invalid :status"),
         }
     }
 
@@ -46,18 +46,18 @@ impl Message {
         let bad_name = name.iter().fold(name.is_empty(), |bad, &b| bad | !NAME[usize::from(b)]);
         let bad_value = value.iter().fold(false, |bad, &b| bad | (b == 0) | (b == b'\r') | (b == b'\n'));
         if bad_name || bad_value {
-            self.is_wrong("a head with an invalid field");
+            self.is_wrong("invalid header field");
         }
         match name {
             b"content-length" => {
                 let length = decimal(value);
                 if length.is_none() || self.length.is_some_and(|seen| Some(seen) != length) {
-                    self.is_wrong("a head with an invalid content-length");
+                    self.is_wrong("invalid content-length");
                 }
                 self.length = length;
             }
             b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade" => {
-                self.is_wrong("a head with a field that only HTTP/1.1 has");
+                self.is_wrong("header field that HTTP/2 forbids");
             }
             _ => {}
         }

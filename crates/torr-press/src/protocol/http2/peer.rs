@@ -35,22 +35,22 @@ impl Peer {
         }
         let (settings, rest) = payload.as_chunks::<6>();
         if !rest.is_empty() {
-            return Err(Broken::size("settings of a wrong size"));
+            return Err(Broken::size("invalid size of a SETTINGS frame"));
         }
         for &[a, b, c, d, e, f] in settings {
             let value = u32::from_be_bytes([c, d, e, f]);
             match u16::from_be_bytes([a, b]) {
                 setting::HEADER_TABLE_SIZE => self.table = value,
                 setting::ENABLE_PUSH if value != 0 => {
-                    return Err(Broken::protocol("a server that wants to be pushed to"));
+                    return Err(Broken::protocol("invalid SETTINGS_ENABLE_PUSH"));
                 }
                 setting::MAX_CONCURRENT_STREAMS => self.streams = value,
                 setting::INITIAL_WINDOW_SIZE if i64::from(value) > frame::MOST_WINDOW => {
-                    return Err(Broken::flow("a setting of too large a window"));
+                    return Err(Broken::flow("invalid SETTINGS_INITIAL_WINDOW_SIZE"));
                 }
                 setting::INITIAL_WINDOW_SIZE => self.window = value.into(),
                 setting::MAX_FRAME_SIZE if !(16_384..=16_777_215).contains(&value) => {
-                    return Err(Broken::protocol("a setting of an invalid frame size"));
+                    return Err(Broken::protocol("invalid SETTINGS_MAX_FRAME_SIZE"));
                 }
                 setting::MAX_FRAME_SIZE => self.frame = value as usize,
                 _ => {}

@@ -60,15 +60,15 @@ impl Http2<'_> {
     #[inline]
     fn check(&self, head: Head) -> Result<(), Broken> {
         if !self.peer.is_known && (head.kind != kind::SETTINGS || head.has(flag::ACK)) {
-            return Err(Broken::protocol("the server does not speak HTTP/2"));
+            return Err(Broken::protocol("the server does not support HTTP/2"));
         }
         if head.len > frame::MOST {
-            return Err(Broken::size("a frame larger than was agreed"));
+            return Err(Broken::size("frame larger than SETTINGS_MAX_FRAME_SIZE"));
         }
         if let Some(block) = &self.block
             && (head.kind != kind::CONTINUATION || head.stream != block.head.stream)
         {
-            return Err(Broken::protocol("a head that is not continued"));
+            return Err(Broken::protocol("expected a CONTINUATION frame"));
         }
         Ok(())
     }
@@ -94,11 +94,11 @@ impl Http2<'_> {
     fn take_control(&mut self, kind: u8, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
         match kind {
             kind::SETTINGS | kind::PING if head.stream != 0 => {
-                Err(Broken::protocol("a frame of the connection on a stream"))
+                Err(Broken::protocol("connection-level frame on a stream"))
             }
             kind::SETTINGS if head.has(flag::ACK) => match payload {
                 [] => Ok(()),
-                _ => Err(Broken::size("settings of a wrong size")),
+                _ => Err(Broken::size("invalid size of a SETTINGS frame")),
             },
             kind::SETTINGS => {
                 self.chat()?;
@@ -108,7 +108,7 @@ impl Http2<'_> {
                 frame::whole(kind::SETTINGS, flag::ACK, &[], out);
                 self.widen_all(self.peer.window - window, out)
             }
-            kind::PING if payload.len() != 8 => Err(Broken::size("a PING of a wrong size")),
+            kind::PING if payload.len() != 8 => Err(Broken::size("invalid size of a PING frame")),
             kind::PING if head.has(flag::ACK) => Ok(()),
             kind::PING => {
                 self.chat()?;
@@ -116,9 +116,9 @@ impl Http2<'_> {
                 Ok(())
             }
             kind::WINDOW_UPDATE => self.widen(head, payload, out),
-            kind::PUSH_PROMISE => Err(Broken::protocol("a push that was forbidden")),
-            kind::PRIORITY if head.stream == 0 => Err(Broken::protocol("a frame of a stream on none")),
-            kind::PRIORITY if payload.len() != 5 => Err(Broken::size("a PRIORITY of a wrong size")),
+            kind::PUSH_PROMISE => Err(Broken::protocol("PUSH_PROMISE although push is disabled")),
+            kind::PRIORITY if head.stream == 0 => Err(Broken::protocol("stream-level frame on stream 0")),
+            kind::PRIORITY if payload.len() != 5 => Err(Broken::size("invalid size of a PRIORITY frame")),
             _ => Ok(()),
         }
     }
@@ -127,7 +127,7 @@ impl Http2<'_> {
     fn chat(&mut self) -> Result<(), Broken> {
         self.chatter += 1;
         if self.chatter > MOST_CHATTER {
-            return Err(Broken::calm("the server asks for replies, but does not respond"));
+            return Err(Broken::calm("the server sends PING or SETTINGS frames without responding to requests"));
         }
         Ok(())
     }
@@ -143,7 +143,7 @@ impl Http2<'_> {
             true => block.get(5..),
             false => Some(block),
         });
-        let block = block.ok_or(Broken::protocol("a frame with more padding than payload"))?;
+        let block = block.ok_or(Broken::protocol("more padding than payload in a frame"))?;
         if head.has(flag::END_HEADERS) {
             return self.take_head(head, block, at, out);
         }
@@ -160,13 +160,13 @@ impl Http2<'_> {
         out: &mut Vec<u8>,
     ) -> Result<Option<ProtocolEvent>, Broken> {
         let Some(mut block) = self.block.take() else {
-            return Err(Broken::protocol("a head that goes on without having begun"));
+            return Err(Broken::protocol("unexpected CONTINUATION frame"));
         };
         block.bytes.extend_from_slice(payload);
         block.frames += 1;
         // Each frame counts, or empty ones would never come to an end.
         if block.bytes.len() + block.frames * HEAD > hpack::MOST {
-            return Err(Broken::calm("a head of more than 64 KiB"));
+            return Err(Broken::calm("the header section is larger than 64 KiB"));
         }
         if head.has(flag::END_HEADERS) {
             return self.take_head(block.head, &block.bytes, at, out);
@@ -177,7 +177,7 @@ impl Http2<'_> {
 
     #[cold]
     fn take_reset(&mut self, head: Head, payload: &[u8]) -> Result<Option<ProtocolEvent>, Broken> {
-        let code = frame::read_number(payload).map(Code).ok_or(Broken::size("a RST_STREAM of a wrong size"))?;
+        let code = frame::read_number(payload).map(Code).ok_or(Broken::size("invalid size of a RST_STREAM frame"))?;
         let Some(at) = self.streams.find(head.stream) else { return self.check_closed(head).map(|()| None) };
         let Some(stream) = self.take(at) else { return Ok(None) };
         if code != Code::REFUSED_STREAM || stream.status.is_some() {
@@ -195,13 +195,13 @@ impl Http2<'_> {
     #[cold]
     fn take_goaway(&mut self, head: Head, payload: &[u8]) -> Result<Option<ProtocolEvent>, Broken> {
         if head.stream != 0 {
-            return Err(Broken::protocol("a frame of the connection on a stream"));
+            return Err(Broken::protocol("connection-level frame on a stream"));
         }
-        let &[a, b, c, d, e, f, g, h] = payload.first_chunk().ok_or(Broken::size("a GOAWAY of a wrong size"))?;
+        let &[a, b, c, d, e, f, g, h] = payload.first_chunk().ok_or(Broken::size("invalid size of a GOAWAY frame"))?;
         let last = u32::from_be_bytes([a, b, c, d]) & i32::MAX as u32;
         let code = Code(u32::from_be_bytes([e, f, g, h]));
         if self.gone_away.is_some_and(|(before, _)| last > before) {
-            return Err(Broken::protocol("a GOAWAY that takes back another"));
+            return Err(Broken::protocol("GOAWAY with a higher stream than an earlier one"));
         }
         self.gone_away = Some((last, code));
         self.is_leaving = true;
@@ -222,7 +222,7 @@ impl Http2<'_> {
     pub(super) fn check_closed(&self, head: Head) -> Result<(), Broken> {
         let is_ours = head.stream % 2 == 1 && head.stream < self.next_stream;
         if !is_ours {
-            return Err(Broken::protocol("a frame for a stream that was never begun"));
+            return Err(Broken::protocol("frame for an idle stream"));
         }
         // These may have been on their way when the stream ended.
         let may_be_late = [kind::WINDOW_UPDATE, kind::RST_STREAM].contains(&head.kind);
@@ -230,6 +230,6 @@ impl Http2<'_> {
         if may_be_late || head.stream <= self.cancelled_to || is_beyond {
             return Ok(());
         }
-        Err(Broken { code: Code::STREAM_CLOSED, what: "a frame for a stream that has ended" })
+        Err(Broken { code: Code::STREAM_CLOSED, what: "frame for a closed stream" })
     }
 }

@@ -44,10 +44,10 @@ impl Http2<'_> {
         let taken: Result<(), Wrong> = match (message.wrong, stream.status, message.status) {
             (Some(wrong), ..) => Err(wrong),
             (None, Some(_), None) if is_last => Ok(()),
-            (None, Some(_), _) => Err("a second head in a response"),
-            (None, None, None) => Err("a head without :status"),
+            (None, Some(_), _) => Err("second header section in a response"),
+            (None, None, None) => Err("missing :status"),
             (None, None, Some(100 | 102..200)) if !is_last => return Ok(None),
-            (None, None, Some(100..200)) => Err("an interim response that HTTP/2 does not have"),
+            (None, None, Some(100..200)) => Err("invalid interim response"),
             (None, None, Some(status)) => {
                 (stream.status, stream.length, stream.first_byte) = (Some(status), message.length, NonZero::new(at));
                 if let Some(inspector) = &mut stream.inspector {
@@ -81,8 +81,7 @@ impl Http2<'_> {
         payload: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<Option<ProtocolEvent>, Broken> {
-        let content =
-            frame::unpadded(head, payload).ok_or(Broken::protocol("a frame with more padding than payload"))?;
+        let content = frame::unpadded(head, payload).ok_or(Broken::protocol("more padding than payload in a frame"))?;
         // Of the window, the padding takes its part too.
         let length = head.len as u32;
         give_back(&mut self.received, length, 0, out);
@@ -106,10 +105,10 @@ impl Http2<'_> {
         }
         let is_bodiless = stream.is_head || matches!(stream.status, Some(204 | 304));
         let wrong = match stream.status {
-            None => Some("a body without a head"),
-            Some(_) if is_bodiless && stream.body > 0 => Some("a body in a response that has none"),
+            None => Some("content before the header section"),
+            Some(_) if is_bodiless && stream.body > 0 => Some("content in a response that must have none"),
             Some(_) if stream.length.is_some_and(|length| stream.body > length) && !is_bodiless => {
-                Some("more bytes than the response should have")
+                Some("more bytes than the response announced")
             }
             Some(_) => None,
         };
@@ -127,7 +126,7 @@ impl Http2<'_> {
         let status = stream.status?;
         let is_bodiless = stream.is_head || matches!(status, 204 | 304);
         if !is_bodiless && stream.length.is_some_and(|length| length != stream.body) {
-            return self.give_up_on(index, "fewer bytes than the response should have", out);
+            return self.give_up_on(index, "fewer bytes than the response announced", out);
         }
         let mut stream = if stream.upload.is_some() {
             // The response came before all of the request was sent: the rest is not needed.

@@ -366,13 +366,13 @@ fn connections_end_in_good_order() {
     talk.start();
     talk.greet(&[]);
     let events = talk.hear(&goaway(0, Code::NO_ERROR)).unwrap();
-    assert_eq!(failed(&events), (6, FailureKind::Read, "the server ended the connection: NO_ERROR".into()));
+    assert_eq!(failed(&events), (6, FailureKind::Read, "the server closed the connection: NO_ERROR".into()));
     // One with a complaint fails what it leaves.
     talk.open();
     (0..2).for_each(|_| _ = talk.start());
     talk.greet(&[]);
     let events = talk.hear(&goaway(1, Code::ENHANCE_YOUR_CALM)).unwrap();
-    assert_eq!(failed(&events), (8, FailureKind::Read, "the server ended the connection: ENHANCE_YOUR_CALM".into()));
+    assert_eq!(failed(&events), (8, FailureKind::Read, "the server closed the connection: ENHANCE_YOUR_CALM".into()));
     assert!(!talk.session.cancel(&mut talk.packed, 7, &mut Vec::new()), "nothing else can follow on it");
     assert!(talk.session.server_closed().unwrap_err().what.contains("ENHANCE_YOUR_CALM"));
     // Numbers of streams are used up one day.
@@ -411,19 +411,19 @@ fn responses_without_a_body() {
 #[test]
 fn a_faulty_response_fails_its_request_alone() {
     for (bytes, what) in [
-        (head(1, true, b""), "without :status"),
-        (head(1, true, b"\x40\x01A\x01b"), "invalid field"),
-        (head(1, true, b"\x88\x88"), "first and alone"),
-        (head(1, true, b"\x48\x03100"), "interim"),
-        (head(1, false, b"\x48\x03101"), "interim"),
+        (head(1, true, b""), "missing :status"),
+        (head(1, true, b"\x40\x01A\x01b"), "invalid header field"),
+        (head(1, true, b"\x88\x88"), "must come first"),
+        (head(1, true, b"\x48\x03100"), "invalid interim"),
+        (head(1, false, b"\x48\x03101"), "invalid interim"),
         (head(1, true, b"\x88\x5c\x015"), "fewer bytes"),
         ([head(1, false, b"\x88\x5c\x015"), data(1, true, b"1234")].concat(), "fewer bytes"),
         ([head(1, false, b"\x88\x5c\x015"), data(1, false, b"123456")].concat(), "more bytes"),
         ([head(1, false, b"\x88\x5c\x015"), data(1, true, b"123456")].concat(), "more bytes"),
-        ([head(1, false, b"\x89"), data(1, true, b"x")].concat(), "that has none"),
-        ([head(1, false, OK), head(1, true, OK)].concat(), "second head"),
-        ([head(1, false, OK), head(1, false, b"\x40\x01a\x01b")].concat(), "second head"),
-        (data(1, true, b"x"), "without a head"),
+        ([head(1, false, b"\x89"), data(1, true, b"x")].concat(), "must have none"),
+        ([head(1, false, OK), head(1, true, OK)].concat(), "second header section"),
+        ([head(1, false, OK), head(1, false, b"\x40\x01a\x01b")].concat(), "second header section"),
+        (data(1, true, b"x"), "before the header section"),
     ] {
         let mut talk = Talk::get();
         talk.start();
@@ -507,12 +507,12 @@ fn servers_without_http2_are_recognised() {
     for bytes in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b"\0\0\x08\x06\0\0\0\0\0", b"\0\0\0\x04\x01\0\0\0\0"] {
         let mut talk = Talk::new("GET", None);
         talk.start();
-        assert!(talk.hear(bytes).unwrap_err().what.contains("does not speak HTTP/2"));
+        assert!(talk.hear(bytes).unwrap_err().what.contains("does not support HTTP/2"));
     }
     let mut talk = Talk::new("GET", None);
     talk.start();
     assert_eq!(talk.hear(b"hi"), Ok(vec![]));
-    assert!(talk.session.server_closed().unwrap_err().what.contains("without a word"));
+    assert!(talk.session.server_closed().unwrap_err().what.contains("without sending HTTP/2"));
 }
 
 /// Every frame, valid or not, is accepted or refused, and there are never more events than requests.

@@ -12,7 +12,7 @@ pub struct Trusted(Vec<Entry>);
 
 /// The part of a list that is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("'{0}' is no address, no network, and none of loopback, private and unix")]
+#[error("expected an address, a network, loopback, private or unix, found '{0}'")]
 pub struct NotTrusted(String);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

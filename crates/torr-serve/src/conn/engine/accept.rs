@@ -92,7 +92,7 @@ impl<T: Transport> Engine<T> {
         }
         let Ok(admission) = self.limits.admit(counted) else {
             self.cx.worker.meter.add(Count::TurnedAway, 1);
-            tracing::debug!(?peer, "a connection beyond the limit is turned away");
+            tracing::debug!(?peer, "a connection beyond the limit was rejected");
             // A client that expects TLS could not read the response.
             if self.cx.worker.tls.is_none() {
                 turn_away(&socket, &self.cx.common_headers);
@@ -143,8 +143,8 @@ fn warn_of_pause(error: &io::Error, now: Nanos) {
     let renew = |next| (now >= next).then(|| now + clock::nanos(WARN_PAUSE));
     if NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, renew).is_ok() {
         notice::warn(&format!(
-            "new connections have to wait, since the system gives this process no socket ({error}): raise the limit of open \
-             files (ulimit -n, LimitNOFILE=) or lower max_connections"
+            "cannot accept new connections ({error}): raise the limit of open files (ulimit -n, LimitNOFILE=) or \
+             lower max_connections"
         ));
     }
 }

@@ -109,7 +109,7 @@ impl<T: Transport> Engine<T> {
         if !is_leaving && !matches!(connection.state, State::Lingering { .. }) {
             self.cx.worker.meter.add(Count::TimedOut, 1);
         }
-        tracing::debug!(state = connection.state.name(), part = ?connection.http.part(), "a connection took too long");
+        tracing::debug!(state = connection.state.name(), part = ?connection.http.part(), "a connection timed out");
         let start = self.buffers.out.len();
         let handled = if is_leaving { None } else { connection.time_out(&self.cx, &mut self.buffers) };
         if let Some(handled) = handled {

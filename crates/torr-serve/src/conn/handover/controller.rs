@@ -103,7 +103,7 @@ pub(super) async fn respond(
     let body = match gathered.unwrap_or(Err(Failure::Body(BodyError::TimedOut))) {
         Ok(body) => body,
         Err(Failure::Body(error)) => return refusal(error),
-        Err(Failure::Budget) => return Response::error(503, "Too many bodies at a time on this connection\n"),
+        Err(Failure::Budget) => return Response::error(503, "Too many request bodies at a time on this connection\n"),
     };
     let permit = Arc::clone(&budget.handlers).acquire_owned().await.expect("this semaphore is never closed");
     let head = OwnedHead::of_parts(&parts);

@@ -283,7 +283,7 @@ async fn respond(
     let own = |response| own(response, to_head);
     if parts.version == Version::HTTP_2 {
         if !names_one_host(&parts) {
-            return own(Response::error(400, "A request needs exactly one valid host\n"));
+            return own(Response::error(400, "A request must have exactly one valid host\n"));
         }
     } else if let Some(host) = parts.uri.authority().filter(|_| parts.method != Method::CONNECT) {
         // As in the engine: RFC 9112, section 3.2.2.

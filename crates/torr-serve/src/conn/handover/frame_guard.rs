@@ -216,7 +216,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> FrameGuard<T> {
         }
         io::Error::new(
             ErrorKind::ConnectionAborted,
-            "the client sends frames without content, or requests after the end",
+            "the client floods the connection with empty frames, or sends requests after GOAWAY",
         )
     }
 

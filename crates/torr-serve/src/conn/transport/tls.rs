@@ -76,7 +76,7 @@ impl Transport for Tls {
 /// is sent plain HTTP instead: an alert would tell it nothing.
 #[cold]
 fn refuse(error: &TlsError, was_securing: bool, out: &mut Vec<u8>, begin: usize) -> Next {
-    tracing::debug!(%error, "a connection is not secured");
+    tracing::debug!(%error, "a TLS handshake failed");
     if *error == TlsError::ClientNoTls && was_securing {
         out.truncate(begin);
         out.extend_from_slice(NO_TLS);

@@ -39,9 +39,9 @@ impl Losses {
         let reason = self.reason.take()?;
         let lines = std::mem::take(&mut self.lines);
         Some(match lines {
-            0 => format!("cannot be written: {reason}; no line is lost yet"),
-            1 => format!("cannot be written: {reason}; 1 line is lost"),
-            _ => format!("cannot be written: {reason}; {lines} lines are lost"),
+            0 => format!("cannot write: {reason}; no line was lost yet"),
+            1 => format!("cannot write: {reason}; 1 line was lost"),
+            _ => format!("cannot write: {reason}; {lines} lines were lost"),
         })
     }
 }
@@ -55,14 +55,14 @@ mod tests {
         let (mut losses, start) = (Losses::default(), Instant::now());
         assert_eq!(losses.report(start), None);
         losses.add(0, &io::Error::other("full"));
-        assert_eq!(losses.report(start).as_deref(), Some("cannot be written: full; no line is lost yet"));
+        assert_eq!(losses.report(start).as_deref(), Some("cannot write: full; no line was lost yet"));
         losses.add(3, &io::Error::other("full"));
         losses.add(4, &io::Error::other("fuller"));
         assert_eq!(losses.report(start + PAUSE - Duration::from_nanos(1)), None);
-        assert_eq!(losses.report(start + PAUSE).as_deref(), Some("cannot be written: fuller; 7 lines are lost"));
+        assert_eq!(losses.report(start + PAUSE).as_deref(), Some("cannot write: fuller; 7 lines were lost"));
         assert_eq!(losses.report(start + 2 * PAUSE), None);
         losses.add(1, &io::Error::other("full"));
-        assert_eq!(losses.last_report().as_deref(), Some("cannot be written: full; 1 line is lost"));
+        assert_eq!(losses.last_report().as_deref(), Some("cannot write: full; 1 line was lost"));
         assert_eq!(losses.last_report(), None);
     }
 }

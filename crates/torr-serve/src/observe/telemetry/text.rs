@@ -15,7 +15,7 @@ pub(super) fn of(table: &MetricsTable, metrics: &[Metric]) -> String {
 
     out.head("torr_build_info", "gauge", "The version of the server.");
     out.line("torr_build_info", &[("version", &env!("CARGO_PKG_VERSION"))], 1);
-    out.head("torr_http_requests_total", "counter", "Requests answered, by status code.");
+    out.head("torr_http_requests_total", "counter", "Responses, by status code.");
     for status in STATUSES {
         let n: u64 = in_use.iter().map(|row| table.status(*row, status)).sum();
         if n > 0 {
@@ -27,25 +27,25 @@ pub(super) fn of(table: &MetricsTable, metrics: &[Metric]) -> String {
     out.one(
         "torr_connections_refused_total",
         "counter",
-        "Connections beyond a limit, or without what a proxy has to say.",
+        "Connections rejected: beyond a limit, or without a valid PROXY header.",
         sum(Count::TurnedAway),
     );
     out.one("torr_connections_timed_out_total", "counter", "Connections closed by a time-out.", sum(Count::TimedOut));
     out.one(
         "torr_connections_handed_over_total",
         "counter",
-        "Connections that went on as HTTP/2, or as what an Upgrade or CONNECT made of them.",
+        "Connections handed over to HTTP/2, an upgraded protocol or CONNECT.",
         sum(Count::HandedOver),
     );
-    out.head("torr_connections", "gauge", "Open connections, by who serves them.");
+    out.head("torr_connections", "gauge", "Open connections, by the component that serves them.");
     out.line("torr_connections", &[("by", &"engine")], gauges(Gauge::Open));
     out.line("torr_connections", &[("by", &"hyper")], gauges(Gauge::Elsewhere));
     out.one("torr_received_bytes_total", "counter", "Bytes received.", sum(Count::Received));
     out.one("torr_sent_bytes_total", "counter", "Bytes sent.", sum(Count::Sent));
-    out.one("torr_handler_waits_total", "counter", "Handlers that had to be waited for.", sum(Count::Waited));
+    out.one("torr_handler_waits_total", "counter", "Handlers that did not complete immediately.", sum(Count::Waited));
     out.one("torr_handler_panics_total", "counter", "Handlers that panicked.", sum(Count::Panicked));
-    out.one("torr_handler_stalls_total", "counter", "Times that a handler held up its worker.", sum(Count::Stalled));
-    let moved = "Calls that ran beside the workers, since their routes compute.";
+    out.one("torr_handler_stalls_total", "counter", "Times that a handler blocked its worker.", sum(Count::Stalled));
+    let moved = "Calls that ran outside of the workers, as their routes compute.";
     out.one("torr_handler_moved_total", "counter", moved, sum(Count::Moved));
     blocking(&sum, &mut out);
     each_worker(table, &in_use, &mut out);
@@ -65,7 +65,7 @@ fn latency(table: &MetricsTable, in_use: &[usize], out: &mut Page) {
     out.head(
         NAME,
         "histogram",
-        "From when a request was there to when its answer, or the beginning of it, was given to the kernel.",
+        "Time from a complete request to its response, or the first part of it, being written to the socket.",
     );
     let (bucket, mut so_far) = (format!("{NAME}_bucket"), 0);
     for number in 0..BUCKETS {
@@ -82,11 +82,21 @@ fn latency(table: &MetricsTable, in_use: &[usize], out: &mut Page) {
 
 fn blocking(sum: &impl Fn(Count) -> u64, out: &mut Page) {
     let (taken, done) = (sum(Count::Blocked), sum(Count::BlockedDone));
-    out.one("torr_blocking_calls_total", "counter", "Calls of handlers that block.", taken);
-    out.one("torr_blocking_calls", "gauge", "Those of them that wait for a thread or run.", taken.saturating_sub(done));
+    out.one("torr_blocking_calls_total", "counter", "Calls of blocking handlers.", taken);
+    out.one(
+        "torr_blocking_calls",
+        "gauge",
+        "Calls of blocking handlers that are queued or running.",
+        taken.saturating_sub(done),
+    );
     let wait = seconds(sum(Count::BlockedWait));
-    out.one("torr_blocking_wait_seconds_total", "counter", "Time that they waited for a thread.", wait);
-    out.one("torr_blocking_refused_total", "counter", "Calls that found no row.", sum(Count::BlockedRefused));
+    out.one("torr_blocking_wait_seconds_total", "counter", "Time that calls of blocking handlers were queued.", wait);
+    out.one(
+        "torr_blocking_refused_total",
+        "counter",
+        "Calls of blocking handlers rejected because the queue was at its limit.",
+        sum(Count::BlockedRefused),
+    );
 }
 
 fn each_worker(table: &MetricsTable, in_use: &[usize], out: &mut Page) {
@@ -105,18 +115,28 @@ fn each_worker(table: &MetricsTable, in_use: &[usize], out: &mut Page) {
     let time = |count| move |worker| seconds(total(worker, &|row| table.count(row, count)));
     let gauge = |gauge| move |worker| total(worker, &|row| table.gauge(row, gauge)) as f64;
     let started = |worker: usize| rows(worker).map(|row| table.count(row, Count::Started)).max().unwrap_or(0) as f64;
-    all("torr_worker_start_time_seconds", "gauge", "When the worker began to serve, in Unix time.", &started);
+    all("torr_worker_start_time_seconds", "gauge", "Start time of the worker, in Unix time.", &started);
     let busy = time(Count::Busy);
-    all("torr_worker_busy_seconds_total", "counter", "Time in which it did not wait for something to do.", &busy);
+    all("torr_worker_busy_seconds_total", "counter", "Time in which the worker was not waiting for events.", &busy);
     let handling = time(Count::Handling);
-    all("torr_worker_handling_seconds_total", "counter", "Of that, reading requests and running handlers.", &handling);
+    all(
+        "torr_worker_handling_seconds_total",
+        "counter",
+        "Time in which the worker read requests and ran handlers.",
+        &handling,
+    );
     let turns = count(Count::Turns);
-    all("torr_worker_turns_total", "counter", "Times that it had something to do.", &turns);
+    all("torr_worker_turns_total", "counter", "Turns of the worker's event loop.", &turns);
     let ready = count(Count::Ready);
-    all("torr_worker_ready_total", "counter", "Connections that were ready then: by the turns, its queue.", &ready);
-    all("torr_worker_accepted_total", "counter", "Connections that it accepted.", &count(Count::Accepted));
-    all("torr_worker_connections", "gauge", "Its open connections.", &gauge(Gauge::Open));
-    all("torr_worker_waiting", "gauge", "Handlers and bodies that it waits for.", &gauge(Gauge::Waiting));
+    all(
+        "torr_worker_ready_total",
+        "counter",
+        "Connections that were ready in these turns; divided by the turns, the queue length.",
+        &ready,
+    );
+    all("torr_worker_accepted_total", "counter", "Connections accepted by the worker.", &count(Count::Accepted));
+    all("torr_worker_connections", "gauge", "Open connections of the worker.", &gauge(Gauge::Open));
+    all("torr_worker_waiting", "gauge", "Handlers and bodies that the worker waits for.", &gauge(Gauge::Waiting));
 }
 
 fn seconds(nanos: u64) -> f64 {

@@ -134,8 +134,8 @@ pub(crate) fn ending(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     match (status.signal(), status.code()) {
         (Some(signal), _) => match signal_hook::low_level::signal_name(signal) {
-            Some(name) => format!("was ended by {name}"),
-            None => format!("was ended by signal {signal}"),
+            Some(name) => format!("was terminated by {name}"),
+            None => format!("was terminated by signal {signal}"),
         },
         (None, Some(code)) => format!("ended with exit code {code}"),
         (None, None) => "ended".into(),

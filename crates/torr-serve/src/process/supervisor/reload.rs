@@ -27,7 +27,7 @@ impl Supervisor {
                     self.leave();
                     return Ok(());
                 }
-                self.cancel_reload(&format!("worker {} cannot be started: {error}", slot + 1));
+                self.cancel_reload(&format!("cannot start worker {}: {error}", slot + 1));
                 return Ok(());
             }
         }
@@ -52,8 +52,8 @@ impl Supervisor {
         match self.when_ready.take() {
             Some(when_ready) => when_ready(),
             None => notice::inform(
-                "reloaded: the new workers serve, the old ones finish their requests; changes of listen, processes and \
-                 workers take a restart",
+                "reloaded: new workers serve, old workers finish their requests; changes of listen, processes and \
+                 workers require a restart",
             ),
         }
         systemd::ready(&self.status);
@@ -67,7 +67,7 @@ impl Supervisor {
         }
         if self.when_ready.is_some() || self.workers.values().any(|worker| worker.duty == Duty::Starting) {
             if !self.again {
-                notice::inform("a reload was requested during another one: it follows");
+                notice::inform("a reload was requested during another reload: it runs next");
             }
             self.again = true;
             return;
@@ -75,7 +75,7 @@ impl Supervisor {
         systemd::reloading();
         // One worker first: if it fails, the others would fail too.
         if let Err(error) = self.start(0, Duty::Starting) {
-            self.cancel_reload(&format!("worker 1 cannot be started: {error}"));
+            self.cancel_reload(&format!("cannot start worker 1: {error}"));
         }
     }
 
@@ -96,7 +96,7 @@ impl Supervisor {
 
     /// Cancels a reload: old workers continue to serve, new ones drain.
     fn cancel_reload(&mut self, why: &str) {
-        notice::warn(&format!("{why}: the reload is given up, the old workers go on"));
+        notice::warn(&format!("{why}: reload cancelled, the old workers continue"));
         for worker in self.workers.values_mut().filter(|worker| worker.duty == Duty::Starting) {
             // They may have accepted connections already.
             release(worker, DRAIN, &self.settings);

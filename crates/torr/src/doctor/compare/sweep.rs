@@ -29,7 +29,7 @@ pub fn sweep(args: &DoctorArgs, command: &str, course: Course<'_>) -> Found {
         counts
     });
     if counts.as_ref().is_some_and(|counts| counts.len() < 2) {
-        return Err(CliError::Usage("--counts compares two numbers of workers or more, as in --counts 1,2,4".into()));
+        return Err(CliError::Usage("--counts needs at least two numbers of workers, as in --counts 1,2,4".into()));
     }
     let planned =
         |port: u16| plan(args, &args.load.to(Some(&url.replace(PORT, &port.to_string())), !args.no_keepalive));
@@ -56,14 +56,12 @@ pub fn sweep(args: &DoctorArgs, command: &str, course: Course<'_>) -> Found {
 fn check(command: &str, url: Option<&str>) -> Result<(), CliError> {
     let wrong = |what: &str| Err(CliError::Usage(what.into()));
     match (command.contains(PORT), url) {
-        _ if !command.contains(WORKERS) => wrong("--command has no '{n}', where the number of workers goes"),
+        _ if !command.contains(WORKERS) => wrong("--command needs '{n}' for the number of workers"),
         (true, Some(url)) if !url.contains(PORT) => wrong(
-            "--command has '{port}' but URL has not: write http://127.0.0.1:{port}/ with the path you mean, or leave URL out",
+            "the URL needs '{port}', as --command has it: use http://127.0.0.1:{port}/ with your path, or drop the URL",
         ),
-        (false, None) => wrong("--command has no '{port}', so give the URL where the server listens"),
-        (false, Some(url)) if url.contains(PORT) => {
-            wrong("URL has '{port}' but --command has not: it would not be known")
-        }
+        (false, None) => wrong("--command has no '{port}': pass the URL of the server"),
+        (false, Some(url)) if url.contains(PORT) => wrong("--command needs '{port}', as the URL has it"),
         _ => Ok(()),
     }
 }

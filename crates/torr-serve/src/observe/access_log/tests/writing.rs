@@ -123,8 +123,8 @@ fn a_full_disk_costs_lines_but_neither_memory_nor_the_server() {
     let kept = count(&writer.buffer);
     assert!(kept < LINES as u64 / 2, "{kept}");
     drop(writer);
-    let report = log.0.state.lock().expect("nobody has panicked").losses.last_report().expect("lines are lost");
-    assert!(report.contains("No space left") && report.ends_with("5000 lines are lost"), "{report}");
+    let report = log.0.state.lock().expect("nobody has panicked").losses.last_report().expect("lines were lost");
+    assert!(report.contains("No space left") && report.ends_with("5000 lines were lost"), "{report}");
 }
 
 /// A named pipe, and its reader, which does not wait.
@@ -213,7 +213,7 @@ fn a_closed_reader_stops_no_writer() {
     writer.flush();
     drop(writer);
     let report = log.0.state.lock().expect("nobody has panicked").losses.last_report();
-    assert_eq!(report.as_deref(), Some("cannot be written: Broken pipe (os error 32); 1 line is lost"));
+    assert_eq!(report.as_deref(), Some("cannot write: Broken pipe (os error 32); 1 line was lost"));
     // Without a reader it cannot even be opened, rather than waiting for one.
     assert!(AccessLog::open(LogTarget::File(path), LogFormat::Json).is_err());
 }

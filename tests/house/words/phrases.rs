@@ -1,0 +1,128 @@
+//! Plain English: phrases that string literals, help texts and documents do not use.
+
+use super::lexer::{Piece, content, pieces};
+use super::{files, prose};
+
+/// Phrases that no text for users has, in lower case, and what to write instead. A phrase matches at the boundaries of words, and
+/// a star at its end any continuation of its last word.
+pub const PHRASES: &[(&str, &str)] = &[
+    ("' is no", "'unknown', 'invalid' or 'not a'"),
+    ("16 to begin with", "'start with 16'"),
+    ("a part of a file is missing", "'file transfer incomplete'"),
+    ("after how long", "a verb in the imperative"),
+    ("anybody", "a noun that names who"),
+    ("at what a connection costs", "a share of the CPU time"),
+    ("cannot be told", "'cannot be determined'"),
+    ("cannot compare with such", "'needs ..., found ...'"),
+    ("could not be written", "'cannot write ...'"),
+    ("could show what it can do", "'shows neither limit'"),
+    ("does not go with", "'is not supported in' or 'cannot be used with'"),
+    ("for https:// put", "what is supported"),
+    ("given up", "'cancelled' or 'aborted'"),
+    ("gives way", "'is replaced' or 'decreases'"),
+    ("had little to do", "'was nearly idle'"),
+    ("has no meaning", "'is not supported for' or 'has no effect'"),
+    ("has no value here", "'has no value'"),
+    ("in its hands", "'in flight' or 'being processed'"),
+    ("is no name of", "'invalid name'"),
+    ("is not of the form", "'must be ...'"),
+    ("is what it is told", "'already has a fixed rate'"),
+    ("it said nothing", "'no output'"),
+    ("lends", "'provides'"),
+    ("no more pass", "'get no more'"),
+    ("one at a time goes on", "'one runs at a time'"),
+    ("press so long", "'warm up for this long'"),
+    ("server's hands", "'in flight' or 'being processed'"),
+    ("should end here", "'expected ... to close ...'"),
+    ("should stand here", "'expected ...'"),
+    ("stands here", "'is here'"),
+    ("that there is not", "'no such file' or 'unknown ...'"),
+    ("the system refused", "'system error' or 'cannot ...'"),
+    ("they may be other programs'", "'another program may have opened them'"),
+    ("this is no", "'not a' or 'invalid'"),
+    ("what begins here", "the name of what is not closed"),
+    ("what was seen does not tell", "'the evidence does not single out'"),
+];
+
+/// The part of a source before its tests.
+pub fn production(source: &str) -> &str {
+    let tests = ["\n#[cfg(test)]\nmod tests {", "\n#[test]\n"];
+    let end = tests.iter().filter_map(|start| source.find(start)).min();
+    &source[..end.unwrap_or(source.len())]
+}
+
+/// Returns whether a path is that of a source of the program or its crates, tests aside.
+pub fn is_of_program(path: &str) -> bool {
+    path.starts_with("crates/") && path.contains("/src/") && !path.ends_with("/tests.rs") && !path.contains("/tests/")
+}
+
+/// Returns the phrases of the list in a text.
+pub fn found(text: &str) -> Vec<&'static (&'static str, &'static str)> {
+    let text = text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    PHRASES.iter().filter(|(phrase, _)| contains(&text, phrase)).collect()
+}
+
+/// Returns whether a text has a phrase at boundaries of words.
+fn contains(text: &str, phrase: &str) -> bool {
+    let (phrase, is_open) = phrase.strip_suffix('*').map_or((phrase, false), |phrase| (phrase, true));
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    text.match_indices(phrase).any(|(at, _)| {
+        let (before, after) = (text[..at].chars().next_back(), text[at + phrase.len()..].chars().next());
+        let begins = !is_word(before) || !is_word(phrase.chars().next());
+        begins && (is_open || !is_word(after) || !is_word(phrase.chars().next_back()))
+    })
+}
+
+/// Returns the text of a piece of a source that users read: a string literal, or a comment that becomes help.
+fn for_users(path: &str, piece: &Piece<'_>) -> Option<String> {
+    match piece {
+        Piece::Literal(literal, _) => Some(content(literal)),
+        Piece::Comment(comment) if path.ends_with("args.rs") => comment.strip_prefix("///").map(str::to_owned),
+        _ => None,
+    }
+}
+
+#[test]
+fn texts_for_users_are_plain_english() {
+    let mut messages = vec![];
+    let mut check = |path: &str, line: usize, text: &str| {
+        for (phrase, instead) in found(text) {
+            messages.push(format!("{path}:{line}: '{phrase}': write {instead}"));
+        }
+    };
+    for (path, source) in files("rs").iter().filter(|(path, _)| is_of_program(path)) {
+        for (line, piece) in pieces(production(source)) {
+            if let Some(text) = for_users(path, &piece) {
+                check(path, line, &text);
+            }
+        }
+    }
+    let is_guide =
+        |path: &str| path == "README.md" || path.starts_with("docs/") && !path.starts_with("docs/decisions/");
+    for (path, text) in files("md").iter().filter(|(path, _)| is_guide(path)) {
+        let lines = prose(text);
+        // A phrase may continue on the next line.
+        for pair in lines.windows(2) {
+            let (line, first) = pair[0];
+            let second = if pair[1].0 == line + 1 { pair[1].1 } else { "" };
+            let next = second.split_whitespace().take(4).collect::<Vec<_>>().join(" ");
+            let only_next = found(&next).len();
+            let all = found(&format!("{first} {next}"));
+            if all.len() > only_next {
+                check(path, line, &format!("{first} {next}"));
+            }
+        }
+    }
+    assert!(messages.is_empty(), "{} phrases:\n{}", messages.len(), messages.join("\n"));
+}
+
+#[test]
+fn phrases_match_at_words() {
+    assert!(contains("it is there now", "is there") && contains("is there", "is there"));
+    assert!(
+        !contains("this therefore", "is there")
+            && contains("presses it", "press*")
+            && !contains("express it", "press*")
+    );
+    assert!(contains("'x' is no number", "' is no"));
+}
