@@ -1,11 +1,11 @@
 //! Files and standard output that results are written to.
 
-use torr_net::errors::describe;
 use crate::exit::CliError;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use torr_net::errors::describe;
 
 /// Where something is to be written, opened before the work so that a mistake shows before and not after it.
 #[derive(Debug)]
@@ -37,7 +37,8 @@ impl Sink {
             }
             created => created.map(|file| (file, true)),
         };
-        let (file, is_new) = opened.map_err(|error| CliError::Usage(format!("cannot write {name}: {}", describe(&error))))?;
+        let (file, is_new) =
+            opened.map_err(|error| CliError::Usage(format!("cannot write {name}: {}", describe(&error))))?;
         Ok(Self { file: Some(OnDisk { file, path: path.into(), is_new, is_begun: false }), name })
     }
 

@@ -33,7 +33,6 @@ pub(super) fn value(cursor: &mut Cursor<'_>) -> Result<Value, ParseError> {
     } else if cursor.peek().is_some_and(|next| next == '-' || next.is_ascii_digit()) {
         Ok(Value::Number(number(cursor)?))
     } else {
-        Err(cursor
-            .error("expected a value: a string in double quotes, a number, true, false, null or {{name}}"))
+        Err(cursor.error("expected a value: a string in double quotes, a number, true, false, null or {{name}}"))
     }
 }
