@@ -38,7 +38,8 @@ fn run(folder: &Path, nats: &NatsServer, target: &str, command: &str) {
     }
     if let "doctor" | "limit" = &*words[0] {
         // `--watch` shows the service's machine, which is this one.
-        let short = [&words[0], target, "--fleet", "--agents", "1", "--max-connections", "4", "--budget", "8s", "-q"];
+        let connections = if words[0] == "doctor" { "-c" } else { "--max-connections" };
+        let short = [&words[0], target, "--fleet", "--agents", "1", connections, "4", "--budget", "8s", "-q"];
         words = short.map(str::to_owned).to_vec();
     }
     let mut command_here = torr_command(&words.iter().map(String::as_str).collect::<Vec<_>>());
