@@ -104,7 +104,7 @@ pub fn of_command(grammar: &Command, matches: &ArgMatches, load: Option<&Load>) 
 
 /// Returns the command line of a command whose target was a plan: the settings of the plan that hold, and what stands beside it.
 pub fn of_plan<'g>(command: &Command, given: impl Iterator<Item = &'g Given>) -> String {
-    let mut variables = Vec::new();
+    let mut variables = SecretVariables::default();
     let (targets, flags): (Vec<_>, Vec<_>) = given.partition(|given| given.name.is_empty());
     let mut words = vec!["torr".to_owned(), command.get_name().to_owned()];
     words.extend(targets.iter().map(|target| again::word(&target.id, &target.word(), &mut variables)));
