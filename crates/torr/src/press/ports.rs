@@ -105,9 +105,9 @@ mod tests {
             (&|plan| plan.requests = Some(28_232), None),
             (&|plan| plan.requests = Some(100_000), Some("100,000 connections of one request")),
             (&|plan| (plan.requests, plan.keep_alive) = (Some(100_000), true), None),
-            (&|plan| plan.duration = seconds(10), Some("from 2,823 connections a second on")),
+            (&|plan| plan.duration = seconds(10), Some("above 2,823 connections per second")),
             (&|plan| plan.duration = seconds(1), None),
-            (&|plan| plan.duration = seconds(600), Some("from 470 connections a second on")),
+            (&|plan| plan.duration = seconds(600), Some("above 470 connections per second")),
             (&|plan| (plan.pace, plan.duration) = (open(400.0), seconds(600)), None),
             (&|plan| (plan.pace, plan.duration) = (open(500.0), seconds(600)), Some("30,000 connections")),
             (&|plan| (plan.pace, plan.duration) = (open(2_000.0), seconds(10)), None),
@@ -119,7 +119,7 @@ mod tests {
                 },
                 Some("100,000 connections of 10 requests"),
             ),
-            (&|plan| (plan.keep_alive, plan.connections) = (true, 30_000), Some("30,000 connections at a time")),
+            (&|plan| (plan.keep_alive, plan.connections) = (true, 30_000), Some("30,000 simultaneous connections")),
         ];
         for (number, (change, warned)) in cases.into_iter().enumerate() {
             let warning = ports.too_few_for(&plan(change));
