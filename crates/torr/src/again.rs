@@ -2,10 +2,10 @@
 //! variable stands for each of them.
 
 use crate::flags::secret;
-use crate::target;
 use torr_doctor::{Invocation, SecretVariables, quoted};
 use torr_gauge::redact;
 use torr_load::{Given, Load, Secret};
+use torr_plan::target;
 use torr_press::Target;
 
 /// Returns the request and the way there of a load, for the commands that load its target again.

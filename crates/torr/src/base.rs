@@ -2,16 +2,16 @@
 //! is left to say.
 
 use crate::exit::{self, CliError};
-use crate::flags::input::Input;
-use crate::flags::transport::finder;
-use crate::flags::{request, variables};
-use crate::press;
 use crate::script::{self, Script, ScriptSettings};
-use crate::session::{self, Given};
-use crate::target::{TargetKind, plan_as_target};
+use crate::session;
 use std::path::Path;
 use std::process::ExitCode;
 use torr_load::Load;
+use torr_plan::input::Input;
+use torr_plan::session::files::Given;
+use torr_plan::target::{TargetKind, plan_as_target};
+use torr_plan::transport::finder;
+use torr_plan::{request, url, variables};
 use torr_press::request::Options;
 use torr_press::{Plan, Work};
 use torr_script::Printing;
@@ -34,7 +34,7 @@ impl Base {
     pub fn of(load: &Load) -> Result<Self, CliError> {
         match (TargetKind::of(&load.targets)?, load.script.as_deref()) {
             (TargetKind::Url(url), None) => {
-                let (plan, options) = press::base_and_options(load, url.as_deref())?;
+                let (plan, options) = url::base_and_options(load, url.as_deref())?;
                 Ok(Self { plan, options, given: Given::default(), script: None })
             }
             (TargetKind::Url(url), Some(path)) => scripted(load, url.as_deref(), path),
@@ -50,7 +50,7 @@ impl Base {
                 let plan = session::base(file, given.clone(), load)?;
                 Ok(Self { plan, options: Options::default(), given, script: None })
             }
-            (TargetKind::Plan(path), _) => Err(plan_as_target(&path)),
+            (TargetKind::Plan(path), _) => Err(plan_as_target(&path).into()),
         }
     }
 
@@ -61,7 +61,7 @@ impl Base {
 }
 
 fn scripted(load: &Load, url: Option<&str>, path: &Path) -> Result<Base, CliError> {
-    let plan = press::base(load, url)?;
+    let plan = url::base(load, url)?;
     // A state for each thread that an experiment can have.
     let plan = Plan { connections: plan.connections.max(plan.threads), ..plan };
     let texts = variables::values(&load.session.variables, &mut Input::default())?;

@@ -1,13 +1,14 @@
 //! `torr check`: reads hurl files, scripts and plans and says what is wrong with them; nothing is sent.
 
 use crate::exit::CliError;
-use crate::flags::input::Input;
-use crate::session::{self, Given, Prepared};
-use crate::{output, target};
+use crate::{output, session};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use torr_load::{OnlyVariables, TransportPart};
+use torr_plan::input::Input;
+use torr_plan::session::files::{Given, Prepared};
+use torr_plan::target;
 use torr_script::{FileReader, ScriptFile};
 use torr_session::hurl::{self, ParseError};
 use torr_session::users::SessionFile;

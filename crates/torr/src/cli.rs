@@ -10,14 +10,12 @@ mod units;
 use crate::check::Planned;
 use crate::command_line;
 use crate::exit::{self, CliError};
-use crate::flags::checks::inspection;
 use crate::flags::needs;
 use crate::flags::reads::{self, InputFile};
 use crate::fronts;
 use crate::output;
 use crate::plan_file::{self, Merged};
 use crate::sink;
-use crate::target::{RunFile, TargetKind, plan_as_target};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
@@ -28,6 +26,9 @@ use std::process::ExitCode;
 use torr_fronts::Front;
 use torr_gauge::redact;
 use torr_load::{Load, Mistake, values};
+use torr_plan::checks::inspection;
+use torr_plan::target::{RunFile, TargetKind, plan_as_target};
+use torr_plan::{PlanError, url};
 use torr_press::Plan;
 
 /// Runs a command line, whose first word is the program's name.
@@ -203,7 +204,7 @@ fn check_targets(load: &Load) -> Result<TargetKind, CliError> {
     {
         return Err(commands::unknown(first));
     }
-    TargetKind::of(&load.targets)
+    Ok(TargetKind::of(&load.targets)?)
 }
 
 /// Finds what does not go together in a load, or what it cannot do without.
@@ -229,12 +230,12 @@ fn loaded(load: Load, kind: TargetKind) -> Result<Ready, CliError> {
     let loaded = match kind {
         TargetKind::Url(url) => {
             let word = url.as_deref().unwrap_or_default();
-            let plan = crate::press::plan(&load, url.as_deref());
-            Loaded::Url(Box::new(plan.map_err(|stop| commands::also_no_command(word, stop))?))
+            let plan = url::plan(&load, url.as_deref());
+            Loaded::Url(Box::new(plan.map_err(|stop| commands::also_no_command(word, stop.into()))?))
         }
         TargetKind::Sessions(files) => Loaded::Sessions(files),
         TargetKind::Script(file) => Loaded::Script(file),
-        TargetKind::Plan(path) => return Err(plan_as_target(&path)),
+        TargetKind::Plan(path) => return Err(plan_as_target(&path).into()),
     };
     Ok(Ready::Target(Box::new(load), loaded))
 }
@@ -258,19 +259,19 @@ fn check_printed(load: &Load, kind: &TargetKind, inputs: &[InputFile]) -> Result
         return Ok(());
     }
     match kind {
-        TargetKind::Url(url) => match crate::press::plan(load, url.as_deref()) {
+        TargetKind::Url(url) => match url::plan(load, url.as_deref()) {
             // A service that is not there now is no mistake of the plan.
-            Ok(_) | Err(CliError::Unreachable(_)) if load.script.is_none() => {
+            Ok(_) | Err(PlanError::Unreachable(_)) if load.script.is_none() => {
                 load.output.check(&[]).map_err(CliError::Usage)
             }
-            Ok(_) | Err(CliError::Unreachable(_)) => Ok(()),
-            Err(stop) => Err(stop),
+            Ok(_) | Err(PlanError::Unreachable(_)) => Ok(()),
+            Err(stop) => Err(stop.into()),
         },
         TargetKind::Sessions(files) => {
             inspection(&load.checks)?;
             crate::session::check(load, files)
         }
-        TargetKind::Script(_) | TargetKind::Plan(_) => inspection(&load.checks).map(drop),
+        TargetKind::Script(_) | TargetKind::Plan(_) => Ok(inspection(&load.checks).map(drop)?),
     }
 }
 

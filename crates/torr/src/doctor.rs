@@ -15,7 +15,7 @@ use crate::fleet::{FleetOf, StepLoad, Steps};
 use crate::interrupt;
 use crate::output;
 use crate::own_server::{self, Server};
-use crate::press::{cpus, servers};
+use crate::press::servers;
 use crate::report;
 use agents::FleetAgents;
 pub use args::DoctorArgs;
@@ -29,6 +29,7 @@ use std::sync::{Arc, PoisonError};
 use torr_doctor::remote::RemoteWatch;
 use torr_doctor::{Agents, Assignment, Diagnosis, Halt, Instruments, Observer, diagnose};
 use torr_load::{FileSource, FilesByPath};
+use torr_plan::cpus;
 use torr_press::Plan;
 use written::WrittenDiagnosis;
 

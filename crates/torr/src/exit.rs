@@ -4,6 +4,7 @@ use crate::output;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::fmt::Display;
 use std::process::ExitCode;
+use torr_plan::PlanError;
 
 /// The error that ends the program.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,6 +26,15 @@ usage; 3 the target cannot be reached; 4 the comparison cannot tell; 130 interru
 
 /// The exit code of a comparison that cannot tell.
 pub const CANNOT_TELL: u8 = 4;
+
+impl From<PlanError> for CliError {
+    fn from(error: PlanError) -> Self {
+        match error {
+            PlanError::Usage(line) => Self::Usage(line),
+            PlanError::Unreachable(line) => Self::Unreachable(line),
+        }
+    }
+}
 
 impl CliError {
     /// Returns the error of a command line with this mistake.

@@ -4,7 +4,6 @@ mod args;
 mod groups;
 
 use crate::exit::{self, CliError};
-use crate::flags::input::Input;
 use crate::output;
 use crate::sink::Sink;
 use args::{CurlArgs, JmeterArgs, OpenApiArgs, PostmanArgs};
@@ -13,6 +12,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use torr_import::{Draft, apipost, curl, har, jmeter, openapi, postman};
 use torr_net::errors::describe;
+use torr_plan::input::Input;
 
 /// The largest file that is read because a description refers to it, in bytes: as much as a description may have.
 const LARGEST_PART: u64 = 64 * 1024 * 1024;

@@ -37,7 +37,6 @@ mod serve;
 mod service;
 mod session;
 mod sink;
-mod target;
 mod toml_value;
 mod transcript;
 mod watch;

@@ -6,13 +6,13 @@ mod url;
 use crate::base::Base;
 use crate::exit::CliError;
 use crate::session::{self, Walk};
-use crate::target::TargetKind;
 use clap::Args;
 use std::process::ExitCode;
 use std::slice;
 use std::time::Duration;
 use torr_load::values::duration;
 use torr_load::{Load, Sent};
+use torr_plan::TargetKind;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -9,9 +9,7 @@ pub mod ports;
 pub mod servers;
 
 use crate::exit::{self, CliError};
-use crate::flags::input::Input;
-use crate::flags::transport::{self, finder};
-use crate::flags::{checks, request, unused, variables};
+use crate::flags::unused;
 use crate::interrupt;
 use crate::judge::judge;
 use crate::script::{self, Script, ScriptSettings};
@@ -22,17 +20,16 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::sessions::EntryName;
 use torr_load::Load;
-use torr_press::request::Options;
+use torr_plan::input::Input;
+use torr_plan::transport::finder;
+use torr_plan::url::{plan, with_load};
+use torr_plan::{checks, request, variables};
 use torr_press::{Plan, RunError};
 use torr_report::live::LiveProgress;
 use torr_script::Printing;
-
-/// The default duration of a run.
-const DURATION: Duration = Duration::from_secs(10);
 
 /// Runs a plan and prints the report.
 pub fn run(load: &Load, plan: &Plan) -> Result<ExitCode, CliError> {
@@ -178,59 +175,4 @@ pub fn why_not(error: RunError) -> CliError {
         RunError::Files { .. } => CliError::Usage(error.to_string()),
         RunError::System(_) => CliError::Failed(error.to_string()),
     }
-}
-
-/// Returns the plan of a command line for a URL.
-pub fn plan(load: &Load, url: Option<&str>) -> Result<Plan, CliError> {
-    with_load(load, base(load, url)?)
-}
-
-/// Returns a plan with the load of a command line.
-pub fn with_load(load: &Load, base: Plan) -> Result<Plan, CliError> {
-    let pace = &load.pace;
-    let inspection = checks::inspection(&load.checks)?;
-    let endless = pace.requests.is_none() && pace.stages.is_none();
-    Ok(Plan {
-        inspection,
-        pace: pace.pace(),
-        connections: pace.connections(),
-        depth: pace.pipeline.as_deref().copied().unwrap_or(base.depth),
-        threads: pace.threads.as_deref().copied().unwrap_or(base.threads),
-        duration: pace.duration.as_deref().copied().or(endless.then_some(DURATION)),
-        requests: pace.requests.as_deref().copied(),
-        warmup: pace.warmup.as_deref().copied().unwrap_or_default(),
-        think: pace.think.as_deref().cloned(),
-        requests_per_connection: pace.requests_per_connection.as_deref().copied(),
-        timeout: pace.timeout(),
-        coalesce: pace.coalesce.as_deref().copied().unwrap_or(base.coalesce),
-        timestamps: pace.timestamps.as_deref().copied().unwrap_or(base.timestamps),
-        quick_ack: pace.quick_ack,
-        ..base
-    })
-}
-
-/// What is sent, and the way there: a plan of which only how hard to press is left to say. It has a thread for each CPU.
-pub fn base(load: &Load, url: Option<&str>) -> Result<Plan, CliError> {
-    base_and_options(load, url).map(|(plan, _)| plan)
-}
-
-/// Returns the plan, and the options that its requests were made of.
-pub fn base_and_options(load: &Load, url: Option<&str>) -> Result<(Plan, Options), CliError> {
-    let (target, request, options) = request::requests(load, url)?;
-    let route = transport::route(&load.transport, &target)?;
-    let plan = Plan {
-        sources: route.sources,
-        tunnel: route.tunnel,
-        protocol: route.protocol,
-        depth: load.transport.http2.streams.as_deref().copied().unwrap_or(1),
-        threads: cpus(),
-        keep_alive: load.keep_alive(),
-        ..Plan::new(target, route.addresses, request)
-    };
-    Ok((plan, options))
-}
-
-/// CPUs that this process may use.
-pub fn cpus() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }

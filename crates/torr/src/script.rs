@@ -1,7 +1,6 @@
 //! Lua scripts as load, those of `torr wrk -s` and of `--script`: from a file to what a plan sends, and to the script's last word.
 
 use crate::exit::{self, CliError};
-use crate::flags::input::module_reader;
 use crate::{interrupt, output};
 use std::path::Path;
 use std::process::{self, ExitCode};
@@ -19,7 +18,7 @@ use torr_press::users::Users;
 use torr_press::{Plan, Requests, Target, Work};
 use torr_script::session::SessionUsers;
 use torr_script::wrk::{Outcome, WrkUsers};
-use torr_script::{Facts, LoadedScript, Printing, ScriptFile};
+use torr_script::{Facts, FileReader, LoadedScript, Printing, ScriptFile};
 
 /// How often an interruption is looked for while a script runs before the load and after it.
 const INTERRUPT_POLL: Duration = Duration::from_millis(50);
@@ -175,6 +174,12 @@ pub fn target(path: &Path, files: &FileSource, printing: Printing) -> Result<Str
         Some(target) => target.map_err(CliError::usage),
         None => process::exit(exit::INTERRUPTED.into()),
     }
+}
+
+/// Returns what reads the modules of a script.
+fn module_reader(source: &FileSource) -> FileReader {
+    let source = source.clone();
+    FileReader::new(move |path| source.read(path))
 }
 
 /// Returns the mistake of giving `--script` beside a target that is a script.

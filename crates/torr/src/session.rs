@@ -1,20 +1,18 @@
 //! Hurl files as load: from files and variables to a plan.
 
-mod files;
 mod once;
-mod plan;
-mod transport;
+mod prepared;
 
-use files::prepare;
-pub use files::{Given, Prepared};
 pub use once::{Walk, run as once};
 
 use crate::exit::CliError;
-use crate::flags::input;
 use crate::press::ReadyRun;
-use crate::target::RunFile;
+use prepared::prepare;
 use std::process::ExitCode;
 use torr_load::{FileSource, Load, TransportPart};
+use torr_plan::session::files::{Given, Prepared};
+use torr_plan::session::{plan, transport};
+use torr_plan::{RunFile, input};
 use torr_press::Plan;
 use torr_session::users::RunSettings;
 
@@ -49,7 +47,7 @@ pub fn check(load: &Load, files: &[RunFile]) -> Result<(), CliError> {
 pub fn preflight(prepared: Prepared, transport: &TransportPart) -> Result<(), CliError> {
     let transport = transport::with_options_of(&prepared.files, &prepared.given.values, transport)?;
     let settings = prepared.settings();
-    plan::check(prepared.files, settings, &transport)
+    Ok(plan::check(prepared.files, settings, &transport)?)
 }
 
 /// Runs virtual users who walk through files, and prints the report.
@@ -147,6 +145,6 @@ impl SessionSource<'_> {
             think: pace.think.as_deref().cloned(),
             ..prepared.settings()
         };
-        plan::of(prepared.files, settings, &transport, self.load.keep_alive())
+        Ok(plan::of(prepared.files, settings, &transport, self.load.keep_alive())?)
     }
 }

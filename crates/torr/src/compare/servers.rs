@@ -5,7 +5,7 @@ use crate::doctor::Shown;
 use crate::exit::CliError;
 use crate::interrupt;
 use crate::launch::{Launcher, free_port, no_start};
-use crate::press::{self, permission};
+use crate::press::permission;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,6 +16,7 @@ use torr_lab::bench::{Server, Servers, Settings, compare as in_turns};
 use torr_lab::block::Side;
 use torr_lab::report::Report;
 use torr_net::Address;
+use torr_plan::url;
 use torr_press::Plan;
 
 /// The placeholder of the port.
@@ -90,7 +91,7 @@ fn commands(args: &CompareArgs) -> Result<([String; 2], String), CliError> {
 }
 
 fn plan(args: &CompareArgs, url: &str) -> Result<Plan, CliError> {
-    let (plan, _) = press::base_and_options(&args.load.to(Some(url), !args.no_keepalive), Some(url))?;
+    let (plan, _) = url::base_and_options(&args.load.to(Some(url), !args.no_keepalive), Some(url))?;
     permission::ask(&plan, args.i_own_this, "torr compare")?;
     let threads = args.threads.unwrap_or(plan.threads).min(args.connections);
     Ok(Plan { connections: args.connections, threads, ..plan })

@@ -1,9 +1,9 @@
 //! The files that a command line reads, each with the flag that names it.
 
-use super::{data, form};
 use clap::{Arg, ArgMatches, Command};
 use std::path::PathBuf;
 use torr_load::{Given, Reads, given};
+use torr_plan::{data, form};
 
 /// The name of a value that is a file.
 const FILE: &str = "FILE";

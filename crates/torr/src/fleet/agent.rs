@@ -7,7 +7,7 @@ use crate::interrupt;
 use crate::judge;
 use crate::output;
 use crate::own_server::{self, Server};
-use crate::press::{self, cpus};
+use crate::press;
 use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_fleet::{Agent, AgentSettings, AllowList, FleetName, LoadAndFiles};
 use torr_gauge::{RunResult, Verdict, redact};
+use torr_plan::cpus;
 use torr_press::Plan;
 
 /// The length of the measurement of a machine's ceiling, and of the warm-up before it.

@@ -1,17 +1,17 @@
 //! The load of a fleet: from a user's load to what travels, and from that to an agent's plan.
 
 use crate::exit::CliError;
-use crate::flags::input::Input;
-use crate::flags::variables;
 use crate::press::{self, ScriptWords};
 use crate::script::{self, Script};
-use crate::session::{Given, Prepared, SessionRun, SessionSource};
-use crate::target::{RunFile, TargetKind};
+use crate::session::{SessionRun, SessionSource};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 use torr_fleet::LoadAndFiles;
 use torr_load::{FileSource, Load, Mistake, Work};
+use torr_plan::input::Input;
+use torr_plan::session::files::{Given, Prepared};
+use torr_plan::{RunFile, TargetKind, url, variables};
 use torr_press::Plan;
 use torr_script::Printing;
 use torr_session::Value;
@@ -47,7 +47,7 @@ impl FleetLoad {
         let Planned { plan, variables, teardown, script } = match (TargetKind::of(&load.targets)?, &load.script) {
             (TargetKind::Url(url), None) => {
                 sent.targets = url.as_deref().map(with_scheme).into_iter().collect();
-                let plan = press::plan(&load, sent.targets.first().map(String::as_str))?;
+                let plan = url::plan(&load, sent.targets.first().map(String::as_str))?;
                 Planned { plan, variables: Given::default(), teardown: None, script: None }
             }
             (TargetKind::Url(url), Some(path)) => {
@@ -66,7 +66,7 @@ impl FleetLoad {
                 sent.targets = files.iter().map(RunFile::word).collect();
                 let given = Given::of(&load.session.variables)?;
                 let SessionRun { plan, given, teardown } = SessionSource { files: &files, given, load: &load }.run()?;
-                Planned { plan: press::with_load(&load, plan)?, variables: given, teardown, script: None }
+                Planned { plan: url::with_load(&load, plan)?, variables: given, teardown, script: None }
             }
             (TargetKind::Plan(_), _) => return Err(no_load()),
         };
@@ -116,9 +116,9 @@ pub fn sent(message: LoadAndFiles, scripts: bool) -> Result<Plan, CliError> {
     load.take_files_from(&FileSource::Sent(Arc::new(message.files)));
     let check = |work| load.check(work).map_err(refused);
     match (&load.targets[..], &load.script) {
-        ([], None) => check(Work::Requests).and_then(|()| press::plan(&load, None)),
-        ([url], None) if url.contains("://") => check(Work::Requests).and_then(|()| press::plan(&load, Some(url))),
-        ([url], Some(path)) if url.contains("://") => {
+        ([], None) => check(Work::Requests).and_then(|()| Ok(url::plan(&load, None)?)),
+        ([one], None) if one.contains("://") => check(Work::Requests).and_then(|()| Ok(url::plan(&load, Some(one))?)),
+        ([one], Some(path)) if one.contains("://") => {
             check(Work::Script)?;
             let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let words = ScriptWords {
@@ -127,7 +127,7 @@ pub fn sent(message: LoadAndFiles, scripts: bool) -> Result<Plan, CliError> {
                 secrets: message.secrets,
                 printing: Printing::Stderr,
             };
-            press::scripted(&load, press::plan(&load, Some(url))?, words).map(|(_, plan)| plan)
+            press::scripted(&load, url::plan(&load, Some(one))?, words).map(|(_, plan)| plan)
         }
         (targets, None) => {
             check(Work::Sessions)?;
@@ -135,19 +135,19 @@ pub fn sent(message: LoadAndFiles, scripts: bool) -> Result<Plan, CliError> {
             let files = files.ok_or_else(no_load)?;
             let values = message.variables.iter().map(|(name, value)| (name.clone(), Value::from_json(value)));
             let given = Given { values: values.collect(), secrets: message.secrets };
-            press::with_load(&load, SessionSource { files: &files, given, load: &load }.run()?.plan)
+            Ok(url::with_load(&load, SessionSource { files: &files, given, load: &load }.run()?.plan)?)
         }
         _ => Err(no_load()),
     }
 }
 
 /// Returns the plan of a script. This machine's states of it take no part in the load.
-fn planned_by_script(load: &Load, url: &str, path: &Path) -> Result<Planned, CliError> {
+fn planned_by_script(load: &Load, target: &str, path: &Path) -> Result<Planned, CliError> {
     let texts = variables::values(&load.session.variables, &mut Input::default())?;
     let secrets: Vec<_> = variables::secrets(&load.session.variables).collect();
     let variables = texts.clone().into_iter().collect();
     let words = ScriptWords { path, variables, secrets: secrets.clone(), printing: press::printing(load) };
-    let (script, plan) = press::scripted(load, press::plan(load, Some(url))?, words)?;
+    let (script, plan) = press::scripted(load, url::plan(load, Some(target))?, words)?;
     Ok(Planned { plan, variables: Given::of_texts(texts, secrets), teardown: None, script: Some(script) })
 }
 
@@ -196,11 +196,11 @@ mod tests {
             );
         }
         for (settings, line) in [
-            (json!([url, ["live", null]]), "--live does not go with a fleet"),
-            (json!([url, ["print-plan", null]]), "--print-plan does not go with a fleet"),
-            (json!([url, ["variable", "a=b"]]), "--variable does not go with a fleet"),
-            (json!([url, ["data", "@/etc/hostname"]]), "did not send it"),
-            (json!([url, ["feeder", "/etc/hostname"]]), "did not send it"),
+            (json!([url, ["live", null]]), "--live is not supported in a fleet"),
+            (json!([url, ["print-plan", null]]), "--print-plan is not supported in a fleet"),
+            (json!([url, ["variable", "a=b"]]), "--variable is not supported in a fleet"),
+            (json!([url, ["data", "@/etc/hostname"]]), "the coordinator did not send this file"),
+            (json!([url, ["feeder", "/etc/hostname"]]), "the coordinator did not send this file"),
             (json!([url, ["connections", "0"]]), "must be a whole number"),
             (json!([url, ["no-such-setting", "0"]]), "unknown setting"),
             (json!([url, ["rate", "5"], ["stages", "1s:5"]]), "--rate cannot be used with --stages"),

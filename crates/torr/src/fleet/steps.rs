@@ -5,7 +5,6 @@ use super::load;
 use crate::base::Base;
 use crate::exit::CliError;
 use crate::output;
-use crate::target::{RunFile, TargetKind};
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -14,6 +13,7 @@ use torr_fleet::message::IfLost;
 use torr_fleet::{FleetError, FleetName, Members, RunSettings, Watch};
 use torr_gauge::collector::{Measurement, Progress};
 use torr_load::{FilesByPath, Load};
+use torr_plan::{RunFile, TargetKind};
 use torr_press::{Arrivals, Pace, Plan, SoFar, Timestamps};
 
 /// How long agents are waited for whose number is not known.
@@ -254,7 +254,7 @@ mod tests {
         let open = Plan { pace, requests: Some(9), think, warmup: Duration::from_secs(1), coalesce, ..plan };
         let open = Plan { keep_alive: false, quick_ack: true, timestamps: Timestamps::User, ..open };
         let load = paced(&open);
-        let again = crate::press::with_load(&load, Plan { keep_alive: load.keep_alive(), ..self::plan() });
+        let again = torr_plan::url::with_load(&load, Plan { keep_alive: load.keep_alive(), ..self::plan() });
         let again = again.expect("a plan can be made of it");
         assert_eq!(format!("{:?}", (&again.pace, again.connections)), format!("{:?}", (&open.pace, open.connections)));
         assert_eq!((again.duration, again.requests, again.warmup), (open.duration, open.requests, open.warmup));

@@ -15,7 +15,6 @@ use crate::command_line;
 use crate::exit::{self, CliError};
 use crate::interrupt;
 use crate::output;
-use crate::press::cpus;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -29,6 +28,7 @@ use torr_lab::runs::{Archive, Entry, Header, Run, SCHEMA, Writer};
 use torr_lab::shipped;
 use torr_lab::subject::Subject;
 use torr_lab::suite::{Level, Suite};
+use torr_plan::cpus;
 use torr_report::live::LiveProgress;
 
 /// The time of a server's start and of the load's, about.

@@ -4,10 +4,10 @@ use super::read::{Entry, PlanFile};
 use crate::exit::CliError;
 use crate::flags::reads::{self, InputFile};
 use crate::output;
-use crate::target::{self, TargetKind};
 use clap::ArgMatches;
 use std::path::PathBuf;
 use torr_load::{Given, Load, Merge, Mistake, Work, given};
+use torr_plan::target::{self, TargetKind};
 
 /// The name of the targets.
 const TARGET: &str = "target";

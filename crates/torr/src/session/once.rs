@@ -1,9 +1,7 @@
 //! `torr once` for hurl files: one user walks through a file, and every request and response is shown.
 
-use super::files::{Given, Prepared, prepare};
-use super::{plan, transport};
+use super::prepared::prepare;
 use crate::exit::{self, CliError};
-use crate::target::RunFile;
 use crate::{interrupt, output, press, transcript};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -12,6 +10,9 @@ use std::time::Duration;
 use torr_gauge::Secrets;
 use torr_gauge::sessions::EntryName;
 use torr_load::{FileSource, Load, TransportPart};
+use torr_plan::RunFile;
+use torr_plan::session::files::{Given, Prepared};
+use torr_plan::session::{plan, transport};
 use torr_press::users::{Judged, ReceivedBy};
 use torr_report::human::micros;
 use torr_session::Value;

@@ -5,11 +5,11 @@ use crate::doctor::args::DoctorArgs;
 use crate::doctor::assignment::{assignment, plan};
 use crate::exit::CliError;
 use crate::launch::{Launched, Launcher, free_port, no_start};
-use crate::press::cpus;
 use std::net::SocketAddr;
 use torr_doctor::compare::{Subject, Sweep, workers};
 use torr_doctor::{Halt, Observer};
 use torr_net::Address;
+use torr_plan::cpus;
 
 /// The placeholder of the number of workers.
 const WORKERS: &str = "{n}";

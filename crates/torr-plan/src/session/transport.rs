@@ -1,6 +1,6 @@
 //! Options of entries that are the connection's: they hold for the whole run, so all entries have to agree.
 
-use crate::exit::CliError;
+use crate::error::PlanError;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use torr_load::{Family, Parsed, TransportPart, resolved};
@@ -16,7 +16,7 @@ pub fn with_options_of(
     files: &[SessionFile],
     values: &BTreeMap<String, Value>,
     flags: &TransportPart,
-) -> Result<TransportPart, CliError> {
+) -> Result<TransportPart, PlanError> {
     let mut transport = flags.clone();
     let mut seen: BTreeMap<&'static str, String> = BTreeMap::new();
     for file in files {
@@ -31,21 +31,21 @@ pub fn with_options_of(
             entry
                 .request
                 .check_url(&variables)
-                .map_err(|error| CliError::Usage(format!("{}:{}: {error}", file.name, entry.at)))?;
+                .map_err(|error| PlanError::Usage(format!("{}:{}: {error}", file.name, entry.at)))?;
             for (option, value, at) in &entry.options.transport {
                 let name = torr_session::hurl::option_name(*option);
                 let position = format!("{}:{at}", file.name);
-                let value = value.text(&variables).map_err(|error| CliError::Usage(format!("{position}: {error}")))?;
+                let value = value.text(&variables).map_err(|error| PlanError::Usage(format!("{position}: {error}")))?;
                 // Several of these stand beside each other.
                 let adds = matches!(name, "resolve" | "connect-to");
                 if let Some(other) = seen.insert(name, value.clone()).filter(|other| *other != value && !adds) {
-                    return Err(CliError::Usage(format!(
+                    return Err(PlanError::Usage(format!(
                         "{position}: '{name}' is {value} here but {other} before: it applies to the whole run"
                     )));
                 }
                 let is_http1 = seen.get("http1.1").is_some_and(|value| value == "true");
                 apply(&mut transport, flags, name, &value, is_http1)
-                    .map_err(|message| CliError::Usage(format!("{position}: '{name}' {message}")))?;
+                    .map_err(|message| PlanError::Usage(format!("{position}: '{name}' {message}")))?;
             }
             // A later entry has another value, which only the run knows.
             entry.expected.iter().flat_map(|expected| expected.captured()).for_each(|number| variables.forget(number));
@@ -58,7 +58,7 @@ pub fn with_options_of(
 ///
 /// # Errors
 /// With the option.
-pub fn check_for_fleet(transport: &TransportPart) -> Result<(), CliError> {
+pub fn check_for_fleet(transport: &TransportPart) -> Result<(), PlanError> {
     let TransportPart { unix_socket, proxy, bind, tls, .. } = transport;
     let options = [
         ("cert", tls.cert.is_some()),
@@ -68,7 +68,7 @@ pub fn check_for_fleet(transport: &TransportPart) -> Result<(), CliError> {
         ("bind", !bind.is_empty()),
     ];
     match options.iter().find(|(_, is_there)| *is_there) {
-        Some((name, _)) => Err(CliError::Usage(format!(
+        Some((name, _)) => Err(PlanError::Usage(format!(
             "the option '{name}' of a hurl file is not supported in a fleet: it belongs to one machine"
         ))),
         None => Ok(()),

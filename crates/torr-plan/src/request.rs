@@ -3,7 +3,7 @@
 use super::data;
 use super::form;
 use super::input::{Input, feeder};
-use crate::exit::CliError;
+use crate::error::PlanError;
 use torr_load::{Load, RequestPart};
 use torr_press::request::{Auth, Body, Data, Feeder, Options, Url, read_list};
 use torr_press::{Requests, Target};
@@ -12,35 +12,35 @@ use torr_press::{Requests, Target};
 ///
 /// # Errors
 /// If the file cannot be read, or has none.
-pub fn records(part: &RequestPart) -> Result<Option<Feeder>, CliError> {
+pub fn records(part: &RequestPart) -> Result<Option<Feeder>, PlanError> {
     part.feeder.as_deref().map(|path| feeder(path, &part.files)).transpose()
 }
 
 /// Returns the target, the requests, and the options that the requests were made of.
-pub fn requests(load: &Load, url: Option<&str>) -> Result<(Target, Requests, Options), CliError> {
+pub fn requests(load: &Load, url: Option<&str>) -> Result<(Target, Requests, Options), PlanError> {
     let part = &load.request;
     let mut input = Input::of(&part.files);
     let urls = urls(part, url, &mut input)?;
     let options = options(part, load.keep_alive(), &mut input)?;
-    let requests = Requests::new(&urls, &options).map_err(CliError::usage)?;
+    let requests = Requests::new(&urls, &options).map_err(PlanError::usage)?;
     let first = urls.into_iter().next().map(|url| url.target);
     Ok((first.expect("missing URL"), requests, options))
 }
 
 /// The URL on the command line, then those of the list.
-fn urls(args: &RequestPart, url: Option<&str>, input: &mut Input) -> Result<Vec<Url>, CliError> {
-    let first = url.map(Target::parse).transpose().map_err(CliError::usage)?;
+fn urls(args: &RequestPart, url: Option<&str>, input: &mut Input) -> Result<Vec<Url>, PlanError> {
+    let first = url.map(Target::parse).transpose().map_err(PlanError::usage)?;
     let mut urls: Vec<Url> = first.iter().cloned().map(Url::from).collect();
     if let Some(path) = &args.urls {
         let text = input.read_text(&path.to_string_lossy(), "the list of URLs")?;
         let name = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
-        let wrong = |error| CliError::Usage(format!("{name}: {error}"));
+        let wrong = |error| PlanError::Usage(format!("{name}: {error}"));
         urls.extend(read_list(&text, first.as_ref()).map_err(wrong)?);
     }
     Ok(urls)
 }
 
-fn options(args: &RequestPart, keep_alive: bool, input: &mut Input) -> Result<Options, CliError> {
+fn options(args: &RequestPart, keep_alive: bool, input: &mut Input) -> Result<Options, PlanError> {
     let mut query = args.url_query.iter().map(|text| url_query(text, input)).collect::<Result<Vec<_>, _>>()?;
     let mut body = body(args, input)?;
     if args.get
@@ -70,7 +70,7 @@ fn options(args: &RequestPart, keep_alive: bool, input: &mut Input) -> Result<Op
 }
 
 /// Returns the body of the request; the command line may have one kind of it only.
-fn body(args: &RequestPart, input: &mut Input) -> Result<Option<Body>, CliError> {
+fn body(args: &RequestPart, input: &mut Input) -> Result<Option<Body>, PlanError> {
     if !args.form.is_empty() {
         let parts = args.form.iter().map(|text| form::part(text, input)).collect::<Result<_, _>>()?;
         return Ok(Some(Body::Multipart(parts)));
@@ -85,21 +85,21 @@ fn body(args: &RequestPart, input: &mut Input) -> Result<Option<Body>, CliError>
     Ok(Some(Body::Data(data::read(&args.data, input)?)))
 }
 
-fn url_query(text: &str, input: &mut Input) -> Result<Data, CliError> {
+fn url_query(text: &str, input: &mut Input) -> Result<Data, PlanError> {
     match text.strip_prefix('+') {
         Some(plain) => Ok(Data::Plain(plain.as_bytes().to_vec())),
         None => data::encoded(text, input),
     }
 }
 
-fn cookie(text: &str) -> Result<String, CliError> {
-    let hint = || CliError::Usage("--cookie must be 'name=value' (files are not supported)".into());
+fn cookie(text: &str) -> Result<String, PlanError> {
+    let hint = || PlanError::Usage("--cookie must be 'name=value' (files are not supported)".into());
     if text.contains('=') { Ok(text.to_owned()) } else { Err(hint()) }
 }
 
-fn auth(args: &RequestPart) -> Result<Option<Auth>, CliError> {
+fn auth(args: &RequestPart) -> Result<Option<Auth>, PlanError> {
     match (&args.user, &args.oauth2_bearer) {
-        (Some(user), _) if !user.contains(':') => Err(CliError::Usage("--user needs NAME:PASSWORD".into())),
+        (Some(user), _) if !user.contains(':') => Err(PlanError::Usage("--user needs NAME:PASSWORD".into())),
         (Some(user), _) => Ok(Some(Auth::Basic(user.clone()))),
         (None, Some(token)) => Ok(Some(Auth::Bearer(token.clone()))),
         (None, None) => Ok(None),

@@ -1,7 +1,7 @@
 //! Variables of sessions, by flags, files and the environment.
 
-use crate::exit::CliError;
-use crate::flags::input::Input;
+use crate::error::PlanError;
+use crate::input::Input;
 use std::collections::BTreeMap;
 use torr_load::VariablePart;
 
@@ -14,7 +14,7 @@ pub fn secrets(part: &VariablePart) -> impl Iterator<Item = String> {
 }
 
 /// Returns the variables: those of the environment (`HURL_VARIABLE_NAME`), over them those of files, over them those of flags.
-pub fn values(part: &VariablePart, input: &mut Input) -> Result<BTreeMap<String, String>, CliError> {
+pub fn values(part: &VariablePart, input: &mut Input) -> Result<BTreeMap<String, String>, PlanError> {
     let environment = std::env::vars_os().filter_map(|(name, value)| {
         let name = name.to_str()?.strip_prefix(PREFIX)?.to_owned();
         Some((name, value.to_str()?.to_owned()))
@@ -26,14 +26,14 @@ pub fn values(part: &VariablePart, input: &mut Input) -> Result<BTreeMap<String,
             if line.trim().is_empty() || line.trim_start().starts_with('#') {
                 continue;
             }
-            let pair = pair(line).ok_or_else(|| CliError::Usage(format!("{path}:{number}: expected NAME=VALUE")))?;
+            let pair = pair(line).ok_or_else(|| PlanError::Usage(format!("{path}:{number}: expected NAME=VALUE")))?;
             values.insert(pair.0, pair.1);
         }
     }
     for (flag, given) in [("--variable", &part.variables), ("--secret", &part.secrets)] {
         for text in given {
             // The value may be a secret, so it is not shown.
-            let wrong = || CliError::Usage(format!("{flag} needs NAME=VALUE, such as {flag} host=127.0.0.1:8080"));
+            let wrong = || PlanError::Usage(format!("{flag} needs NAME=VALUE, such as {flag} host=127.0.0.1:8080"));
             let pair = pair(text).ok_or_else(wrong)?;
             values.insert(pair.0, pair.1);
         }

@@ -1,10 +1,9 @@
 //! Hurl files, read and compiled for a run.
 
-use crate::exit::CliError;
-use crate::flags::input::{self, Input, file_name};
-use crate::flags::variables;
-use crate::output;
+use crate::error::PlanError;
+use crate::input::{self, Input, file_name};
 use crate::target::RunFile;
+use crate::variables;
 use std::collections::BTreeMap;
 use std::path::Path;
 use torr_gauge::sessions::EntryName;
@@ -16,13 +15,16 @@ use torr_session::{Entry, Files, Folder, Session, Value};
 
 /// Files of a run, compiled, with the variables that they begin with.
 pub struct Prepared {
+    /// The compiled files, in the order in which they were given.
     pub files: Vec<SessionFile>,
+    /// The variables that the files begin with.
     pub given: Given,
 }
 
 /// The variables that sessions begin with.
 #[derive(Debug, Clone, Default)]
 pub struct Given {
+    /// The value of each variable, by name.
     pub values: BTreeMap<String, Value>,
     /// Values that no output shows.
     pub secrets: Vec<String>,
@@ -33,7 +35,7 @@ impl Given {
     ///
     /// # Errors
     /// If one has no value, or a file cannot be read.
-    pub fn of(part: &VariablePart) -> Result<Self, CliError> {
+    pub fn of(part: &VariablePart) -> Result<Self, PlanError> {
         let values = typed(variables::values(part, &mut Input::default())?).collect();
         Ok(Self { values, secrets: variables::secrets(part).collect() })
     }
@@ -89,7 +91,7 @@ pub fn prepare(
     feeder: Option<&Path>,
     later: &[String],
     source: &FileSource,
-) -> Result<Prepared, CliError> {
+) -> Result<Prepared, PlanError> {
     let feeder = feeder.map(|path| input::feeder(path, source)).transpose()?;
     let fields = feeder.iter().flat_map(|feeder| feeder.names().map(str::to_owned).collect::<Vec<_>>());
     let names: Vec<String> = given.values.keys().chain(later).cloned().chain(fields).collect();
@@ -97,26 +99,21 @@ pub fn prepare(
     Ok(Prepared { files, given: given.clone() })
 }
 
-fn compile(file: &RunFile, given: &[String], files: &FileSource) -> Result<SessionFile, CliError> {
+fn compile(file: &RunFile, given: &[String], files: &FileSource) -> Result<SessionFile, PlanError> {
     let path = &file.path;
     let source = Input::of(files).read_text(path, "requests")?;
-    let at_position = |ParseError { at, message }: ParseError| CliError::Usage(format!("{path}:{at}: {message}"));
+    let at_position = |ParseError { at, message }: ParseError| PlanError::Usage(format!("{path}:{at}: {message}"));
     let parsed = hurl::parse(&source).map_err(at_position)?;
     let named = NamedFiles { folder: Folder::of(Path::new(path)), source: files };
     let session = Session::compile(&parsed, &named, given.iter().map(String::as_str));
     let session = session.map_err(at_position)?;
     if let Some((name, at)) = session.names.unassigned().first() {
-        return Err(CliError::Usage(format!(
+        return Err(PlanError::Usage(format!(
             "{path}:{at}: the variable '{name}' has no value: set it with --variable {name}=VALUE"
         )));
     }
     if session.entries.is_empty() {
-        return Err(CliError::Usage(format!("{path}: no request in this file")));
-    }
-    if !matches!(files, FileSource::Sent(_)) {
-        for (at, what) in &session.ignored {
-            output::note(&format!("{path}:{at}: {what}"));
-        }
+        return Err(PlanError::Usage(format!("{path}: no request in this file")));
     }
     Ok(SessionFile { name: file_name(path), source, session, weight: file.weight })
 }

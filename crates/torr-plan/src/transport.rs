@@ -2,7 +2,7 @@
 
 use super::http2;
 use super::tls;
-use crate::exit::CliError;
+use crate::error::PlanError;
 use ipnet::IpNet;
 use std::net::{IpAddr, SocketAddr};
 use torr_gauge::redact;
@@ -15,9 +15,13 @@ const MOST_SOURCES: usize = 65_536;
 
 /// The way to the service, resolved.
 pub struct Route {
+    /// The addresses to connect to.
     pub addresses: Vec<Address>,
+    /// The addresses to connect from, none for the system's choice.
     pub sources: Vec<IpAddr>,
+    /// The request by which a proxy opens a tunnel, if there is a proxy.
     pub tunnel: Option<Vec<u8>>,
+    /// The protocol.
     pub protocol: ProtocolConfig,
 }
 
@@ -25,13 +29,13 @@ pub struct Route {
 ///
 /// # Errors
 /// If files of TLS cannot be read, the protocol needs TLS, or the proxy's address is none.
-pub fn check(part: &TransportPart, target: &Target) -> Result<(), CliError> {
+pub fn check(part: &TransportPart, target: &Target) -> Result<(), PlanError> {
     protocol(part, target)?;
     part.proxy.as_deref().map_or(Ok(()), |url| proxy(url).map(drop))
 }
 
 /// Returns the way to a target.
-pub fn route(part: &TransportPart, target: &Target) -> Result<Route, CliError> {
+pub fn route(part: &TransportPart, target: &Target) -> Result<Route, PlanError> {
     let protocol = protocol(part, target)?;
     if let Some(path) = &part.unix_socket {
         return Ok(Route { addresses: vec![Address::Unix(path.clone())], sources: vec![], tunnel: None, protocol });
@@ -46,13 +50,13 @@ pub fn route(part: &TransportPart, target: &Target) -> Result<Route, CliError> {
     Ok(Route { addresses: addresses.into_iter().map(Address::Tcp).collect(), sources, tunnel, protocol })
 }
 
-fn protocol(part: &TransportPart, target: &Target) -> Result<ProtocolConfig, CliError> {
+fn protocol(part: &TransportPart, target: &Target) -> Result<ProtocolConfig, PlanError> {
     let tls = target.tls.then(|| tls::settings(&part.tls, target));
     http2::protocol(&part.http2, target, tls)
 }
 
 /// Returns a server of sessions beside the plan's own, with the way there.
-pub fn destination(args: &TransportPart, target: Target) -> Result<Destination, CliError> {
+pub fn destination(args: &TransportPart, target: Target) -> Result<Destination, PlanError> {
     let Route { addresses, tunnel, protocol, .. } = route(args, &target)?;
     Ok(Destination { target, addresses, tunnel, tls: protocol.tls })
 }
@@ -62,11 +66,11 @@ pub fn finder(args: &TransportPart) -> impl Fn(&str) -> Result<Destination, Stri
     let args = args.clone();
     move |origin| {
         let target = Target::parse(origin).map_err(|error| error.to_string())?;
-        destination(&args, target).map_err(CliError::into_line)
+        destination(&args, target).map_err(PlanError::into_line)
     }
 }
 
-fn addresses(args: &TransportPart, host: &str, port: u16) -> Result<Vec<SocketAddr>, CliError> {
+fn addresses(args: &TransportPart, host: &str, port: u16) -> Result<Vec<SocketAddr>, PlanError> {
     let is_meant = |to: &&ConnectTo| {
         to.from_host.as_ref().is_none_or(|from| from.eq_ignore_ascii_case(host))
             && to.from_port.is_none_or(|from| from == port)
@@ -80,30 +84,30 @@ fn addresses(args: &TransportPart, host: &str, port: u16) -> Result<Vec<SocketAd
     }
     match (addresses.is_empty(), args.family) {
         (false, _) => Ok(addresses),
-        (true, Some(Family::V6)) => Err(CliError::Unreachable(format!("'{host}' has no IPv6 address"))),
-        (true, _) => Err(CliError::Unreachable(format!("'{host}' has no IPv4 address"))),
+        (true, Some(Family::V6)) => Err(PlanError::Unreachable(format!("'{host}' has no IPv6 address"))),
+        (true, _) => Err(PlanError::Unreachable(format!("'{host}' has no IPv4 address"))),
     }
 }
 
-fn all_addresses(args: &TransportPart, host: &str, port: u16) -> Result<Vec<SocketAddr>, CliError> {
+fn all_addresses(args: &TransportPart, host: &str, port: u16) -> Result<Vec<SocketAddr>, PlanError> {
     let given = args.resolve.iter().find(|given| given.is_for(host, port));
     if let Some(given) = given {
         return Ok(given.addresses.iter().map(|&address| SocketAddr::new(address, port)).collect());
     }
     address::resolve(host, port)
-        .map_err(|_| CliError::Unreachable(format!("cannot resolve '{host}': check the host name")))
+        .map_err(|_| PlanError::Unreachable(format!("cannot resolve '{host}': check the host name")))
 }
 
 /// Parses the URL of a proxy, which may have a user and a password.
-fn proxy(proxy: &str) -> Result<Target, CliError> {
-    let bad = || CliError::Usage(format!("--proxy must be http://HOST:PORT, found '{}'", redact::url(proxy)));
+fn proxy(proxy: &str) -> Result<Target, PlanError> {
+    let bad = || PlanError::Usage(format!("--proxy must be http://HOST:PORT, found '{}'", redact::url(proxy)));
     let proxy = Target::parse(proxy).map_err(|_| bad())?;
     // Without a port curl would take 1080, which is hardly ever meant.
     if proxy.tls || proxy.path() != "/" || !proxy.has_port() { Err(bad()) } else { Ok(proxy) }
 }
 
 /// Source addresses must be this machine's, and of the target's family. Of a network those are taken that are.
-fn sources(given: &[String], addresses: &[SocketAddr]) -> Result<Vec<IpAddr>, CliError> {
+fn sources(given: &[String], addresses: &[SocketAddr]) -> Result<Vec<IpAddr>, PlanError> {
     let mut sources = Vec::new();
     for text in given {
         let before = sources.len();
@@ -113,17 +117,17 @@ fn sources(given: &[String], addresses: &[SocketAddr]) -> Result<Vec<IpAddr>, Cl
                 sources.extend(network.hosts().take(MOST_SOURCES).filter(|&host| address::is_local(host)));
             }
             (Err(_), Err(_)) => {
-                return Err(CliError::Usage(format!("--bind needs an address or a network, found '{text}'")));
+                return Err(PlanError::Usage(format!("--bind needs an address or a network, found '{text}'")));
             }
             _ => {}
         }
         if sources.len() == before {
-            return Err(CliError::Usage(format!("cannot connect from {text}: not an address of this machine")));
+            return Err(PlanError::Usage(format!("cannot connect from {text}: not an address of this machine")));
         }
     }
     for source in &sources {
         if let Some(other) = addresses.iter().find(|to| to.is_ipv4() != source.is_ipv4()) {
-            return Err(CliError::Usage(format!(
+            return Err(PlanError::Usage(format!(
                 "cannot connect from {source} to {}: one is IPv4, the other IPv6",
                 other.ip()
             )));

@@ -1,7 +1,7 @@
 //! `--data` and its like, in the order in which they stand on the command line: together they are one body.
 
 use super::input::Input;
-use crate::exit::CliError;
+use crate::error::PlanError;
 use torr_load::DataKind;
 use torr_press::request::Data;
 
@@ -9,12 +9,12 @@ use torr_press::request::Data;
 ///
 /// # Errors
 /// For a file that cannot be read.
-pub fn read(pieces: &[(DataKind, String)], input: &mut Input) -> Result<Vec<Data>, CliError> {
+pub fn read(pieces: &[(DataKind, String)], input: &mut Input) -> Result<Vec<Data>, PlanError> {
     pieces.iter().map(|(kind, text)| data(*kind, text, input)).collect()
 }
 
 /// A piece of data, as with curl.
-fn data(kind: DataKind, text: &str, input: &mut Input) -> Result<Data, CliError> {
+fn data(kind: DataKind, text: &str, input: &mut Input) -> Result<Data, PlanError> {
     let what = "the body";
     Ok(Data::Plain(match kind {
         DataKind::Raw => text.as_bytes().to_vec(),
@@ -36,7 +36,7 @@ pub fn file(text: &str) -> Option<&str> {
 }
 
 /// `content`, `=content`, `name=content`, `@FILE` or `name@FILE`: whichever of `=` and `@` comes first.
-pub fn encoded(text: &str, input: &mut Input) -> Result<Data, CliError> {
+pub fn encoded(text: &str, input: &mut Input) -> Result<Data, PlanError> {
     let (name, content) = match text.find(['=', '@']) {
         None => ("", text.to_owned()),
         Some(at) if text[at..].starts_with('=') => (&text[..at], text[at + 1..].to_owned()),

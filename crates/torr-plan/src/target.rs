@@ -1,6 +1,6 @@
 //! What `torr TARGET` loads: a URL, hurl files, a Lua file or a plan.
 
-use crate::exit::CliError;
+use crate::error::PlanError;
 use std::path::{Path, PathBuf};
 use torr_gauge::number;
 use torr_load::Work;
@@ -21,6 +21,7 @@ pub enum TargetKind {
 /// A file of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFile {
+    /// The path as it was given.
     pub path: String,
     /// How many of all sessions are of this file, in proportion to the others' weights; more than 0.
     pub weight: u32,
@@ -61,7 +62,7 @@ impl TargetKind {
     ///
     /// # Errors
     /// If a target can be a host as well as a file, if there is no such file, or if the targets do not go together.
-    pub fn of(targets: &[String]) -> Result<Self, CliError> {
+    pub fn of(targets: &[String]) -> Result<Self, PlanError> {
         let words = targets.iter().map(|text| Word::of(text)).collect::<Result<Vec<_>, _>>()?;
         match &words[..] {
             [] => Ok(Self::Url(None)),
@@ -108,11 +109,11 @@ pub fn is_plan(text: &str) -> bool {
 }
 
 /// Returns the mistake of giving a plan as the target of a plan.
-pub fn plan_as_target(path: &Path) -> CliError {
-    CliError::Usage(format!("'{}' is a plan: the target of a plan must not be a plan", path.display()))
+pub fn plan_as_target(path: &Path) -> PlanError {
+    PlanError::Usage(format!("'{}' is a plan: the target of a plan must not be a plan", path.display()))
 }
 
-fn sessions(words: Vec<Word<'_>>) -> Result<Vec<RunFile>, CliError> {
+fn sessions(words: Vec<Word<'_>>) -> Result<Vec<RunFile>, PlanError> {
     let urls: Vec<_> = words.iter().filter_map(Word::url).collect();
     let mut files = Vec::new();
     for word in words {
@@ -121,7 +122,7 @@ fn sessions(words: Vec<Word<'_>>) -> Result<Vec<RunFile>, CliError> {
             Word::Url(_) => {}
             Word::File(_, file) => {
                 let path = file.path;
-                return Err(CliError::Usage(format!(
+                return Err(PlanError::Usage(format!(
                     "'{path}' must be the only target: only hurl files can be several targets"
                 )));
             }
@@ -129,11 +130,11 @@ fn sessions(words: Vec<Word<'_>>) -> Result<Vec<RunFile>, CliError> {
     }
     match (&urls[..], files.first()) {
         ([], _) => Ok(files),
-        ([url, ..], Some(file)) => Err(CliError::Usage(format!(
+        ([url, ..], Some(file)) => Err(PlanError::Usage(format!(
             "cannot load the URL '{url}' beside the file '{}': a hurl file has its own URLs",
             file.path
         ))),
-        ([.., last], None) => Err(CliError::Usage(format!(
+        ([.., last], None) => Err(PlanError::Usage(format!(
             "expected one URL, found a second one '{last}': load several URLs of one server with '--urls FILE'"
         ))),
     }
@@ -146,7 +147,7 @@ enum Word<'t> {
 }
 
 impl<'t> Word<'t> {
-    fn of(text: &'t str) -> Result<Self, CliError> {
+    fn of(text: &'t str) -> Result<Self, PlanError> {
         if text.contains("://") {
             return Ok(Self::Url(text));
         }
@@ -163,7 +164,7 @@ impl<'t> Word<'t> {
             };
         }
         let wrong =
-            || CliError::Usage(format!("the weight of '{path}' must be a whole number from 1, as in '{path}=7'"));
+            || PlanError::Usage(format!("the weight of '{path}' must be a whole number from 1, as in '{path}=7'"));
         let weight = match weight {
             Some(weight) => {
                 let weight = number::count(weight).and_then(|weight| u32::try_from(weight).ok());
@@ -183,7 +184,7 @@ impl<'t> Word<'t> {
 }
 
 /// Returns the URL that a word without a known ending is, unless it can be a file.
-fn without_ending(text: &str) -> Result<Word<'_>, CliError> {
+fn without_ending(text: &str) -> Result<Word<'_>, PlanError> {
     let is_path = ["/", "./", "../", "~"].iter().any(|start| text.starts_with(start));
     match (Path::new(text).is_file(), is_path) {
         (true, _) => {
@@ -194,21 +195,21 @@ fn without_ending(text: &str) -> Result<Word<'_>, CliError> {
                 false => "use .hurl for a hurl file, .lua for a script, .toml for a plan".to_owned(),
             };
             let host = if is_path { String::new() } else { format!("; for a host of that name use 'http://{text}/'") };
-            Err(CliError::Usage(format!("unknown file extension of '{text}' ({hint}{host})")))
+            Err(PlanError::Usage(format!("unknown file extension of '{text}' ({hint}{host})")))
         }
         (false, true) if Path::new(text).is_dir() => {
-            Err(CliError::Usage(format!("expected a file, found the directory '{text}'")))
+            Err(PlanError::Usage(format!("expected a file, found the directory '{text}'")))
         }
-        (false, true) => Err(CliError::Usage(format!("no such file: '{text}'"))),
+        (false, true) => Err(PlanError::Usage(format!("no such file: '{text}'"))),
         (false, false) if Path::new(text).is_dir() => Err(missing(text)),
         (false, false) => Ok(Word::Url(text)),
     }
 }
 
-fn missing(path: &str) -> CliError {
+fn missing(path: &str) -> PlanError {
     let what = if Path::new(path).is_dir() { "expected a file, found the directory" } else { "no such file:" };
     let host = path.trim_end_matches('/');
-    CliError::Usage(format!("{what} '{path}' (for a host of that name use 'http://{host}/')"))
+    PlanError::Usage(format!("{what} '{path}' (for a host of that name use 'http://{host}/')"))
 }
 
 fn ending(path: &str) -> Option<Ending> {
@@ -224,7 +225,7 @@ fn ending(path: &str) -> Option<Ending> {
 mod tests {
     use super::*;
 
-    fn of(targets: &[&str]) -> Result<TargetKind, CliError> {
+    fn of(targets: &[&str]) -> Result<TargetKind, PlanError> {
         TargetKind::of(&targets.iter().map(|&target| target.to_owned()).collect::<Vec<_>>())
     }
 
@@ -271,7 +272,7 @@ mod tests {
             (&[&*plan, &*hurl], "must be the only target"),
         ] {
             let mistake = of(targets).expect_err(words);
-            assert!(matches!(&mistake, CliError::Usage(line) if line.contains(words)), "{targets:?}: {mistake:?}");
+            assert!(matches!(&mistake, PlanError::Usage(line) if line.contains(words)), "{targets:?}: {mistake:?}");
         }
     }
 }

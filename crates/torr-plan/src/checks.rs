@@ -1,7 +1,7 @@
 //! `--expect-*` and `--follow`: what is expected of each response.
 
 use super::input::Input;
-use crate::exit::CliError;
+use crate::error::PlanError;
 use torr_load::{CheckPart, FileSource};
 use torr_press::Inspection;
 use torr_press::checks::Check;
@@ -13,18 +13,18 @@ const MOST_CHECKS: usize = 32;
 ///
 /// # Errors
 /// For a check that is none, and for too many.
-pub fn inspection(part: &CheckPart) -> Result<Inspection, CliError> {
-    let statuses = part.expect_status.iter().map(|text| Check::status(text).map_err(CliError::usage));
-    let headers = part.expect_header.iter().map(|text| Check::header(text).map_err(CliError::usage));
+pub fn inspection(part: &CheckPart) -> Result<Inspection, PlanError> {
+    let statuses = part.expect_status.iter().map(|text| Check::status(text).map_err(PlanError::usage));
+    let headers = part.expect_header.iter().map(|text| Check::header(text).map_err(PlanError::usage));
     let bodies = part.expect_body.iter().map(|text| body(text, &part.files));
     let checks: Vec<_> = statuses.chain(headers).chain(bodies).collect::<Result<_, _>>()?;
     if checks.len() > MOST_CHECKS {
-        return Err(CliError::Usage(format!("at most {MOST_CHECKS} checks are supported")));
+        return Err(PlanError::Usage(format!("at most {MOST_CHECKS} checks are supported")));
     }
     Ok(Inspection { checks, follow: part.follow, keep_first: false })
 }
 
-fn body(text: &str, files: &FileSource) -> Result<Check, CliError> {
-    let Some(path) = text.strip_prefix('@') else { return Check::body(text).map_err(CliError::usage) };
+fn body(text: &str, files: &FileSource) -> Result<Check, PlanError> {
+    let Some(path) = text.strip_prefix('@') else { return Check::body(text).map_err(PlanError::usage) };
     Ok(Check::whole_body(text, Input::of(files).read(path, "the expected body")?))
 }

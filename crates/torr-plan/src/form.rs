@@ -1,7 +1,7 @@
 //! Parts of a multipart form, as curl's `--form` writes them.
 
 use super::input::{Input, file_name};
-use crate::exit::CliError;
+use crate::error::PlanError;
 use torr_press::request::{Content, Part};
 
 /// Media types by extension; curl knows about as many.
@@ -19,10 +19,10 @@ const TYPES: [(&str, &str); 10] = [
 ];
 
 /// One part: `name=value`, `name=@FILE` or `name=<FILE`, then `;type=TYPE` and `;filename=NAME`.
-pub fn part(text: &str, input: &mut Input) -> Result<Part, CliError> {
+pub fn part(text: &str, input: &mut Input) -> Result<Part, PlanError> {
     let (name, rest) = text
         .split_once('=')
-        .ok_or_else(|| CliError::Usage("each part of --form must be name=value or name=@FILE".into()))?;
+        .ok_or_else(|| PlanError::Usage("each part of --form must be name=value or name=@FILE".into()))?;
     let (value, media_type, file_name_given) = attributes(rest);
     let what = format!("form part '{name}'");
     let part = |content, file_name, media_type: Option<&str>| Part {

@@ -1,0 +1,22 @@
+//! From a load to the plan that the engine carries out: finds out what the targets are, reads files, resolves names and
+//! compiles hurl files. Nothing is sent to the service.
+#![forbid(unsafe_code)]
+
+pub mod checks;
+mod cpus;
+pub mod data;
+mod error;
+pub mod form;
+mod http2;
+pub mod input;
+pub mod request;
+pub mod session;
+pub mod target;
+mod tls;
+pub mod transport;
+pub mod url;
+pub mod variables;
+
+pub use cpus::cpus;
+pub use error::PlanError;
+pub use target::{RunFile, TargetKind};
