@@ -29,6 +29,11 @@ pub fn note(line: &str) {
     anstream::eprintln!("{}", fit::wrap(&format!("torr: {}", redact::line(line)), terminal::stderr_columns()));
 }
 
+/// Prints a URL of this program's own to standard error, with the token that its user needs to open it.
+pub fn note_own_url(what: &str, url: &str) {
+    anstream::eprintln!("torr: {what}: {}", redact::printable(url));
+}
+
 /// Prints to standard output as it is; a reader that has gone away is none of our business. The first text that is lost otherwise
 /// gets a line on standard error.
 pub fn print(text: &str) {

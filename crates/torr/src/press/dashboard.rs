@@ -2,7 +2,7 @@
 
 use crate::certificate::OwnCertificate;
 use crate::exit::CliError;
-use crate::output::note;
+use crate::output::{note, note_own_url};
 use crate::random;
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
@@ -34,7 +34,7 @@ pub fn start(output: &OutputPart, plan: &Plan) -> Result<Option<(Dashboard, Stri
         true => dashboard.url().replacen(&any, &format!("//{}:", hostname()), 1),
         false => dashboard.url().to_owned(),
     };
-    note(&format!("dashboard: {url}"));
+    note_own_url("dashboard", &url);
     if let Some(own) = own {
         note(&format!("its certificate was made for this run, SHA-256 {}", own.fingerprint));
     }
