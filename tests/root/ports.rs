@@ -77,7 +77,7 @@ fn a_run_that_will_use_up_the_ports_is_warned_before() {
             &["--no-keepalive", "-n", "500", "-r", "5000"][..],
             "500 connections of one request may need more ports than the 100",
         ),
-        (&["--no-keepalive", "-d", "100ms"], "from 1,000 connections a second on"),
+        (&["--no-keepalive", "-d", "100ms"], "above 1,000 connections per second"),
         (&["-c", "150", "-n", "300"], "150 simultaneous connections need more ports than the 100"),
     ] {
         let ended = press(args);

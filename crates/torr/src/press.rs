@@ -1,4 +1,4 @@
-//! `torr URL`: from the command line to a plan, and from the result to the screen.
+//! `torr URL`: runs a plan, from its outputs to the report on the screen.
 
 mod dashboard;
 mod interval_log;
