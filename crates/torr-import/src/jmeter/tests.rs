@@ -61,7 +61,7 @@ fn each_thread_group_becomes_a_file() {
         "3 requests",
         "secret: variable password is the variable 'password', read from HURL_VARIABLE_password",
         "thread group 'Buyers', 50 threads (-c), 10 s ramp-up, 3 loops",
-        "records: 'users.csv' gives user,mail: run with --feeder",
+        "records: 'users.csv' provides user,mail: use --feeder",
         "left out: com.example.CustomConfig, 1 time (no counterpart)",
         "left out: disabled thread groups, 1 time",
         "left out: listeners, 1 time (Torr has its own reports)",

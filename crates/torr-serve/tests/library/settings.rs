@@ -38,7 +38,7 @@ fn an_invalid_address_is_reported_in_words() {
     for (address, words) in [
         ("nowhere", "cannot listen on 'nowhere': invalid socket address"),
         ("127.0.0.1:80000", "cannot listen on '127.0.0.1:80000': invalid port value"),
-        ("no-such-host.invalid:80", "cannot listen on 'no-such-host.invalid:80': the name does not resolve"),
+        ("no-such-host.invalid:80", "cannot listen on 'no-such-host.invalid:80': cannot resolve the name"),
     ] {
         let error = Server::new(app()).bind(address).expect_err(address).to_string();
         assert!(error.starts_with(words) && !error.contains('\n'), "{error}");
