@@ -33,7 +33,7 @@ use torr_signals::{Signals, Watcher};
 #[derive(Debug, Error)]
 pub enum RunError {
     /// No connection was established. The failure has the side that is the cause.
-    #[error("cannot connect to {target}: {}", .failure.what)]
+    #[error("cannot connect to {target}: {}{}", .failure.what, remedy(&.failure.what))]
     Unreachable {
         /// Host and port of the server that the last attempt was about, and the way to it.
         target: String,
@@ -51,6 +51,11 @@ pub enum RunError {
     /// The system refused a thread or a poller.
     #[error("system error: {0}")]
     System(#[from] io::Error),
+}
+
+/// Returns what the user can do about a failure to connect, as an end of its line.
+fn remedy(what: &str) -> &'static str {
+    if what == "connection refused" { "; start the server or check the port" } else { "" }
 }
 
 /// An observation of a running load, for a caller that merges the samples of several runs.
