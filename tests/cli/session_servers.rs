@@ -138,7 +138,10 @@ fn the_server_that_refuses_is_named() {
     let file = format!("GET http://{refused}/\nHTTP 200\nGET http://{}/\nHTTP 200\n", server.address);
     let ended = torr(&file, &["a.hurl", "-n", "5", "-c", "2", "-q"]);
     assert_eq!(ended.code, Some(3), "{ended:?}");
-    assert_eq!(ended.stderr, format!("torr: cannot connect to {refused}: connection refused; start the server or check the port\n"));
+    assert_eq!(
+        ended.stderr,
+        format!("torr: cannot connect to {refused}: connection refused; start the server or check the port\n")
+    );
     // A script goes to servers that are not known before the run.
     let folder = tempfile::tempdir().expect("there is room");
     let script = folder.path().join("e.lua");
@@ -148,7 +151,10 @@ fn the_server_that_refuses_is_named() {
     let script = script.to_str().expect("it is text");
     let ended = torr_test_support::program::torr(&[&target, "--script", script, "-n", "5", "-c", "2", "-q"]);
     assert_eq!(ended.code, Some(3), "{ended:?}");
-    assert_eq!(ended.stderr, format!("torr: cannot connect to {refused}: connection refused; start the server or check the port\n"));
+    assert_eq!(
+        ended.stderr,
+        format!("torr: cannot connect to {refused}: connection refused; start the server or check the port\n")
+    );
 }
 
 /// A server that redirects everything to a URL, and hands the URL out in a field too.
