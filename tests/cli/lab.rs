@@ -116,7 +116,7 @@ fn a_suite_has_a_table_and_an_archive() {
     let outputs = ["--markdown", "table.md", "--report", "table.html"];
     let ended = lab.run(&[&["run", "suite.toml"], &outputs[..], &subjects[..]].concat());
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    for words in ["hello, c 2", "Elsewhere", "1,000", "not here", "no-such-program is not here; ask for it"] {
+    for words in ["hello, c 2", "Elsewhere", "1,000", "not available", "no-such-program not found; ask for it"] {
         assert!(ended.stdout.contains(words), "{words}: {}", ended.stdout);
     }
     assert_eq!(lab.runs(), all());
@@ -124,7 +124,7 @@ fn a_suite_has_a_table_and_an_archive() {
     let markdown = fs::read_to_string(lab.path("table.md")).expect("it was asked for");
     assert!(markdown.contains("|  | mine | absent | other | Elsewhere |"), "{markdown}");
     let page = fs::read_to_string(lab.path("table.html")).expect("it was asked for");
-    assert!(page.contains("suite: a suite of the tests") && page.contains("no-such-program is not here"), "{page}");
+    assert!(page.contains("suite: a suite of the tests") && page.contains("no-such-program not found"), "{page}");
     let command = format!("torr lab run suite.toml {} --seed ", subjects.join(" "));
     assert!(page.contains(&command), "no {command}: {page}");
     // The archive alone gives the same table, and the same page.
@@ -274,7 +274,7 @@ fn a_new_subject_is_a_description_to_fill_in() {
     lab.write("whole.toml", &text.lines().map(on).collect::<String>().replace("\"node\"", "\"no-such-program\""));
     let args = ["run", "suite.toml", "--rounds", "1", "--subject", "whole.toml", "--archive", "whole.jsonl"];
     let whole = lab.run(&args);
-    assert!(whole.code == Some(0) && whole.stdout.contains("no-such-program is not here"), "{whole:?}");
+    assert!(whole.code == Some(0) && whole.stdout.contains("no-such-program not found"), "{whole:?}");
 }
 
 #[test]
@@ -388,7 +388,7 @@ fn every_suite_that_comes_with_the_program_can_be_read_to_its_end() {
     for suite in suites {
         let ended = lab.run(&["run", suite, "--subject", "absent.toml", "-q"]);
         assert_eq!(ended.code, Some(0), "{suite}: {ended:?}");
-        assert!(ended.stdout.contains("absent is not here"), "{suite}: {}", ended.stdout);
+        assert!(ended.stdout.contains("absent is not available"), "{suite}: {}", ended.stdout);
     }
 }
 

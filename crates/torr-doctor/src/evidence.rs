@@ -174,7 +174,7 @@ impl Evidence {
     /// # Panics
     /// Before the survey.
     pub fn full(&self) -> &Observation {
-        &self.observations[self.positions.full.expect("the survey presses as the user means to")]
+        &self.observations[self.positions.full.expect("the survey has the user's load")]
     }
 
     /// Returns what bounds throughput once the present limit is lifted. The load of the user acknowledges as usual.

@@ -13,7 +13,7 @@ pub enum Halt {
     #[error("interrupted")]
     Interrupted,
     /// The budget is used up.
-    #[error("the budget is used up")]
+    #[error("the budget is used up: raise --budget")]
     OutOfTime,
     /// A run failed.
     #[error(transparent)]

@@ -29,7 +29,7 @@ fn check(rows: Vec<Row>) {
         }
         assert!(!verdict.because.is_empty() && !verdict.advice.is_empty(), "{what}: {verdict:#?}");
         let promised = verdict.gain.as_ref().and_then(|gain| gain.high.or(gain.low));
-        assert!(promised.is_none_or(|factor| factor < 1e6), "{what}: nobody believes {:?}", verdict.gain);
+        assert!(promised.is_none_or(|factor| factor < 1e6), "{what}: no reader believes {:?}", verdict.gain);
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

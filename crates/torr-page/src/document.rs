@@ -39,7 +39,7 @@ pub enum DocumentError {
     Foreign(String),
     /// The schema is known, and there is no page of it.
     #[error(
-        "{0} is of the schema {1}; a report is made of results of URLs and files, doctor, limit, compare, lab and demo"
+        "{0} has the schema {1}, which is not supported: pass results of URLs and files, doctor, limit, compare, lab or demo"
     )]
     OtherSchema(String, String),
     /// A field that every result of the schema has is missing or of another type.

@@ -181,7 +181,7 @@ pub fn metrics(run: &Measurement) -> ExportMetricsServiceRequest {
             vec![points.times(&run.total.latency(), result.latency_us.map(|latency| latency.min), Vec::new())],
         ),
         gauge("torr.rps", "{request}/s", "Complete responses per second over the whole run", points.value(result.rps)),
-        gauge("torr.duration", "s", "How long the run took", points.value(result.duration_s)),
+        gauge("torr.duration", "s", "Duration of the run", points.value(result.duration_s)),
     ];
     metrics.extend(sessions::metrics(&points, run));
     let scope_metrics = vec![ScopeMetrics { scope: Some(scope), metrics, ..ScopeMetrics::default() }];

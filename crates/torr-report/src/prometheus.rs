@@ -40,7 +40,7 @@ pub fn text(run: &Measurement) -> Result<String> {
             [(Vec::new(), Cow::Owned(run.total.latency()))],
         ),
         page.gauge("torr_requests_per_second", "Complete responses per second over the whole run.", result.rps),
-        page.gauge("torr_duration_seconds", "How long the run took.", result.duration_s),
+        page.gauge("torr_duration_seconds", "Duration of the run.", result.duration_s),
         page.gauge(
             "torr_generator_saturated",
             "1 if the load generator was the bottleneck, or near it.",

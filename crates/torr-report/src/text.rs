@@ -235,7 +235,7 @@ fn warmup(warmup: &Warmup) -> String {
         0 => String::new(),
         n => format!(", {} of them within the measurement (counted in throughput only)", count(n)),
     };
-    format!("{} answered{errors}{carried}", plural(warmup.requests, "request"))
+    format!("{}{errors}{carried}", plural(warmup.requests, "response"))
 }
 
 fn traffic(run: &RunResult) -> String {

@@ -33,6 +33,16 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
+/// Returns the remedy of an error of listening, if one is known: that of a missing right names the right.
+fn remedy_of_listening(address: &SocketAddr, error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied if address.port() < 1024 => {
+            ": ports below 1024 need root or CAP_NET_BIND_SERVICE; use a port from 1024 on"
+        }
+        _ => remedy(error),
+    }
+}
+
 /// An error of a server that cannot start or serve.
 #[derive(Error)]
 pub enum ServeError {
@@ -43,7 +53,7 @@ pub enum ServeError {
     #[error("cannot listen on {0}")]
     Address(String),
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {}{}", describe(.error), remedy(.error))]
+    #[error("cannot listen on {address}: {}{}", describe(.error), remedy_of_listening(.address, .error))]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -110,6 +120,10 @@ mod tests {
             (
                 ServeError::Listen { address: ([127, 0, 0, 1], 80).into(), error: in_use() },
                 "cannot listen on 127.0.0.1:80: address in use",
+            ),
+            (
+                ServeError::Listen { address: ([127, 0, 0, 1], 80).into(), error: Errno::ACCESS.into() },
+                "cannot listen on 127.0.0.1:80: permission denied: ports below 1024 need root",
             ),
             (ServeError::Tls(TlsError::NoProvider), "no cryptography for TLS in this program"),
             (

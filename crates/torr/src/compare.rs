@@ -35,7 +35,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, CliError> {
         () if are_files || are_groups => results::compare(args)?,
         () => match servers::compare(args)? {
             Ok(report) => report,
-            Err(halt) => return crate::doctor::halted(halt, "a block to compare"),
+            Err(halt) => return crate::doctor::halted(halt, "the first block"),
         },
     };
     let failed = exit::failed(&outputs.put(&report));

@@ -74,7 +74,7 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
     }
     let diagnosis = match found {
         Ok(diagnosis) => WrittenDiagnosis::of(diagnosis),
-        Err(halt) => return halted(halt, "a diagnosis"),
+        Err(halt) => return halted(halt, "the first experiment"),
     };
     match page {
         Some(page) if page.takes_stdout() => {

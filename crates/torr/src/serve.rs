@@ -27,7 +27,7 @@ A setting can be given in three places: max_head in the file of --config, TORR_S
 #[derive(Debug, Args)]
 #[command(after_help = NAMES)]
 pub struct ServeArgs {
-    /// Read settings from this TOML file; the environment variable TORR_SERVE_CONFIG does the same
+    /// Read settings from this TOML file; or set the environment variable TORR_SERVE_CONFIG
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Print all settings as TOML, with the source of each value, and exit
@@ -115,7 +115,8 @@ fn source(chosen: &ServeConfig) -> Result<Source, CliError> {
     source.map_err(|error| unusable("database", &error))
 }
 
-/// A worker process that is started while the database or the cache is away serves all else: its supervisor has seen both.
+/// A worker process that is started while the database or the cache is away serves all else: its supervisor has seen
+/// both.
 fn may_be_away(error: &DataError) -> bool {
     worker_number().is_some() && error.is_temporary()
 }
@@ -131,7 +132,8 @@ fn unusable(what: &str, error: &DataError) -> CliError {
     }
 }
 
-/// Logs events of this level and above on standard error. At the levels `info` and `warn` libraries log only errors: their information,
+/// Logs events of this level and above on standard error. At the levels `info` and `warn` libraries log only errors:
+/// their information,
 /// such as a database's notices, is not the server's, and a client can bring about some of their warnings without end.
 fn trace(level: &str) {
     // The setting allows no other words than the levels'.

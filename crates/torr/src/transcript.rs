@@ -12,7 +12,7 @@ pub fn lines(mark: &str, bytes: &[u8], secrets: &Secrets) -> String {
     let bytes = &*secrets.mask_bytes(bytes);
     let shown = &bytes[..bytes.len().min(MAX_SHOWN)];
     if shown.contains(&0) {
-        return format!("{mark} ({} bytes that are no text)\n", bytes.len());
+        return format!("{mark} ({} bytes that are not text)\n", bytes.len());
     }
     let text = String::from_utf8_lossy(shown);
     // A terminal obeys what other control characters say.

@@ -42,8 +42,8 @@ pub struct WatchArgs {
     /// Watch only services on this port; can be repeated [default: all]
     #[arg(long = "port", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub ports: Vec<u16>,
-    /// Demand this token, as 'Authorization: Bearer TOKEN'; the environment variable TORR_WATCH_TOKEN does the same without
-    /// showing in the list of processes
+    /// Require this token, as 'Authorization: Bearer TOKEN'; set TORR_WATCH_TOKEN instead to keep it out of the process
+    /// list
     #[arg(long, value_name = "TOKEN")]
     pub token: Option<String>,
 }
@@ -92,7 +92,8 @@ fn app(context: &Arc<WatchContext>) -> App {
         })
 }
 
-/// Refuses a request at once, or reads the signals on a thread apart: a first request for a target scans all processes. A client
+/// Refuses a request at once, or reads the signals on a thread apart: a first request for a target scans all processes.
+/// A client
 /// without the token takes no such thread.
 fn respond<S>(context: &Arc<WatchContext>, request: &Request<'_>, show: S) -> impl Future<Output = Response> + use<S>
 where

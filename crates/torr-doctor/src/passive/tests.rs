@@ -188,7 +188,7 @@ fn a_rate_that_was_kept_has_no_limit_and_one_that_was_not_has_one() {
     let full = json!({"cpu_share": 0.4, "server_cores": 1.0, "server_threads": [0.99]});
     for (what, changes, factor) in [
         ("kept", json!({}), Factor::None),
-        ("kept by a server that nobody sees", json!({"host": null, "signals": null}), Factor::None),
+        ("kept by a server that is not visible", json!({"host": null, "signals": null}), Factor::None),
         ("some in flight at its end", json!({"requests": 9_998, "unfinished": 2}), Factor::None),
         ("each takes a second", json!({"requests": 9_000, "unfinished": 1_000, "latency_us": slow}), Factor::None),
         (
@@ -406,7 +406,7 @@ fn a_full_accept_queue_has_been_counted_and_a_full_link_or_a_lossy_one_is_none()
             Factor::Bandwidth,
         ),
         (
-            "the same to a server that nobody sees",
+            "the same to a server that is not visible",
             json!({"phases_us": {"connect": late(1_010_000)}, "sockets": full_link, "bytes": {"received": 24_000_000}}),
             Factor::Bandwidth,
         ),

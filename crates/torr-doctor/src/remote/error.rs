@@ -15,10 +15,10 @@ pub enum RemoteError {
     #[error("cannot read the response of {0}: {1}")]
     NotHttp(String, String),
     /// A token is required, or another one.
-    #[error("{0} requires a token: set TORR_WATCH_TOKEN to the same value as there")]
+    #[error("'torr watch' at {0} requires a token: set TORR_WATCH_TOKEN to the value that it was started with")]
     Token(String),
     /// `torr watch` has refused the request.
-    #[error("{0} refused the request: {1}")]
+    #[error("'torr watch' at {0} refused the request: {1}")]
     Refused(String, String),
     /// The program there is neither a `torr watch` nor a node_exporter.
     #[error("expected 'torr watch' or a node_exporter at {0}, found another program")]

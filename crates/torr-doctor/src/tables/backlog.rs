@@ -47,7 +47,7 @@ pub fn rows() -> Vec<Row> {
             Likely,
         ),
         (
-            "connections that come late to a server that nobody sees",
+            "connections that come late to a server that is not visible",
             starved(&late(None)).unseen(),
             Factor::AcceptBacklog,
             Likely,
@@ -70,7 +70,7 @@ pub fn rows() -> Vec<Row> {
         ),
         ("late connections that no kernel dropped, on a full link", link().at(FULL, lost), Factor::Bandwidth, Certain),
         (
-            "the same to a server that nobody sees",
+            "the same to a server that is not visible",
             link().unseen().at(FULL, json!({"times": {"connect": spread(500.0, 0.12), "late_connects": 60}})),
             Factor::Bandwidth,
             Certain,

@@ -24,7 +24,7 @@ pub fn rows() -> Vec<Row> {
             Certain,
         ),
         (
-            "a full thread, and a second one brings more",
+            "a full thread, and a second one raises throughput",
             fast()
                 .empty(200_000.0, 50_000.0)
                 .everywhere(busy())

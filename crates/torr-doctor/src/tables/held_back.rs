@@ -32,7 +32,7 @@ pub fn rows() -> Vec<Row> {
         ("hardly throttled by the quota", under_quota().everywhere(quota(5)), Factor::RateLimit, Certain),
         ("small responses pass more often", link().times(HEADS, 8.0), Factor::Bandwidth, Certain),
         (
-            "round trips wait, to a server that nobody sees",
+            "round trips wait, to a server that is not visible",
             service(4e-3, 300.0)
                 .unseen()
                 .body(50_000.0)
@@ -55,7 +55,7 @@ pub fn rows() -> Vec<Row> {
             Factor::RateLimit,
             Likely,
         ),
-        ("the same, of a server that nobody sees", limited().unseen(), Factor::RateLimit, Likely),
+        ("the same, of a server that is not visible", limited().unseen(), Factor::RateLimit, Likely),
         (
             "the same with three connections at most",
             limited().load(|setting| (setting.connections, setting.max_connections) = (1, 3)),

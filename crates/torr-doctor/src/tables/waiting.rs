@@ -72,7 +72,7 @@ pub fn rows() -> Vec<Row> {
             Factor::Orm,
             Likely,
         ),
-        ("four at a time, of a server that nobody sees", holds(4.0, vec![]).unseen(), Factor::Unknown, Unknown),
+        ("four at a time, of a server that is not visible", holds(4.0, vec![]).unseen(), Factor::Unknown, Unknown),
         ("less than one at a time", holds(0.3, idle()), Factor::RateLimit, Certain),
     ]
 }

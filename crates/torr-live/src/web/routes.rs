@@ -38,7 +38,7 @@ fn steer(feed: &Feed, request: &Request<'_>) -> Response {
             feed.fulfil(wish);
             Response::new(204)
         }
-        None => Response::error(404, "a run can be steered by: pause, raise, lower, mark, end\n"),
+        None => Response::error(404, "unknown action: use pause, raise, lower, mark or end\n"),
     }
 }
 

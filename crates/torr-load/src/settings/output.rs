@@ -9,11 +9,11 @@ use torr_report::otlp::Collector;
 pub const ROWS: &[Setting] = &[
     written(OutputFile::Json, output!(Json))
         .brief("Write the result as JSON; '-' is standard output")
-        .help("Write the result as JSON; '-' as FILE, here and for other outputs, writes it to standard output, and nothing else"),
+        .help("Write the result as JSON; '-' writes it to standard output, and nothing else; other outputs accept '-' too"),
     written(OutputFile::Csv, output!(Csv))
-        .help("Write the series as CSV, a line for each interval"),
+        .help("Write the series as CSV, one line per interval"),
     written(OutputFile::CsvEntries, output!(CsvEntries))
-        .help("Write the entries of a hurl file as CSV, a line for each"),
+        .help("Write the figures of each hurl entry as CSV, one line per entry"),
     written(OutputFile::Hlog, output!(Hlog))
         .help("Write an HdrHistogram interval log during the run"),
     written(OutputFile::Prometheus, output!(Prometheus))
@@ -36,7 +36,7 @@ pub const ROWS: &[Setting] = &[
              'p99{ENTRY}>200ms' and 'sessions_failed>1%'; can be repeated",
         )
         .repeats(),
-    setting(Part::Output, "quiet", Kind::Switch, switch!(output.quiet)).short('q').help("Show no progress line"),
+    setting(Part::Output, "quiet", Kind::Switch, switch!(output.quiet)).short('q').help("Do not show the progress line"),
     setting(Part::Output, "live", Kind::Switch, switch!(output.live))
         .help("Show the run on the whole screen, with keys to pause, steer and end it; without a terminal, show the progress line")
         .excludes(&["quiet"]),
@@ -51,7 +51,7 @@ pub const ROWS: &[Setting] = &[
          the token in the printed URL [default ADDR: a free port of 127.0.0.1]",
     ),
     setting(Part::Output, "dashboard-cert", Kind::Path("FILE"), file!(output.dashboard_cert))
-        .help("Use this certificate for the dashboard (PEM) [default beyond loopback: one made for the run]")
+        .help("Use this certificate for the dashboard (PEM) [default beyond loopback: a certificate made for the run]")
         .reads(Reads::File)
         .needs(&[&["dashboard"], &["dashboard-key"]]),
     setting(Part::Output, "dashboard-key", Kind::Path("FILE"), file!(output.dashboard_key))

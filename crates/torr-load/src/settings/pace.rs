@@ -15,7 +15,7 @@ pub const ROWS: &[Setting] = &[
         .brief("Keep N connections or virtual users")
         .help("Keep this many connections open, or virtual users active [default: 100]"),
     setting(Part::Pace, "max-connections", Kind::Number("N"), parsed!(pace.max_connections, connections))
-        .help("Open at most this many connections in an open loop, as needed [default: as -c]")
+        .help("Open connections as needed in an open loop, at most this many [default: the value of -c]")
         .needs(&[OPEN])
         .excludes(&["connections"]),
     setting(Part::Pace, "threads", Kind::Number("THREADS"), parsed!(pace.threads, threads))
@@ -38,8 +38,8 @@ pub const ROWS: &[Setting] = &[
         .times(Times::Joined)
         .brief("Ramp the rate or the connections through stages")
         .help(
-            "Ramp the rate, or the number of connections, through stages: '10s:100,30s:1000,5s:0' are rates of an open loop, and \
-             with a 'c' after each number they are connections of a closed loop",
+            "Ramp the rate, or the number of connections, through stages: \
+                '10s:100,30s:1000,5s:0' sets rates (open loop), '10s:100c,30s:500c' connections (closed loop)",
         ),
     setting(Part::Pace, "max-rate", Kind::Number("RATE"), parsed!(pace.max_rate, per_second))
         .help("Limit the request rate of a closed loop, per second")
@@ -74,8 +74,7 @@ pub const ROWS: &[Setting] = &[
     setting(Part::Pace, "warmup", Kind::Number("DURATION"), parsed!(pace.warmup, duration))
         .help("Warm up for this long before measuring"),
     setting(Part::Pace, "think", Kind::Number("DURATION"), parsed!(pace.think, think)).help(
-        "Wait this long between a response and the next request of a closed loop or a session (think time); a range such as \
-         50ms..150ms draws each time at random",
+        "Wait this long between a response and the next request of a closed loop or a session (think time); a range such as 50ms..150ms gives random times",
     ),
     setting(Part::Pace, "pipeline", Kind::Number("N"), parsed!(pace.pipeline, depth))
         .help("Keep this many requests in flight on each connection (HTTP/1.1 pipelining)")

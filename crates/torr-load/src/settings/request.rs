@@ -6,8 +6,8 @@ use crate::values::order;
 
 /// Where a hurl file says what a setting says of a URL.
 const ENTRY: &str = "a hurl file has its own requests";
-const HEADER: &str = "a header line below the request says it in the file";
-const FILES: &str = "several hurl files are several targets, as in a.hurl=7 b.hurl=1";
+const HEADER: &str = "add a header line below the request in the file instead";
+const FILES: &str = "pass several hurl files as targets, as in a.hurl=7 b.hurl=1";
 const ORDERS: &[&str] = &["random", "sequence"];
 const BODIES: &[&str] = &["data", "data-raw", "data-binary", "data-urlencode", "json-body", "form"];
 
@@ -28,17 +28,17 @@ pub const ROWS: &[Setting] = &[
     body("data", piece!(Plain))
         .brief("Send this body; @FILE reads it from a file")
         .help(
-            "Send this body; @FILE reads it from a file, without line breaks, @- from standard input; '&' joins several",
+            "Send this body; @FILE reads it from a file and drops line breaks, @- from standard input; '&' joins repeated values",
         )
         .reads(Reads::AfterAt)
         .secret(Secret::Parameters)
         .excludes(JSON_AND_FORM),
     body("data-raw", piece!(Raw))
-        .help("Send this body as --data does, but do not read files: '@' is a character")
+        .help("Send this body like --data, but do not read files: '@' is part of the text")
         .secret(Secret::Parameters)
         .excludes(JSON_AND_FORM),
     body("data-binary", piece!(Binary))
-        .help("Send this body as --data does, but keep the line breaks of files")
+        .help("Send this body like --data, but keep the line breaks of files")
         .reads(Reads::AfterAt)
         .secret(Secret::Parameters)
         .excludes(JSON_AND_FORM),
@@ -63,7 +63,7 @@ pub const ROWS: &[Setting] = &[
         .not_for_sessions(ENTRY),
     setting(Part::Request, "get", Kind::Switch, switch!(request.get))
         .short('G')
-        .help("Send the data of --data and its variants in the query instead of a body")
+        .help("Send the values of --data and its variants in the query instead of a body")
         .needs(&[BODIES])
         .excludes(JSON_AND_FORM)
         .not_for_sessions(ENTRY),
@@ -74,16 +74,16 @@ pub const ROWS: &[Setting] = &[
         .not_for_sessions(ENTRY),
     setting(Part::Request, "url-query", Kind::Text("TEXT"), texts!(request.url_query))
         .times(Times::Many)
-        .help("Add this to the query, percent-encoded as by --data-urlencode; text after a '+' is sent unchanged")
+        .help("Add this to the query, percent-encoded like --data-urlencode; text after a '+' is sent unchanged")
         .reads(Reads::Query)
         .secret(Secret::Parameters)
-        .not_for_sessions("[Query] says it in the file"),
+        .not_for_sessions("use [Query] in the file instead"),
     setting(Part::Request, "user", Kind::Text("NAME:PASSWORD"), text!(request.user))
         .short('u')
         .help("Authenticate with this name and password (basic authentication)")
         .secret(Secret::Whole("TORR_USER"))
         .excludes(&["oauth2-bearer"])
-        .not_for_sessions("[BasicAuth] says it in the file"),
+        .not_for_sessions("use [BasicAuth] in the file instead"),
     setting(Part::Request, "oauth2-bearer", Kind::Text("TOKEN"), text!(request.oauth2_bearer))
         .help("Authenticate with this token (bearer authentication)")
         .secret(Secret::Whole("TORR_TOKEN"))
@@ -93,10 +93,10 @@ pub const ROWS: &[Setting] = &[
         .times(Times::Many)
         .help("Send these cookies, as 'a=b; c=d'")
         .secret(Secret::Whole("TORR_COOKIE"))
-        .not_for_sessions("[Cookies] says it in the file"),
+        .not_for_sessions("use [Cookies] in the file instead"),
     setting(Part::Request, "user-agent", Kind::Text("NAME"), text!(request.user_agent))
         .short('A')
-        .help("Send this User-Agent; an empty one sends none")
+        .help("Send this User-Agent; an empty value sends none")
         .not_for_sessions(HEADER),
     setting(Part::Request, "referer", Kind::Text("URL"), text!(request.referer))
         .short('e')
@@ -108,9 +108,9 @@ pub const ROWS: &[Setting] = &[
         .not_for_sessions(HEADER),
     setting(Part::Request, "compressed", Kind::Switch, switch!(request.compressed))
         .help("Request responses in gzip, brotli or zstd")
-        .not_for_sessions("'compressed: true' in [Options] says it in the file"),
+        .not_for_sessions("use 'compressed: true' in [Options] of the file instead"),
     setting(Part::Request, "urls", Kind::Path("FILE"), file!(request.urls))
-        .help("Load these URLs, too, one a line as '[weight] [METHOD] URL-or-path [body]'; '-' is standard input")
+        .help("Load the URLs in this file too, one per line: '[weight] [METHOD] URL-or-path [body]'; '-' is standard input")
         .reads(Reads::File)
         .not_for_sessions(FILES),
     setting(Part::Request, "order", Kind::Choice("ORDER", ORDERS), parsed!(request.order, order))
@@ -119,7 +119,7 @@ pub const ROWS: &[Setting] = &[
         .needs(&[&["urls"]])
         .not_for_sessions(FILES),
     setting(Part::Request, "feeder", Kind::Path("FILE"), file!(request.feeder))
-        .help("Fill placeholders from the fields of these records: .csv with a header line, or .jsonl")
+        .help("Fill placeholders from the fields of the records in this file: .csv with a header line, or .jsonl")
         .reads(Reads::File)
         .excludes(&["no-template"]),
     setting(Part::Request, "feeder-order", Kind::Choice("FEEDER_ORDER", ORDERS), parsed!(request.feeder_order, order))
@@ -131,12 +131,12 @@ pub const ROWS: &[Setting] = &[
         .not_for_sessions("a hurl file has variables, not placeholders"),
     setting(Part::Script, "script", Kind::Path("FILE"), file!(script))
         .help(
-            "Let this Lua script make the requests: a script of wrk, or one with a function session(user); its arguments follow \
+            "Generate the requests with this Lua script: a script of wrk, or one with a function session(user); its arguments follow \
              the URL and '--'",
         )
         .reads(Reads::File)
         .excludes(&["urls"])
-        .not_for_sessions("a script goes with a URL"),
+        .not_for_sessions("a script needs a URL"),
 ];
 
 const JSON_AND_FORM: &[&str] = &["json-body", "form"];

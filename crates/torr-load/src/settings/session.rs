@@ -3,8 +3,8 @@
 use crate::field::{file, texts};
 use crate::setting::{Kind, Merge, Part, Reads, Secret, Setting, Times, setting};
 
-const FILES: &str = "it is for hurl files, as in 'torr checkout.hurl'; a URL has placeholders and --feeder";
-const HURL: &str = "it is for hurl files";
+const FILES: &str = "use it with a hurl file, as in 'torr checkout.hurl'; for a URL use placeholders and --feeder";
+const HURL: &str = "use it with a hurl file, as in 'torr checkout.hurl'";
 
 pub const ROWS: &[Setting] = &[
     setting(Part::Variables, "variable", Kind::Text("NAME=VALUE"), texts!(session.variables.variables))
@@ -15,13 +15,13 @@ pub const ROWS: &[Setting] = &[
         .not_for_urls(FILES),
     setting(Part::Variables, "variables-file", Kind::Path("FILE"), texts!(session.variables.variables_file))
         .times(Times::Many)
-        .help("Read variables from a file of lines NAME=VALUE; can be repeated")
+        .help("Read variables from this file, one NAME=VALUE per line; can be repeated")
         .reads(Reads::File)
         .merge(Merge::Adds)
         .not_for_urls(FILES),
     setting(Part::Variables, "secret", Kind::Text("NAME=VALUE"), texts!(session.variables.secrets))
         .times(Times::Many)
-        .help("Set a variable whose value no output shows; can be repeated")
+        .help("Set a variable whose value is hidden in all output; can be repeated")
         .secret(Secret::Whole("TORR_SECRET"))
         .merge(Merge::Adds)
         .not_for_urls(FILES),

@@ -5,7 +5,7 @@ use crate::parts::transport::resolved;
 use crate::setting::{Fleet, Kind, Part, Reads, Secret, Setting, Times, setting};
 use crate::values::{depth, tls_max, tls_resumption};
 
-const ASSERTS: &str = "'HTTP 200' and [Asserts] say it in the file";
+const ASSERTS: &str = "use 'HTTP 200' and [Asserts] in the file instead";
 
 pub const ROWS: &[Setting] = &[
     setting(Part::Transport, "bind", Kind::Text("ADDR"), Field {
@@ -30,7 +30,7 @@ pub const ROWS: &[Setting] = &[
         .fleet(Fleet::OneMachine),
     setting(Part::Transport, "proxy", Kind::Text("PROXY"), text!(transport.proxy))
         .short('x')
-        .help("Connect through this HTTP proxy, [http://][USER:PASSWORD@]HOST:PORT, by CONNECT")
+        .help("Connect through this HTTP proxy with CONNECT: [http://][USER:PASSWORD@]HOST:PORT")
         .secret(Secret::Url)
         .fleet(Fleet::OneMachine),
     setting(Part::Transport, "proxy-user", Kind::Text("NAME:PASSWORD"), text!(transport.proxy_user))
@@ -39,7 +39,7 @@ pub const ROWS: &[Setting] = &[
         .secret(Secret::Whole("TORR_PROXY_USER"))
         .fleet(Fleet::OneMachine),
     setting(Part::Transport, "http2", Kind::Switch, switch!(transport.http2.http2))
-        .help("Use HTTP/2, agreed on in the TLS handshake")
+        .help("Use HTTP/2, negotiated in the TLS handshake (ALPN)")
         .excludes(&["http2-prior-knowledge"]),
     setting(Part::Transport, "http2-prior-knowledge", Kind::Switch, switch!(transport.http2.http2_prior_knowledge))
         .help("Use HTTP/2 without negotiation, with or without TLS"),
@@ -56,11 +56,11 @@ pub const ROWS: &[Setting] = &[
         .brief("Do not check the server's certificate")
         .help("Do not check the server's certificate"),
     setting(Part::Tls, "cert", Kind::Path("FILE"), file!(transport.tls.cert))
-        .help("Show this certificate to the server, from a PEM file")
+        .help("Authenticate with the client certificate in this PEM file")
         .reads(Reads::File)
         .fleet(Fleet::OneMachine),
     setting(Part::Tls, "key", Kind::Path("FILE"), file!(transport.tls.key))
-        .help("Read the key of --cert from this file")
+        .help("Read the private key of --cert from this file")
         .reads(Reads::File)
         .needs(&[&["cert"]])
         .fleet(Fleet::OneMachine),
@@ -71,7 +71,7 @@ pub const ROWS: &[Setting] = &[
         .help("Use TLS 1.3 or later")
         .excludes(&["tls-max"]),
     setting(Part::Tls, "tls-max", Kind::Choice("VERSION", &["1.2", "1.3"]), parsed!(transport.tls.tls_max, tls_max))
-        .help("Use no later TLS version than this"),
+        .help("Use this TLS version or earlier"),
     setting(
         Part::Tls,
         "tls-resumption",
@@ -94,8 +94,8 @@ pub const ROWS: &[Setting] = &[
     setting(Part::Checks, "expect-body", Kind::Text("TEXT"), texts!(checks.expect_body))
         .times(Times::Many)
         .help(
-            "Expect the body to contain a text, to match '~regex', or to equal the content of '@FILE'. A compressed body is \
-             decoded",
+            "Expect the body to contain a text, to match '~regex', or to equal the content of '@FILE'; \
+                compressed bodies are decoded first",
         )
         .reads(Reads::AfterAt)
         .not_for_sessions(ASSERTS),
@@ -104,5 +104,5 @@ pub const ROWS: &[Setting] = &[
         .alias("location")
         .help("Follow redirects to the same scheme, host and port, and count only the last response")
         .excludes(&["pipeline"])
-        .not_for_sessions("'location: true' in [Options] says it in the file"),
+        .not_for_sessions("use 'location: true' in [Options] of the file instead"),
 ];

@@ -84,7 +84,7 @@ fn level(line: &Value, subjects: &[&str]) -> Markup {
 /// Returns what stands in a cell for its rate.
 fn figure(cell: &Value) -> String {
     match cell.as_str() {
-        Some("absent") => "not here".into(),
+        Some("absent") => "not available".into(),
         Some("not_offered") => "–".into(),
         Some("missing") => "not run".into(),
         _ if field(cell, "failed").is_some() => "failed".into(),
@@ -134,7 +134,7 @@ fn reasons(value: &Value) -> Markup {
             section {
                 h2 { "Not measured" }
                 ul {
-                    @for (name, why) in &absent { li { strong { (name) } " is not here: " (why) } }
+                    @for (name, why) in &absent { li { strong { (name) } " is not available: " (why) } }
                     @for (name, why) in failed { li { strong { (name) } " failed: " (why) } }
                 }
             }

@@ -12,7 +12,7 @@ const PHASES: [(&str, &str); 4] = [
     ("phases_us.connect", "connect"),
     ("phases_us.tls", "TLS handshake"),
     ("phases_us.first_byte", "first byte"),
-    ("latency_us", "whole response"),
+    ("latency_us", "complete response"),
 ];
 
 /// Returns the table of phases with a bar of each mean.

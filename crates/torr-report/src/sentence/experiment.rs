@@ -51,7 +51,7 @@ pub fn experiment(label: &ExperimentLabel) -> String {
         Id::KeepAliveNotOffered => "your load, keep-alive not offered",
         Id::FewConnections => "the fewest connections that saturate the service",
         Id::ConnectForHeads => "header sections only, one connection per request",
-        Id::WholeResponses => "whole responses",
+        Id::WholeResponses => "complete responses",
         Id::HeadsOnly => "header sections only",
         Id::TwoAddresses => "your load from two client addresses",
         Id::AfterPause => "your load after a pause",

@@ -76,7 +76,7 @@ fn reason(why: UnknownGain) -> &'static str {
         U::OthersUseCpu => "other programs use the CPU of the server's machine",
         U::NextLimitNotReached => "the next limit of the service was not reached",
         U::ServiceNotAtLimit => "the service was not at its limit",
-        U::NothingServed => "the service answered no request of the full load",
+        U::NothingServed => "the service responded to no request of the full load",
         U::ConnectionCost => "the cost of a connection was not measured",
         U::HardlyConnected => "hardly any connection was opened",
         U::AcceptedNotSeen => "the throughput with all connections accepted was not observed",

@@ -42,7 +42,7 @@ pub fn step(reason: StepReason) -> String {
         }
         S::Unloaded => "a few requests: response time without load",
         S::FewerRequests => "fewer requests: does the service meet its objectives then?",
-        S::LowRate => "a low rate to begin with",
+        S::LowRate => "a low rate first",
         S::Longer => "the rate that was found, for longer",
         S::Again => "again: one failure may be noise",
         S::FailedRateAgain => "again: the machine may have caused the failure",

@@ -77,7 +77,7 @@ pub struct CompareArgs {
     /// Write the rules as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Show no progress on standard error
+    /// Do not show progress on standard error
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]

@@ -153,7 +153,8 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "min_body_rate",
         value: "BYTES",
-        meaning: "Close a connection whose request body for a router, after body_timeout, arrives at fewer bytes per second; 0 for no limit",
+        meaning: "Close a connection whose streamed request body arrives at fewer bytes per second than this, once \
+                  body_timeout has passed; 0 for no limit",
         must_be: FROM_0,
         default: None,
         kind: Kind::Number,
@@ -163,7 +164,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "max_connections",
         value: "N",
-        meaning: "Allow this many connections at a time; the server answers further ones with 503",
+        meaning: "Allow this many connections at a time; reject further ones with 503",
         must_be: FROM_1,
         default: None,
         kind: Kind::Number,
@@ -173,7 +174,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "max_connections_per_address",
         value: "N",
-        meaning: "Allow this many connections at a time from one address to each process; the server answers further ones with 503; 0 for no limit",
+        meaning: "Allow this many connections at a time from one address to each process; reject further ones with 503; 0 for no limit",
         must_be: FROM_0,
         default: None,
         kind: Kind::Number,
@@ -193,7 +194,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "max_connection_age",
         value: "TIME",
-        meaning: "Close a connection of this age after its current requests; 0 for no limit",
+        meaning: "Close a connection that has reached this age after its current requests; 0 for no limit",
         must_be: "a duration such as 10s, 500ms or 2m, or 0",
         default: None,
         kind: Kind::Duration,
@@ -283,7 +284,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "backlog",
         value: "N",
-        meaning: "Set the length of each worker's accept queue, which net.core.somaxconn limits, too",
+        meaning: "Set the length of each worker's accept queue, which net.core.somaxconn also limits",
         must_be: "a whole number from 1 to 2147483647",
         default: None,
         kind: Kind::Number,
@@ -313,7 +314,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "blocking_threads",
         value: "N",
-        meaning: "Use this many threads of each process for blocking handlers",
+        meaning: "Use this many threads per process for blocking handlers",
         must_be: "a whole number from 1 to 4096",
         default: Some("eight per CPU"),
         kind: Kind::Number,
@@ -323,7 +324,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "blocking_queue",
         value: "N",
-        meaning: "Let this many requests of each process wait for a blocking thread; the server answers further ones with 503",
+        meaning: "Let this many requests of each process wait for a blocking thread; reject further ones with 503",
         must_be: FROM_0,
         default: None,
         kind: Kind::Number,
@@ -343,7 +344,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "tls_cert",
         value: "FILES",
-        meaning: "Serve TLS with this certificate chain (PEM); of several, separated by commas, the server name that a client requests selects one",
+        meaning: "Serve TLS with this certificate chain (PEM); separate several by commas, and the client's server name (SNI) selects one",
         must_be: FILES,
         default: Some("none"),
         kind: Kind::Text,
@@ -395,7 +396,7 @@ pub const SETTINGS: &[Setting] = &[
         value: "LIST",
         meaning: "Trust the forwarded fields of these proxies",
         must_be: "addresses and networks with commas between them, such as 10.0.0.0/8, 192.0.2.7; or loopback, private, unix",
-        default: Some("nobody"),
+        default: Some("none"),
         kind: Kind::Text,
         take: |to, text| text.parse().ok().map(|it| to.settings.trusted_proxies = it),
         text: |from| from.settings.trusted_proxies.to_string(),
@@ -433,7 +434,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "access_log",
         value: "FILE",
-        meaning: "Write an access log, a line for each request, to this file; - for standard output",
+        meaning: "Write an access log to this file, one line per request; - for standard output",
         must_be: "the name of a file, - for standard output, or nothing",
         default: Some("none"),
         kind: Kind::Text,
@@ -473,7 +474,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "db_mode",
         value: "async|blocking",
-        meaning: "Let a worker process other requests while it waits for a database server (async), or not (blocking)",
+        meaning: "Let a worker process other requests while it waits for a database server (async), or block it (blocking)",
         must_be: "async or blocking",
         default: None,
         kind: Kind::Text,

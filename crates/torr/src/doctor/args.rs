@@ -10,10 +10,10 @@ use torr_load::{Load, Sent};
 
 const EXAMPLES: &str = "\
 Examples:
-  torr doctor http://127.0.0.1:8080/            what limits 100 connections
-  torr doctor URL -c 500 --budget 2m            more connections, more time
+  torr doctor http://127.0.0.1:8080/            find what limits it at 100 connections
+  torr doctor URL -c 500 --budget 2m            use more connections and more time
   torr doctor URL --watch server:9300           observe the server's machine
-  torr doctor URL --via http://127.0.0.1:8081/  the cost of a proxy";
+  torr doctor URL --via http://127.0.0.1:8081/  measure the cost of a proxy";
 
 /// `torr doctor`.
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ pub struct DoctorArgs {
     /// Address of 'torr watch' on the server's machine, HOST:PORT; or of a node_exporter there, which shows less
     #[arg(long, value_name = "ADDRESS")]
     pub watch: Option<String>,
-    /// Send this token to 'torr watch'; the environment variable TORR_WATCH_TOKEN does the same
+    /// Send this token to 'torr watch'; or set the environment variable TORR_WATCH_TOKEN
     #[arg(long, value_name = "TOKEN", requires = "watch")]
     pub watch_token: Option<String>,
     /// Write the diagnosis with all experiments as JSON; '-' writes it to standard output, and nothing else
@@ -55,7 +55,7 @@ pub struct DoctorArgs {
     /// Write a report as one HTML page: verdict, evidence and all experiments
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sweep", "via", "tls", "paths"])]
     pub report: Option<PathBuf>,
-    /// Show no progress on standard error
+    /// Do not show progress on standard error
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]

@@ -41,7 +41,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, CliError> {
     shown.clear();
     let comparison = match found? {
         Ok(comparison) => comparison,
-        Err(halt) => return halted(halt, "a whole round to compare"),
+        Err(halt) => return halted(halt, "the first round"),
     };
     let written = WrittenComparison::of(comparison);
     put(&written, json, || render::text(&written))?;

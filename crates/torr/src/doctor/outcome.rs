@@ -13,7 +13,7 @@ use torr_doctor::Halt;
 pub fn halted(halt: Halt, what: &str) -> Result<ExitCode, CliError> {
     match halt {
         Halt::Interrupted => {
-            output::note(&format!("interrupted before there was {what}"));
+            output::note(&format!("interrupted before {what} was complete"));
             Ok(exit::interrupted())
         }
         Halt::Run(error) => Err(why_not(error)),

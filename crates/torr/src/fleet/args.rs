@@ -117,8 +117,8 @@ impl ThroughFleet {
 /// The connection to NATS.
 #[derive(Debug, Args)]
 pub struct NatsServer {
-    /// Connect to NATS at this URL, or at the first of several, separated by commas; the environment variable TORR_NATS
-    /// does the same without showing in the list of processes [default: nats://127.0.0.1:4222]
+    /// Connect to NATS at this URL, or at the first of several, separated by commas; set TORR_NATS instead to keep a
+    /// password out of the process list [default: nats://127.0.0.1:4222]
     #[arg(long, value_name = "URL")]
     pub nats: Option<String>,
     /// Authenticate with the NATS credentials in this file (JWT and key)
@@ -148,7 +148,7 @@ pub struct AgentArgs {
     /// own]
     #[arg(long, value_name = "RATE", value_parser = ceiling)]
     pub ceiling: Option<f64>,
-    /// Run Lua scripts, too: they are programs, and may do on this machine what this program's user may do
+    /// Run Lua scripts too; a script can do whatever this program's user can do on this machine
     #[arg(long)]
     pub scripts: bool,
     /// Refuse plans that take longer than this, warm-up included
@@ -170,7 +170,7 @@ pub struct RunArgs {
     /// Wait this long for agents [default: 30s with --agents, otherwise 2s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait: Option<Duration>,
-    /// Let agents that lose contact with this program stop at once, or finish the plan
+    /// Stop agents that lose contact with this program at once, or let them finish the plan
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = IfLostArg::Stop)]
     pub if_lost: IfLostArg,
     /// A URL, hurl files, a script or a plan, with flags, as after 'torr'
@@ -234,7 +234,8 @@ impl NatsArgs {
 }
 
 impl NatsServer {
-    /// Returns the flags that a printed command repeats, with values as words of a shell. The URL may hold a password, and is read
+    /// Returns the flags that a printed command repeats, with values as words of a shell. The URL may hold a password,
+    /// and is read
     /// from the environment then.
     fn again(&self, again: &mut Invocation) -> Vec<(&'static str, String)> {
         if let Some(url) = &self.nats {

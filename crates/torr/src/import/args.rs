@@ -47,10 +47,10 @@ pub struct HarArgs {
     /// Write the hurl file here; '-' is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
-    /// Convert requests to this host, too, besides the host of the first page; can be repeated
+    /// Convert requests to this host too, in addition to the host of the first page; can be repeated
     #[arg(long, value_name = "HOST")]
     pub host: Vec<String>,
-    /// Convert images, fonts, audio, video, and requests to all other hosts, too
+    /// Convert images, fonts, audio, video and requests to all other hosts too
     #[arg(long)]
     pub all: bool,
 }
@@ -126,7 +126,7 @@ pub struct JmeterArgs {
     /// Read this plan; '-' is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: String,
-    /// Write the hurl file here; '-' is standard output; with several thread groups, add the name of each, as in plan-buyers.hurl
+    /// Write the hurl file here; '-' is standard output; with several thread groups, write a file for each, such as plan-buyers.hurl
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
     /// Convert only the thread group with this name

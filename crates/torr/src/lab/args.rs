@@ -13,8 +13,7 @@ Examples:
   torr lab new-subject mine && torr lab run drogon --subject mine.toml --subject nginx";
 
 const RUN: &str = "\
-Torr writes each run to the archive as soon as it ends. The servers of a row take turns in random order, and Torr starts \
-each server anew for each run.";
+Torr writes each run to the archive as soon as it ends. The servers of a row take turns in random order, and Torr restarts the server for each run.";
 
 /// `torr lab`.
 #[derive(Debug, Args)]
@@ -64,10 +63,10 @@ pub struct RunArgs {
     /// Multiply all durations and numbers of requests by this factor
     #[arg(long, default_value_t = 1.0, value_parser = scale, value_name = "FACTOR")]
     pub scale: f64,
-    /// Run each cell this many times [default: as the suite says]
+    /// Run each cell this many times [default: set by the suite]
     #[arg(long, value_parser = rounds, value_name = "N")]
     pub rounds: Option<usize>,
-    /// Write the archive here, a line of JSON for each run [default: SUITE.jsonl]
+    /// Write the archive here, one line of JSON per run [default: SUITE.jsonl]
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,
     /// Use this database instead of starting one, as postgres=URL; Torr creates and fills its tables
@@ -78,7 +77,7 @@ pub struct RunArgs {
     pub seed: Option<u64>,
     #[command(flatten)]
     pub outputs: OutputArgs,
-    /// Show no progress
+    /// Do not show progress
     #[arg(short, long)]
     pub quiet: bool,
 }

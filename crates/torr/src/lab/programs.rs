@@ -65,7 +65,7 @@ pub fn missing(subject: &Subject) -> Result<(), String> {
         return Ok(());
     }
     let get = subject.get.as_ref().map_or_else(String::new, |get| format!("; {get}"));
-    Err(format!("{} {} not here{get}", missing.join(" and "), if missing.len() == 1 { "is" } else { "are" }))
+    Err(format!("{} not found{get}", missing.join(" and ")))
 }
 
 /// Returns whether there is such a program, or a file by that path.
@@ -187,7 +187,7 @@ mod tests {
     fn what_is_missing_is_named_with_how_to_get_it() {
         assert_eq!(missing(&subject(&["sh"])), Ok(()));
         let why = missing(&subject(&["sh", "no-such-program", "$NO_SUCH_VARIABLE"])).unwrap_err();
-        assert_eq!(why, "no-such-program and $NO_SUCH_VARIABLE are not here; apt-get install it");
+        assert_eq!(why, "no-such-program and $NO_SUCH_VARIABLE not found; apt-get install it");
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl<'s> Requests<'s> {
             let mistake = match called {
                 Err(Ended::Failed(mistake)) => mistake,
                 Ok(output) if !output.success => {
-                    let line = output.stderr.lines().next().unwrap_or("it cannot be read");
+                    let line = output.stderr.lines().next().unwrap_or("no output");
                     line.trim_start_matches("torr: ").to_owned()
                 }
                 // What was interrupted ends with the first run.

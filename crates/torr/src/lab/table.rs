@@ -101,7 +101,7 @@ fn cell_text(cell: &Cell, rounds: usize) -> String {
             let mark = mark(figures).map_or_else(String::new, |mark| format!(" {}", mark.letter()));
             format!("{}{range}{mark}", rate(figures.rps))
         }
-        Cell::Absent => "not here".into(),
+        Cell::Absent => "not available".into(),
         Cell::NotOffered => "-".into(),
         Cell::Failed(_) => "failed".into(),
         Cell::Missing => "not run".into(),
@@ -198,7 +198,7 @@ fn disturbances(table: &Table) -> Vec<String> {
 
 /// Returns the reasons of cells without figures.
 fn reasons(table: &Table) -> Vec<String> {
-    let absent = table.absent.iter().map(|(subject, why)| format!("{subject} is not here: {}", cut(why, LONGEST)));
+    let absent = table.absent.iter().map(|(subject, why)| format!("{subject} is not available: {}", cut(why, LONGEST)));
     let mut reasons: Vec<_> = absent.collect();
     // A subject that does not start fails at each level for the same reason.
     let mut known: Vec<(&str, &str)> = Vec::new();

@@ -55,7 +55,7 @@ pub struct LimitArgs {
     /// Write a report as one HTML page: curves and all steps
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Show no progress line
+    /// Do not show the progress line
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]

@@ -154,14 +154,14 @@ impl SessionObserver for Transcript {
             ));
         }
         if judged.retries {
-            text.push_str("  it is sent again\n");
+            text.push_str("  Torr sends it again\n");
         }
         text.push('\n');
         self.show(&text);
     }
 
     fn retried(&self, _entry: usize, failure: &str) {
-        self.show(&format!("  failed: {failure}\n  it is sent again\n\n"));
+        self.show(&format!("  failed: {failure}\n  Torr sends it again\n\n"));
     }
 
     fn pauses(&self, pause: Duration) {

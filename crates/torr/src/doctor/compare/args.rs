@@ -23,11 +23,11 @@ pub struct CompareArgs {
     /// Measure what this proxy in front of URL costs; without a path, the path of URL is used
     #[arg(long, value_name = "PROXY_URL")]
     pub via: Option<String>,
-    /// Measure what TLS and its handshakes cost, at this URL of the service over TLS; needs no value where URL is https
+    /// Measure what TLS and its handshakes cost, at this URL of the service over TLS; needs no value if URL is https
     #[arg(long, num_args = 0..=1, value_name = "HTTPS_URL")]
     #[expect(clippy::option_option, reason = "absent, present, and present with a value are three things")]
     pub tls: Option<Option<String>>,
-    /// Use this URL of the service without TLS, where URL is https
+    /// Compare with this URL of the service without TLS, if URL is https
     #[arg(long, value_name = "HTTP_URL", requires = "tls")]
     pub plain: Option<String>,
     /// Compare these paths of the server with the first of them
