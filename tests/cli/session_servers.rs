@@ -315,7 +315,7 @@ fn a_request_without_a_response_is_sent_again_as_often_as_the_entry_says() {
     drop(server);
     let retried = format!("GET http://{address}/\n[Options]\nretry: 3\nretry-interval: 5ms\nHTTP 200\n");
     let ended = torr(&retried, &["once", "a.hurl"]);
-    assert_eq!(ended.stdout.matches("it is sent again").count(), 3, "{ended:?}");
+    assert_eq!(ended.stdout.matches("Torr sends it again").count(), 3, "{ended:?}");
     assert_eq!(ended.code, Some(3), "{ended:?}");
 }
 

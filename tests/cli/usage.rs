@@ -233,7 +233,7 @@ fn a_target_is_what_it_is_spelled_like_and_doubt_is_said() {
         (&["a.hurl", "http://127.0.0.1:1/"], "a hurl file has its own URLs"),
         (&["a.hurl", "bad.lua"], "must be the only target"),
         (&["a.hurl", "--data", "x=1"], "--data is not supported for sessions"),
-        (&["a.hurl", "--expect-status", "200"], "--expect-status is not supported for sessions ('HTTP 200'"),
+        (&["a.hurl", "--expect-status", "200"], "--expect-status is not supported for sessions (use 'HTTP 200'"),
         (&["a.hurl", "--pipeline", "4"], "--pipeline is not supported for sessions"),
         (&["limit", "plan.toml"], "plan.toml:1:5: key with no value"),
         (&["doctor", "bad.lua"], "bad.lua:1: "),

@@ -1,6 +1,7 @@
 //! Failures with kind and side, from errors of the system and the protocols.
 
 use std::io::{self, ErrorKind};
+use std::time::Duration;
 use torr_gauge::{Failure, FailureKind, FailureSide};
 use torr_net::errors::describe;
 use torr_net::tls::TlsError;
@@ -108,10 +109,10 @@ pub(crate) fn surplus() -> Failure {
     Failure::new(FailureKind::Protocol, FailureSide::Server, "more bytes than the response announced")
 }
 
-pub(crate) fn no_connection_in_time() -> Failure {
-    Failure::new(FailureKind::Timeout, FailureSide::Network, "timed out while connecting")
+pub(crate) fn no_connection_within(timeout: Duration) -> Failure {
+    Failure::new(FailureKind::Timeout, FailureSide::Network, format!("no connection within {timeout:?}"))
 }
 
-pub(crate) fn no_response_in_time() -> Failure {
-    Failure::new(FailureKind::Timeout, FailureSide::Server, "timed out waiting for the response")
+pub(crate) fn no_response_within(timeout: Duration) -> Failure {
+    Failure::new(FailureKind::Timeout, FailureSide::Server, format!("no complete response within {timeout:?}"))
 }

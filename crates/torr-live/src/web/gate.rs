@@ -30,7 +30,8 @@ impl Gate {
         let Some(token) = self.token else {
             // A page of anyone can have a name of its own lead to this machine, and would then be of the same origin.
             let is_own = request.header_str("host").is_some_and(is_loopback);
-            return (!is_own).then(|| Response::error(403, "this dashboard accepts requests from its own machine only\n"));
+            return (!is_own)
+                .then(|| Response::error(403, "this dashboard accepts requests from its own machine only\n"));
         };
         let has = |given: &str| <[u8; 32]>::from(Sha256::digest(given)) == token;
         if let Some(given) = parameter(request.query()) {
@@ -43,7 +44,8 @@ impl Gate {
 
     /// Returns the response to a request that steers and must not.
     pub fn refusal_to_steer(&self, request: &Request<'_>) -> Option<Response> {
-        let refused = |why: &str| Response::error(403, format!("only the dashboard's own page can steer the run: {why}\n"));
+        let refused =
+            |why: &str| Response::error(403, format!("only the dashboard's own page can steer the run: {why}\n"));
         let foreign = || (!is_of_own_page(request)).then(|| refused("the Origin field names another page"));
         let unmarked = || request.header(STEERING).is_none().then(|| refused("the torr-steering field is missing"));
         self.refusal(request).or_else(foreign).or_else(unmarked)

@@ -34,7 +34,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                 continue;
             }
             let is_open = connection.is_open();
-            let failure = if is_open { failures::no_response_in_time() } else { failures::no_connection_in_time() };
+            let within = self.plan.timeout;
+            let failure =
+                if is_open { failures::no_response_within(within) } else { failures::no_connection_within(within) };
             if P::MULTIPLEXES && is_open {
                 self.cancel_late(index, is_late, &failure, now);
             } else {

@@ -16,7 +16,7 @@ pub fn fact(fact: &Fact) -> String {
             let busiest = busiest_thread.map(|share| format!(", its busiest thread {} of one", percent(share)));
             format!("the server used {used_cores:.2}{} CPUs{}", shown(of), shown(busiest))
         }
-        F::ServerNotVisible => "the server's processes are not visible from here".into(),
+        F::ServerNotVisible => "the server's processes are not visible from here: they may run on another machine, in a container, or as another user".into(),
         F::SaturatedThreads { threads: 0, .. } => "no thread of the server was saturated".into(),
         F::SaturatedThreads { threads, cores } => {
             let on = cores.map(|cores| format!(" on {}", plural(cores as u64, "CPU")));

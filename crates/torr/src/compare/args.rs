@@ -94,7 +94,7 @@ impl CompareArgs {
         self.fail_if.as_ref().map(|rules| rules.0.clone()).unwrap_or_default()
     }
 
-    /// Returns the flag of each output that is written anew, with the file where it is requested.
+    /// Returns the flag of each output that Torr overwrites, with the file where it is requested.
     pub fn outputs(&self) -> [(&'static str, Option<&Path>); 4] {
         let [json, page] = report::outputs(self.json.as_deref(), self.report.as_deref());
         [json, page, ("--markdown", self.markdown.as_deref()), ("--junit", self.junit.as_deref())]
