@@ -234,7 +234,7 @@ fn what_another_machine_says_is_shown_without_control_characters() {
     let address = server.address.to_string();
     let refused = RemoteWatch::connect(&address, None, 80).expect_err("it says no");
     let shown = "\\u{1b}]0;title\\u{7}\\u{1b}[2J no\\u{9b}2J\\u{202e}";
-    assert_eq!(refused.to_string(), format!("{address} refused the request: {shown}"));
+    assert_eq!(refused.to_string(), format!("'torr watch' at {address} refused the request: {shown}"));
     let ended = torr(&["doctor", "http://127.0.0.1:9", "--watch", &address]);
     assert!(ended.stderr.contains(shown), "{ended:?}");
     assert!(!ended.stderr.trim_end_matches('\n').contains(char::is_control), "{ended:?}");

@@ -359,7 +359,7 @@ fn foreign_files_are_refused_in_a_line() {
         ("", "x is not JSON"),
         ("[1]", "x is not a result of torr"),
         ("{\"schema\": \"other/1\"}", "x is not a result of torr"),
-        ("{\"schema\": \"torr.history/1\"}", "x is of the schema torr.history/1"),
+        ("{\"schema\": \"torr.history/1\"}", "x has the schema torr.history/1"),
         ("{\"schema\": \"torr.run/1\"}", "'target'"),
         ("{\"schema\": \"torr.run/1\", \"target\": \"t\", \"requests\": \"5\"}", "'requests'"),
         ("{\"schema\": \"torr.limit/1\", \"target\": \"t\", \"spent_s\": 1, \"ladder\": []}", "'steps'"),

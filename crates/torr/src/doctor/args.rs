@@ -11,7 +11,7 @@ use torr_load::{Load, Sent};
 const EXAMPLES: &str = "\
 Examples:
   torr doctor http://127.0.0.1:8080/            find what limits it
-  torr doctor URL -c 500 --budget 2m            use more connections and more time
+  torr doctor URL -c 500 --budget 2m            use more connections and time
   torr doctor URL --watch server:9300           observe the server's machine
   torr doctor URL --via http://127.0.0.1:8081/  measure the cost of a proxy";
 
