@@ -146,6 +146,61 @@ fn public_services_are_not_pressed_without_the_flag() {
     assert!(proxy.connections() > 0, "{ended:?}");
 }
 
+/// A session that a response leads away, through a proxy: what it would send shows there, and leaves no test's machine.
+#[test]
+fn sessions_lead_to_no_public_service_without_the_flag() {
+    let _beside = beside();
+    let sent_away = Arc::new(AtomicU64::new(0));
+    let noted = Arc::clone(&sent_away);
+    let proxy = Script::start(move |client| {
+        while let Some(request) = client.request() {
+            if request.starts_with(b"CONNECT 203.0.113.1:80 ") {
+                noted.fetch_add(1, Ordering::SeqCst);
+                return;
+            }
+            client.send(match request.starts_with(b"CONNECT ") {
+                true => b"HTTP/1.1 200 Connection established\r\n\r\n",
+                false => b"HTTP/1.1 302 Found\r\nLocation: http://203.0.113.1/\r\nContent-Length: 0\r\n\r\n",
+            });
+        }
+    });
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file can be written");
+        path.display().to_string()
+    };
+    let redirected = file("redirected.hurl", "GET http://127.0.0.1:1/\n[Options]\nlocation: true\nHTTP 200\n");
+    let captured = file(
+        "captured.hurl",
+        "GET http://127.0.0.1:1/\nHTTP 302\n[Captures]\nnext: header \"Location\"\nGET {{next}}\nHTTP 200\n",
+    );
+    let script = file(
+        "away.lua",
+        "function session(user)\n  local away = http.get('http://127.0.0.1:1/'):header('Location')\n  http.get(away)\nend\n",
+    );
+    let by = format!("http://{}", proxy.address);
+    let limit = ["limit", "--max-connections", "2"];
+    let doctor = ["doctor", "-c", "2"];
+    let away = |command: &[&str], target: &[&str]| {
+        torr(&[command, target, &["-t", "1", "--budget", "5s", "-q", "--proxy", &by]].concat())
+    };
+    for (command, target) in [
+        (&limit[..], &[&*redirected][..]),
+        (&limit, &["http://127.0.0.1:1/", "--script", &script]),
+        (&doctor, &[&redirected]),
+        (&doctor, &[&captured]),
+    ] {
+        let (ended, before) = (away(command, target), proxy.requests());
+        assert_eq!(sent_away.load(Ordering::SeqCst), 0, "{command:?} {target:?}: {ended:?}");
+        assert!(before > 0, "{command:?} {target:?}: {ended:?}");
+        let notes = ended.stderr.matches("203.0.113.1 is a public address").count();
+        assert!(notes == 1 && ended.stderr.contains("--i-own-this"), "{command:?} {target:?}: {ended:?}");
+    }
+    let ended = away(&[&limit[..], &["--i-own-this"]].concat(), &[&redirected]);
+    assert!(sent_away.load(Ordering::SeqCst) > 0, "{ended:?}");
+}
+
 #[test]
 fn an_interruption_reports_what_is_known() {
     let _beside = beside();

@@ -1,6 +1,7 @@
 //! Whether a service may be pressed until it fails.
 
 use crate::exit::CliError;
+use crate::output;
 use std::net::IpAddr;
 use torr_doctor::permission::{not_ours, refusal};
 use torr_net::{Address, address};
@@ -16,7 +17,9 @@ pub fn ask(plan: &Plan, vouched_for: bool, command: &str) -> Result<(), CliError
         let command = command.to_owned();
         learnt.forbid(move |server| {
             let Destination { target, addresses, tunnel, .. } = server;
-            look(addresses, std::iter::once(target), tunnel.is_some(), &command).err().map(CliError::into_line)
+            let looked = look(addresses, std::iter::once(target), tunnel.is_some(), &command);
+            // The sessions that go there fail, which neither a verdict nor a limit explains. A server is looked at once.
+            looked.err().map(CliError::into_line).inspect(|why| output::note(why))
         });
     }
     let targets = std::iter::once(&plan.target).chain(plan.further.iter().map(|further| &further.target));
