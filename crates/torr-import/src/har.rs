@@ -221,7 +221,7 @@ impl Reader<'_> {
         let method = sent_method(&record.request.method, &mut |what, reason| {
             left_out.push((what.to_owned(), reason.to_owned()));
         });
-        let mut request = Request::new(method, url, NOWHERE);
+        let mut request = Request::new(method, self.secrets.url(url), NOWHERE);
         for header in &record.request.headers {
             self.field(header, record, &mut request);
         }

@@ -151,6 +151,24 @@ impl Secrets {
         push(pieces, Piece::Text(text[end..].to_owned()));
     }
 
+    /// Returns a URL with variables for the credentials among the parameters of its query, each with the spelling that it has there.
+    pub(crate) fn url(&mut self, url: Template) -> Template {
+        let (mut pieces, mut is_query) = (Vec::new(), false);
+        for piece in url.0 {
+            match piece {
+                Piece::Text(text) if is_query => self.form_text(&text, &mut pieces),
+                Piece::Text(text) => {
+                    let (before, query) = text.split_at(text.find('?').map_or(text.len(), |at| at + 1));
+                    is_query = before.ends_with('?');
+                    push(&mut pieces, Piece::Text(before.to_owned()));
+                    self.form_text(query, &mut pieces);
+                }
+                placeholder => push(&mut pieces, placeholder),
+            }
+        }
+        Template(pieces)
+    }
+
     fn form_text(&mut self, text: &str, pieces: &mut Vec<Piece>) {
         for (at, pair) in text.split('&').enumerate() {
             if at > 0 {

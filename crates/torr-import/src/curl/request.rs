@@ -83,7 +83,7 @@ impl Maker<'_> {
         let url = address(url, &query, self.upload)?;
         let url = shell::template(&url);
         left_out.extend(target::respelled(&url).map(|said| (format!("{} {}", said.kind, said.which), said.reason)));
-        let mut request = Request::new(method, url, NOWHERE);
+        let mut request = Request::new(method, secrets.url(url), NOWHERE);
         if let Some(name) = self.upload {
             request.body = self.upload(name, &mut left_out);
         }

@@ -176,6 +176,9 @@ fn credentials_become_variables() {
         text,
         "POST https://a/\n[Form]\npassword: {{password}}\npassword: {{password_2}}\na: b\n[BasicAuth]\nann: {{password_2}}\n"
     );
+    let (text, summary) = imported("curl 'https://a/token=x?page=2&token=t%20k&api_key=&a=token' -G -d password=pw");
+    assert_eq!(text, "GET https://a/token=x?page=2&token={{token}}&api_key=&a=token&password={{password}}\n");
+    assert!(summary.contains("read from HURL_VARIABLE_token") && !summary.contains("t%20k"), "{summary}");
 }
 
 #[test]

@@ -159,6 +159,15 @@ fn what_is_no_recording_is_refused() {
 }
 
 #[test]
+fn credentials_in_a_url_become_variables() {
+    let url = "http://shop/a?x=1&access_token=s3cret";
+    let (text, summary) = imported(&[json!({"request": {"method": "GET", "url": url},
+        "response": {"status": 200, "content": {"mimeType": "text/html"}}})]);
+    assert_eq!(text, "GET http://shop/a?x=1&access_token={{access_token}}\nHTTP 200\n");
+    assert!(summary.contains("HURL_VARIABLE_access_token") && !summary.contains("s3cret"), "{summary}");
+}
+
+#[test]
 fn a_secret_and_a_capture_of_one_name_are_two_variables() {
     let own = json!({"mimeType": "application/json", "text": "{\"token\":\"the recorder's own\"}"});
     let (text, summary) = imported(&[

@@ -43,7 +43,7 @@ impl Reader {
         let name = value("HTTPSampler.method").unwrap_or_else(|| "GET".to_owned());
         let pending = &mut self.pending;
         let method = sent_method(&name, &mut |what, reason| pending.push(LeftOut::new(what, "", reason)));
-        let mut request = Request::new(method, target, NOWHERE);
+        let mut request = Request::new(method, self.secrets.url(target), NOWHERE);
         self.fields(scope, &mut request);
         self.content(element, scope, &mut request);
         self.credentials(scope, &mut request);

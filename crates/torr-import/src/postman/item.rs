@@ -75,7 +75,7 @@ impl Reader {
         // Postman sends a method in capital letters.
         let method =
             sent_method(&name.to_uppercase(), &mut |what, reason| left_out.push(LeftOut::new(what, "", reason)));
-        let mut request = Request::new(method, target, NOWHERE);
+        let mut request = Request::new(method, self.secrets.url(target), NOWHERE);
         let behaviour = item.get("protocolProfileBehavior");
         self.fields(described.get("header"), &mut request, &mut left_out);
         let own = if described.get("auth").is_null() { item.get("auth") } else { described.get("auth") };
