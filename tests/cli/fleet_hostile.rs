@@ -107,7 +107,7 @@ fn an_end_that_cannot_be_true_cuts_the_result_where_the_agent_was_there() {
         let [json, page] = ["result.json", "page.html"].map(|name| folder.path().join(name).display().to_string());
         let ended = run_over_one(&nats, &["--json", &json]);
         assert_eq!(ended.code, Some(1), "{number}: {ended:?}");
-        assert!(ended.stderr.contains("agent false is lost") && ended.stderr.contains(why), "{number}: {ended:?}");
+        assert!(ended.stderr.contains("agent false was lost") && ended.stderr.contains(why), "{number}: {ended:?}");
         assert!(!ended.stdout.contains('\u{1b}') && !ended.stderr.contains('\u{1b}'), "{number}: {ended:?}");
         let text = fs::read_to_string(&json).expect("it was written");
         let result: Value = serde_json::from_str(&text).expect("it is JSON");
@@ -138,7 +138,7 @@ fn intervals_that_cannot_be_true_are_not_waited_for() {
         false_agent(&nats, "false", hello("false"), messages);
         let ended = run_over_one(&nats, &["--json", "-"]);
         assert_eq!(ended.code, Some(1), "{field} {value}: {ended:?}");
-        assert!(ended.stderr.contains("agent false is lost"), "{field} {value}: {ended:?}");
+        assert!(ended.stderr.contains("agent false was lost"), "{field} {value}: {ended:?}");
         assert_eq!(result(&ended)["requests"], 100, "{field} {value}: {ended:?}");
     }
 }

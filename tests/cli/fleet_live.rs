@@ -74,7 +74,7 @@ fn a_run_over_a_fleet_has_its_dashboard() {
     }
     one.signal("KILL");
     one.wait();
-    wait_until("the loss in the log", || curl(&[&events]).contains("agent one is lost").then_some(()));
+    wait_until("the loss in the log", || curl(&[&events]).contains("agent one was lost").then_some(()));
     curl(&["-X", "POST", "-H", "torr-steering: 1", &format!("{page}steer/end")]);
     assert_eq!(watched.wait().code(), Some(1), "the result is cut");
     let text = fs::read_to_string(&json).expect("the result was written");

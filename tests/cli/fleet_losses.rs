@@ -1,6 +1,7 @@
 //! `torr fleet` when a part of it is lost: a true report or a clear error, and nothing that goes on loading the target.
 
 use crate::fleet::{Target, result};
+use serde_json::Value;
 use std::time::Duration;
 use torr_test_support::nats::{NatsServer, deliver_twice};
 use torr_test_support::program::Running;
@@ -65,7 +66,11 @@ fn of_agents_that_are_all_lost_nothing_is_known() {
     for unknown in ["cpu_us_per_request", "cpu_share", "busy_share", "queued_share"] {
         assert!(!generator.contains_key(unknown), "{unknown}: {generator:?}");
     }
-    assert!(result["connections"]["peak"].is_null(), "{}", result["connections"]);
+    for unknown in ["/connections/peak", "/connections/sources", "/plan/threads"] {
+        assert_eq!(result.pointer(unknown), Some(&Value::Null), "{unknown}: {result:#}");
+    }
+    let reasons: Vec<_> = (0..2).map(|at| &result["fleet"]["agents"][at]["fact"]["name"]).collect();
+    assert_eq!(reasons, ["no-heartbeat"; 2], "{result:#}");
     let findings = result["validity"]["findings"].as_array().expect("it is a list");
     assert!(findings.iter().all(|finding| finding["what"] != "generator"), "{findings:?}");
     assert_eq!(result["verdict"]["factor"], "unknown", "{result:#}");

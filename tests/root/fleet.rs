@@ -150,7 +150,7 @@ fn an_agent_that_is_cut_off_for_good_cuts_the_result_and_stops_by_itself() {
         assert!(at_s >= 1.0 && result["duration_s"].as_f64() == Some(at_s), "{result:#}");
         let states: Vec<_> = rows(&result).iter().map(|row| row["state"].as_str()).collect();
         assert_eq!(states, [Some("stopped"), Some("lost")], "{result:#}");
-        assert!(ended.stderr.contains("agent host1 is lost"), "{ended:?}");
+        assert!(ended.stderr.contains("agent host1 was lost"), "{ended:?}");
         let counted = count(&result, "/requests") + count(&result, "/fleet/cut/requests_after");
         assert!(counted <= hub.responses(), "{result:#}");
         // Both are free again.

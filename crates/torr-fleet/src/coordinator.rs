@@ -20,7 +20,7 @@ use torr_net::Clock;
 use torr_press::Plan;
 use watching::Watching;
 
-pub use settings::{RunSettings, Watch};
+pub use settings::{RunEvent, RunSettings, Watch};
 
 /// Runs a plan over a fleet. `stop` ends the run early, with a result.
 ///

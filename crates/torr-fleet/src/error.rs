@@ -1,9 +1,10 @@
 //! The errors of a fleet.
 
 use thiserror::Error;
+use torr_gauge::fleet::EarlyEnd;
 
 /// The reason for which a fleet did not do what it should. Each is one line.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 pub enum FleetError {
     /// A setting is wrong.
     #[error("{0}")]
@@ -25,4 +26,7 @@ pub enum FleetError {
     /// The run has no result.
     #[error("{0}")]
     NoResult(String),
+    /// No interval of the run has the counts of all agents: the first agent for which there is a reason, and the reason.
+    #[error("no result, not even of the first second")]
+    NoInterval(Option<(String, EarlyEnd)>),
 }

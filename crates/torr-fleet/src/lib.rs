@@ -25,7 +25,7 @@ mod threads;
 
 pub use agent::AgentSettings;
 pub use allow::AllowList;
-pub use coordinator::{RunSettings, Watch};
+pub use coordinator::{RunEvent, RunSettings, Watch};
 pub use error::FleetError;
 pub use limits::CEILINGS;
 pub use load::LoadAndFiles;

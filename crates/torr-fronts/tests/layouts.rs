@@ -20,7 +20,8 @@ fn measured(first: Option<FirstResponse>, peak: u64, make: impl Fn(&mut Sample))
         collector.take(thread, 0, &sample, false);
         collector.take(thread, 1, &Sample::default(), true);
     }
-    let plan = PlanSummary { connections: 4, threads: 2, keep_alive: true, timeout_s: 30.0, ..PlanSummary::default() };
+    let plan =
+        PlanSummary { connections: 4, threads: Some(2), keep_alive: true, timeout_s: 30.0, ..PlanSummary::default() };
     collector.finish(RunFacts {
         target: "http://h:81/p".into(),
         plan,

@@ -173,8 +173,8 @@ pub struct RunFacts {
     pub carried: u64,
     /// The maximum number of concurrent connections; `None` if it is not known.
     pub peak: Option<u64>,
-    /// The maximum number of source addresses of a thread.
-    pub sources: u64,
+    /// The maximum number of source addresses of a thread; `None` if it is not known.
+    pub sources: Option<u64>,
     /// The source of the times of responses.
     pub timestamps: TimestampSource,
     /// The resource use of each thread.

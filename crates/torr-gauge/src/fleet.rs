@@ -1,5 +1,6 @@
 //! The part of a result that a run over several machines adds: a row for each agent.
 
+use crate::known;
 use serde::{Deserialize, Serialize};
 
 /// The fleet of a run.
@@ -74,9 +75,40 @@ pub struct FleetAgent {
     /// The agent's own verdict in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
-    /// The reason for which the agent ended before the run did; `None` if it did not.
+    /// The reason for which the agent ended before the run did, or had none; `None` if it ended with the run, and in a result of
+    /// another version.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "known::one")]
+    pub fact: Option<EarlyEnd>,
+    /// The reason as a sentence. `None` until `torr-report` has written it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// The reason for which an agent ended before the run did, or had none. `torr-report` has a sentence for each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum EarlyEnd {
+    /// Three heartbeats in a row did not arrive.
+    NoHeartbeat,
+    /// Some of the agent's counts did not arrive.
+    CountsMissing,
+    /// The agent was still running after the end of the plan.
+    Overdue,
+    /// A message of the agent cannot be read, or cannot be true.
+    BadMessage {
+        /// The error, printable.
+        error: String,
+    },
+    /// The agent was stopped on its machine.
+    Stopped {
+        /// The duration of its part in seconds.
+        after_s: f64,
+    },
+    /// The agent reported an error.
+    Failed {
+        /// The error in the agent's words, printable.
+        error: String,
+    },
 }
 
 /// The outcome of an agent's part of a run.
@@ -109,73 +141,54 @@ impl Fleet {
     pub fn ended_early(&self) -> impl Iterator<Item = &FleetAgent> {
         let has_cut = self.cut.is_some();
         self.agents.iter().filter(move |agent| match agent.state {
-            AgentState::Stopped => agent.note.is_some(),
+            // Others were stopped with the run.
+            AgentState::Stopped => agent.has_reason(),
             // The result ends where an agent without a run does.
             AgentState::Failed => !has_cut,
             AgentState::Ended | AgentState::Lost => false,
         })
     }
-
-    /// Returns a line for each reason for which the result is not that of the whole run.
-    pub fn shortcomings(&self) -> Vec<String> {
-        let mut lines: Vec<_> = self.agents.iter().filter_map(FleetAgent::shortcoming).collect();
-        lines.extend(self.cut.map(|cut| {
-            let after = match cut.requests_after {
-                0 => String::new(),
-                n => format!("; the {n} responses after that are not in it"),
-            };
-            format!("the result covers the first {} s, in which all agents were there{after}", cut.at_s)
-        }));
-        if self.cut.is_some_and(|cut| cut.has_sessions) {
-            lines.push("sessions and entries are those of the other agents, to the end of the run".into());
-        }
-        lines
-    }
 }
 
 impl FleetAgent {
-    fn shortcoming(&self) -> Option<String> {
-        let note = self.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
-        match self.state {
-            AgentState::Ended => None,
-            // With the run.
-            AgentState::Stopped if self.note.is_none() => None,
-            AgentState::Stopped => Some(format!("the agent {} ended early{note}", self.name)),
-            AgentState::Failed => Some(format!("the agent {} failed{note}", self.name)),
-            AgentState::Lost => Some(format!("the agent {} was lost{note}", self.name)),
-        }
+    /// Returns whether the reason is known for which the agent ended before the run did.
+    fn has_reason(&self) -> bool {
+        self.fact.is_some() || self.note.is_some()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_cut_and_its_reason_are_named() {
-        let lost = FleetAgent { name: "b".into(), state: AgentState::Lost, ..FleetAgent::default() };
-        let slow = FleetAgent { name: "a".into(), was_limit: true, ..FleetAgent::default() };
-        let cut = FleetCut { at_s: 3.0, requests_after: 70, errors_after: 0, has_sessions: true };
-        let fleet = Fleet { agents: vec![slow, lost], cut: Some(cut), ..Fleet::default() };
-        assert_eq!(fleet.ended_early().count(), 0, "the result ends with the lost agent");
-        assert_eq!(fleet.lost().map(|agent| &agent.name[..]).collect::<Vec<_>>(), ["b"]);
-        let lines = fleet.shortcomings();
-        assert_eq!(lines[0], "the agent b was lost");
-        assert!(lines[2].starts_with("sessions and entries"), "{lines:?}");
-        assert!(lines[1].contains("first 3 s") && lines[1].contains("the 70 responses"), "{lines:?}");
-    }
+    use serde_json::json;
 
     #[test]
     fn an_agent_that_ended_before_the_run_is_named_and_one_that_ended_with_it_is_not() {
-        let stopped = |name: &str, note: Option<&str>| FleetAgent {
+        let agent = |name: &str, state: AgentState, fact: Option<EarlyEnd>, note: Option<&str>| FleetAgent {
             name: name.into(),
-            state: AgentState::Stopped,
+            state,
+            fact,
             note: note.map(str::to_owned),
             ..FleetAgent::default()
         };
-        let agents = vec![stopped("a", None), stopped("b", Some("it was stopped"))];
+        let agents = vec![
+            agent("a", AgentState::Stopped, None, None),
+            agent("b", AgentState::Stopped, Some(EarlyEnd::Stopped { after_s: 3.0 }), None),
+            // Of an older result.
+            agent("c", AgentState::Stopped, None, Some("stopped")),
+            agent("d", AgentState::Lost, Some(EarlyEnd::NoHeartbeat), None),
+        ];
         let fleet = Fleet { agents, ..Fleet::default() };
-        assert_eq!(fleet.ended_early().map(|agent| &agent.name[..]).collect::<Vec<_>>(), ["b"]);
-        assert_eq!(fleet.shortcomings(), ["the agent b ended early: it was stopped"]);
+        assert_eq!(fleet.ended_early().map(|agent| &*agent.name).collect::<Vec<_>>(), ["b", "c"]);
+        assert_eq!(fleet.lost().map(|agent| &*agent.name).collect::<Vec<_>>(), ["d"]);
+    }
+
+    #[test]
+    fn a_reason_of_another_version_is_left_out() {
+        let agent = |fact| json!({"name": "a", "state": "lost", "fact": fact, "note": "as it was"});
+        let read = |fact| serde_json::from_value::<FleetAgent>(agent(fact)).expect("it can be read");
+        assert_eq!(read(json!({"name": "no-heartbeat"})).fact, Some(EarlyEnd::NoHeartbeat));
+        let other = read(json!({"name": "of-another-version", "x": 1}));
+        assert_eq!((other.fact, other.note.as_deref()), (None, Some("as it was")));
     }
 }

@@ -146,7 +146,7 @@ impl RunResult {
 
     /// Returns the CPU time of the generator in cores; `None` where nothing is known of its threads.
     pub fn generator_cores(&self) -> Option<f64> {
-        Some(self.generator.cpu_share? * self.plan.threads as f64)
+        Some(self.generator.cpu_share? * self.plan.threads? as f64)
     }
 
     /// Returns the bytes per second that were received within the measured time.
@@ -161,8 +161,8 @@ impl RunResult {
 pub struct PlanSummary {
     /// The number of concurrent connections.
     pub connections: usize,
-    /// The number of threads.
-    pub threads: usize,
+    /// The number of threads; `None` if it is not known: of a fleet that lost an agent.
+    pub threads: Option<usize>,
     /// The planned duration in seconds; `None` if the plan has none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub duration_s: Option<f64>,
@@ -403,9 +403,9 @@ pub struct Connections {
     pub carried: u64,
     /// The maximum number of concurrent connections; `None` if it is not known: of a fleet that lost an agent.
     pub peak: Option<u64>,
-    /// The number of source addresses used, more than requested if one ran out of ports.
+    /// The number of source addresses used, more than requested if one ran out of ports; `None` if it is not known.
     #[serde(default)]
-    pub sources: u64,
+    pub sources: Option<u64>,
     /// The number of reusable connections that the server closed.
     pub closed_by_server: u64,
     /// Completed responses per connection, on average.

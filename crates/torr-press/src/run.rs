@@ -284,7 +284,7 @@ pub fn observe(
         started: ended.iter().map(|(e, _)| e.begun).sum(),
         carried: ended.iter().map(|(e, _)| e.carried).sum(),
         peak: Some(ended.iter().map(|(e, _)| e.peak).sum()),
-        sources: ended.iter().map(|(e, _)| e.sources).max().unwrap_or(0) as u64,
+        sources: Some(ended.iter().map(|(e, _)| e.sources).max().unwrap_or(0) as u64),
         timestamps: match ended.iter().all(|(e, _)| e.timestamped) {
             true => TimestampSource::Kernel,
             false => TimestampSource::User,

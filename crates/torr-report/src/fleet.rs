@@ -11,7 +11,7 @@ use torr_gauge::verdict::Fact;
 
 /// Returns a line for each agent that has not ended as planned, and for the part of the run that the result covers.
 pub(crate) fn cautions(fleet: &Fleet) -> String {
-    fleet.shortcomings().iter().map(|line| caution(line)).collect()
+    sentence::fleet::shortcomings(fleet).iter().map(|line| caution(line)).collect()
 }
 
 fn caution(line: &str) -> String {
@@ -55,13 +55,13 @@ fn row(agent: &FleetAgent) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use torr_gauge::fleet::FleetCut;
+    use torr_gauge::fleet::{EarlyEnd, FleetCut};
 
     #[test]
     fn each_agent_has_a_row_and_what_went_wrong_is_named() {
         let agent = |name: &str| FleetAgent { name: name.into(), share: 0.5, connections: 5, ..FleetAgent::default() };
         let slow = FleetAgent { was_limit: true, began_us: Some(120), busy_share: Some(0.99), ..agent("a") };
-        let lost = FleetAgent { state: AgentState::Lost, note: Some("killed".into()), ..agent("b") };
+        let lost = FleetAgent { state: AgentState::Lost, fact: Some(EarlyEnd::NoHeartbeat), ..agent("b") };
         let cut = Some(FleetCut { at_s: 2.0, ..FleetCut::default() });
         let fleet = Fleet { agents: vec![slow, lost], cut, ..Fleet::default() };
         let text = anstream::adapter::strip_str(&section(&fleet, 200)).to_string();
@@ -70,7 +70,7 @@ mod tests {
         assert!(lines[2].starts_with('b') && lines[2].ends_with("lost"), "{text}");
         assert!(text.contains("the agent a was itself the limit"), "{text}");
         let text = anstream::adapter::strip_str(&cautions(&fleet)).to_string();
-        assert!(text.contains("agent b was lost: killed") && text.contains("first 2 s"), "{text}");
+        assert!(text.contains("agent b was lost: three heartbeats") && text.contains("first 2.00 s"), "{text}");
     }
 
     #[test]
@@ -79,7 +79,7 @@ mod tests {
         let lost = FleetAgent {
             name: hostile.into(),
             state: AgentState::Lost,
-            note: Some(hostile.into()),
+            fact: Some(EarlyEnd::Failed { error: hostile.into() }),
             was_limit: true,
             ..FleetAgent::default()
         };

@@ -3,8 +3,10 @@
 
 mod advice;
 pub mod caution;
+mod early_end;
 mod experiment;
 mod fact;
+pub mod fleet;
 mod gain;
 mod headline;
 mod limit;

@@ -118,8 +118,8 @@ fn heading(run: &RunResult) -> String {
         Some([least, most]) => format!(", {least} to {most} of think time"),
     };
     let how = format!(
-        "{pace}{load}{deep}, {}, {keep_alive}{think}, {:.2} s{}",
-        plural(plan.threads as u64, "thread"),
+        "{pace}{load}{deep}{}, {keep_alive}{think}, {:.2} s{}",
+        plan.threads.map_or(String::new(), |threads| format!(", {}", plural(threads as u64, "thread"))),
         run.duration_s,
         if run.interrupted { ", interrupted" } else { "" }
     );

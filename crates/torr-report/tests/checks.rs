@@ -41,7 +41,7 @@ fn the_report_shows_what_was_as_expected_and_what_was_not() {
 
 #[test]
 fn the_first_line_says_what_the_load_was() {
-    let plan = PlanSummary { connections: 100, threads: 2, keep_alive: true, ..PlanSummary::default() };
+    let plan = PlanSummary { connections: 100, threads: Some(2), keep_alive: true, ..PlanSummary::default() };
     let open = PlanSummary { arrivals: Some(Arrivals::Constant), staged: true, ..plan.clone() };
     let think = |think_s| PlanSummary { think_s: Some(think_s), ..plan.clone() };
     for (plan, words) in [

@@ -64,7 +64,7 @@ fn run() -> Measurement {
     collector.take(0, 0, &sample, true);
     collector.finish(RunFacts {
         target: "http://h:81/login?a".into(),
-        plan: PlanSummary { method: "GET,POST".into(), threads: 2, rate: Some(10.0), ..PlanSummary::default() },
+        plan: PlanSummary { method: "GET,POST".into(), threads: Some(2), rate: Some(10.0), ..PlanSummary::default() },
         started_at: "2020-01-02T03:04:05.678Z".into(),
         duration: Duration::from_secs(2),
         started: 52,

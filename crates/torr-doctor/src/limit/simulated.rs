@@ -257,7 +257,7 @@ impl Bench for Simulated {
         let counts = self.clock + nanos(ask.warmup.as_secs_f64());
         let end = counts + nanos(ask.length.as_secs_f64());
         let mut samples = Samples::new(counts, end);
-        let mut plan = PlanSummary { keep_alive: true, threads: 1, ..PlanSummary::default() };
+        let mut plan = PlanSummary { keep_alive: true, threads: Some(1), ..PlanSummary::default() };
         if let (Load::Rate(rate), Some(breaks_at)) = (ask.load, self.breaks_at)
             && rate >= breaks_at
         {

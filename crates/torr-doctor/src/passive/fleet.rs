@@ -14,7 +14,7 @@ pub fn rule(run: &RunResult) -> Option<Finding> {
 /// An agent was lost: what the service did under the whole load is known up to then at most.
 fn lost(fleet: &Fleet) -> Option<Finding> {
     let fact =
-        |agent: &FleetAgent| Fact::AgentLost { agent: agent.name.clone(), share: agent.share, why: agent.note.clone() };
+        |agent: &FleetAgent| Fact::AgentLost { agent: agent.name.clone(), share: agent.share, why: agent.fact.clone() };
     let finding = because_of(fleet.lost().map(fact), Headline::AgentLost)?;
     Some(finding.because(fleet.cut.map(|cut| Fact::FiguresUntil { at_s: cut.at_s })))
 }

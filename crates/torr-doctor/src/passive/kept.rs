@@ -210,7 +210,7 @@ fn ran_at_the_cap(run: &RunResult) -> bool {
     let slots = run.plan.connections as f64 * f64::from(run.plan.depth);
     let per_second = run.sessions.as_ref().map_or(run.rps, |sessions| sessions.per_second);
     let in_use = per_second * (mean_s + run.plan.mean_think_s()) / slots;
-    begun as f64 + run.plan.threads as f64 >= AT_THE_CAP * cap * sending_s && in_use < ALL_IN_USE
+    begun as f64 + run.plan.threads.unwrap_or(1) as f64 >= AT_THE_CAP * cap * sending_s && in_use < ALL_IN_USE
 }
 
 fn response_times(run: &RunResult) -> Option<Fact> {

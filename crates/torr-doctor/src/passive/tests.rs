@@ -4,6 +4,7 @@ mod schedule;
 
 use super::passive;
 use serde_json::{Value, json};
+use torr_gauge::fleet::EarlyEnd;
 use torr_gauge::verdict::{Advice, Fact, Finding, Headline, KeptRate, Unit};
 use torr_gauge::{Confidence, Factor};
 use torr_signals::ProgramUse;
@@ -306,13 +307,14 @@ fn a_rate_is_not_kept_if_an_agent_ends_before_the_run() {
 
 #[test]
 fn a_run_without_one_of_its_agents_has_no_verdict() {
-    let agent = |name: &str, state: &str| json!({"name": name, "state": state, "note": "killed", "share": 0.5});
+    let agent =
+        |name: &str, state: &str| json!({"name": name, "state": state, "fact": {"name": "no-heartbeat"}, "share": 0.5});
     for (state, cut) in [("lost", json!({"at_s": 2.0})), ("lost", Value::Null), ("failed", json!({"at_s": 2.0}))] {
         let agents = [agent("a", "ended"), agent("b", state)];
         let fleet = json!({"name": "f", "run": "r", "agents": agents, "cut": cut});
         let verdict = verdict(open_loop(json!({"fleet": fleet})));
         assert_eq!((verdict.factor, verdict.confidence), (Factor::Unknown, Confidence::Unknown), "{verdict:?}");
-        let lost = Fact::AgentLost { agent: "b".into(), share: 0.5, why: Some("killed".into()) };
+        let lost = Fact::AgentLost { agent: "b".into(), share: 0.5, why: Some(EarlyEnd::NoHeartbeat) };
         assert_eq!(verdict.because[0], lost);
         assert_eq!(verdict.because.len(), if cut.is_null() { 1 } else { 2 }, "{verdict:?}");
     }

@@ -151,7 +151,7 @@ fn facts(facts: &RunFacts, given_up: bool, warmup: Option<Sample>) -> Facts {
         given_up,
         carried: facts.carried,
         peak: facts.peak.unwrap_or_default(),
-        sources: facts.sources,
+        sources: facts.sources.unwrap_or(0),
         timestamps: facts.timestamps,
         threads: facts.threads.clone(),
         tls: facts.tls.clone(),

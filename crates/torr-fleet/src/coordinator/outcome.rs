@@ -6,7 +6,7 @@ use crate::merge::IntervalMerge;
 use crate::message::{End, EntryMessage, Facts, Own};
 use std::time::Duration;
 use torr_gauge::collector::{Measurement, RunFacts, ThreadTotals};
-use torr_gauge::fleet::{AgentState, Fleet, FleetAgent, FleetCut};
+use torr_gauge::fleet::{AgentState, EarlyEnd, Fleet, FleetAgent, FleetCut};
 use torr_gauge::generator::{ThreadCost, TimestampSource};
 use torr_gauge::result::validity::{Caution, Criterion, Finding};
 use torr_gauge::sessions::{AssertCounts, EntryCounts, EntryName, SessionCounts, SessionFacts};
@@ -24,7 +24,7 @@ pub(super) enum MemberEnd {
     EndedEarly(Box<End>),
     Lost {
         /// The reason.
-        why: String,
+        why: EarlyEnd,
         /// Its end, if that and all intervals had arrived before it was lost.
         end: Option<Box<End>>,
     },
@@ -80,17 +80,22 @@ impl Outcome<'_> {
 
     /// Returns why there is no result, by the first agent that has a reason.
     fn without_result(&self, members: &[(Member, Option<Nanos>, MemberEnd)]) -> FleetError {
-        let reason = members.iter().find_map(|(member, _, end)| match end {
-            MemberEnd::Ended(end) => Some(format!("agent {} failed: {}", member.name, end.failed.as_ref()?)),
-            MemberEnd::Lost { why, .. } => Some(format!("agent {} was lost: {why}", member.name)),
-            MemberEnd::Running | MemberEnd::EndedEarly(_) => None,
-        });
-        let reason = reason.unwrap_or_else(|| "no agent completed it".into());
-        let is_unreachable = |end: &MemberEnd| matches!(end, MemberEnd::Ended(end) if end.unreachable);
-        match members.iter().all(|(_, _, end)| is_unreachable(end)) {
-            true => FleetError::Unreachable(reason),
-            false => FleetError::NoResult(format!("no result, not even of the first second: {reason}")),
+        let unreachable: Option<Vec<_>> = members
+            .iter()
+            .map(|(member, _, end)| match end {
+                MemberEnd::Ended(end) if end.unreachable => Some((member, end.failed.as_deref().unwrap_or_default())),
+                _ => None,
+            })
+            .collect();
+        if let Some([(member, why), ..]) = unreachable.as_deref() {
+            return FleetError::Unreachable(format!("agent {} failed: {why}", member.name));
         }
+        let reason = |(member, _, end): &(Member, Option<Nanos>, MemberEnd)| {
+            matches!(end, MemberEnd::Ended(_) | MemberEnd::Lost { .. })
+                .then(|| Some((member.name.to_string(), end.reason()?)))
+                .flatten()
+        };
+        FleetError::NoInterval(members.iter().find_map(reason))
     }
 
     /// Returns the facts of the agents that ended, of which `is_lost` tells whether others were lost.
@@ -107,7 +112,7 @@ impl Outcome<'_> {
         });
         let threads: Vec<_> = threads.collect();
         let mut plan = self.plan.summary(&self.plan.origins());
-        plan.threads = threads.len().max(1);
+        plan.threads = (!is_lost).then_some(threads.len());
         let failed = ended.iter().filter_map(|facts| facts.failed_response.clone());
         RunFacts {
             target: self.plan.target.shown().into_owned(),
@@ -119,7 +124,7 @@ impl Outcome<'_> {
             started: sum(|facts| facts.started),
             carried: sum(|facts| facts.carried),
             peak: (!is_lost).then(|| sum(|facts| facts.peak)),
-            sources: sum(|facts| facts.sources),
+            sources: (!is_lost).then(|| sum(|facts| facts.sources)),
             timestamps: match !ended.is_empty() && ended.iter().all(|facts| facts.timestamps == TimestampSource::Kernel)
             {
                 true => TimestampSource::Kernel,
@@ -172,7 +177,7 @@ impl Outcome<'_> {
         totals: &ThreadTotals,
         duration_s: f64,
     ) -> FleetAgent {
-        let (ended, failed) = (end.ended(), end.failed());
+        let ended = end.ended();
         let state = match end {
             MemberEnd::Ended(end) if end.failed.is_some() || end.own.error.is_some() => AgentState::Failed,
             MemberEnd::Ended(end) if end.stopped => AgentState::Stopped,
@@ -200,14 +205,8 @@ impl Outcome<'_> {
             clock_error_us: member.offset.error.div_ceil(1000),
             was_limit: own.is_some_and(was_limit),
             verdict: own.and_then(|own| own.verdict.clone()),
-            note: match end {
-                MemberEnd::Lost { why, .. } => Some(why.clone()),
-                MemberEnd::EndedEarly(end) => {
-                    let after_s = end.facts.duration_ns as f64 / 1e9;
-                    Some(format!("stopped on its machine after {after_s:.1} s"))
-                }
-                _ => failed.map(str::to_owned).or_else(|| own.and_then(|own| own.error.clone())),
-            },
+            fact: end.reason(),
+            note: None,
         }
     }
 
@@ -228,10 +227,16 @@ impl MemberEnd {
         }
     }
 
-    fn failed(&self) -> Option<&str> {
+    /// Returns the reason for which the agent ended before the run did, or had none.
+    fn reason(&self) -> Option<EarlyEnd> {
         match self {
-            Self::Ended(end) => end.failed.as_deref(),
-            _ => None,
+            Self::Running => None,
+            Self::Lost { why, .. } => Some(why.clone()),
+            Self::EndedEarly(end) => Some(EarlyEnd::Stopped { after_s: end.facts.duration_ns as f64 / 1e9 }),
+            Self::Ended(end) => {
+                let error = end.failed.as_ref().or(end.own.error.as_ref())?;
+                Some(EarlyEnd::Failed { error: error.clone() })
+            }
         }
     }
 }

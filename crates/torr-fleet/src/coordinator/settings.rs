@@ -7,6 +7,7 @@ use crate::nats::Nats;
 use crate::subject::FleetName;
 use std::time::Duration;
 use torr_gauge::collector::Progress;
+use torr_gauge::fleet::EarlyEnd;
 use torr_press::SoFar;
 
 /// The settings of a run.
@@ -26,13 +27,27 @@ pub struct RunSettings {
     pub load: LoadAndFiles,
 }
 
+/// An event of a run that its user hears of at once.
+#[derive(Debug, Clone, Copy)]
+pub enum RunEvent<'a> {
+    /// An agent was lost.
+    AgentLost {
+        /// The agent's name.
+        agent: &'a FleetName,
+        /// The reason.
+        why: &'a EarlyEnd,
+    },
+    /// `torr fleet stop` ended the run.
+    StoppedByCommand,
+}
+
 /// Where a run's user sees it.
 pub trait Watch {
     /// Notes, in a line, that the load is about to begin, and which agents make it.
     fn begins(&mut self, line: &str);
 
-    /// Notes, in a line, what becomes of the run: an agent is lost, or a `torr fleet stop` ends it.
-    fn note(&mut self, line: &str);
+    /// Takes an event of the run.
+    fn event(&mut self, event: RunEvent<'_>);
 
     /// Takes the progress of a complete interval of all agents, and what is complete so far.
     fn progress(&mut self, progress: &Progress, so_far: &SoFar<'_>);

@@ -2,7 +2,7 @@
 
 use super::begin::Begun;
 use super::outcome::{MemberEnd, Outcome};
-use super::settings::{RunSettings, Watch};
+use super::settings::{RunEvent, RunSettings, Watch};
 use crate::error::FleetError;
 use crate::heartbeat::{HEARTBEAT, LOST_AFTER, STOP_POLL};
 use crate::limits::MOST_KEPT;
@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use torr_gauge::collector::{Measurement, Progress};
+use torr_gauge::fleet::EarlyEnd;
 use torr_net::{Clock, Nanos, clock};
 use torr_press::{Plan, SoFar};
 
@@ -117,7 +118,7 @@ impl<'a> Watching<'a> {
                     if let Ok(Message::Stop { run }) = Message::decode(&message.payload)
                         && run.is_none_or(|run| run == self.begun.run)
                     {
-                        watch.note("the run was stopped by 'torr fleet stop'");
+                        watch.event(RunEvent::StoppedByCommand);
                         self.interrupted = true;
                         self.end_load().await;
                     }
@@ -127,7 +128,7 @@ impl<'a> Watching<'a> {
                     if self.catches_up(watch).await {
                         self.look_after(watch).await;
                         if self.time.now() > deadline {
-                            self.lose_all("it was still running after the end of the plan", watch);
+                            self.lose_all(watch);
                         }
                     }
                 }
@@ -186,7 +187,7 @@ impl<'a> Watching<'a> {
             Ok(complete) => self.show(&complete, watch),
             // What the agent measures cannot be known any more.
             Err(error) if matches!(self.members[number].end, MemberEnd::Running) => {
-                self.lose(number, &error.to_string(), watch);
+                self.lose(number, EarlyEnd::BadMessage { error: error.to_string() }, watch);
             }
             Err(_) => {}
         }
@@ -257,7 +258,7 @@ impl<'a> Watching<'a> {
             let member = &self.members[number];
             match &member.end {
                 MemberEnd::Running if member.heard.elapsed() > LOST_AFTER && self.time.now() > self.begun.at => {
-                    self.lose(number, "three heartbeats in a row were missing", watch);
+                    self.lose(number, EarlyEnd::NoHeartbeat, watch);
                 }
                 MemberEnd::Ended(end) | MemberEnd::EndedEarly(end) if end.failed.is_none() => {
                     let missing: Vec<_> = self.merge.missing(number, end.intervals).take(MOST_KEPT).collect();
@@ -275,7 +276,7 @@ impl<'a> Watching<'a> {
     async fn resend(&mut self, number: usize, intervals: Vec<u64>, entries: Vec<u64>, watch: &mut dyn Watch) {
         self.members[number].resends += 1;
         if self.members[number].resends > RESENDS {
-            self.lose(number, "some of its counts did not arrive", watch);
+            self.lose(number, EarlyEnd::CountsMissing, watch);
             return;
         }
         let subject = self.settings.fleet.agent(&self.begun.agents[number].name);
@@ -283,15 +284,15 @@ impl<'a> Watching<'a> {
         nats::send(self.client, subject, &message).await;
     }
 
-    fn lose(&mut self, number: usize, why: &str, watch: &mut dyn Watch) {
-        watch.note(&format!("agent {} is lost: {why}", self.begun.agents[number].name));
+    fn lose(&mut self, number: usize, why: EarlyEnd, watch: &mut dyn Watch) {
+        watch.event(RunEvent::AgentLost { agent: &self.begun.agents[number].name, why: &why });
         let complete = self.merge.lose(number);
         let member = &mut self.members[number];
         let end = match std::mem::replace(&mut member.end, MemberEnd::Running) {
             MemberEnd::Ended(end) | MemberEnd::EndedEarly(end) if self.merge.is_whole(number) => Some(end),
             _ => None,
         };
-        member.end = MemberEnd::Lost { why: why.to_owned(), end };
+        member.end = MemberEnd::Lost { why, end };
         self.show(&complete, watch);
     }
 
@@ -303,10 +304,11 @@ impl<'a> Watching<'a> {
         }
     }
 
-    fn lose_all(&mut self, why: &str, watch: &mut dyn Watch) {
+    /// Gives up the agents that are still running after the end of the plan.
+    fn lose_all(&mut self, watch: &mut dyn Watch) {
         for number in 0..self.members.len() {
             if matches!(self.members[number].end, MemberEnd::Running) {
-                self.lose(number, why, watch);
+                self.lose(number, EarlyEnd::Overdue, watch);
             }
         }
     }

@@ -35,7 +35,7 @@ pub(super) fn rate(run: &RunResult, sent: u64, behind: bool) -> Option<Finding> 
     let seconds = run.plan.duration_s.map_or(run.duration_s, |planned| planned.min(run.duration_s));
     let due = (rate * seconds).ceil().min(run.plan.requests.map_or(f64::MAX, |n| n as f64));
     // Each thread may have a request due at the end of the run.
-    let mut slack = (MISSED * due).max(run.plan.threads as f64);
+    let mut slack = (MISSED * due).max(run.plan.threads.unwrap_or(1) as f64);
     if run.plan.arrivals == Some(Arrivals::Poisson) {
         slack = slack.max(DEVIATIONS * due.sqrt());
     }
@@ -59,7 +59,7 @@ pub(super) fn arrivals(run: &RunResult, gaps: &[u64]) -> Option<Finding> {
         return None;
     }
     // Each thread has a Poisson process of its own.
-    let mean = run.plan.threads as f64 * 1e9 / run.plan.rate?;
+    let mean = run.plan.threads? as f64 * 1e9 / run.plan.rate?;
     let fit = exponential(gaps, mean)?;
     let ok = fit.p >= CHANCE || fit.distance <= DISTANCE;
     let fact = Caution::Arrivals { distance: fit.distance, a2: fit.a2, gaps: gaps.len() };

@@ -15,7 +15,13 @@ use torr_signals::{ProgramUse, Signals};
 const SECOND: Duration = Duration::from_secs(1);
 
 fn plan() -> PlanSummary {
-    PlanSummary { connections: 10, threads: 1, duration_s: Some(10.0), keep_alive: true, ..PlanSummary::default() }
+    PlanSummary {
+        connections: 10,
+        threads: Some(1),
+        duration_s: Some(10.0),
+        keep_alive: true,
+        ..PlanSummary::default()
+    }
 }
 
 /// A thread that was busy half of the time.

@@ -2,6 +2,7 @@
 
 use super::experiment::{CheapRequest, ExperimentLabel, KeepAliveCondition};
 use super::limit::{OverloadEffect, SearchGoal};
+use crate::fleet::EarlyEnd;
 use serde::{Deserialize, Serialize};
 use torr_signals::ProgramUse;
 
@@ -60,7 +61,7 @@ pub enum Fact {
     MoreAgents { from: usize, to: usize, speedup: Speedup },
     NullService { null_rps: f64, rps: f64 },
     NullConnecting { kept_rps: f64, connecting_rps: f64 },
-    AgentLost { agent: String, share: f64, why: Option<String> },
+    AgentLost { agent: String, share: f64, why: Option<EarlyEnd> },
     AgentEnded { agent: String, share: f64 },
     AgentLimit { agent: String },
     FiguresUntil { at_s: f64 },

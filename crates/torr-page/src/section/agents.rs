@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use torr_gauge::fleet::Fleet;
 use torr_report::human::{count, micros, percent, rate};
+use torr_report::sentence::fleet::shortcomings;
 
 /// What stands for a figure that is not known.
 const NONE: &str = "–";
@@ -14,7 +15,7 @@ const NONE: &str = "–";
 /// Returns what makes a run over a fleet another one than was planned: agents that were lost, failed or ended early. It stands above
 /// all figures.
 pub fn cautions(value: &Value) -> Markup {
-    let lines = fleet(value).map_or_else(Vec::new, |fleet| fleet.shortcomings());
+    let lines = fleet(value).map_or_else(Vec::new, |fleet| shortcomings(&fleet));
     html! { @for line in lines { p.caution { (line) } } }
 }
 

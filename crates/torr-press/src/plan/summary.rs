@@ -13,7 +13,7 @@ impl Plan {
         let steered = events.iter().any(|event| event.what.changes_load());
         PlanSummary {
             connections: self.connections,
-            threads: self.thread_count(),
+            threads: Some(self.thread_count()),
             duration_s: self.duration.map(|d| d.as_secs_f64()),
             requests: self.requests,
             rate: match &self.pace {

@@ -1,5 +1,6 @@
 //! The sentence of each fact: the measurement, then what it is compared with.
 
+use super::early_end::early_end;
 use super::experiment::{cheap, condition, experiment};
 use super::search;
 use crate::human::{bits, bytes, count, mean, micros, per_second, percent, plural, rate, seconds, times};
@@ -86,7 +87,7 @@ pub fn fact(fact: &Fact) -> String {
             per_second(*connecting_rps)
         ),
         F::AgentLost { agent, share, why } => {
-            let why = why.as_ref().map(|why| format!(": {why}"));
+            let why = why.as_ref().map(|why| format!(": {}", early_end(why)));
             format!("the agent {agent} with {} of the load was lost{}", percent(*share), shown(why))
         }
         F::AgentEnded { agent, share } => {

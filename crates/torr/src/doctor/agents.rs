@@ -1,6 +1,6 @@
 //! The agents of a fleet as the load generators of a diagnosis.
 
-use crate::fleet::{Step, Steps};
+use crate::fleet::{self, Step, Steps};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use torr_doctor::{Agents, Halt, Request};
@@ -34,7 +34,7 @@ impl Agents for FleetAgents {
                 Halt::Run(RunError::Unreachable { target: plan.target.host_and_port(), failure })
             }
             FleetError::Usage(line) => Halt::Command(line),
-            error => Halt::Agents(error.to_string()),
+            error => Halt::Agents(fleet::line(&error)),
         })
     }
 }

@@ -274,8 +274,6 @@ pub fn failed(error: FleetError) -> CliError {
     match error {
         FleetError::Usage(line) => CliError::Usage(line),
         FleetError::Unreachable(line) => CliError::Unreachable(line),
-        FleetError::Nats { .. } | FleetError::Agents(_) | FleetError::NoResult(_) => {
-            CliError::Failed(error.to_string())
-        }
+        error => CliError::Failed(super::line(&error)),
     }
 }

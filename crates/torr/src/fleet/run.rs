@@ -15,7 +15,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use torr_fleet::{FleetError, LoadAndFiles, Members, RunSettings, Watch};
+use torr_fleet::{FleetError, LoadAndFiles, Members, RunEvent, RunSettings, Watch};
 use torr_gauge::Factor;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_gauge::redact;
@@ -85,8 +85,8 @@ fn load_from_fleet(
             }
             Ok(script.map(|script| script.finish(outcome)).transpose()?.flatten().unwrap_or(code))
         }
-        Err(FleetError::NoResult(why)) if stop.load(Ordering::Relaxed) => {
-            output::note(&why);
+        Err(error @ (FleetError::NoResult(_) | FleetError::NoInterval(_))) if stop.load(Ordering::Relaxed) => {
+            output::note(&super::line(&error));
             Ok(exit::interrupted())
         }
         Err(error) => Err(outputs.give_up(&plan.target.shown(), failed(error))),
@@ -103,6 +103,7 @@ fn judge(run: &mut Measurement) {
     };
     run.result.verdict = Some(sentence::verdict(finding.because(limits)));
     run.result.validity.iter_mut().for_each(caution::write);
+    run.result.fleet.iter_mut().for_each(sentence::fleet::write);
 }
 
 /// What the user sees while a run goes on.
@@ -113,19 +114,25 @@ struct Screen<'a> {
     quiet: bool,
 }
 
-impl Watch for Screen<'_> {
-    fn begins(&mut self, line: &str) {
-        self.note(line);
-        self.views.inspect(|views| views.begins());
-    }
-
-    fn note(&mut self, line: &str) {
+impl Screen<'_> {
+    fn note(&self, line: &str) {
         let line = redact::line(line);
         self.views.inspect(|views| views.note(&line));
         // Where there is a screen, a line would stand across it.
         if !self.quiet && !self.views.is_some_and(Views::has_screen) {
             output::note(&line);
         }
+    }
+}
+
+impl Watch for Screen<'_> {
+    fn begins(&mut self, line: &str) {
+        self.note(line);
+        self.views.inspect(|views| views.begins());
+    }
+
+    fn event(&mut self, event: RunEvent<'_>) {
+        self.note(&super::event(event));
     }
 
     fn progress(&mut self, progress: &Progress, so_far: &SoFar<'_>) {

@@ -10,11 +10,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_doctor::Request;
 use torr_fleet::message::IfLost;
-use torr_fleet::{FleetError, FleetName, Members, RunSettings, Watch};
+use torr_fleet::{FleetError, FleetName, Members, RunEvent, RunSettings, Watch};
 use torr_gauge::collector::{Measurement, Progress};
 use torr_load::{FilesByPath, Load};
 use torr_plan::{RunFile, TargetKind};
 use torr_press::{Arrivals, Pace, Plan, SoFar, Timestamps};
+use torr_report::sentence::fleet::shortcomings;
 
 /// How long agents are waited for whose number is not known.
 const WAIT: Duration = Duration::from_secs(2);
@@ -128,8 +129,8 @@ impl Steps {
         set_pace(&mut load, plan).map_err(usage)?;
         settings.load.load = load::json(&load).map_err(|error| usage(error.into_line()))?;
         let run = torr_fleet::coordinator::run(&settings, plan, stop, &mut Screen(watch))?;
-        match run.result.fleet.as_ref().map(|fleet| fleet.shortcomings()) {
-            Some(shortcomings) if !shortcomings.is_empty() => Err(FleetError::NoResult(shortcomings.join("; "))),
+        match run.result.fleet.as_ref().map(shortcomings) {
+            Some(lines) if !lines.is_empty() => Err(FleetError::NoResult(lines.join("; "))),
             _ => Ok(run),
         }
     }
@@ -214,8 +215,8 @@ impl Watch for Screen<'_> {
     // Each step would name its run.
     fn begins(&mut self, _: &str) {}
 
-    fn note(&mut self, line: &str) {
-        output::note(line);
+    fn event(&mut self, event: RunEvent<'_>) {
+        output::note(&super::event(event));
     }
 
     fn progress(&mut self, progress: &Progress, _: &SoFar<'_>) {

@@ -9,10 +9,10 @@ use crate::sink::{self, Sink};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use torr_gauge::collector::{Measurement, Progress};
-use torr_gauge::fleet::Fleet;
 use torr_gauge::{RunResult, ThresholdRule};
 use torr_load::{OutputFile, OutputPart};
 use torr_report::otlp::Collector;
+use torr_report::sentence::fleet::shortcomings;
 use torr_report::text::report_within;
 use torr_report::{csv, expectations, junit, prometheus};
 
@@ -67,7 +67,7 @@ impl Outputs {
             troubles.push(format!("cannot send the metrics to {collector}: {error}"));
         }
         troubles.extend(expectations::failures(result));
-        troubles.extend(result.fleet.iter().flat_map(Fleet::shortcomings));
+        troubles.extend(result.fleet.iter().flat_map(shortcomings));
         code(result, &troubles)
     }
 
