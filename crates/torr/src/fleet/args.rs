@@ -1,5 +1,6 @@
 //! The command lines of `torr fleet`.
 
+use super::lines;
 use crate::exit::CliError;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -274,6 +275,6 @@ pub fn failed(error: FleetError) -> CliError {
     match error {
         FleetError::Usage(line) => CliError::Usage(line),
         FleetError::Unreachable(line) => CliError::Unreachable(line),
-        error => CliError::Failed(super::line(&error)),
+        error => CliError::Failed(lines::line(&error)),
     }
 }

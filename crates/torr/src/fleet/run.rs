@@ -1,6 +1,7 @@
 //! `torr fleet run`.
 
 use super::args::{RunArgs, failed};
+use super::lines;
 use super::load::FleetLoad;
 use crate::exit::{self, CliError};
 use crate::interrupt;
@@ -86,7 +87,7 @@ fn load_from_fleet(
             Ok(script.map(|script| script.finish(outcome)).transpose()?.flatten().unwrap_or(code))
         }
         Err(error @ (FleetError::NoResult(_) | FleetError::NoInterval(_))) if stop.load(Ordering::Relaxed) => {
-            output::note(&super::line(&error));
+            output::note(&lines::line(&error));
             Ok(exit::interrupted())
         }
         Err(error) => Err(outputs.give_up(&plan.target.shown(), failed(error))),
@@ -132,7 +133,7 @@ impl Watch for Screen<'_> {
     }
 
     fn event(&mut self, event: RunEvent<'_>) {
-        self.note(&super::event(event));
+        self.note(&lines::event(event));
     }
 
     fn progress(&mut self, progress: &Progress, so_far: &SoFar<'_>) {

@@ -1,7 +1,7 @@
 //! Runs of one load over the same agents of a fleet, one after another: the steps of a search, the experiments of a diagnosis.
 
 use super::args::{FleetOf, failed};
-use super::load;
+use super::{lines, load};
 use crate::base::Base;
 use crate::exit::CliError;
 use crate::output;
@@ -216,7 +216,7 @@ impl Watch for Screen<'_> {
     fn begins(&mut self, _: &str) {}
 
     fn event(&mut self, event: RunEvent<'_>) {
-        output::note(&super::event(event));
+        output::note(&lines::event(event));
     }
 
     fn progress(&mut self, progress: &Progress, _: &SoFar<'_>) {
