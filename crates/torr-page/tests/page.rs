@@ -284,7 +284,7 @@ fn a_lost_agent_stands_above_all_figures() {
     let position = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words} is not in {text}"));
     let lost = position("agent two was lost: killed");
     assert!(
-        lost < position("The CPU is full.") && position("the result covers the first 2 s") < position("10,000"),
+        lost < position("The CPU is full.") && position("the figures cover the first 2.00 s") < position("10,000"),
         "{text}"
     );
     // No agent has reported the generator's use of CPU if all agents are lost.
