@@ -201,7 +201,7 @@ fn figures_are_those_of_the_json() {
     let rows =
         ["one5,0004,900 to 5,100", "two9,0008,900 to 9,100", "medians of 3 runs in turns, 0.1 of the suite's time"];
     for figure in
-        rows.into_iter().chain(["generator", "three is not here: no program", "four failed: a check", "--seed 7"])
+        rows.into_iter().chain(["generator", "three is not available: no program", "four failed: a check", "--seed 7"])
     {
         assert!(text.contains(figure), "{figure} is not in {text}");
     }
