@@ -265,8 +265,8 @@ fn what_does_not_start_says_so_in_one_line() {
     for (command, code, text) in [
         ("no-such-program {port} {n}", 2, &["no such program: 'no-such-program'"][..]),
         ("perl -e 'die \"out of paper\\n\"' {port} {n}", 3, &["'perl' ended before", "out of paper"]),
-        ("sleep 60 {port} {n}", 3, &["'sleep'", "it said"]),
-        ("sleep {port}", 2, &["no '{n}'"]),
+        ("sleep 60 {port} {n}", 3, &["'sleep'", "no output"]),
+        ("sleep {port}", 2, &["needs '{n}'"]),
         ("sleep {n}", 2, &["no '{port}'", "pass the URL"]),
         ("sleep '{port} {n}", 2, &["a quote is not closed"]),
     ] {
@@ -405,7 +405,7 @@ fn what_cannot_be_compared_says_why() {
         (&["--sweep", "workers", "--command", "a {n} {port}", "--counts", "3"], "two numbers of workers"),
         (&["--sweep", "workers", "--command", "a {n} {port}", "http://127.0.0.1:1/"], "the URL needs"),
         (&["--paths", "/a", "http://127.0.0.1:1"], "at least two"),
-        (&["--paths", "/a,b", "http://127.0.0.1:1"], "'b' is no path"),
+        (&["--paths", "/a,b", "http://127.0.0.1:1"], "invalid path 'b'"),
         (&["http://127.0.0.1:1", "--tls"], "needs the service's https URL"),
         (&["http://127.0.0.1:1", "--tls", "http://127.0.0.1:2"], "needs an https URL"),
         (&["http://127.0.0.1:1", "--paths", "/a,/b,/c,/d,/e,/f", "--budget", "5s"], "use at least"),
