@@ -214,10 +214,13 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
     let mut is_cut_off = false;
     // The time at which the connection's graceful end began, and its deadline.
     let (mut ending, mut deadline) = (None::<Instant>, None::<Instant>);
+    // Unless the server shuts down, clients have time to end what they send.
+    let lingers = |deadline: Option<Instant>| deadline.is_none() && exchange.in_flight().is_discarding();
     loop {
         let until_idle = match (watched.map(InFlight::idle_for), ending) {
             (None, _) => Duration::MAX,
             (Some(time), None) => worker.settings.idle_timeout.saturating_sub(time),
+            (Some(_), Some(_)) if lingers(deadline) => GRACE,
             (Some(time), Some(ending)) => GRACE.saturating_sub(time.min(ending.elapsed())),
         };
         let until_old = expires.filter(|_| ending.is_none());
@@ -262,7 +265,7 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
                         ending = Some(Instant::now());
                     }
                     // The client does not reply, or has never begun to send.
-                    Some(ending) if idle.min(ending.elapsed()) >= GRACE => return false,
+                    Some(ending) if !lingers(deadline) && idle.min(ending.elapsed()) >= GRACE => return false,
                     _ if deadline.is_some_and(|at| at <= Instant::now()) => return false,
                     // A client that does not acknowledge the end could go on for ever.
                     Some(since) if since.elapsed() >= GRACE => exchange.flow().finish(),

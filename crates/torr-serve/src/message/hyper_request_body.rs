@@ -62,10 +62,23 @@ impl ReceivedContent {
         self.incoming().size_hint()
     }
 
-    /// Returns what was not read of the content. `None` if all of it was read, or if a handler may still read it.
-    pub fn into_unread(self) -> Option<Incoming> {
-        let incoming = Arc::into_inner(self.0)?.incoming.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (!incoming.is_end_stream()).then_some(incoming)
+    /// Returns what was not read of the content.
+    ///
+    /// # Errors
+    /// `None` if all of it was read, and the content itself if a handler may still read it.
+    pub fn into_unread(self) -> Result<Incoming, Option<Self>> {
+        let shared = Arc::try_unwrap(self.0).map_err(|shared| Some(Self(shared)))?;
+        let incoming = shared.incoming.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if incoming.is_end_stream() { Err(None) } else { Ok(incoming) }
+    }
+
+    /// Discards what has arrived, and is woken by more, if this code and the response's are the only ones that hold the content: no
+    /// handler reads it then.
+    pub fn discard_unheld(&self, cx: &mut Context<'_>) {
+        const HERE_AND_FOR_THE_RESPONSE: usize = 2;
+        if Arc::strong_count(&self.0) <= HERE_AND_FOR_THE_RESPONSE {
+            while let Poll::Ready(Some(Ok(_))) = Pin::new(&mut *self.incoming()).poll_frame(cx) {}
+        }
     }
 
     /// Returns the reason why the body is not received to its end, once there is one.

@@ -227,9 +227,10 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
             let (client, mut note) = inner.visit(&request);
             let (parts, content) = request.into_parts();
             let content = ReceivedContent::new(content);
-            let unread = UnreadContent::new(&content, is_http2 && !by_connect);
+            let mut unread = UnreadContent::new(&content, is_http2 && !by_connect, &inner.in_flight);
             let responding = Box::pin(respond(&inner, &client, parts, content));
             let mut response = app::survive(responding, || own(inner.worker.app.panicked(), false)).await;
+            unread.discard();
             note.answered(response.status().as_u16(), 0);
             if let Some(id) = note.id.as_ref().and_then(|id| HeaderValue::from_str(&id.to_string()).ok()) {
                 response.headers_mut().entry(FIELD).or_insert(id);
@@ -313,8 +314,9 @@ async fn respond(
             match reading.fault() {
                 Some(error) if response.is_pending() || !error.is_by_client() => Poll::Ready(own(refusal(error))),
                 _ => {
-                    if response.is_ready() {
-                        reading.begin_response();
+                    match response {
+                        Poll::Ready(_) => reading.begin_response(),
+                        Poll::Pending => reading.discard_unheld(cx),
                     }
                     response
                 }

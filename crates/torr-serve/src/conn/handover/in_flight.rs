@@ -55,6 +55,8 @@ pub(super) struct InFlight {
     times: Cell<Times>,
     /// A request has made a tunnel of its stream, whose end hyper does not report.
     has_tunnel: Cell<bool>,
+    /// The number of contents that are discarded.
+    discarding: Cell<usize>,
     flow: Rc<Flow>,
     /// The worker that counts the streams of a connection of HTTP/2; `None` over HTTP/1.1.
     counted_by: Option<Rc<WorkerContext>>,
@@ -72,12 +74,30 @@ impl InFlight {
     pub fn new(flow: Rc<Flow>, counted_by: Option<Rc<WorkerContext>>) -> Rc<Self> {
         let now = Instant::now();
         let times = Cell::new(Times { ended: now, polled: now });
-        Rc::new(Self { counts: Cell::default(), times, has_tunnel: Cell::new(false), flow, counted_by })
+        Rc::new(Self {
+            counts: Cell::default(),
+            times,
+            has_tunnel: Cell::new(false),
+            discarding: Cell::new(0),
+            flow,
+            counted_by,
+        })
     }
 
     /// Notes that a request has made a tunnel of its stream.
     pub fn open_tunnel(&self) {
         self.has_tunnel.set(true);
+    }
+
+    /// Counts a content that is discarded.
+    pub fn discard(all: &Rc<Self>) -> Discarding {
+        all.discarding.set(all.discarding.get() + 1);
+        Discarding(Rc::clone(all))
+    }
+
+    /// Whether the content of a request is discarded, so that its stream is open.
+    pub fn is_discarding(&self) -> bool {
+        self.discarding.get() > 0
     }
 
     /// Returns how long the client has taken nothing of responses that could continue.
@@ -123,6 +143,15 @@ impl InFlight {
             times.polled = now;
         }
         self.times.set(times);
+    }
+}
+
+/// A content that is discarded until this is dropped.
+pub(super) struct Discarding(Rc<InFlight>);
+
+impl Drop for Discarding {
+    fn drop(&mut self) {
+        self.0.discarding.set(self.0.discarding.get() - 1);
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) struct NotedBody {
     worker: Rc<WorkerContext>,
     note: Note,
     request: RequestInFlight,
-    /// What the handler did not read of the request; it is discarded once the response has ended.
+    /// What the handler did not read of the request. Dropped behind `body`, which holds the content if it sends that back.
     _unread: UnreadContent,
 }
 
