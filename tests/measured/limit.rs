@@ -139,6 +139,9 @@ fn public_services_are_not_pressed_without_the_flag() {
         assert_eq!(ended.stderr.lines().count(), 1, "{args:?}: {}", ended.stderr);
         assert!(ended.stderr.contains("--i-own-this"), "{args:?}: {}", ended.stderr);
     }
+    let compared = torr(&["compare", "http://192.0.2.1/", "http://127.0.0.1:1/"]);
+    assert_eq!((compared.code, compared.stderr.lines().count()), (Some(2), 1), "{compared:?}");
+    assert!(compared.stderr.contains("192.0.2.1") && compared.stderr.contains("--i-own-this"), "{compared:?}");
     assert_eq!(proxy.connections(), 0, "the proxy was asked");
     // Who vouches for it gets as far as to the proxy, which is none.
     let ended = torr(&["limit", "http://203.0.113.1/", "--proxy", &by, "--i-own-this"]);
