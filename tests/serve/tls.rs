@@ -48,22 +48,42 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("temporary folders have plain names")
 }
 
+/// Connects and sends a ClientHello with this version, this one cipher suite, and no list of supported versions.
+fn greeted(address: &str, version: [u8; 2], suite: [u8; 2]) -> TcpStream {
+    // The groups x25519 and secp256r1, and signatures by ECDSA with SHA-256: without them the server refuses any hello.
+    let extensions = [0, 18, 0, 10, 0, 6, 0, 4, 0, 0x1d, 0, 0x17, 0, 13, 0, 4, 0, 2, 4, 3];
+    let hello = [&version[..], &[7; 32], &[0, 0, 2], &suite, &[1, 0], &extensions].concat();
+    let length = u8::try_from(hello.len()).expect("it is short");
+    let record = [&[22, 3, 1, 0, length + 4, 1, 0, 0, length], &hello[..]].concat();
+    let mut stream = TcpStream::connect(address).expect("the server listens");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
+    stream.write_all(&record).expect("the server reads");
+    stream
+}
+
 #[test]
 fn older_versions_and_weak_ciphers_are_refused() {
     const ALERT: u8 = 21;
+    const HANDSHAKE: u8 = 22;
+    const HANDSHAKE_FAILURE: u8 = 40;
+    const PROTOCOL_VERSION: u8 = 70;
     let scene = Scene::set(&[]);
-    // A ClientHello without extensions: TLS 1.1 with a cipher suite of its time; TLS 1.2 with RC4, and with keys encrypted by RSA.
-    for (version, suite) in [([3, 2], [0xc0, 0x13]), ([3, 1], [0xc0, 0x13]), ([3, 3], [0, 5]), ([3, 3], [0, 0x2f])] {
-        let hello = [&version[..], &[7; 32], &[0, 0, 2], &suite, &[1, 0]].concat();
-        let length = u8::try_from(hello.len()).expect("it is short");
-        let record = [&[22, 3, 1, 0, length + 4, 1, 0, 0, length], &hello[..]].concat();
-        let mut stream = TcpStream::connect(&scene.serve.address).expect("the server listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
-        stream.write_all(&record).expect("the server reads");
+    // The server accepts TLS 1.2 with a current suite, so that it refuses those below for their version or suite alone.
+    let mut accepted = [0];
+    greeted(&scene.serve.address, [3, 3], [0xc0, 0x2b]).read_exact(&mut accepted).expect("the server responds");
+    assert_eq!(accepted, [HANDSHAKE]);
+    // TLS 1.1 and 1.0 with a cipher suite of their time; TLS 1.2 with RC4, and with keys encrypted by RSA.
+    for (version, suite, reason) in [
+        ([3, 2], [0xc0, 0x13], PROTOCOL_VERSION),
+        ([3, 1], [0xc0, 0x13], PROTOCOL_VERSION),
+        ([3, 3], [0, 5], HANDSHAKE_FAILURE),
+        ([3, 3], [0, 0x2f], HANDSHAKE_FAILURE),
+    ] {
         let mut response = Vec::new();
         // The connection may be reset behind the alert.
-        let _ = stream.read_to_end(&mut response);
+        let _ = greeted(&scene.serve.address, version, suite).read_to_end(&mut response);
         assert!(response.len() == 7 && response[0] == ALERT, "{version:?} {suite:?}: {response:?}");
+        assert_eq!(response[6], reason, "{version:?} {suite:?}: {response:?}");
     }
 }
 
