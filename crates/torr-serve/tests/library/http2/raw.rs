@@ -39,6 +39,11 @@ impl Frame {
     pub fn is_ok(&self) -> bool {
         self.kind == HEADERS && self.payload.first() == Some(&0x88)
     }
+
+    /// Whether it belongs to a stream, and does not open that stream's window.
+    pub fn is_of_stream(&self) -> bool {
+        self.stream != 0 && self.kind != WINDOW_UPDATE
+    }
 }
 
 pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
@@ -122,7 +127,7 @@ impl Raw {
 
     /// The next frame of a stream, but for those that open its window.
     pub fn next_of_stream(&mut self) -> Frame {
-        self.find(|frame| frame.stream != 0 && frame.kind != WINDOW_UPDATE).expect("the connection lives")
+        self.find(Frame::is_of_stream).expect("the connection lives")
     }
 
     /// The next frame that these words fit.

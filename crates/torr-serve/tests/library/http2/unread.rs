@@ -32,14 +32,15 @@ fn refused(server: &Running, path: &str) -> Raw {
 fn before_pong(client: &mut Raw) -> Vec<Frame> {
     client.send(&frame(PING, 0, 0, b"sequence"));
     let mut frames = Vec::new();
-    client.find(|frame| {
-        let is_pong = frame.kind == PING && frame.payload == b"sequence";
-        if frame.stream != 0 && frame.kind != super::raw::WINDOW_UPDATE {
-            frames.push(Frame { payload: frame.payload.clone(), ..*frame });
+    loop {
+        let frame = client.next().expect("the connection lives");
+        if frame.kind == PING && frame.payload == b"sequence" {
+            return frames;
         }
-        is_pong
-    });
-    frames
+        if frame.is_of_stream() {
+            frames.push(frame);
+        }
+    }
 }
 
 #[test]
