@@ -194,9 +194,10 @@ fn sessions_lead_to_no_public_service_without_the_flag() {
         (&doctor, &[&redirected]),
         (&doctor, &[&captured]),
     ] {
-        let (ended, before) = (away(command, target), proxy.requests());
+        let before = proxy.requests();
+        let ended = away(command, target);
         assert_eq!(sent_away.load(Ordering::SeqCst), 0, "{command:?} {target:?}: {ended:?}");
-        assert!(before > 0, "{command:?} {target:?}: {ended:?}");
+        assert!(proxy.requests() > before, "{command:?} {target:?}: {ended:?}");
         let notes = ended.stderr.matches("203.0.113.1 is a public address").count();
         assert!(notes == 1 && ended.stderr.contains("--i-own-this"), "{command:?} {target:?}: {ended:?}");
     }
