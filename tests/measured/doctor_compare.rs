@@ -192,8 +192,10 @@ fn secrets_of_several_urls_have_variables_of_their_own() {
     let announced = Regex::new(r"\$(\w+) \(([^)]*)\)").expect("it is a pattern");
     for comparison in [&["--via", &via][..], &["--paths", "/a?token=one-k9z,/b?token=two-k9z"]] {
         let found = compared(&[&["doctor", &url, "-c", "2", "--budget", "5s", "-q"], comparison].concat());
-        let conclusion = &found["conclusion"];
-        assert!(!conclusion.to_string().contains("k9z"), "{conclusion}");
+        let (whole, conclusion) = (found.to_string(), &found["conclusion"]);
+        for secret in ["k9z", "u:pw", "x:pq"] {
+            assert!(!whole.contains(secret), "{secret} is in {whole}");
+        }
         let advice = texts(&conclusion["advice"]);
         let variables: Vec<_> = announced
             .captures_iter(&advice)
