@@ -65,6 +65,12 @@ fn last_event(events: &str, name: &str) -> String {
     lines.map(|line| line.strip_prefix("data: ").expect("an event has data")).collect::<Vec<_>>().join("\n")
 }
 
+/// Returns the current panel; `None` if the page sends none within half a second.
+fn panel(url: &str) -> Option<String> {
+    let events = curl(&["--max-time", "0.5", &format!("{url}events")]).stdout;
+    events.contains("event: panel\n").then(|| last_event(&events, "panel"))
+}
+
 #[test]
 fn a_page_follows_a_run_and_ends_as_its_report() {
     let server = Script::start(answering(OK));
@@ -79,8 +85,7 @@ fn a_page_follows_a_run_and_ends_as_its_report() {
     // Nothing can be marked before the run has begun.
     wait_until("a mark", || {
         steer(&url, "mark");
-        let log = curl(&["--max-time", "0.5", &format!("{url}events")]).stdout;
-        last_event(&log, "panel").contains("mark 1").then_some(())
+        panel(&url)?.contains("mark 1").then_some(())
     });
     wait_until("the past for one who comes late", || {
         let late = curl(&["--max-time", "0.5", &format!("{url}events")]).stdout;
@@ -88,10 +93,7 @@ fn a_page_follows_a_run_and_ends_as_its_report() {
     });
     assert_eq!(steer(&url, "raise"), "204");
     assert_eq!(steer(&url, "pause"), "204");
-    wait_until("the pause", || {
-        let log = curl(&["--max-time", "0.5", &format!("{url}events")]).stdout;
-        last_event(&log, "panel").contains("data-paused=\"true\"").then_some(())
-    });
+    wait_until("the pause", || panel(&url)?.contains("data-paused=\"true\"").then_some(()));
     assert_eq!(steer(&url, "end"), "204");
     let (code, result) = watched.end();
     assert_eq!(code, Some(0));
@@ -143,7 +145,10 @@ fn a_page_of_others_sees_nothing_and_steers_nothing() {
     assert!(head.contains("x-frame-options: deny"), "{head}");
     assert!(head.contains("content-security-policy: frame-ancestors 'none'"), "{head}");
     // Without this field no browser lets a page of another origin read the response.
-    let foreign = curl(&["-i", "--max-time", "1", "-H", "Origin: http://evil.test", &format!("{url}events")]).stdout;
+    let foreign = wait_until("the head of the events", || {
+        let begun = curl(&["-i", "--max-time", "1", "-H", "Origin: http://evil.test", &format!("{url}events")]).stdout;
+        begun.contains("\r\n\r\n").then_some(begun)
+    });
     assert!(foreign.starts_with("HTTP/") && !foreign.to_ascii_lowercase().contains("access-control-"), "{foreign}");
     let refused = curl(&["-i", "-H", "Host: evil.test", &url]).stdout.to_ascii_lowercase();
     assert!(refused.contains("x-frame-options: deny"), "{refused}");
