@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
-use torr_test_support::program::{Ended, Running, torr, torr_command, torr_folder};
+use torr_test_support::program::{Ended, Running, torr, torr_command, torr_shell};
 use torr_test_support::supervised::lives;
 use torr_test_support::wait_until;
 
@@ -141,9 +141,8 @@ fn a_suite_has_a_table_and_an_archive() {
     let archive = fs::read_to_string(lab.path("suite.jsonl")).expect("it was written");
     let head: Value = serde_json::from_str(archive.lines().next().expect("it has a head")).expect("it is JSON");
     let kept = head["command"].as_str().unwrap_or_else(|| panic!("{head:#}"));
-    let (other, path) = (of_three(), std::env::var("PATH").unwrap_or_default());
-    let mut shell = Command::new("sh");
-    shell.args(["-c", kept]).current_dir(other.0.path()).env("PATH", format!("{}:{path}", torr_folder()));
+    let (other, mut shell) = (of_three(), torr_shell(kept));
+    shell.current_dir(other.0.path());
     let ended = Running::start(shell).wait();
     assert_eq!((ended.code, other.runs()), (Some(0), all()), "{kept}: {ended:?}");
 }

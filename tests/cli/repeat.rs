@@ -3,23 +3,20 @@
 use crate::compare::archive;
 use serde_json::Value;
 use std::fs;
-use std::process::Command;
 use torr_test_support::nats::NatsServer;
-use torr_test_support::program::{Ended, Running, torr, torr_folder};
+use torr_test_support::program::{Ended, Running, torr, torr_shell};
 use torr_test_support::script::{Client, OK, Script, answering};
 
 /// Runs a command line in a shell, as a user who has set some variables would, and returns its result as well.
 fn again(command: &str, variables: &[(&str, &str)]) -> (Ended, Value) {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let json = folder.path().join("again.json");
-    let path = std::env::var("PATH").unwrap_or_default();
-    let mut shell = Command::new("sh");
     // Outputs are no part of what is repeated, and stand before the load of a fleet.
     let line = match command.split_once(" -- ") {
         Some((fleet, load)) => format!("{fleet} -- {load} --json {} -q", json.display()),
         None => format!("{command} --json {} -q", json.display()),
     };
-    shell.args(["-c", &line]).env("PATH", format!("{}:{path}", torr_folder()));
+    let mut shell = torr_shell(&line);
     shell.envs(variables.iter().copied());
     let ended = Running::start(shell).wait();
     let text = fs::read_to_string(&json).unwrap_or_else(|error| panic!("{line}: {error}: {ended:?}"));

@@ -1,13 +1,12 @@
-//! Every command of the guide works as it stands, but for addresses, and times and counts that are too long for a test.
+//! The commands of the guide work as they stand, but for addresses, and times and counts that are too long for a test.
 
 use crate::guide::pages;
 use regex::Regex;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Mutex;
 use torr_test_support::certificates::self_signed;
 use torr_test_support::markdown::blocks;
-use torr_test_support::program::{Ended, Running, torr_folder};
+use torr_test_support::program::{Ended, Running, torr_shell};
 use torr_test_support::proxy::proxy;
 use torr_test_support::script::{Script, answering};
 use torr_test_support::servers::{Nginx, Serve};
@@ -172,8 +171,8 @@ fn assignments(command: &str) -> usize {
 }
 
 fn run(folder: &Path, command: &str) -> Ended {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("PATH=\"{}:$PATH\"; {command}", torr_folder())]).current_dir(folder);
+    let mut shell = torr_shell(command);
+    shell.current_dir(folder);
     Running::start(shell).wait()
 }
 

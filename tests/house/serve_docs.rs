@@ -1,8 +1,7 @@
 //! Runs the commands in sections of the server's documentation, with other ports and shorter times.
 
 use std::path::Path;
-use std::process::Command;
-use torr_test_support::program::{Running, torr_command, torr_folder};
+use torr_test_support::program::{Running, torr_command, torr_shell};
 use torr_test_support::servers::Serve;
 
 /// Pages of the server's documentation, and the section whose commands are run.
@@ -28,9 +27,8 @@ fn play(block: &str, folder: &Path) -> usize {
         if let Some((server, listen)) = &server {
             here = here.replace(listen.as_str(), &server.address);
         }
-        let program = torr_folder();
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &format!("PATH=\"{program}:$PATH\"; {here}")]).current_dir(folder);
+        let mut shell = torr_shell(&here);
+        shell.current_dir(folder);
         let ended = Running::start(shell).wait();
         assert_eq!(ended.code, Some(0), "{command}\n{here}\n{ended:?}");
         if here.starts_with("torr ") {

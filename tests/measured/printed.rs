@@ -1,7 +1,6 @@
 //! The commands that reports print, run as they stand.
 
-use std::process::Command;
-use torr_test_support::program::{Running, torr_folder};
+use torr_test_support::program::{Running, torr_shell};
 use torr_test_support::wait_until;
 
 /// The commands in a report: behind `verify`, and at the end of an advice.
@@ -16,10 +15,7 @@ pub fn commands(report: &str) -> Vec<String> {
 
 /// Runs a command in a shell until it has sent requests as `is_pressing` sees it, and ends it with Ctrl-C.
 pub fn runs(command: &str, variables: &[(&str, &str)], mut is_pressing: impl FnMut(u32) -> bool) {
-    let folder = torr_folder();
-    let path = std::env::var("PATH").unwrap_or_default();
-    let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("exec {command}")]).env("PATH", format!("{folder}:{path}"));
+    let mut shell = torr_shell(&format!("exec {command}"));
     shell.envs(variables.iter().copied());
     let torr = Running::start(shell);
     let pid = torr.pid();

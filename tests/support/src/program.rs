@@ -44,16 +44,20 @@ pub fn torr_path() -> &'static str {
     &PATH
 }
 
-/// Returns the folder of [`torr_path`], for a shell's `PATH`.
-pub fn torr_folder() -> &'static str {
-    torr_path().strip_suffix("/torr").expect("the program is in a folder")
-}
-
 /// `torr` as built for this test.
 pub fn torr_command(args: &[&str]) -> Command {
     let mut command = Command::new(torr_path());
     command.args(args);
     command
+}
+
+/// A shell that runs a line in which `torr` is the program of [`torr_path`].
+pub fn torr_shell(line: &str) -> Command {
+    let folder = torr_path().strip_suffix("/torr").expect("the program is in a folder");
+    let path = env::var("PATH").expect("there is a PATH");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).env("PATH", format!("{folder}:{path}"));
+    shell
 }
 
 /// Any other program, run to its end.
