@@ -1,5 +1,6 @@
 //! Help: what it has, that it fits a screen, and flags that other programs have.
 
+use torr_test_support::commands::{COMMANDS, FRONTS};
 use torr_test_support::program::{Running, torr, torr_command};
 
 #[test]
@@ -48,13 +49,13 @@ fn help_and_version_go_to_standard_output() {
 #[test]
 fn help_is_a_command_too() {
     assert_eq!(torr(&["help"]).stdout, torr(&["--help"]).stdout);
-    for command in ["serve", "doctor", "limit", "demo", "watch", "check", "once", "import", "completions", "man"] {
-        let ended = torr(&["help", command]);
+    for command in &COMMANDS[1..] {
+        let ended = torr(&["help"].into_iter().chain(command.split(' ')).collect::<Vec<_>>());
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{command}");
-        assert_eq!(ended.stdout, torr(&[command, "--help"]).stdout, "{command}");
+        assert_eq!(ended.stdout, torr(&with(command, "--help")).stdout, "{command}");
         assert!(ended.stdout.contains(&format!("torr {command}")), "{command}: {}", ended.stdout);
     }
-    for front in ["ab", "wrk", "wrk2", "httpress", "press"] {
+    for front in FRONTS {
         assert_eq!(torr(&["help", front]).stdout, torr(&[front, "-h"]).stdout, "{front}");
     }
 }
@@ -62,43 +63,27 @@ fn help_is_a_command_too() {
 /// The lines of a screen.
 const SCREEN: usize = 40;
 
-/// Every command with help of its own.
-const COMMANDS: &[&[&str]] = &[
-    &[],
-    &["serve"],
-    &["doctor"],
-    &["limit"],
-    &["compare"],
-    &["history"],
-    &["lab"],
-    &["lab", "list"],
-    &["lab", "show"],
-    &["lab", "run"],
-    &["lab", "table"],
-    &["lab", "new-subject"],
-    &["report"],
-    &["demo"],
-    &["fleet"],
-    &["fleet", "agent"],
-    &["fleet", "run"],
-    &["fleet", "list"],
-    &["fleet", "stop"],
-    &["watch"],
-    &["check"],
-    &["once"],
-    &["import"],
-    &["import", "curl"],
-    &["import", "har"],
-    &["import", "openapi"],
-    &["import", "postman"],
-    &["import", "apipost"],
-    &["import", "jmeter"],
-    &["plan-schema"],
-    &["install-links"],
-    &["completions"],
-    &["man"],
-    &["help"],
-];
+/// Returns the words of a command with this flag behind it.
+fn with<'w>(command: &'w str, flag: &'w str) -> Vec<&'w str> {
+    command.split_whitespace().chain([flag]).collect()
+}
+
+#[test]
+fn every_command_that_help_names_is_known_to_the_tests_of_help() {
+    let mut named = vec![String::new()];
+    for command in COMMANDS {
+        let help = torr(&with(command, "--help-all")).stdout;
+        let below = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+        // A line that goes on with the text of a command is indented further.
+        let lines = below.take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  "));
+        let names = lines.filter_map(|line| line.split(' ').next()).filter(|name| !name.is_empty());
+        named.extend(names.map(|name| format!("{command} {name}").trim_start().to_owned()));
+    }
+    let mut known: Vec<_> = COMMANDS.iter().chain(&FRONTS).map(|name| (*name).to_owned()).collect();
+    named.sort();
+    known.sort();
+    assert_eq!(named, known);
+}
 
 #[test]
 fn help_fits_a_screen_and_help_all_has_every_flag() {
@@ -112,24 +97,21 @@ fn help_fits_a_screen_and_help_all_has_every_flag() {
         starts.filter_map(|line| Some(format!("--{}", line.split_once("--")?.1.split([' ', ',']).next()?))).collect()
     };
     for command in COMMANDS {
-        let brief = on_screen(&[*command, &["--help"]].concat());
+        let brief = on_screen(&with(command, "--help"));
         assert_eq!((brief.code, brief.stderr.as_str()), (Some(0), ""), "{command:?}");
         assert_fits(&brief.stdout, 80);
         let lines = brief.stdout.lines().count();
-        assert!(lines <= SCREEN, "torr {command:?} --help has {lines} lines:\n{}", brief.stdout);
+        assert!(lines <= SCREEN, "torr {command} --help has {lines} lines:\n{}", brief.stdout);
     }
-    for (command, more) in [(&[][..], "--tls-resumption"), (&["serve"], "--backlog"), (&["limit"], "--url-query")] {
-        let (brief, all) = (
-            on_screen(&[command, &["--help"]].concat()).stdout,
-            on_screen(&[command, &["--help-all"]].concat()).stdout,
-        );
+    for (command, more) in [("", "--tls-resumption"), ("serve", "--backlog"), ("limit", "--url-query")] {
+        let (brief, all) = (on_screen(&with(command, "--help")).stdout, on_screen(&with(command, "--help-all")).stdout);
         assert!(brief.contains("--help-all"), "{brief}");
         let (some, every) = (flags(&brief), flags(&all));
         assert!(some.len() > 5 && every.len() > 2 * some.len(), "{some:?} of {every:?}");
         for flag in &some {
-            assert!(every.contains(flag), "torr {command:?}: {flag} is only in --help");
+            assert!(every.contains(flag), "torr {command}: {flag} is only in --help");
         }
-        assert!(all.contains(more), "torr {command:?} --help-all has no {more}");
+        assert!(all.contains(more), "torr {command} --help-all has no {more}");
     }
     let all = torr(&["--help-all"]).stdout;
     for heading in ["Load:", "Request:", "Transport:", "TLS:", "Checks:", "Sessions:", "Output:"] {

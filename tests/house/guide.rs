@@ -1,39 +1,26 @@
 //! The guide is true of the repository: its links, flags, tests and archived runs exist.
 
+use crate::words::{files, repository};
 use regex::Regex;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
+use torr_test_support::commands::{COMMANDS, FRONTS};
 use torr_test_support::markdown::{anchors, links};
 use torr_test_support::program::{Running, torr};
 
-/// All files in a folder with one of these endings, with those in its folders.
-fn files(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("it is a folder").flatten() {
-        let path = entry.path();
-        let name = entry.file_name();
-        let passed_over = ["target", "node_modules", ".git", "corpus"];
-        if path.is_dir() && !passed_over.iter().any(|known| name == *known) {
-            files(&path, endings, found);
-        } else if path.extension().is_some_and(|end| endings.iter().any(|known| end == *known)) {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn links_lead_somewhere() {
-    let mut pages = Vec::new();
-    files(&repository(), &["md"], &mut pages);
-    assert!(pages.len() > 60, "{pages:?}");
-    // Archived runs keep the links that they were written with.
-    for page in pages.iter().filter(|page| !page.components().any(|part| part.as_os_str() == "runs")) {
-        let text = read(page);
-        for link in links(&text).into_iter().filter(|link| !link.starts_with("http")) {
+    // Archived runs, which keep the links that they were written with, are not among them.
+    let pages = files("md");
+    assert!(pages.len() > 60, "{}", pages.len());
+    for (page, text) in &pages {
+        for link in links(text).into_iter().filter(|link| !link.starts_with("http")) {
             let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
-            let target = if path.is_empty() { page.clone() } else { page.with_file_name(path) };
-            assert!(target.exists(), "{} has a link to {link}", page.display());
+            let page_here = repository().join(page);
+            let target = if path.is_empty() { page_here } else { page_here.with_file_name(path) };
+            assert!(target.exists(), "{page} has a link to {link}");
             let found = anchor.is_empty() || anchors(&read(&target)).iter().any(|known| known == anchor);
-            assert!(found, "{} has a link to {link}", page.display());
+            assert!(found, "{page} has a link to {link}");
         }
     }
 }
@@ -41,19 +28,14 @@ fn links_lead_somewhere() {
 /// Help texts, messages, comments and tests name pages by their path from the root.
 #[test]
 fn pages_that_sources_name_exist() {
-    let (named, mut sources, mut seen) = (Regex::new(r"docs/[a-z/-]+\.md").expect("it is a pattern"), Vec::new(), 0);
-    files(&repository(), &["rs", "toml", "lua", "mjs", "service"], &mut sources);
-    for source in sources {
-        for page in named.find_iter(&read(&source)) {
-            assert!(repository().join(page.as_str()).exists(), "{} names {}", source.display(), page.as_str());
+    let (named, mut seen) = (Regex::new(r"docs/[a-z/-]+\.md").expect("it is a pattern"), 0);
+    for (source, text) in ["rs", "toml", "lua", "mjs", "service"].into_iter().flat_map(files) {
+        for page in named.find_iter(&text) {
+            assert!(repository().join(page.as_str()).exists(), "{source} names {}", page.as_str());
             seen += 1;
         }
     }
     assert!(seen > 20, "{seen}");
-}
-
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn read(path: &Path) -> String {
@@ -112,19 +94,17 @@ fn every_fault_of_operations_names_a_test_that_exists() {
 
 #[test]
 fn unsafe_code_stands_where_the_decisions_say() {
-    let crates = repository().join("crates");
-    let mut sources = Vec::new();
-    files(&crates, &["rs"], &mut sources);
+    let sources = files("rs");
     // Blocks, functions, implementations and external functions; not the word in a comment or in a lint's name.
     let code = Regex::new(r#"(?m)^[^/\n"]*\bunsafe\b\s*(\{|fn\b|impl\b|extern\b|trait\b)"#).expect("it is a pattern");
-    let within = |path: &Path| path.strip_prefix(&crates).expect("it is in there").display().to_string();
-    let mut found: Vec<_> = sources.iter().filter(|path| code.is_match(&read(path))).map(|path| within(path)).collect();
-    found.sort();
+    let of_crates = sources.iter().filter_map(|(path, text)| Some((path.strip_prefix("crates/")?, text)));
+    let mut found: Vec<_> = of_crates.filter(|(_, text)| code.is_match(text)).map(|(path, _)| path).collect();
+    found.sort_unstable();
     let decisions = read(&repository().join("docs/decisions/net.md"));
     let (_, line) = decisions.split_once("\n## `unsafe` in ").expect("docs/decisions/net.md lists the files");
     let line = line.split("\n## ").next().expect("a text has a first part");
-    let mut listed: Vec<_> = quoted(line).filter(|name| name.ends_with(".rs")).map(str::to_owned).collect();
-    listed.sort();
+    let mut listed: Vec<_> = quoted(line).filter(|name| name.ends_with(".rs")).collect();
+    listed.sort_unstable();
     assert_eq!(found, listed);
     let numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
     assert!(line.starts_with(numbers[found.len()]), "{} files: {line}", found.len());
@@ -220,61 +200,15 @@ fn runs_that_the_guide_speaks_of_are_archived() {
     assert!(named > 5, "{named}");
 }
 
-/// Commands with other programs' flags.
-const FRONTS: [&str; 5] = ["ab", "wrk", "wrk2", "httpress", "press"];
-
 /// The help of `torr` and of each of its commands.
 fn helps() -> Vec<(&'static str, String)> {
-    let commands = [
-        "",
-        "serve",
-        "doctor",
-        "limit",
-        "compare",
-        "history",
-        "demo",
-        "watch",
-        "check",
-        "once",
-        "plan-schema",
-        "install-links",
-        "completions",
-        "man",
-        "import curl",
-        "import har",
-        "import openapi",
-        "import postman",
-        "import apipost",
-        "import jmeter",
-        "report",
-        "fleet",
-        "fleet agent",
-        "fleet run",
-        "fleet list",
-        "fleet stop",
-        "lab",
-        "lab list",
-        "lab show",
-        "lab run",
-        "lab table",
-        "lab new-subject",
-        "ab",
-        "wrk",
-        "wrk2",
-        "httpress",
-        "press",
-    ];
-    let help = |command: &'static str| {
-        let ended = match command.split_once(' ') {
-            Some((command, kind)) => torr(&[command, kind, "--help-all"]),
-            None if command.is_empty() => torr(&["--help-all"]),
-            None if FRONTS.contains(&command) => torr(&["help", command]),
-            None => torr(&[command, "--help-all"]),
-        };
+    let help = |command: &'static str, words: Vec<&str>| {
+        let ended = torr(&words);
         assert_eq!(ended.code, Some(0), "{command}: {ended:?}");
         (command, ended.stdout)
     };
-    commands.into_iter().map(help).collect()
+    let own = |command: &'static str| help(command, command.split_whitespace().chain(["--help-all"]).collect());
+    COMMANDS.into_iter().map(own).chain(FRONTS.into_iter().map(|front| help(front, vec!["help", front]))).collect()
 }
 
 #[test]

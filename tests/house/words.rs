@@ -20,12 +20,13 @@ const MAX_PROSE_WIDTH: usize = 120;
 /// Folders with no sources and documents of the project's own: build results, archived measurements.
 const SKIPPED_FOLDERS: [&str; 5] = ["target", "runs", "node_modules", "seeds", "corpus"];
 
-fn repository() -> PathBuf {
+/// Returns the root of the repository.
+pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// Returns the files with this extension as relative path and text.
-fn files(extension: &str) -> Vec<(String, String)> {
+pub fn files(extension: &str) -> Vec<(String, String)> {
     let (root, mut found) = (repository(), vec![]);
     let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {

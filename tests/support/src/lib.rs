@@ -31,6 +31,8 @@ pub mod certificates;
 #[cfg(feature = "program")]
 pub mod client;
 #[cfg(feature = "program")]
+pub mod commands;
+#[cfg(feature = "program")]
 pub mod full_screen;
 #[cfg(feature = "program")]
 mod killed_at_end;
