@@ -2,8 +2,9 @@
 
 use crate::fleet::Target;
 use std::path::Path;
+use torr_test_support::guide;
 use torr_test_support::nats::NatsServer;
-use torr_test_support::program::{Running, torr_command};
+use torr_test_support::program::torr_command;
 
 const GUIDE: &str = include_str!("../../docs/fleet.md");
 
@@ -16,38 +17,45 @@ const FILES: [(&str, &str); 5] = [
     ("shop.lua", "target = 'https://shop.test/'\nfunction session(user)\n    http.get('/json')\nend\n"),
 ];
 
-/// Returns the page's commands for those who start a run, with or without a fence around them.
+/// Returns the page's commands for those who start a run.
 fn commands() -> Vec<&'static str> {
-    let lines = GUIDE.lines().map(str::trim_start);
     let is_agent = |line: &&str| line.starts_with("torr fleet agent ");
-    lines.filter(|line| line.starts_with("torr ") && !is_agent(line)).collect()
+    guide::commands(GUIDE).into_iter().filter(|line| !is_agent(line)).collect()
+}
+
+/// Returns a word of a command for one agent and less load.
+fn shorter<'w>(flag: &str, word: &'w str, target: &'w str) -> &'w str {
+    match (flag, word) {
+        (_, "https://shop.test/") => target,
+        ("--budget", _) => "8s",
+        ("--agents", _) => "1",
+        ("-d", _) => "1s",
+        ("-r", _) => "100",
+        ("-c", _) => "10",
+        _ => word,
+    }
 }
 
 fn run(folder: &Path, nats: &NatsServer, target: &str, command: &str) {
-    let mut words: Vec<_> = command.split(' ').skip(1).map(str::to_owned).collect();
-    for word in &mut words {
-        let shorter = match &**word {
-            "https://shop.test/" => target,
-            "3" | "4" => "1",
-            "1m" | "5m" => "1s",
-            "30000" => "100",
-            "600" | "300" | "200" => "10",
-            word => word,
-        };
-        *word = shorter.to_owned();
+    // The service's machine is this one, which runs no `torr watch`.
+    let here = command.replace(" --watch shop.test:9300", "");
+    let words: Vec<_> = here.split(' ').collect();
+    let mut words: Vec<_> = words.windows(2).map(|pair| shorter(pair[0], pair[1], target)).collect();
+    match words[0] {
+        "doctor" => words.extend(["--budget", "8s", "-q"]),
+        "limit" => words.extend(["--max-connections", "4", "-q"]),
+        _ => {}
     }
-    if let "doctor" | "limit" = &*words[0] {
-        // `--watch` shows the service's machine, which is this one.
-        let connections = if words[0] == "doctor" { "-c" } else { "--max-connections" };
-        let short = [&words[0], target, "--fleet", "--agents", "1", connections, "4", "--budget", "8s", "-q"];
-        words = short.map(str::to_owned).to_vec();
-    }
-    let mut command_here = torr_command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut command_here = torr_command(&words);
     command_here.env("TORR_NATS", nats.url()).current_dir(folder);
-    let ended = Running::start(command_here).wait();
-    // A limit that a disturbed machine hides has exit code 1.
-    let may_fail = words[0] == "limit";
-    assert!(ended.code == Some(0) || may_fail && ended.code == Some(1), "{command}: {ended:?}");
+    guide::run(command, command_here, &[]);
+}
+
+/// Returns the part of an agent's first line between its name and the targets that it may load.
+fn behind_name(line: &str) -> &str {
+    let (_, named) = line.split_once("torr: agent ").expect("an agent says its name");
+    let (_, behind) = named.split_once(' ').expect("a name has no space");
+    behind.split_once("may load ").expect("an agent says what it may load").0
 }
 
 #[test]
@@ -57,7 +65,10 @@ fn the_guides_commands_run() {
         let text = text.replace("https://shop.test/", &target.url());
         std::fs::write(folder.path().join(name), text).expect("there is room");
     }
-    let _agent = nats.agent("one", &["--scripts"]);
+    let agent = nats.agent("one", &["--scripts"]);
+    let sample =
+        GUIDE.lines().find(|line| line.trim_start().starts_with("torr: agent ")).expect("the page has a sample");
+    assert_eq!(behind_name(sample), behind_name(&agent.says("is ready")));
     let commands = commands();
     assert!(commands.len() >= 7, "{commands:?}");
     for command in commands {

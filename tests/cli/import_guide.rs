@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use torr_test_support::guide::commands;
 use torr_test_support::program::{Ended, Running, torr_command};
 
 const GUIDE: &str = include_str!("../../docs/import.md");
@@ -59,8 +60,7 @@ fn the_guides_commands_run_and_what_they_write_checks() {
     write("copied.txt", COPIED);
     write("recording.har", RECORDING);
     write("workspace.postman_globals.json", GLOBALS);
-    let blocks = GUIDE.split("```").skip(1).step_by(2);
-    let commands: Vec<_> = blocks.flat_map(str::lines).filter(|line| line.starts_with("torr ")).collect();
+    let commands = commands(GUIDE);
     for line in &commands {
         let words: Vec<String> = line.split(' ').skip(1).map(str::to_owned).collect();
         let ended = run(folder, &words);

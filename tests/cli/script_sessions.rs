@@ -2,7 +2,8 @@
 
 use crate::scripts::{File, server};
 use std::fs;
-use torr_test_support::program::{Running, torr, torr_command};
+use torr_test_support::guide::{self, commands};
+use torr_test_support::program::{torr, torr_command};
 use torr_test_support::script::{Client, Script};
 use torr_test_support::servers::Serve;
 
@@ -218,17 +219,15 @@ fn an_error_in_a_session_ends_the_run_with_its_position() {
 
 #[test]
 fn the_guides_commands_and_scripts_run() {
-    let guide = include_str!("../../docs/scripts.md");
+    let page = include_str!("../../docs/scripts.md");
     let server = Script::start(shop);
     let at = server.address.to_string();
     let folder = tempfile::tempdir().unwrap();
-    let blocks: Vec<_> = guide.split("```").skip(1).step_by(2).collect();
-    for block in blocks.iter().filter_map(|block| block.strip_prefix("lua\n-- ")) {
+    for block in page.split("```").skip(1).step_by(2).filter_map(|block| block.strip_prefix("lua\n-- ")) {
         let (name, source) = block.split_once('\n').expect("a script has lines");
         fs::write(folder.path().join(name), format!("target = 'http://{at}/'\n{source}")).unwrap();
     }
-    let commands: Vec<_> =
-        blocks.iter().flat_map(|block| block.lines()).filter(|line| line.starts_with("torr ")).collect();
+    let commands = commands(page);
     assert!(commands.len() >= 5, "{commands:?}");
     for line in commands {
         let line = line.replace("127.0.0.1:8080", &at).replace("-d 10s", "-d 1s").replace("-c 100", "-c 10");
@@ -242,11 +241,10 @@ fn the_guides_commands_and_scripts_run() {
         }
         let mut command = torr_command(&words);
         command.current_dir(folder.path());
-        let ended = Running::start(command).wait();
+        let before = server.requests();
         // The shop has status 404 for some of the guide's requests.
-        let may_fail = ["limit", "once"].contains(&words[0]);
-        assert!(ended.code == Some(0) || may_fail && ended.code == Some(1), "{line}: {ended:?}");
-        assert!(words[0] == "check" || server.requests() > 0, "{line}: {ended:?}");
+        let ended = guide::run(&line, command, &["once"]);
+        assert_eq!(server.requests() > before, words[0] != "check", "{line}: {ended:?}");
     }
 }
 

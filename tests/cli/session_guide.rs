@@ -2,7 +2,8 @@
 //! a command in one of the guides.
 
 use std::path::Path;
-use torr_test_support::program::{Running, torr_command};
+use torr_test_support::guide::{self, commands};
+use torr_test_support::program::torr_command;
 use torr_test_support::script::{Client, OK, Script};
 
 const GUIDE: &str = include_str!("../../docs/sessions.md");
@@ -19,13 +20,13 @@ const FILES: [(&str, &str); 6] = [
     ("users.csv", "user\nann\nbob\n"),
 ];
 
-/// Returns the commands of a guide: lines of its blocks, and code within its text.
-fn commands(guide: &str) -> Vec<&str> {
-    let parts: Vec<&str> = guide.split("```").collect();
-    let blocks = parts.iter().skip(1).step_by(2).flat_map(|block| block.lines());
-    let in_text = parts.iter().step_by(2).flat_map(|text| text.split('`').skip(1).step_by(2));
+/// Returns the commands of a page: those of its blocks, and code within its text.
+fn all_commands(page: &str) -> Vec<&str> {
+    let texts = page.split("```").step_by(2);
+    let in_text = texts.flat_map(|text| text.split('`').skip(1).step_by(2));
     // Two words are a command's name.
-    blocks.chain(in_text).filter(|line| line.starts_with("torr ") && line.split(' ').count() > 2).collect()
+    let in_text = in_text.filter(|code| code.starts_with("torr ") && code.split(' ').count() > 2);
+    commands(page).into_iter().chain(in_text).collect()
 }
 
 fn run(folder: &Path, line: &str, at: &str) {
@@ -40,10 +41,7 @@ fn run(folder: &Path, line: &str, at: &str) {
     }
     let mut command = torr_command(&words);
     command.current_dir(folder).env("HURL_VARIABLE_host", at);
-    let ended = Running::start(command).wait();
-    // A limit that a disturbed machine hides has exit code 1.
-    let may_fail = words[0] == "limit";
-    assert!(ended.code == Some(0) || may_fail && ended.code == Some(1), "{line}: {ended:?}");
+    guide::run(&line, command, &[]);
 }
 
 #[test]
@@ -57,7 +55,7 @@ fn the_guides_commands_run() {
     for (name, text) in FILES {
         std::fs::write(folder.path().join(name), text).expect("there is room");
     }
-    let commands = commands(GUIDE);
+    let commands = all_commands(GUIDE);
     assert!(commands.len() >= 8, "{commands:?}");
     for line in commands {
         let before = server.requests();
@@ -70,18 +68,18 @@ fn the_guides_commands_run() {
 fn whatever_people_bring_has_a_command_in_a_guide() {
     let scripted = |line: &str| line.starts_with("torr http://") && line.contains(" --script ");
     let session = |line: &str| line.starts_with("torr ") && line.contains(".lua") && !scripted(line);
-    assert!(commands(GUIDE).iter().any(|line| line.starts_with("torr checkout.hurl ")), "hurl files");
-    assert!(commands(SCRIPTS).iter().any(|line| line.starts_with("torr wrk -s ")), "scripts of wrk");
-    assert!(commands(SCRIPTS).iter().any(|line| scripted(line)), "--script");
-    assert!(commands(SCRIPTS).iter().any(|line| session(line)), "session(user)");
+    assert!(all_commands(GUIDE).iter().any(|line| line.starts_with("torr checkout.hurl ")), "hurl files");
+    assert!(all_commands(SCRIPTS).iter().any(|line| line.starts_with("torr wrk -s ")), "scripts of wrk");
+    assert!(all_commands(SCRIPTS).iter().any(|line| scripted(line)), "--script");
+    assert!(all_commands(SCRIPTS).iter().any(|line| session(line)), "session(user)");
     for command in ["check", "once", "doctor", "limit"] {
         let begins = format!("torr {command} ");
         for guide in [GUIDE, SCRIPTS] {
-            assert!(commands(guide).iter().any(|line| line.starts_with(&begins)), "{command}");
+            assert!(all_commands(guide).iter().any(|line| line.starts_with(&begins)), "{command}");
         }
     }
     for kind in ["curl", "har", "openapi", "postman", "apipost", "jmeter"] {
         let begins = format!("torr import {kind} ");
-        assert!(commands(IMPORTS).iter().any(|line| line.starts_with(&begins)), "{kind}");
+        assert!(all_commands(IMPORTS).iter().any(|line| line.starts_with(&begins)), "{kind}");
     }
 }

@@ -35,6 +35,8 @@ pub mod commands;
 #[cfg(feature = "program")]
 pub mod full_screen;
 #[cfg(feature = "program")]
+pub mod guide;
+#[cfg(feature = "program")]
 mod killed_at_end;
 #[cfg(feature = "program")]
 pub mod markdown;
