@@ -2,6 +2,7 @@
 //! and so a bounded length, and prose fits a terminal.
 
 mod exceptions;
+mod help;
 mod lexer;
 mod messages;
 mod phrases;
