@@ -7,7 +7,6 @@ mod databases;
 mod healthy;
 mod limits;
 mod load;
-mod machine;
 mod network;
 mod node;
 mod proxies;

@@ -1,9 +1,9 @@
 //! Requests that wait for each other while CPUs are free: locks, and too few workers.
 
-use super::machine::cpus;
 use crate::environment::Environment;
 use crate::subject::Subject;
 use torr_gauge::Factor::{Lock, Workers};
+use torr_gauge::machine::cpus;
 use torr_test_support::error::Error;
 
 /// Starts the clinic's own service with a handler on `/`. Other paths are answered at once.

@@ -1,10 +1,10 @@
 //! CPUs that are busy: one of them, all of them, or as much of them as a quota allows.
 
-use super::machine::cpus;
 use super::node::node;
 use crate::environment::Environment;
 use crate::subject::Subject;
 use torr_gauge::Factor::{CpuQuota, ServerCpu, SingleCore};
+use torr_gauge::machine::cpus;
 use torr_test_support::error::Error;
 
 /// Starts the clinic's own service, whose handler computes.

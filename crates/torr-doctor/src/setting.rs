@@ -6,6 +6,7 @@ use crate::experiment::{Experiment, Length, Load, Request, Warmup};
 use crate::invocation::Invocation;
 use crate::thresholds::TIMEOUT_SHARE;
 use serde::{Deserialize, Serialize};
+use torr_gauge::machine::cpus;
 use torr_gauge::verdict::ExperimentId;
 
 /// The highest rate of a schedule, in requests per second.
@@ -80,7 +81,7 @@ impl Setting {
             threads: plan.threads.clamp(1, connections),
             generator_cpus: match agents {
                 Some(agents) => agents.cpus(),
-                None => std::thread::available_parallelism().map_or(1, usize::from),
+                None => cpus(),
             },
             agents: agents.map(Agents::count),
             keep_alive: plan.keep_alive,

@@ -16,6 +16,11 @@ pub struct Machine {
     pub kernel: String,
 }
 
+/// Returns how many CPUs this process may use.
+pub fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 impl Machine {
     /// Returns the description of this machine.
     pub fn this() -> Self {
@@ -25,7 +30,7 @@ impl Machine {
         let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease");
         Self {
             cpu: cpu.unwrap_or_else(unknown),
-            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            cores: cpus(),
             memory_gib: memory.div_ceil(1 << 30),
             kernel: kernel.map_or_else(|_| unknown(), |release| format!("Linux {}", release.trim())),
         }

@@ -3,7 +3,6 @@
 #![forbid(unsafe_code)]
 
 pub mod checks;
-mod cpus;
 pub mod data;
 mod error;
 pub mod form;
@@ -17,6 +16,5 @@ pub mod transport;
 pub mod url;
 pub mod variables;
 
-pub use cpus::cpus;
 pub use error::PlanError;
 pub use target::{RunFile, TargetKind};

@@ -1,9 +1,9 @@
 //! The plan of a load whose requests go to URLs.
 
-use crate::cpus;
 use crate::error::PlanError;
 use crate::{checks, request, transport};
 use std::time::Duration;
+use torr_gauge::machine::cpus;
 use torr_load::Load;
 use torr_press::Plan;
 use torr_press::request::Options;

@@ -28,8 +28,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
 use torr_doctor::remote::RemoteWatch;
 use torr_doctor::{Agents, Assignment, Diagnosis, Halt, Instruments, Observer, diagnose};
+use torr_gauge::machine::cpus;
 use torr_load::{FileSource, FilesByPath};
-use torr_plan::cpus;
 use torr_press::Plan;
 use written::WrittenDiagnosis;
 

@@ -8,15 +8,13 @@ use crate::load::FrontLoad;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderName, HeaderValue};
-use std::thread;
+use torr_gauge::machine::cpus;
 use torr_press::{RequestError, Requests, Target};
 
 /// Returns the load, and the bytes of its request.
 pub fn load(args: &Args) -> Result<(FrontLoad, Vec<u8>), FrontError> {
     let target = Target::parse(&args.url).map_err(FrontError::usage)?;
     let (request, bytes) = request(args, &target)?;
-    // ApacheBench has only one thread, which limits it.
-    let threads = thread::available_parallelism().map_or(1, usize::from);
     let load = FrontLoad {
         source: args.source,
         duration: args.duration,
@@ -26,7 +24,8 @@ pub fn load(args: &Args) -> Result<(FrontLoad, Vec<u8>), FrontError> {
         proxy: args.proxy.clone(),
         proxy_user: args.proxy_authorization.clone(),
         detailed: true,
-        ..FrontLoad::new(target, request, (args.concurrency, threads as u64), args.timeout)
+        // ApacheBench has only one thread, which limits it.
+        ..FrontLoad::new(target, request, (args.concurrency, cpus() as u64), args.timeout)
     };
     Ok((load, bytes))
 }

@@ -1,9 +1,9 @@
 //! The plan of a run of sessions.
 
-use crate::cpus;
 use crate::error::PlanError;
 use crate::transport::{self, destination, finder};
 use std::sync::Arc;
+use torr_gauge::machine::cpus;
 use torr_load::TransportPart;
 use torr_press::{Plan, Target, Work};
 use torr_session::users::{HurlUsers, RunSettings, SessionFile};

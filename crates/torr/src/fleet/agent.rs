@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_fleet::{Agent, AgentSettings, AllowList, FleetName, LoadAndFiles};
+use torr_gauge::machine::cpus;
 use torr_gauge::{RunResult, Verdict, redact};
-use torr_plan::cpus;
 use torr_press::Plan;
 
 /// The length of the measurement of a machine's ceiling, and of the warm-up before it.

@@ -23,12 +23,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 use torr_gauge::Machine;
+use torr_gauge::machine::cpus;
 use torr_lab::order::{Due, order};
 use torr_lab::runs::{Archive, Entry, Header, Run, SCHEMA, Writer};
 use torr_lab::shipped;
 use torr_lab::subject::Subject;
 use torr_lab::suite::{Level, Suite};
-use torr_plan::cpus;
 use torr_report::live::LiveProgress;
 
 /// The time of a server's start and of the load's, about.

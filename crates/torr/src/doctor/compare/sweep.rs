@@ -8,8 +8,8 @@ use crate::launch::{Launched, Launcher, free_port, no_start};
 use std::net::SocketAddr;
 use torr_doctor::compare::{Subject, Sweep, workers};
 use torr_doctor::{Halt, Observer};
+use torr_gauge::machine::cpus;
 use torr_net::Address;
-use torr_plan::cpus;
 
 /// The placeholder of the number of workers.
 const WORKERS: &str = "{n}";

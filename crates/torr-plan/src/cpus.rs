@@ -1,6 +1,0 @@
-//! The CPUs of this process.
-
-/// Returns how many CPUs this process may use.
-pub fn cpus() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
