@@ -102,9 +102,8 @@ impl Diagnosis {
             finding.advice.extend(evidence.setting.commands.before_running());
         }
         let keep_alive = keep_alive::found(&evidence);
-        let shown = |url: &str| redact::url(url).into_owned();
         let setting = &evidence.setting;
-        let setting = Setting { url: shown(&setting.url), path: shown(&setting.path), ..setting.clone() };
+        let setting = Setting { url: redact::url(&setting.url).into_owned(), ..setting.clone() };
         Self {
             schema: SCHEMA,
             torr: env!("CARGO_PKG_VERSION"),

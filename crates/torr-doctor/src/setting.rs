@@ -58,8 +58,6 @@ pub struct Setting {
     pub timeout_s: f64,
     /// The URL.
     pub url: String,
-    /// The path of the URL.
-    pub path: String,
     /// The user's command line, for the commands that are printed. Not recorded.
     #[serde(skip)]
     pub commands: Invocation,
@@ -101,7 +99,6 @@ impl Setting {
             budget_s: assignment.budget.as_secs_f64(),
             timeout_s: plan.timeout.as_secs_f64(),
             url: plan.target.url.clone(),
-            path: plan.target.path().to_owned(),
             commands: assignment.again.clone(),
         }
     }

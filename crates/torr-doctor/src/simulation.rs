@@ -282,7 +282,6 @@ fn setting(service: &Service) -> Setting {
         budget_s: 60.0,
         timeout_s: 10.0,
         url: "http://simulated/".into(),
-        path: "/".into(),
         ..Setting::default()
     }
 }

@@ -72,7 +72,6 @@ pub fn service(alone_s: f64, most: f64) -> Case {
         budget_s: 60.0,
         timeout_s: 10.0,
         url: "http://described/".into(),
-        path: "/".into(),
         ..Setting::default()
     };
     let (changes, rates, closes) = (vec![], vec![], vec![]);
