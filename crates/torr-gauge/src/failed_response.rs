@@ -59,7 +59,7 @@ impl FailedResponse {
         let masked = if complete { secrets.mask_bytes(content) } else { secrets.mask_beginning(content) };
         let value = |name: &str, value: &[u8]| match redact::is_secret_field(name) {
             true => HIDDEN.to_owned(),
-            false => text(redact::url(&String::from_utf8_lossy(value)).as_bytes(), MAX_VALUE),
+            false => text(redact::urls(&String::from_utf8_lossy(value)).as_bytes(), MAX_VALUE),
         };
         let fields = fields.filter(|(name, _)| !name.eq_ignore_ascii_case(SECRET)).take(MAX_FIELDS);
         Self {
@@ -100,11 +100,17 @@ mod tests {
             ("X-Echo-Authorization", &b"Bearer other"[..]),
             ("Location", b"http://u:p@h/?token=a&t=hunter2"),
             ("X-hunter2", b"%68unter2"),
+            ("Link", b"<http://h/?page=2>, <http://h/?token=a>"),
         ];
         let content = [&vec![b'x'; MAX_CONTENT - 3][..], b"hunter2"].concat();
         let kept = FailedResponse::new(401, "HTTP/1.1 401 hunter2", fields.into_iter(), &content, true, &secrets);
         let fields: Vec<_> = kept.fields.iter().map(|field| (field.name.as_str(), field.value.as_str())).collect();
-        let masked = [("X-Echo-Authorization", "***"), ("Location", "http://***@h/?token=***&t=***"), ("X-***", "***")];
+        let masked = [
+            ("X-Echo-Authorization", "***"),
+            ("Location", "http://***@h/?token=***&t=***"),
+            ("X-***", "***"),
+            ("Link", "<http://h/?page=2>, <http://h/?token=***"),
+        ];
         assert_eq!((kept.status_line.as_str(), &fields[..]), ("HTTP/1.1 401 ***", &masked[..]));
         assert!(kept.content.ends_with("xx***"), "a secret at the limit: {}", kept.content);
     }

@@ -47,7 +47,7 @@ pub fn header_section(head: &str) -> String {
         }
         Some((name, value)) if value.contains("://") => {
             let shown = value.trim_end_matches(['\r', '\n']);
-            format!("{name}:{}{}", url(shown), &value[shown.len()..])
+            format!("{name}:{}{}", urls(shown), &value[shown.len()..])
         }
         _ => line.to_owned(),
     };
@@ -90,9 +90,16 @@ pub fn user(url: &str) -> Option<&str> {
     userinfo(&url[at..]).map(|length| &url[at..at + length])
 }
 
+/// Returns a text that is a URL, or has URLs in it, with each of them as [`url`] shows it.
+///
+/// A text that is a URL may have spaces in its password; one that has several may have secrets behind the first '?'.
+pub fn urls(text: &str) -> String {
+    urls_within(&url(text))
+}
+
 /// Returns whether a text is a URL with a secret, or has such URLs in it.
 pub fn hides(text: &str) -> bool {
-    url(text) != text || line(text) != printable(text.trim_end())
+    urls(text) != text
 }
 
 /// Returns how many bytes user and password take at the front of what follows a URL's scheme, if they are there.
@@ -143,12 +150,18 @@ fn is_host_and_port(authority: &str) -> bool {
 
 /// Returns a line of text with all URLs in it as [`url`] shows them, and nothing that a terminal could act on. Ends of lines
 /// become spaces.
+pub fn line(text: &str) -> String {
+    let one_line = urls_within(text).replace(|c: char| c.is_whitespace() && c.is_control(), " ");
+    printable(one_line.trim_end()).into_owned()
+}
+
+/// Returns a text with all URLs in it as [`url`] shows them.
 ///
 /// A word counts as a URL if it has `://`, or a ':' and an '@' behind it, as `name:password@host` has.
-pub fn line(text: &str) -> String {
-    let words = text.split_inclusive(char::is_whitespace).map(|piece| {
+fn urls_within(text: &str) -> String {
+    let pieces = text.split_inclusive(char::is_whitespace).map(|piece| {
         let word = piece.trim_end_matches(char::is_whitespace);
-        let end = piece[word.len()..].replace(char::is_control, " ");
+        let end = &piece[word.len()..];
         // Quotes and an option's name are no part of a user's name.
         let start = match word.find("://") {
             Some(_) => 0,
@@ -162,7 +175,7 @@ pub fn line(text: &str) -> String {
         let shown = if is_url { url(rest) } else { Cow::Borrowed(rest) };
         format!("{front}{shown}{end}")
     });
-    printable(words.collect::<String>().trim_end()).into_owned()
+    pieces.collect()
 }
 
 #[cfg(test)]
@@ -215,6 +228,9 @@ mod tests {
         let head = "GET / HTTP/1.1\r\nReferer: http://u:secret@h/?token=secret\r\nCookie: secret\r\nFrom: me@h\r\n\r\n";
         let shown = "GET / HTTP/1.1\r\nReferer: http://***@h/?token=***\r\nCookie: ***\r\nFrom: me@h\r\n\r\n";
         assert_eq!(header_section(head), shown);
+        let links = "Link: <http://h/a?page=2>; rel=\"next\", <http://h/?token=secret>\r\n";
+        assert_eq!(header_section(links), "Link: <http://h/a?page=2>; rel=\"next\", <http://h/?token=***\r\n");
+        assert_eq!(header_section("Referer: http://u:sec ret@h/\r\n"), "Referer: http://***@h/\r\n");
     }
 
     #[test]
@@ -233,7 +249,23 @@ mod tests {
     }
 
     #[test]
+    fn a_text_hides_what_is_a_secret_alone() {
+        for (text, expected) in [
+            ("a\tb", false),
+            ("two\nlines \x1b\n", false),
+            ("http://h/?page=2", false),
+            ("u:secret@h", true),
+            ("http://u:sec ret@h/", true),
+            ("serve\t--db\tmysql://u:secret@h/d", true),
+            ("<http://h/?page=2>, <http://h/?token=secret>", true),
+        ] {
+            assert_eq!(hides(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
     fn nothing_is_left_for_a_terminal_to_act_on() {
         assert_eq!(line("one\ntwo\x07\n"), r"one two\u{7}");
+        assert_eq!(line("http://u:secret@h/\t\u{2028}x"), r"http://***@h/ \u{2028}x");
     }
 }

@@ -6,19 +6,19 @@ use torr_gauge::redact;
 impl Setting {
     /// Returns whether a value is a secret or has one in it.
     pub fn is_secret(&self, value: &str) -> bool {
-        let hides = |text: &str| redact::url(text) != text;
+        let is_secret_url = |url: &str| redact::url(url) != url;
         match self.secret {
             Secret::Nothing => false,
             Secret::Whole(_) => true,
             Secret::Field => {
                 let (name, value) = value.split_once(':').unwrap_or((value, ""));
                 let has_secret = redact::is_secret_field(name) && !value.trim().is_empty();
-                has_secret && !value.contains("{{") || value.contains("://") && hides(value.trim())
+                has_secret && !value.contains("{{") || value.contains("://") && redact::hides(value.trim())
             }
             Secret::Json => names_secret_member(value),
-            Secret::Url => hides(value),
+            Secret::Url => is_secret_url(value),
             // As parameters of a URL's query, whose names tell secrets, or as JSON.
-            Secret::Parameters => hides(&format!("http://host/?{value}")) || names_secret_member(value),
+            Secret::Parameters => is_secret_url(&format!("http://host/?{value}")) || names_secret_member(value),
         }
     }
 }
@@ -55,6 +55,7 @@ mod tests {
             ("header", "Accept: text/html", false),
             ("header", "Referer: http://a:b@host/", true),
             ("header", "Origin: http://host:8080", false),
+            ("header", "Link: <http://h/?x=1>; rel=a, <http://h/?token=s>", true),
             ("target", "http://a:b@host/", true),
             ("target", "http://host/?token=x", true),
             ("target", "http://host/?page=1", false),
