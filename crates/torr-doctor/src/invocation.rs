@@ -2,8 +2,10 @@
 //! user's requests.
 
 use crate::secret_variables::SecretVariables;
+use std::cell::RefCell;
 use std::fmt::Write;
 use torr_gauge::verdict::Advice;
+use torr_press::Target;
 
 /// The parts of the user's command line that other commands need. All texts except URLs are quoted for a shell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,9 +26,13 @@ pub struct Invocation {
     pub load: Vec<(String, Option<String>)>,
     /// The flags of `torr doctor` alone: names, and values as words.
     pub doctor: Vec<(String, Option<String>)>,
-    /// The shell variables that stand for secrets.
-    pub variables: SecretVariables,
+    /// The shell variables that stand for secrets. A printed command adds those of its own values, so that
+    /// the variables that the user is asked to set are those that were printed.
+    pub variables: RefCell<SecretVariables>,
 }
+
+/// The flag of [`Invocation::streams`], however the user has written it.
+const STREAMS: &str = "--streams";
 
 /// A flag of a command with its value.
 pub type Flag<'f> = (&'f str, &'f dyn std::fmt::Display);
@@ -34,26 +40,35 @@ pub type Flag<'f> = (&'f str, &'f dyn std::fmt::Display);
 impl Invocation {
     /// Returns `torr URL` with these flags, which replace the user's.
     pub fn press(&self, flags: &[Flag<'_>]) -> String {
-        self.press_at(self.url.as_deref(), flags, &[])
+        self.press_at(self.own_url(), flags, &[])
     }
 
     /// Returns `torr URL` with these flags and keep-alive, even if the user's command has none.
     pub fn press_kept_alive(&self, flags: &[Flag<'_>]) -> String {
-        self.press_at(self.url.as_deref(), flags, &["--no-keepalive"])
+        self.press_at(self.own_url(), flags, &["--no-keepalive"])
     }
 
-    /// Returns `torr URL` for another URL, with a connection for each request.
-    pub fn press_once_each(&self, url: &str, flags: &[Flag<'_>]) -> String {
-        let one_each = Self { streams: vec![], ..self.clone() };
-        one_each.press_at(Some(url), flags, &["--no-keepalive"]) + " --no-keepalive"
+    /// Returns `torr URL` for a URL of the service, the user's or that of `flag`, with a connection for each request.
+    pub fn press_once_each(&self, flag: &str, url: &str, flags: &[Flag<'_>]) -> String {
+        self.press_at(Some(self.url_of(flag, url)), flags, &["--no-keepalive", STREAMS]) + " --no-keepalive"
     }
 
-    /// Returns `torr URL` for another URL of the service.
-    pub fn press_other(&self, url: &str, flags: &[Flag<'_>]) -> String {
-        self.press_at(Some(url), flags, &[])
+    /// Returns `torr URL` for another URL of the service, which the user has given with `flag`.
+    pub fn press_other(&self, flag: &str, url: &str, flags: &[Flag<'_>]) -> String {
+        self.press_at(Some(self.url_of(flag, url)), flags, &[])
     }
 
-    fn press_at(&self, url: Option<&str>, flags: &[Flag<'_>], without: &[&str]) -> String {
+    /// Returns the user's URL as a word.
+    fn own_url(&self) -> Option<String> {
+        self.url.as_ref().map(|url| self.variables.borrow_mut().url(url))
+    }
+
+    /// Returns a URL that `flag` gave, as a word.
+    fn url_of(&self, flag: &str, url: &str) -> String {
+        self.variables.borrow_mut().url_of(flag, url)
+    }
+
+    fn press_at(&self, url: Option<String>, flags: &[Flag<'_>], without: &[&str]) -> String {
         // `--max-rate` bounds closed loops only.
         let is_open = flags.iter().any(|(name, _)| *name == "-r");
         let without = |name: &str| without.contains(&name) || is_open && name == "--max-rate";
@@ -63,30 +78,26 @@ impl Invocation {
 
     /// Returns `torr doctor URL` with these flags.
     pub fn doctor(&self, flags: &[Flag<'_>]) -> String {
-        self.command("torr doctor", self.url.as_deref(), flags, &|_| false, &self.doctor)
+        self.command("torr doctor", self.own_url(), flags, &|_| false, &self.doctor)
     }
 
-    /// `torr doctor` for another URL, or for none, with these flags.
-    pub fn doctor_at(&self, url: Option<&str>, flags: &[Flag<'_>]) -> String {
-        self.command("torr doctor", url, flags, &|_| false, &self.doctor)
+    /// Returns `torr doctor` for the user's URL at another address, with these flags.
+    pub fn doctor_at(&self, url: &str, flags: &[Flag<'_>]) -> String {
+        let url = self.variables.borrow_mut().url(url);
+        self.command("torr doctor", Some(url), flags, &|_| false, &self.doctor)
     }
 
     /// Returns the user's URL at another address, over plain HTTP. `None` without a URL.
     pub fn url_at(&self, address: &str) -> Option<String> {
-        let (_, rest) = self.url.as_deref()?.split_once("://")?;
-        let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-        let user = authority.rfind('@').map_or("", |at| &authority[..=at]);
-        Some(format!("http://{user}{address}{path}"))
+        // The name of a file can look like a host.
+        let url = self.url.as_deref().filter(|url| url.contains("://"))?;
+        Target::parse(url).ok().map(|target| target.plain_at(address))
     }
 
-    /// Takes variables for the secrets of a value that commands may have, so that these are known before a command is printed.
-    pub fn note_secrets(&mut self, flag: &str, value: &str) {
-        self.variables.value(flag, value);
-    }
-
-    /// Returns what to do before a printed command can be run.
+    /// Returns what to do before the printed commands can be run. Call it last: a command adds its variables when it is
+    /// printed.
     pub fn before_running(&self) -> Vec<Advice> {
-        let variables = self.variables.meanings();
+        let variables = self.variables.borrow().meanings();
         let export = (!variables.is_empty()).then_some(Advice::ExportSecrets { variables });
         let start = self.first.clone().map(|command| Advice::StartServer { command });
         export.into_iter().chain(start).collect()
@@ -95,7 +106,7 @@ impl Invocation {
     fn command(
         &self,
         program: &str,
-        url: Option<&str>,
+        url: Option<String>,
         flags: &[Flag<'_>],
         without: &dyn Fn(&str) -> bool,
         own: &[(String, Option<String>)],
@@ -105,9 +116,11 @@ impl Invocation {
             // Writing to a string does not fail.
             let _ = write!(command, " {word}");
         };
-        let mut variables = self.variables.clone();
-        url.into_iter().for_each(|url| word(&variables.url(url)));
-        self.request.iter().chain(&self.streams).for_each(|given| word(given));
+        url.iter().for_each(|url| word(url));
+        self.request.iter().for_each(|given| word(given));
+        if !without(STREAMS) {
+            self.streams.iter().for_each(|given| word(given));
+        }
         let is_replaced = |name: &str| flags.iter().any(|(flag, _)| *flag == name);
         for (name, value) in self.load.iter().chain(own).filter(|(name, _)| !without(name) && !is_replaced(name)) {
             word(name);
@@ -115,7 +128,7 @@ impl Invocation {
         }
         for (name, value) in flags {
             word(name);
-            word(&variables.value(name, &self.value(name, &value.to_string())));
+            word(&self.variables.borrow_mut().value(name, &self.value(name, &value.to_string())));
         }
         command
     }
@@ -175,11 +188,11 @@ mod tests {
         );
         assert!(!given.press_kept_alive(&[]).contains("--no-keepalive"));
         assert_eq!(
-            given.press_once_each("https://h:2/", &[("-c", &8)]),
+            given.press_once_each("--tls", "https://h:2/", &[("-c", &8)]),
             "torr https://h:2/ -k -H 'a: b' -t 2 --max-rate 50 -c 8 --no-keepalive"
         );
         assert!(given.doctor(&[("-c", &8)]).ends_with("--max-rate 50 --budget 9s --i-own-this -c 8"));
-        assert!(given.doctor_at(None, &[("--budget", &"20s")]).ends_with("--max-rate 50 --i-own-this --budget 20s"));
+        assert!(given.doctor(&[("--budget", &"20s")]).ends_with("--max-rate 50 --i-own-this --budget 20s"));
     }
 
     #[test]
@@ -191,12 +204,20 @@ mod tests {
     #[test]
     fn secrets_are_requested() {
         assert_eq!(given().before_running(), []);
-        let mut secret = given();
-        secret.note_secrets("--via", "http://p/?token=x");
-        let variables = vec![("TORR_URL_TOKEN".to_owned(), "the parameter token of --via".to_owned())];
-        assert_eq!(secret.before_running(), [Advice::ExportSecrets { variables }]);
-        let via = secret.doctor_at(Some("http://h/"), &[("--via", &"http://p/?token=x")]);
+        let secret = given();
+        let via = secret.doctor_at("http://h/", &[("--via", &"http://p/?token=x")]);
         assert!(via.ends_with("--via \"http://p/?token=$TORR_URL_TOKEN\""), "{via}");
+        let paths = secret.press_other("--paths", "http://h/b?token=y", &[]);
+        assert!(paths.starts_with("torr \"http://h/b?token=$TORR_URL_TOKEN_2\""), "{paths}");
+        let each = secret.press_once_each("--tls", "https://u:p@h/", &[]);
+        assert!(each.starts_with("torr \"https://$TORR_URL_USER@h/\""), "{each}");
+        let variables = [
+            ("TORR_URL_TOKEN", "the parameter token of --via"),
+            ("TORR_URL_TOKEN_2", "the parameter token of --paths"),
+            ("TORR_URL_USER", "user and password of --tls"),
+        ];
+        let variables = variables.map(|(name, meaning)| (name.to_owned(), meaning.to_owned())).to_vec();
+        assert_eq!(secret.before_running(), [Advice::ExportSecrets { variables }]);
     }
 
     #[test]
@@ -204,6 +225,7 @@ mod tests {
         let at = |url: &str| Invocation { url: Some(url.into()), ..Invocation::default() }.url_at("127.0.0.1:9");
         assert_eq!(at("https://u:p@h:1/a?b=@").as_deref(), Some("http://u:p@127.0.0.1:9/a?b=@"));
         assert_eq!(at("http://h").as_deref(), Some("http://127.0.0.1:9"));
+        assert_eq!(at("http://h?q=1").as_deref(), Some("http://127.0.0.1:9?q=1"));
         assert_eq!(at("shop.hurl"), None);
     }
 }

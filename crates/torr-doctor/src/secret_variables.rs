@@ -20,8 +20,10 @@ struct SecretVariable {
 enum Part<'u> {
     /// The text is shown.
     Shown(&'u str),
-    /// The text before is shown, a variable stands for the secret, and the text behind is shown.
-    Secret { before: &'u str, name: &'u str, secret: &'u str, behind: &'u str },
+    /// User and password, for which a variable stands.
+    User(&'u str),
+    /// A parameter of the query: its name and '=' are shown, and a variable stands for its value.
+    Parameter { name: &'u str, secret: &'u str },
 }
 
 impl SecretVariables {
@@ -56,7 +58,12 @@ impl SecretVariables {
 
     /// Returns the user's URL as a word of a shell.
     pub fn url(&mut self, url: &str) -> String {
-        if redact::url(url) == url { quoted(url) } else { self.hidden("the URL", "TORR_URL", url) }
+        self.url_of("the URL", url)
+    }
+
+    /// Returns a URL of the service that was given as `meaning`, as a word of a shell.
+    pub fn url_of(&mut self, meaning: &str, url: &str) -> String {
+        if redact::url(url) == url { quoted(url) } else { self.hidden(meaning, "TORR_URL", url) }
     }
 
     /// Returns the value of a flag as a word of a shell.
@@ -77,18 +84,18 @@ impl SecretVariables {
         };
         let part = |part| match part {
             Part::Shown(text) => in_double_quotes(text),
-            Part::Secret { before, name, secret, behind } => {
-                let of = if name == USER { "user and password".to_owned() } else { format!("the parameter {name}") };
-                let variable = self.variable(&format!("TORR_URL_{name}"), &format!("{of} of {meaning}"), secret);
-                format!("{}${variable}{behind}", in_double_quotes(before))
+            Part::User(secret) => {
+                format!("${}", self.variable("TORR_URL_USER", &format!("user and password of {meaning}"), secret))
+            }
+            Part::Parameter { name, secret } => {
+                let meaning = format!("the parameter {name} of {meaning}");
+                let variable = self.variable(&format!("TORR_URL_{name}"), &meaning, secret);
+                format!("{}=${variable}", in_double_quotes(name))
             }
         };
         format!("\"{}\"", parts.into_iter().map(part).collect::<String>())
     }
 }
-
-/// The name of user and password among the secrets of a URL.
-const USER: &str = "user";
 
 /// Returns the parts of a URL. `None` for a text that is no URL, or one whose secrets are not only user and password and values of
 /// parameters.
@@ -101,7 +108,7 @@ fn parts(url: &str) -> Option<Vec<Part<'_>>> {
     if let Some(user) = redact::user(url) {
         let (before, from_user) = url.split_at(scheme.len() + 3);
         rest = from_user[user.len()..].strip_prefix('@')?;
-        parts.push(Part::Secret { before, name: USER, secret: user, behind: "@" });
+        parts.extend([Part::Shown(before), Part::User(user), Part::Shown("@")]);
         shown.push_str(before);
     }
     let query = rest.find('?').map_or(rest.len(), |at| at + 1);
@@ -112,8 +119,7 @@ fn parts(url: &str) -> Option<Vec<Part<'_>>> {
         let hides = redact::url(&format!("http://host/?{body}")) != format!("http://host/?{body}");
         match body.split_once('=').filter(|_| hides) {
             Some((name, secret)) => {
-                let before = &body[..=name.len()];
-                parts.push(Part::Secret { before, name, secret, behind: &piece[body.len()..] });
+                parts.extend([Part::Parameter { name, secret }, Part::Shown(&piece[body.len()..])]);
             }
             None => {
                 parts.push(Part::Shown(piece));
@@ -162,6 +168,16 @@ mod tests {
                 "{url}"
             );
         }
+    }
+
+    #[test]
+    fn a_parameter_that_is_called_user_is_not_the_user() {
+        let mut variables = SecretVariables::default();
+        let word = variables.url("http://u:p@h/?user=http://v:q@k");
+        assert_eq!(word, "\"http://$TORR_URL_USER@h/?user=$TORR_URL_USER_2\"");
+        let expected =
+            [("TORR_URL_USER", "user and password of the URL"), ("TORR_URL_USER_2", "the parameter user of the URL")];
+        assert_eq!(variables.meanings(), expected.map(|(name, meaning)| (name.to_owned(), meaning.to_owned())));
     }
 
     #[test]

@@ -15,10 +15,10 @@ pub fn invocation(load: &Load) -> Invocation {
         false => Target::parse(url).map_or_else(|_| url.clone(), |target| target.as_given()),
     });
     let mut again = Invocation::default();
-    url.iter().for_each(|url| _ = again.variables.url(url));
+    url.iter().for_each(|url| _ = again.variables.get_mut().url(url));
     again.url = url;
     for given in load.given_of_requests() {
-        let words = words(&given, &mut again.variables);
+        let words = words(&given, again.variables.get_mut());
         let into = if given.id == "streams" { &mut again.streams } else { &mut again.request };
         into.extend(words);
     }
@@ -159,7 +159,7 @@ mod tests {
         ];
         let first = parsed(&line);
         let again = invocation(&first);
-        assert_eq!(again.variables.meanings(), []);
+        assert_eq!(again.variables.borrow().meanings(), []);
         let words = shell(&again.press(&[]), &[]);
         let second = parsed(&words[1..].iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(first, second);
@@ -203,7 +203,7 @@ mod tests {
             ("TORR_COOKIE_2", "id=s3cret4"),
             ("TORR_PROXY_USER", "p:s3cret5"),
         ];
-        let meanings = again.variables.meanings();
+        let meanings = again.variables.borrow().meanings();
         assert_eq!(meanings.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), variables.map(|(name, _)| name));
         let words = shell(&command, &variables);
         let second = parsed(&words[1..].iter().map(String::as_str).collect::<Vec<_>>());

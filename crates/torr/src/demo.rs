@@ -163,7 +163,7 @@ fn again(database: &str, workers: usize) -> Invocation {
     let mut again = Invocation { url: Some("http://127.0.0.1:8080/".into()), ..Invocation::default() };
     let mut command = format!("torr serve --workers {workers}");
     if database != EMBEDDED {
-        command += &format!(" --database {}", again.variables.value("--database", database));
+        command += &format!(" --database {}", again.variables.get_mut().value("--database", database));
     }
     Invocation { first: Some(command), ..again }
 }

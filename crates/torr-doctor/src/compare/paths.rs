@@ -63,7 +63,7 @@ fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize, again: &Invocation) -
         .iter()
         .position(|row| row.name == worst.name)
         .and_then(|at| ways.get(at))
-        .map(|way| again.press_other(&way.plan.target.as_given(), &[("-c", &way.plan.connections)]));
+        .map(|way| again.press_other("--paths", &way.plan.target.as_given(), &[("-c", &way.plan.connections)]));
     let because = failing().map(fails).chain(rows.iter().filter_map(throughput)).chain(works().flat_map(Row::doubts));
     Conclusion { headline, because: because.collect(), advice: vec![ComparisonAdvice::OrmCost], verify }
 }

@@ -32,7 +32,7 @@ pub fn tls(
     let compared = Compared { runner: &runner, turns: &turns, transports, rows: &rows };
     let url =
         ways.iter().map(|way| &way.plan.target).find(|target| target.tls).map_or_else(String::new, Target::as_given);
-    let verify = assignment.again.press_once_each(&url, &[("-c", &assignment.plan.connections)]);
+    let verify = assignment.again.press_once_each("--tls", &url, &[("-c", &assignment.plan.connections)]);
     let conclusion = compared.conclude(verify);
     Ok(finish(Kind::Tls, runner, &turns, rows, conclusion))
 }

@@ -6,7 +6,7 @@ use super::outcome::{Comparison, Kind, finish};
 use super::row::{Row, cpu_us};
 use crate::assignment::Assignment;
 use crate::halt::Halt;
-use crate::invocation::{Flag, Invocation};
+use crate::invocation::Invocation;
 use crate::load_runner::LoadRunner;
 use crate::observation::{ExperimentStart, Observation};
 use crate::turns::{Ratio, median};
@@ -14,6 +14,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use torr_gauge::verdict::{Advice, ExperimentId, Headline};
 use torr_net::Address;
+use torr_press::Plan;
 use torr_signals::PeerUse;
 
 /// The share of the machine's CPU from which the machine is saturated.
@@ -40,7 +41,8 @@ pub fn via(
     let direct: Vec<SocketAddr> = ways[0].plan.addresses.iter().filter_map(Address::tcp).collect();
     look_behind(&mut rows[1], [&turns.observations(&runner, 0), &turns.observations(&runner, 1)], &direct);
     let whose = whose(&turns.observations(&runner, 1), &direct);
-    let conclusion = conclude(&rows, turns.ratio(&runner, 0, 1), whose.as_ref(), verify(&assignment.again, ways));
+    let conclusion =
+        conclude(&rows, turns.ratio(&runner, 0, 1), whose.as_ref(), verify(&assignment.again, &ways[1].plan));
     Ok(finish(Kind::Via, runner, &turns, rows, conclusion))
 }
 
@@ -199,24 +201,27 @@ fn whose(through: &[&Observation], direct: &[SocketAddr]) -> Option<Whose> {
 }
 
 /// Returns the command that repeats the comparison after a change.
-fn verify(again: &Invocation, [direct, through]: &[Way<'_>; 2]) -> String {
-    let flags: &[Flag<'_>] = &[("--via", &through.plan.target.as_given()), ("-c", &direct.plan.connections)];
-    again.doctor_at(Some(&direct.plan.target.as_given()), flags)
+fn verify(again: &Invocation, through: &Plan) -> String {
+    again.doctor(&[("--via", &through.target.as_given()), ("-c", &through.connections)])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compare::Failing;
+    use torr_press::{Requests, Target};
 
     fn rows(failed: f64) -> Vec<Row> {
         let row = |name: &str, rps: f64, failed_share| Row { rps, failed_share, ..Row::over(name, &[], None) };
         vec![row("directly", 100.0, 0.0), row("through the proxy", 28.0, failed)]
     }
 
+    fn costly() -> Ratio {
+        Ratio::over(&[(100.0, 28.0), (101.0, 28.0), (99.0, 28.0)])
+    }
+
     fn concluded(failed: f64, whose: Option<&Whose>) -> Conclusion {
-        let ratio = Ratio::over(&[(100.0, 28.0), (101.0, 28.0), (99.0, 28.0)]);
-        conclude(&rows(failed), ratio, whose, "verify".into())
+        conclude(&rows(failed), costly(), whose, "verify".into())
     }
 
     #[test]
@@ -242,9 +247,28 @@ mod tests {
 
     #[test]
     fn nothing_is_advised_that_may_have_been_done() {
+        use ComparisonAdvice::{KeepUpstreamIfNot, NoAccessLog, ServeStatic};
         let advice = concluded(0.0, None).advice;
-        assert!(advice.contains(&ComparisonAdvice::NoAccessLog), "{advice:?}");
-        assert!(advice.contains(&ComparisonAdvice::KeepUpstreamIfNot), "the connections were not seen: {advice:?}");
+        assert_eq!(advice, [KeepUpstreamIfNot, NoAccessLog, ServeStatic], "the connections were not seen");
+        let seen = |kept| {
+            let mut rows = rows(0.0);
+            rows[1].upstream_kept = Some(kept);
+            conclude(&rows, costly(), None, "verify".into()).advice
+        };
+        assert_eq!(seen(0.95), [NoAccessLog, ServeStatic], "the proxy keeps its connections");
+        let keep = ComparisonAdvice::Diagnosis(Advice::KeepUpstreamConnections);
+        assert_eq!(seen(0.1), [NoAccessLog, ServeStatic, keep], "it does not");
+    }
+
+    #[test]
+    fn the_secrets_of_the_proxys_url_are_variables_of_the_command() {
+        let proxy = Target::parse("u:p@proxy:8080/").expect("it is a URL");
+        let request = Requests::get(&proxy, true).expect("the request is valid");
+        let through = Plan { connections: 4, ..Plan::new(proxy, vec![], request) };
+        let again = Invocation { url: Some("http://h/".into()), ..Invocation::default() };
+        assert_eq!(verify(&again, &through), "torr doctor http://h/ --via \"http://$TORR_URL_USER@proxy:8080/\" -c 4");
+        let variables = vec![("TORR_URL_USER".to_owned(), "user and password of --via".to_owned())];
+        assert_eq!(again.before_running(), [Advice::ExportSecrets { variables }]);
     }
 
     #[test]

@@ -46,8 +46,6 @@ pub struct Sweep<'s> {
     pub cores: usize,
     /// The command that starts the server with `{n}` workers, for the report.
     pub command: &'s str,
-    /// The URL, with `{port}` if the port is chosen for each start; `None` if it is not given.
-    pub url: Option<&'s str>,
 }
 
 /// Compares numbers of workers, and recommends the fewest that are about as good as the best.
@@ -79,8 +77,6 @@ pub fn workers(
     let mut rows = turns.rows(&runner, names.iter().map(String::as_str));
     rows.iter_mut().zip(&counts).for_each(|(row, &count)| row.workers = Some(count));
     let (best, chosen) = chosen(&rows.iter().map(|row| row.rps).collect::<Vec<_>>());
-    // Passwords of databases are neither printed nor kept; the user has to fill them in to run the command again.
-    let command = redact::line(sweep.command);
     let advised = advising::Advised {
         counts: &counts,
         rows: &rows,
@@ -89,14 +85,14 @@ pub fn workers(
         gain: turns.ratio(&runner, chosen, best),
         fewer: chosen.checked_sub(1).map(|fewer| turns.ratio(&runner, fewer, chosen)),
         cores: sweep.cores,
-        command: &command,
-        url: sweep.url,
+        command: sweep.command,
         assignment,
         alone,
     };
     let (conclusion, workers) = (advised.conclude(), advised.recommended());
     let found = finish(Kind::Workers, runner, &turns, rows, conclusion);
-    Ok(Comparison { workers, target: command, ..found })
+    // The command may have passwords of databases, which reports do not have.
+    Ok(Comparison { workers, target: redact::line(sweep.command), ..found })
 }
 
 /// The observations of a server before the turns.

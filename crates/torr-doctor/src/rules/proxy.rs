@@ -61,7 +61,7 @@ pub fn rule(evidence: &Evidence) -> Step {
     Ok(Some(match urls {
         Some((commands, through, direct)) => {
             let flags: &[Flag<'_>] = &[("--via", through), ("-c", &setting.connections)];
-            finding.verify(commands.doctor_at(Some(&direct), flags))
+            finding.verify(commands.doctor_at(&direct, flags))
         }
         None => finding,
     }))

@@ -140,8 +140,19 @@ impl Target {
 
     /// Returns the URL of another path of the origin, with user and password.
     pub fn whole_as_user(&self, path: &str) -> String {
-        let user = self.userinfo.as_ref().map_or(String::new(), |userinfo| format!("{userinfo}@"));
-        format!("{}://{user}{}{path}", self.scheme, self.authority)
+        format!("{}://{}{}{path}", self.scheme, self.before_host(), self.authority)
+    }
+
+    /// Returns the URL at another address over plain HTTP, with user and password.
+    pub fn plain_at(&self, address: &str) -> String {
+        // A URL that was given without a path stays without one.
+        let path = self.url.strip_prefix(&self.origin()).unwrap_or(&self.path);
+        format!("http://{}{address}{path}", self.before_host())
+    }
+
+    /// Returns user and password as they stand before the host.
+    fn before_host(&self) -> String {
+        self.userinfo.as_ref().map_or(String::new(), |userinfo| format!("{userinfo}@"))
     }
 
     /// Returns the URL with user and password.

@@ -1,7 +1,6 @@
 //! From the command line to what is examined.
 
 use super::args::DoctorArgs;
-use super::compare::args::CompareArgs;
 use crate::again;
 use crate::base::Base;
 use crate::exit::CliError;
@@ -51,23 +50,18 @@ fn again(args: &DoctorArgs, agents: Option<usize>) -> Invocation {
         budget.map(|budget| flag("--budget", Some(budget))),
         args.max_connections.map(|most| flag("--max-connections", Some(most.to_string()))),
         args.i_own_this.then(|| flag("--i-own-this", None)),
-        args.watch.as_ref().map(|address| ("--watch".to_owned(), Some(again.variables.value("--watch", address)))),
+        args.watch
+            .as_ref()
+            .map(|address| ("--watch".to_owned(), Some(again.variables.get_mut().value("--watch", address)))),
     ];
     again.doctor = own.into_iter().flatten().collect();
-    let CompareArgs { command, via, tls, plain, paths, .. } = &args.compare;
-    for (flag, value) in
-        [("--command", command), ("--via", via), ("--tls", tls.as_ref().unwrap_or(&None)), ("--plain", plain)]
-    {
-        value.iter().for_each(|value| again.note_secrets(flag, value));
-    }
-    paths.iter().for_each(|path| again.note_secrets("--paths", &format!("http://host{path}")));
     if let Some(agents) = agents {
         args.through.press_again(agents, &mut again);
         args.through.doctor_again(agents, &mut again);
     }
     if let Some(token) = &args.watch_token {
         // The variable is looked at where the flag is not given.
-        again.variables.variable("TORR_WATCH_TOKEN", "--watch-token", token);
+        again.variables.get_mut().variable("TORR_WATCH_TOKEN", "--watch-token", token);
     }
     again
 }

@@ -240,7 +240,7 @@ impl NatsServer {
     /// from the environment then.
     fn again(&self, again: &mut Invocation) -> Vec<(&'static str, String)> {
         if let Some(url) = &self.nats {
-            again.variables.variable(VARIABLE, "--nats", url);
+            again.variables.get_mut().variable(VARIABLE, "--nats", url);
         }
         let files = [("--creds", &self.creds), ("--nkey", &self.nkey), ("--nats-ca", &self.nats_ca)];
         let given = files.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)));

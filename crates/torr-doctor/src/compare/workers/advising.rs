@@ -34,10 +34,8 @@ pub struct Advised<'a> {
     pub fewer: Option<Ratio>,
     /// The server's CPUs.
     pub cores: usize,
-    /// The command with `{n}`.
+    /// The command with `{n}` as the user gave it. If it has secrets, a variable stands for it in what is printed.
     pub command: &'a str,
-    /// The URL, if it is given.
-    pub url: Option<&'a str>,
     /// The load and its budget.
     pub assignment: &'a Assignment,
     /// The response time of a single request in seconds, if known.
@@ -156,25 +154,39 @@ impl Advised<'_> {
             ("-c", if binds { &more } else { &self.assignment.plan.connections }),
             ("--budget", &budget),
         ];
-        self.assignment.again.doctor_at(self.url, flags)
+        self.assignment.again.doctor(flags)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::invocation::Invocation;
     use std::time::Duration;
+    use torr_gauge::verdict::Advice;
     use torr_press::request::Options;
     use torr_press::{Plan, Requests, Target};
 
     /// Returns the conclusion of throughputs by numbers of workers, with 20 ms for a single request.
     fn concluded(rates: &[(usize, f64)], connections: usize) -> (Conclusion, Option<usize>) {
+        let (found, workers, _) = concluded_of(rates, connections, Invocation::default(), "server {port} {n}");
+        (found, workers)
+    }
+
+    /// Returns the conclusion for a command line and the command of its server, and what to do before the printed
+    /// command can be run.
+    fn concluded_of(
+        rates: &[(usize, f64)],
+        connections: usize,
+        again: Invocation,
+        command: &str,
+    ) -> (Conclusion, Option<usize>, Vec<Advice>) {
         let target = Target::parse("http://127.0.0.1:1/").expect("it is a URL");
         let request = Requests::get(&target, true).expect("the request is valid");
         let assignment = Assignment {
             plan: Plan { connections, ..Plan::new(target, vec![], request) },
             options: Options::default(),
-            again: crate::Invocation::default(),
+            again,
             budget: Duration::from_secs(20),
             max_rate: None,
             max_connections: 2 * connections,
@@ -191,12 +203,11 @@ mod tests {
             gain: one,
             fewer: (chosen > 0).then_some(one),
             cores: 2,
-            command: "server {port} {n}",
-            url: None,
+            command,
             assignment: &assignment,
             alone: Some(0.02),
         };
-        (advised.conclude(), advised.recommended())
+        (advised.conclude(), advised.recommended(), assignment.again.before_running())
     }
 
     #[test]
@@ -228,5 +239,22 @@ mod tests {
             verify,
             "torr doctor --sweep workers --counts '1,4,8' --command 'server {port} {n}' -c 100 --budget 20s"
         );
+    }
+
+    #[test]
+    fn secrets_of_the_command_and_of_the_url_are_variables() {
+        // A URL may be given without its scheme.
+        let url = Target::parse("h:8080/?token=x").expect("it is a URL").as_given();
+        let again = Invocation { url: Some(url), ..Invocation::default() };
+        let command = "server {n} --database mysql://u:p@h/d";
+        let (found, _, advice) = concluded_of(&[(1, 50.0), (4, 200.0), (8, 201.0)], 100, again, command);
+        assert_eq!(
+            found.verify.expect("there is one"),
+            "torr doctor \"http://h:8080/?token=$TORR_URL_TOKEN\" --sweep workers --counts '1,4,8' \
+             --command \"$TORR_COMMAND\" -c 100 --budget 20s"
+        );
+        let variables = [("TORR_URL_TOKEN", "the parameter token of the URL"), ("TORR_COMMAND", "--command")];
+        let variables = variables.map(|(name, meaning)| (name.to_owned(), meaning.to_owned())).to_vec();
+        assert_eq!(advice, [Advice::ExportSecrets { variables }]);
     }
 }

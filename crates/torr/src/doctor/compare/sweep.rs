@@ -48,7 +48,7 @@ pub fn sweep(args: &DoctorArgs, command: &str, course: Course<'_>) -> Found {
         let observer = plan.watcher().map(|watcher| Box::new(watcher) as Box<dyn Observer>);
         Ok(Subject { plan, observer, running: Box::new(launched) })
     };
-    let sweep = Sweep { start: &mut start, counts, cores: cpus(), command, url: args.url.as_deref() };
+    let sweep = Sweep { start: &mut start, counts, cores: cpus(), command };
     Ok(workers(&assignment, sweep, &course.stop, course.tell))
 }
 
