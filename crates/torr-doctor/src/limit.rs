@@ -28,7 +28,7 @@ pub use disturbance::Disturbance;
 pub use found::Spread;
 pub use ladder::Rung;
 pub use outcome::{Connections, Outcome, SCHEMA, Sustained};
-pub use overload::{ABOVE, Overload};
+pub use overload::Overload;
 pub use press::{Press, RunStep};
 pub use reading::Reading;
 pub use settings::Settings;
@@ -37,6 +37,7 @@ pub use taken::Taken;
 pub use usl::{Fit, fit};
 
 use found::{Concluded, Found};
+use overload::ABOVE;
 use torr_gauge::verdict::LimitKind;
 use torr_press::RunError;
 use trials::Trials;

@@ -8,7 +8,7 @@ use torr_gauge::verdict::{Course, StepReason};
 use torr_press::RunError;
 
 /// The rate of the overload as a ratio to the limit.
-pub const ABOVE: f64 = 1.2;
+pub(super) const ABOVE: f64 = 1.2;
 /// The share of the limit below which throughput counts as collapsed.
 const COLLAPSED: f64 = 0.8;
 

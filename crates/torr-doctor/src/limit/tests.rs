@@ -367,28 +367,72 @@ fn each_result_has_its_reason_and_its_advice() {
     let fails = failed.failed();
     assert!(matches!(&fails, Fact::RateFailed { rps: Some(_), why: Some(_) }), "{fails:?}");
     let ended = |before| Fact::SearchEnded { interrupted: false, before };
+    let longer = Advice::RaiseBudget { seconds: 180.0 };
     let busy = Fact::GeneratorBusy { share: 0.98, cores: None };
     let by_generator = Reading { generator: Some(busy.clone()), ..failed.clone() };
-    for (outcome, reason) in [
-        (with(LimitKind::Limit, Some(failed.clone())), vec![fails.clone()]),
-        (with(LimitKind::AtLeastMaxRate, None), vec![Fact::MaxRateReached]),
+    for (outcome, reason, advice) in [
+        (with(LimitKind::Limit, Some(failed.clone())), vec![fails.clone()], vec![]),
+        (with(LimitKind::AtLeastMaxRate, None), vec![Fact::MaxRateReached], vec![]),
         (
             with(LimitKind::AtLeastGenerator, Some(by_generator)),
             vec![Fact::GeneratorLimit { why: Some(Box::new(busy)) }, fails.clone()],
+            vec![Advice::MoreCpu],
         ),
-        (with(LimitKind::AtLeastTime, Some(failed)), vec![ended(SearchGoal::CloserLimit), fails]),
-        (with(LimitKind::AtLeastTime, None), vec![ended(SearchGoal::FailedRate)]),
-        (with(LimitKind::Unknown, None), vec![ended(SearchGoal::AnyRate)]),
+        (
+            with(LimitKind::AtLeastConnections, Some(failed.clone())),
+            vec![Fact::ConnectionLimit, fails.clone()],
+            vec![Advice::RaiseMaxConnections { connections: 256 }],
+        ),
+        (
+            with(LimitKind::AtLeastTime, Some(failed.clone())),
+            vec![ended(SearchGoal::CloserLimit), fails.clone()],
+            vec![longer.clone()],
+        ),
+        (with(LimitKind::AtLeastTime, None), vec![ended(SearchGoal::FailedRate)], vec![longer]),
+        (
+            Outcome { interrupted: true, ..with(LimitKind::AtLeastTime, None) },
+            vec![Fact::SearchEnded { interrupted: true, before: SearchGoal::FailedRate }],
+            vec![],
+        ),
+        (with(LimitKind::Unknown, Some(failed.clone())), vec![ended(SearchGoal::SustainedRate), fails.clone()], vec![]),
+        (with(LimitKind::Unknown, None), vec![ended(SearchGoal::AnyRate)], vec![]),
+        (with(LimitKind::Never, Some(failed)), vec![fails], vec![Advice::LowerObjectives]),
     ] {
-        assert_eq!(outcome.reason(), reason, "{:?}", outcome.kind);
+        assert_eq!((outcome.reason(), outcome.advice()), (reason, advice), "{:?}", outcome.kind);
     }
-    assert_eq!(with(LimitKind::Never, None).advice()[0], Advice::LowerObjectives);
     let seen = outcome.observations();
     assert!(
         seen.iter().any(|fact| matches!(fact, Fact::Overload(seen) if seen.course == Course::Recovers)),
         "{seen:?}"
     );
     assert!(seen.iter().any(|fact| matches!(fact, Fact::ConnectionsNeeded { all: false, .. })), "{seen:?}");
+}
+
+#[test]
+fn what_was_seen_beside_the_limit_has_its_advice() {
+    let outcome = found(&mut Simulated::new(1, 0.002), &settings());
+    let limit = rate(&outcome);
+    let overload = outcome.overload.clone().expect("there was time for it");
+    let after = |course| Outcome { overload: Some(Overload { course, ..overload.clone() }), ..outcome.clone() };
+    let above =
+        |fails_at| Outcome { overload: Some(Overload { kept: true, ..overload.clone() }), fails_at, ..outcome.clone() };
+    let disturbed = |failed| {
+        let most = Taken { others: 0.5, stolen: 0.0 };
+        Outcome { disturbance: Some(Disturbance { most, steps: 2, failed, of: 9 }), ..outcome.clone() }
+    };
+    let search_again = |noise| Advice::SearchAgain { factor: 1.2, noise };
+    for (outcome, advice) in [
+        (after(Course::Recovers), vec![]),
+        (after(Course::Collapses), vec![Advice::ShedLoad]),
+        (after(Course::StaysSlow), vec![Advice::BoundQueue]),
+        (disturbed(0), vec![]),
+        (disturbed(1), vec![Advice::StopOthers]),
+        (above(None), vec![search_again(false)]),
+        (above(Some(1.1 * limit)), vec![search_again(true)]),
+        (above(Some(1.3 * limit)), vec![search_again(false)]),
+    ] {
+        assert_eq!(outcome.advice(), advice, "{:?} {:?}", outcome.overload, outcome.disturbance);
+    }
 }
 
 #[test]
