@@ -8,9 +8,10 @@ pub fn experiment(label: &ExperimentLabel) -> String {
     use ExperimentId as Id;
     let connections = plural(label.connections as u64, "connection");
     match label.id {
-        Id::Rung(_) | Id::Full | Id::FullUndisturbed | Id::FullSpread | Id::Double | Id::DoubleConnected => {
-            return connections;
-        }
+        Id::Rung(_) | Id::Full | Id::Double => return connections,
+        Id::FullUndisturbed | Id::DoubleConnected => return format!("{connections}, again"),
+        // It may follow a load that was repeated already.
+        Id::FullSpread => return format!("{connections}, opened again"),
         Id::Beside(request) => return format!("{connections}, and beside them {}", cheap(request)),
         Id::LightLoad(request) => return format!("light load: {}", cheap(request)),
         Id::FewerPorts => return format!("{connections}, kept alive"),
@@ -125,5 +126,23 @@ pub(super) fn cheap(request: CheapRequest) -> &'static str {
     match request {
         CheapRequest::AbsentPath => "a path that returns 404",
         CheapRequest::WithoutHost => "a request without a Host field",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repeated_experiment_has_a_name_of_its_own() {
+        use ExperimentId as Id;
+        let of_load = [Id::Full, Id::FullUndisturbed, Id::FullSpread].map(|id| (id, 4));
+        let of_double = [Id::Double, Id::DoubleConnected].map(|id| (id, 8));
+        let named = |(id, connections)| experiment(&ExperimentLabel { id, connections, rate: None, variant: None });
+        let mut names: Vec<_> = of_load.into_iter().chain(of_double).map(named).collect();
+        names.sort();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all, "{names:?}");
     }
 }
