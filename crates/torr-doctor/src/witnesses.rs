@@ -60,8 +60,7 @@ pub fn out_of_ports() -> Finding {
 
 /// Returns the programs besides server and generator that used most of the server's machine's CPU.
 pub fn other_programs(signals: &Signals) -> Option<Fact> {
-    let programs: Vec<_> = signals.busiest_others(WORTH_TELLING).cloned().collect();
-    (!programs.is_empty()).then_some(Fact::OtherPrograms { programs })
+    Fact::other_programs(signals, WORTH_TELLING)
 }
 
 /// Returns an accept queue that was full in a sample.

@@ -11,10 +11,9 @@ const STOLEN: f64 = 0.02;
 /// Returns what took CPU time from a run. `None` if nothing did, or if the machine is not seen.
 pub fn taken(run: &RunResult) -> Option<Fact> {
     let signals = run.signals.as_ref()?;
-    let programs: Vec<_> = signals.busiest_others(OTHERS).cloned().collect();
-    if !programs.is_empty() {
-        return Some(Fact::OtherPrograms { programs });
-    }
-    let share = signals.stolen_share();
-    (share >= STOLEN).then_some(Fact::Steal { share })
+    let stolen = || {
+        let share = signals.stolen_share();
+        (share >= STOLEN).then_some(Fact::Steal { share })
+    };
+    Fact::other_programs(signals, OTHERS).or_else(stolen)
 }

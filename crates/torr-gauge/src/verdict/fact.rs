@@ -4,7 +4,7 @@ use super::experiment::{CheapRequest, ExperimentLabel, KeepAliveCondition};
 use super::limit::{OverloadEffect, SearchGoal};
 use crate::fleet::EarlyEnd;
 use serde::{Deserialize, Serialize};
-use torr_signals::ProgramUse;
+use torr_signals::{ProgramUse, Signals};
 
 /// A ratio of throughput between two loads that were measured in turns, with its 95% confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -191,6 +191,13 @@ pub enum Fact {
 }
 
 impl Fact {
+    /// Returns the programs besides server and generator that used at least `least_cores` of the CPU of the server's
+    /// machine. `None` if none did.
+    pub fn other_programs(signals: &Signals, least_cores: f64) -> Option<Self> {
+        let programs: Vec<_> = signals.busiest_others(least_cores).cloned().collect();
+        (!programs.is_empty()).then_some(Self::OtherPrograms { programs })
+    }
+
     /// Returns whether the fact is that a scheduled rate was not kept.
     pub fn is_missed_rate(&self) -> bool {
         matches!(self, Self::RateLostWithAgent { .. } | Self::RateMissed { .. } | Self::RateLate { .. })
