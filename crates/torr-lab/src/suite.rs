@@ -117,7 +117,7 @@ impl Suite {
         let suite = Self { name: name.to_owned(), ..suite };
         for row in &suite.rows {
             if !suite.checks.contains_key(&row.check) {
-                let what = format!("row '{}': unknown check '{}', add it to [checks]", row.name, row.check);
+                let what = format!("row '{}': unknown check '{}'; add it to [checks]", row.name, row.check);
                 return Err(format!("{file}: {what}"));
             }
             if row.body_bytes.is_some_and(|length| length > LONGEST_BODY) {
@@ -222,7 +222,10 @@ mod tests {
     #[test]
     fn mistakes_are_found_before_anything_runs() {
         let wrong = |rows: &str| parse(rows).unwrap_err();
-        assert!(wrong("[[row]]\nname='q'\npath='db'\ncheck='no'\n").contains("add it to [checks]"));
+        assert!(
+            wrong("[[row]]\nname='q'\npath='db'\ncheck='no'\n")
+                .contains("row 'q': unknown check 'no'; add it to [checks]")
+        );
         assert!(wrong("[[row]]\nname='q'\npath='db'\ncheck='ok'\nsuffix='{n}'\n").contains("no levels 'n'"));
         let twice = "[[row]]\nname='q'\npath='db'\ncheck='ok'\n";
         assert!(wrong(&twice.repeat(2)).contains("duplicate row 'q'"));

@@ -151,8 +151,9 @@ impl LoadRunner<'_> {
             }
             Request::Null(body) => {
                 let null = self.null.map(|null| null(body));
-                let null =
-                    null.ok_or_else(|| Halt::Command("no service that does nothing to compare with".into()))??;
+                let null = null.ok_or_else(|| {
+                    Halt::Command("cannot compare with a service that does nothing: none is available here".into())
+                })??;
                 let request = Requests::get(&null.target, keep_alive)?;
                 Ok(Plan { work: request.into(), ..null })
             }

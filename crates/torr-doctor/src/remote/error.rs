@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum RemoteError {
     /// The address is not valid.
-    #[error("expected the address of 'torr watch', such as 10.0.0.5:9300 (plain HTTP), found '{0}'")]
+    #[error("--watch must be the address of 'torr watch', such as 10.0.0.5:9300 (plain HTTP), found '{0}'")]
     Address(String),
     /// The address cannot be reached.
     #[error("cannot connect to {0}: {1}; start 'torr watch' there")]

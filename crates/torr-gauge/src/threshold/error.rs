@@ -39,7 +39,10 @@ pub enum ThresholdRuleError {
         limit: String,
     },
     /// A count is compared with something else.
-    #[error("'{metric}' needs a count or a share, as in '{metric}>10' or '{metric}>0.1%', found '{limit}'")]
+    #[error(
+        "'{metric}' needs a count (k, M and G multiply) or a share, as in '{metric}>10' or '{metric}>0.1%', \
+         found '{limit}'"
+    )]
     NoCount {
         /// The metric.
         metric: String,
@@ -47,7 +50,7 @@ pub enum ThresholdRuleError {
         limit: String,
     },
     /// A rate is compared with something else.
-    #[error("expected a number of requests per second, as in 'rps<1000', found '{0}'")]
+    #[error("expected a number of requests per second (k, M and G multiply), as in 'rps<1000', found '{0}'")]
     NoRate(String),
 }
 

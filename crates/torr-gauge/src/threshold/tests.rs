@@ -110,8 +110,11 @@ fn an_invalid_rule_is_refused_with_the_reason() {
         ("p99>1.2.3ms", "expected a number with its unit, found '1.2.3ms'"),
         ("p99>50", "'p99' needs a time with its unit"),
         ("p99>5%", "'p99' needs a time with its unit"),
-        ("errors>5ms", "'errors' needs a count or a share"),
-        ("rps<5%", "requests per second"),
+        (
+            "errors>5ms",
+            "'errors' needs a count (k, M and G multiply) or a share, as in 'errors>10' or 'errors>0.1%', found '5ms'",
+        ),
+        ("rps<5%", "requests per second (k, M and G multiply), as in 'rps<1000', found '5%'"),
         ("rps<5 ms", "requests per second"),
         ("p99{login>5ms", "expected '}' to close '{'"),
         ("p99{}>5ms", "missing entry in 'p99{}'"),
@@ -123,7 +126,7 @@ fn an_invalid_rule_is_refused_with_the_reason() {
         ("session_p99{login}>5s", "'session_p99' is a metric of the whole run"),
         ("session_rps>5", "unknown metric 'session_rps'"),
         ("session_p99>5", "'session_p99' needs a time with its unit"),
-        ("failed_asserts>5ms", "'failed_asserts' needs a count or a share"),
+        ("failed_asserts>5ms", "'failed_asserts' needs a count (k, M and G multiply) or a share"),
     ] {
         let error = ThresholdRule::parse(text).expect_err(text).to_string();
         assert!(error.contains(why), "{text}: {error}");

@@ -94,7 +94,7 @@ pub fn remote(args: &DoctorArgs, port: u16) -> Result<Option<RemoteWatch>, CliEr
     let Some(address) = &args.watch else { return Ok(None) };
     let token = args.watch_token.clone().or_else(|| std::env::var("TORR_WATCH_TOKEN").ok());
     RemoteWatch::connect(address, token.as_deref(), port).map(Some).map_err(|error| match error {
-        RemoteError::Address(_) => CliError::Usage(format!("--watch {error}")),
+        RemoteError::Address(_) => CliError::Usage(error.to_string()),
         error => CliError::Unreachable(error.to_string()),
     })
 }
