@@ -52,6 +52,7 @@ pub struct Figures {
     /// The signals of the server's machine under the user's load. CPU includes what the hypervisor took.
     pub signals: Option<Signals>,
     /// The utilisation of the generator's busiest thread under the user's load, 0 to 1.
+    /// `None` until that load has run, and if the agents that sent it reported no thread.
     pub generator_busy: Option<f64>,
     /// CPU that the generator used, in cores.
     pub generator_cores: Option<f64>,
