@@ -14,6 +14,7 @@ mod node;
 pub mod openapi;
 mod parts;
 pub mod postman;
+mod reason;
 mod secret;
 mod target;
 mod variables;

@@ -7,6 +7,7 @@ use super::shell;
 use super::words::Stdin;
 use crate::draft::ImportError;
 use crate::parts::is_token;
+use crate::reason::AUTHENTICATION;
 use std::collections::BTreeSet;
 use torr_session::hurl::ast::{OptionName, OptionValue};
 
@@ -143,7 +144,7 @@ impl Command {
             // Where another way is allowed as well, curl sends no credentials before the server has said which ways it knows.
             Flag::Basic => {}
             Flag::Authentication => {
-                self.leave_out(word, flags::AUTHENTICATION);
+                self.leave_out(word, AUTHENTICATION);
                 self.other_authentication = Some(word.to_owned());
             }
             Flag::Bearer => self.of_flag("Authorization", format!("Bearer {value}")),

@@ -10,6 +10,9 @@ pub type ReadFile<'r> = &'r dyn Fn(&str) -> Result<Vec<u8>, String>;
 /// The most bytes of files that are written into a hurl file.
 pub(super) const MOST_BYTES: usize = 1024 * 1024;
 
+/// What to do where a command reads a standard input of which nothing is known.
+pub(super) const STDIN_AS_FILE: &str = "save its content in a file named stdin";
+
 /// Where data comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Source {
@@ -53,7 +56,7 @@ impl Source {
                 Some(Stdin::Text(text)) => Ok(Self::Text(text.clone())),
                 Some(Stdin::File(name)) => Ok(Self::File(name.clone())),
                 Some(Stdin::Unknown(what)) => Err(format!("{what} is known to the shell only")),
-                None => Err("save its content in a file named stdin".to_owned()),
+                None => Err(STDIN_AS_FILE.to_owned()),
             },
             known => Ok(known.clone()),
         }

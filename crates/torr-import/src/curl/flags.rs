@@ -83,8 +83,6 @@ pub(super) fn long(name: &str) -> Option<(Flag, Takes)> {
     matching.next().is_none().then_some((*flag, *takes))
 }
 
-/// Why a way of authentication is left out.
-pub(super) const AUTHENTICATION: &str = "this authentication scheme is not supported";
 const NETRC: Flag = F::Unsupported("credentials in a file are not supported: use -u instead");
 const PROXY: Flag = F::Unsupported("a proxy is a setting of the run: use torr --proxy");
 const NETWORK: Flag = F::Unsupported("a setting of the run, not of a request");

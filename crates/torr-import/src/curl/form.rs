@@ -1,6 +1,6 @@
 //! The multipart form of a command: `--form`.
 
-use super::data::{MOST_BYTES, ReadFile, Source};
+use super::data::{MOST_BYTES, ReadFile, STDIN_AS_FILE, Source};
 use super::shell;
 use super::words::Stdin;
 use crate::draft::{ImportError, LeftOut};
@@ -401,7 +401,7 @@ fn guessed(path: &str) -> Option<&'static str> {
 /// Returns the name of a file beside the hurl file.
 pub(super) fn file(path: &str, left_out: &mut Vec<(String, String)>) -> Template {
     if path == "-" {
-        left_out.push(("standard input".to_owned(), "save its content in a file named stdin".to_owned()));
+        left_out.push(("standard input".to_owned(), STDIN_AS_FILE.to_owned()));
         return "stdin".into();
     }
     let (name, moved) = beside(path);

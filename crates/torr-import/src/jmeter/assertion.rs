@@ -1,8 +1,11 @@
 //! Assertions, which become asserts.
 
-use super::Reader;
 use super::element::Element;
 use super::extractor::{jmes_path, json_path, kind_of};
+use super::{
+    HAS_VARIABLE, OTHER_DIALECT, OTHER_JSON_PATH, OTHER_REGEX, OTHER_RESPONSE, PATH_HAS_VARIABLE, PATTERN_HAS_VARIABLE,
+    Reader,
+};
 use crate::parts::{assert, integer, response};
 use regex::Regex;
 use torr_session::hurl::ast::{Assert, Entry, Filter, Number, Pattern, Predicate, Query, Value};
@@ -58,7 +61,7 @@ fn of_response(reader: &mut Reader, assertion: &Element<'_, '_>) -> Asserts {
         _ => return Err("only content and status code are supported"),
     };
     if !matches!(assertion.text("Assertion.scope").as_str(), "" | "all" | "parent") {
-        return Err("only the main response is supported");
+        return Err(OTHER_RESPONSE);
     }
     // The name is misspelt in all plans.
     let texts = assertion.texts("Asserion.test_strings");
@@ -105,26 +108,26 @@ fn alternatives(query: Query, kind: u32, not: bool, texts: &[String]) -> Asserts
 /// Returns a pattern that is found in a text, or that the whole text is.
 fn pattern(text: &str, whole: bool) -> Result<Pattern, &'static str> {
     if text.contains("${") {
-        return Err("a pattern with a variable is not supported");
+        return Err(PATTERN_HAS_VARIABLE);
     }
     let text = if whole { format!("^(?s:{text})$") } else { text.to_owned() };
-    Regex::new(&text).map_err(|_| "this regular expression syntax is not supported")?;
+    Regex::new(&text).map_err(|_| OTHER_REGEX)?;
     Ok(Pattern::Literal(text))
 }
 
 fn x_path(assertion: &Element<'_, '_>) -> Asserts {
     if !matches!(assertion.text("Assertion.scope").as_str(), "" | "all" | "parent") {
-        return Err("only the main response is supported");
+        return Err(OTHER_RESPONSE);
     }
     let expression = assertion.text("XPath.xpath");
     let expression = expression.trim();
     if expression.contains("${") {
-        return Err("an expression with a variable is not supported");
+        return Err(HAS_VARIABLE);
     }
     let not = assertion.is_true("XPath.negate");
     let query = |text: &str| Query::XPath(text.into());
     let is_true = |text: &str| assert(query(text), Vec::new(), false, Predicate::Equal(Value::Boolean(!not)));
-    Ok(vec![match kind_of(expression).ok_or("this expression syntax is not supported")? {
+    Ok(vec![match kind_of(expression).ok_or(OTHER_DIALECT)? {
         Outcome::Nodes(_) => assert(query(expression), Vec::new(), not, Predicate::Exists),
         Outcome::Boolean(_) => is_true(expression),
         _ => is_true(&format!("boolean({expression})")),
@@ -132,9 +135,9 @@ fn x_path(assertion: &Element<'_, '_>) -> Asserts {
 }
 
 fn json(reader: &mut Reader, assertion: &Element<'_, '_>, path: Option<String>) -> Asserts {
-    let path = path.ok_or("this JSONPath syntax is not supported")?;
+    let path = path.ok_or(OTHER_JSON_PATH)?;
     if path.contains("${") {
-        return Err("a path with a variable is not supported");
+        return Err(PATH_HAS_VARIABLE);
     }
     let not = assertion.is_true("INVERT");
     let query = Query::JsonPath(path.as_str().into());

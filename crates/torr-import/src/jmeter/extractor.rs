@@ -1,8 +1,11 @@
 //! Extractors, which become captures.
 
-use super::Reader;
 use super::css;
 use super::element::Element;
+use super::{
+    HAS_VARIABLE, OTHER_DIALECT, OTHER_JSON_PATH, OTHER_REGEX, OTHER_RESPONSE, PATH_HAS_VARIABLE, PATTERN_HAS_VARIABLE,
+    Reader,
+};
 use crate::parts::{capture, response};
 use regex::Regex;
 use torr_session::hurl::ast::{Entry, Filter, Pattern, Query};
@@ -21,7 +24,7 @@ pub(super) fn add(reader: &mut Reader, extractor: &Element<'_, '_>, entry: &mut 
             "HtmlExtractor" => html(extractor),
             _ => boundary(extractor),
         },
-        _ => Err("only the main response is supported"),
+        _ => Err(OTHER_RESPONSE),
     };
     match captures {
         Ok(captures) => {
@@ -54,15 +57,13 @@ impl Captured {
 type Captures = Result<Vec<Captured>, &'static str>;
 
 const NAMELESS: &str = "missing variable name";
-const OTHER_DIALECT: &str = "this expression syntax is not supported";
-const HAS_VARIABLE: &str = "an expression with a variable is not supported";
 
 fn regex(extractor: &Element<'_, '_>) -> Captures {
     let name = extractor.value("RegexExtractor.refname").ok_or(NAMELESS)?;
     is_first(&extractor.text("RegexExtractor.match_number"))?;
     let pattern = extractor.text("RegexExtractor.regex");
     if pattern.contains("${") {
-        return Err("a pattern with a variable is not supported");
+        return Err(PATTERN_HAS_VARIABLE);
     }
     let template = extractor.text("RegexExtractor.template");
     let group = template.strip_prefix('$').and_then(|rest| rest.strip_suffix('$')).and_then(|text| text.parse().ok());
@@ -78,7 +79,7 @@ fn regex(extractor: &Element<'_, '_>) -> Captures {
 
 /// Returns a pattern whose first group is the one that is wanted; 0 is all that the pattern finds.
 fn only_group(pattern: &str, wanted: usize) -> Result<String, &'static str> {
-    let groups = Regex::new(pattern).map_err(|_| "this regular expression syntax is not supported")?.captures_len() - 1;
+    let groups = Regex::new(pattern).map_err(|_| OTHER_REGEX)?.captures_len() - 1;
     if wanted == 0 {
         return Ok(format!("({pattern})"));
     }
@@ -141,9 +142,9 @@ fn json(extractor: &Element<'_, '_>) -> Captures {
     let mut captures = Vec::new();
     for (name, path) in names.into_iter().zip(paths) {
         if path.contains("${") {
-            return Err("a path with a variable is not supported");
+            return Err(PATH_HAS_VARIABLE);
         }
-        let path = json_path(path).ok_or("this JSONPath syntax is not supported")?;
+        let path = json_path(path).ok_or(OTHER_JSON_PATH)?;
         captures.extend(Captured::all_of(name.to_owned(), Query::JsonPath(path.as_str().into())));
     }
     Ok(captures)

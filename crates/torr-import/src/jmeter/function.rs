@@ -2,6 +2,7 @@
 
 use crate::draft::LeftOut;
 use crate::parts::push;
+use crate::reason;
 use crate::secret::Secrets;
 use crate::variables::{Variables, new_date, new_uuid};
 use torr_session::hurl::ast::{Piece, Template};
@@ -94,7 +95,7 @@ fn call(variables: &mut Variables, secrets: &mut Secrets, call: &str, left_out: 
     let argument = |at: usize| arguments.get(at).map(|argument| argument.trim()).unwrap_or_default();
     let one = |piece: Piece| Template(vec![piece]);
     let mut constant = |text: &str| {
-        left_out.push(LeftOut::new("function", name, "no counterpart: replaced by a constant"));
+        left_out.push(LeftOut::new("function", name, reason::CONSTANT));
         Template::from(text)
     };
     match name {

@@ -4,6 +4,7 @@ use super::reader::Reader;
 use crate::draft::LeftOut;
 use crate::node::Node;
 use crate::parts::{NOWHERE, pair};
+use crate::reason::AUTHENTICATION;
 use torr_session::hurl::ast::{KeyValue, Piece, Request, Template};
 
 /// Adds the credentials of a request.
@@ -41,7 +42,7 @@ pub(super) fn add(reader: &mut Reader, auth: &Node, request: &mut Request, left_
                 request.headers.push(pair("Authorization", behind(&prefix, token)));
             }
         }
-        other => left_out.push(LeftOut::new("authorization", other, "this authentication scheme is not supported")),
+        other => left_out.push(LeftOut::new("authorization", other, AUTHENTICATION)),
     }
 }
 

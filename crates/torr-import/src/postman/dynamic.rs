@@ -1,6 +1,7 @@
 //! Postman's dynamic variables, such as `{{$guid}}`.
 
 use crate::draft::LeftOut;
+use crate::reason;
 use crate::variables::{new_date, new_uuid};
 use torr_session::hurl::ast::Piece;
 
@@ -44,8 +45,7 @@ pub(super) fn piece(name: &str, left_out: &mut Vec<LeftOut>) -> Option<Piece> {
         "$isoTimestamp" => new_date("%Y-%m-%dT%H:%M:%S%.3fZ"),
         name if name.starts_with('$') => {
             let known = CONSTANTS.iter().find(|(known, _)| *known == name).map_or("1", |(_, value)| value);
-            let reason = "no counterpart: replaced by a constant";
-            left_out.push(LeftOut::new("dynamic variable", name, reason));
+            left_out.push(LeftOut::new("dynamic variable", name, reason::CONSTANT));
             constant(known)
         }
         _ => return None,
