@@ -11,18 +11,23 @@ pub const HIDDEN: &str = "***";
 /// The placeholder for user and password in this program's own hints.
 const EXAMPLES: [&str; 4] = ["USER", "USER:PASSWORD", "NAME:PASSWORD", ":PASSWORD"];
 
-/// Parameters of a URL's query whose values are secrets, in lower case.
-const SECRET_PARAMETERS: [&str; 14] = [
+/// Parameters of a query or a form, and members of JSON, whose values are secrets, in lower case.
+const SECRET_PARAMETERS: [&str; 19] = [
     "password",
     "passwd",
     "pwd",
+    "passphrase",
     "sslpassword",
     "secret",
     "client_secret",
+    "private_key",
     "token",
     "access_token",
     "refresh_token",
     "id_token",
+    "authenticity_token",
+    "csrf_token",
+    "csrftoken",
     "api_key",
     "apikey",
     "api-key",
@@ -210,6 +215,36 @@ mod tests {
             ("@", "@"),
         ] {
             assert_eq!(url(given), shown, "{given}");
+        }
+    }
+
+    #[test]
+    fn parameters_with_secrets_are_known_by_their_names() {
+        for secret in [
+            "password",
+            "passwd",
+            "pwd",
+            "passphrase",
+            "sslpassword",
+            "secret",
+            "client_secret",
+            "private_key",
+            "token",
+            "access_token",
+            "Refresh_Token",
+            "id_token",
+            "authenticity_token",
+            "csrf_token",
+            "CSRFToken",
+            "api_key",
+            "ApiKey",
+            "api-key",
+            "X-Api-Key",
+        ] {
+            assert!(is_secret_parameter(secret), "{secret}");
+        }
+        for open in ["", "user", "key", "tokens", "my_password", "page"] {
+            assert!(!is_secret_parameter(open), "{open}");
         }
     }
 

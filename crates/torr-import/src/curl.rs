@@ -13,6 +13,7 @@ mod words;
 
 use crate::draft::{Draft, ImportError, LeftOut};
 use crate::secret::Secrets;
+use crate::variables::without_value;
 use command::Command;
 pub use data::ReadFile;
 use words::{Found, Words};
@@ -82,10 +83,7 @@ fn of_commands(found: Found, read: ReadFile<'_>) -> Result<Draft, ImportError> {
     }
     cookies::tidy(&mut draft.entries);
     agree::with_each_other(&mut draft.entries);
-    let value = |name: &&str| {
-        format!("variable '{name}' has no value: set it with --variable {name}=VALUE or HURL_VARIABLE_{name}")
-    };
-    draft.notes = names.iter().map(value).collect();
+    draft.notes = names.iter().map(|name| without_value(name)).collect();
     draft.secrets = secrets.finish();
     Ok(draft)
 }

@@ -12,6 +12,7 @@ use crate::secret::Secrets;
 use crate::target;
 use multipart::Part;
 use record::{Header, Page, Param, PostData, Record};
+use torr_gauge::redact;
 use torr_session::hurl::ast::{
     Body, Entry, KeyValue, MultipartPart, OptionName, OptionValue, Request, Response, Template, TextHint,
 };
@@ -166,7 +167,7 @@ fn origins(pages: &[Page], records: &[Record]) -> Vec<Origin> {
 /// Returns what a record is and why it is not imported; `None` for one that is.
 fn unwanted(record: &Record, page: &[Origin], options: &Options) -> Option<(String, &'static str)> {
     let Ok(url) = Url::parse(&record.request.url) else {
-        let shown: String = record.request.url.chars().take(100).collect();
+        let shown: String = redact::url(&record.request.url).chars().take(100).collect();
         return Some((format!("requests to '{shown}'"), "invalid URL"));
     };
     if record.status() == Some(101) || record.web_socket_messages.is_some() || matches!(url.scheme(), "ws" | "wss") {
@@ -217,11 +218,12 @@ impl Reader<'_> {
         let mut left_out = Vec::new();
         let url = address(record);
         let url = correlate::insert(url.as_str().into(), self.correlations, self.number);
+        let url = self.secrets.url(url);
         left_out.extend(target::respelled(&url).map(|said| (format!("{} {}", said.kind, said.which), said.reason)));
         let method = sent_method(&record.request.method, &mut |what, reason| {
             left_out.push((what.to_owned(), reason.to_owned()));
         });
-        let mut request = Request::new(method, self.secrets.url(url), NOWHERE);
+        let mut request = Request::new(method, url, NOWHERE);
         for header in &record.request.headers {
             self.field(header, record, &mut request);
         }

@@ -69,6 +69,7 @@ pub fn import_with(text: &str, options: &Options, read: ReadFile<'_>) -> Result<
     let (mut draft, mut invented) = (Draft::default(), Invented::default());
     let mut secrets = Secrets::beside(vec![BASE_URL.to_owned()]);
     let base = server::base(&document, options.server.as_deref(), &mut draft)?;
+    let base_url = secrets.url(base.as_str().into());
     for (path, item) in document.resolve(root.get("paths")).members() {
         let item = document.resolve(item);
         let more = document.resolve(item.get("additionalOperations")).members().iter();
@@ -105,7 +106,7 @@ pub fn import_with(text: &str, options: &Options, read: ReadFile<'_>) -> Result<
         draft.left_out.push(LeftOut::new("webhooks", name, "requests that the service sends"));
     }
     if let Some(first) = draft.entries.first_mut() {
-        let of = OptionValue::Definition { name: BASE_URL.to_owned(), value: Value::Text(base.as_str().into()) };
+        let of = OptionValue::Definition { name: BASE_URL.to_owned(), value: Value::Text(base_url) };
         first.entry.request.options.insert(0, option(OptionName::Variable, of));
     }
     for ((name, value), count) in invented {

@@ -130,6 +130,25 @@ pub(crate) fn plain_name(name: Template, shown: &str) -> (Template, Option<LeftO
     (last.into(), Some(LeftOut::new("name of a file", shown, reason)))
 }
 
+/// Returns a template's text, with a letter for each placeholder, since a variable's value is not known.
+pub(crate) fn filled(template: &Template) -> String {
+    template.0.iter().map(filled_piece).collect()
+}
+
+/// Returns a piece as [`filled`] has it.
+pub(crate) fn filled_piece(piece: &Piece) -> &str {
+    if let Piece::Text(text) = piece { text } else { "x" }
+}
+
+/// Returns the position of the user and password of a URL, whose scheme may be missing, and both as they stand there.
+pub(crate) fn user_of(url: &str) -> Option<(usize, &str)> {
+    let scheme = url.find("://").filter(|at| !url[..*at].contains(['/', '?', '#']));
+    let start = scheme.map_or(0, |at| at + 3);
+    let authority = &url[start..];
+    let authority = &authority[..authority.find(['/', '?', '#']).unwrap_or(authority.len())];
+    Some((start, authority.rsplit_once('@')?.0))
+}
+
 /// Returns a method as a request line of a hurl file has it: letters only, GET where there is none.
 pub(crate) fn method(name: &str) -> String {
     let name: String = name.chars().filter(char::is_ascii_alphabetic).collect();

@@ -1,9 +1,10 @@
 //! Values that must not stand in a file that is committed: credentials become variables.
 
 use crate::draft::Secret;
-use crate::parts::{push, variable, variable_name};
+use crate::parts::{filled, filled_piece, push, user_of, variable, variable_name};
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
+use torr_gauge::redact::is_secret_parameter;
 use torr_session::hurl::ast::{JsonPiece, Piece, Template};
 
 /// Names of fields whose values are credentials, in lower case.
@@ -19,12 +20,6 @@ const FIELDS: &[&str] = &[
     "x-csrf-token",
     "x-xsrf-token",
 ];
-
-/// Names of parameters and members whose values are credentials.
-static NAMES: LazyLock<Regex> = LazyLock::new(|| {
-    let pattern = r"(?i)^(password|passwd|pwd|passphrase|secret|client_secret|token|access_token|refresh_token|id_token|api_?key|private_key|authenticity_token|csrf_?token)$";
-    Regex::new(pattern).expect("the pattern is constant and tested")
-});
 
 /// A member of a JSON object with a string: name and value, escapes included.
 static MEMBER: LazyLock<Regex> = LazyLock::new(|| {
@@ -68,7 +63,7 @@ impl Secrets {
 
     /// Returns the value of a parameter, with a variable for a credential.
     pub(crate) fn parameter(&mut self, name: &str, value: &str) -> Template {
-        if value.is_empty() || !NAMES.is_match(name) {
+        if value.is_empty() || !is_secret_parameter(name) {
             return value.into();
         }
         self.behind("", name, &format!("parameter {name}"), value)
@@ -92,7 +87,7 @@ impl Secrets {
 
     /// Whether a variable of this name holds a credential.
     pub(crate) fn is_credential(name: &str) -> bool {
-        FIELDS.contains(&name.to_ascii_lowercase().as_str()) || NAMES.is_match(name)
+        FIELDS.contains(&name.to_ascii_lowercase().as_str()) || is_secret_parameter(name)
     }
 
     /// Notes a variable that holds a credential under a name of its own.
@@ -151,10 +146,11 @@ impl Secrets {
         push(pieces, Piece::Text(text[end..].to_owned()));
     }
 
-    /// Returns a URL with variables for the credentials among the parameters of its query, each with the spelling that it has there.
+    /// Returns a URL with variables for the credentials in it, each with the spelling that it has there: the password
+    /// before the host, and parameters of the query.
     pub(crate) fn url(&mut self, url: Template) -> Template {
         let (mut pieces, mut is_query) = (Vec::new(), false);
-        for piece in url.0 {
+        for piece in self.password_of_url(url).0 {
             match piece {
                 Piece::Text(text) if is_query => self.form_text(&text, &mut pieces),
                 Piece::Text(text) => {
@@ -165,6 +161,31 @@ impl Secrets {
                 }
                 placeholder => push(&mut pieces, placeholder),
             }
+        }
+        Template(pieces)
+    }
+
+    fn password_of_url(&mut self, url: Template) -> Template {
+        let text = filled(&url);
+        let Some((start, user)) = user_of(&text) else { return url };
+        let Some((name, password)) = user.split_once(':').filter(|(_, password)| !password.is_empty()) else {
+            return url;
+        };
+        let (from, to) = (start + name.len() + 1, start + user.len());
+        let (mut pieces, mut at) = (Vec::new(), 0);
+        for piece in url.0 {
+            let length = filled_piece(&piece).len();
+            match piece {
+                // A password that a placeholder is part of is no value of this file.
+                Piece::Text(text) if at < from && to < at + length => {
+                    push(&mut pieces, Piece::Text(text[..from - at].to_owned()));
+                    let variable = self.whole("password", "the password of the URL", password);
+                    variable.0.into_iter().for_each(|piece| push(&mut pieces, piece));
+                    push(&mut pieces, Piece::Text(text[to - at..].to_owned()));
+                }
+                piece => push(&mut pieces, piece),
+            }
+            at += length;
         }
         Template(pieces)
     }
@@ -208,7 +229,7 @@ impl Secrets {
 }
 
 fn is_credential(captures: &Captures<'_>) -> bool {
-    NAMES.is_match(&captures[1]) && !captures[3].is_empty() && !captures[3].contains(is_mark)
+    is_secret_parameter(&captures[1]) && !captures[3].is_empty() && !captures[3].contains(is_mark)
 }
 
 /// Whether a character marks a placeholder's place in JSON text: those of the last plane for private use.

@@ -1,15 +1,15 @@
 //! The target of a request, as a client of HTTP sends it.
 
 use crate::draft::LeftOut;
+use crate::parts::filled;
 use torr_session::hurl::ast::{Piece, Template};
 use url::Url;
 
-/// Says that a target goes out in another spelling than the source's client sends: a URL of a hurl file is parsed as the URL
-/// Standard has it, which percent-encodes braces and other characters that some clients send as they are.
+/// Says that a target goes out in another spelling than the source's client sends: a URL of a hurl file is parsed as
+/// the URL Standard has it, which percent-encodes braces and other characters that some clients send as they are. What
+/// is said quotes the URL, so its credentials must be variables already.
 pub(crate) fn respelled(url: &Template) -> Option<LeftOut> {
-    // A variable's value is not known: what stands beside it is.
-    let text: String =
-        url.0.iter().map(|piece| if let Piece::Text(text) = piece { text.as_str() } else { "x" }).collect();
+    let text = filled(url);
     let text = match url.0.first() {
         Some(Piece::Placeholder(_)) if text.starts_with("x://") => format!("http{}", &text[1..]),
         Some(Piece::Placeholder(_)) => format!("http://{text}"),

@@ -143,6 +143,7 @@ impl Variables {
             Some(known) if self.resolving.len() < DEEPEST => {
                 self.resolving.push(variable.clone());
                 let value = template(self, secrets, &known.value);
+                let value = if known.value.contains("://") { secrets.url(value) } else { value };
                 self.resolving.pop();
                 let of = OptionValue::Definition { name: variable, value: Value::Text(value) };
                 self.definitions.push(option(OptionName::Variable, of));
@@ -164,11 +165,14 @@ impl Variables {
             first.entry.request.options.splice(0..0, self.definitions);
         }
         for name in self.missing {
-            let note =
-                format!("variable '{name}' has no value: set it with --variable {name}=VALUE or HURL_VARIABLE_{name}");
-            draft.notes.push(note);
+            draft.notes.push(without_value(&name));
         }
     }
+}
+
+/// Says that a variable has no value, and how a run gives it one.
+pub(crate) fn without_value(name: &str) -> String {
+    format!("variable '{name}' has no value: set it with --variable {name}=VALUE or HURL_VARIABLE_{name}")
 }
 
 /// Returns a template of text with `{{name}}`, in which the programs' own functions have their counterparts.

@@ -1,6 +1,7 @@
 //! The patterns of a URL, of which curl makes several: `{a,b}`, `[1-10]`, `[a-z:2]`.
 
 use crate::draft::ImportError;
+use torr_gauge::redact;
 
 /// The requests that the patterns of a command may make.
 pub(super) const MOST_REQUESTS: usize = 1000;
@@ -11,7 +12,7 @@ pub(super) const MOST_REQUESTS: usize = 1000;
 /// If a brace or a bracket is not closed, a range is none, or the pattern stands for too many texts.
 pub(super) fn expand(pattern: &str) -> Result<Vec<String>, ImportError> {
     let wrong = |what: &str| {
-        let shown = super::shell::shown(pattern);
+        let shown = super::shell::shown(&redact::url(pattern));
         ImportError(format!("{what} in '{shown}': add -g (--globoff) if these braces or brackets belong to the URL"))
     };
     let mut texts = vec![String::new()];

@@ -8,10 +8,11 @@ use super::{glob, shell};
 use crate::content::content;
 use crate::draft::{DraftEntry, ImportError};
 use crate::form::{FORM, pairs};
-use crate::parts::{NOWHERE, is_json, option, pair, sent_method};
+use crate::parts::{NOWHERE, is_json, option, pair, sent_method, user_of};
 use crate::secret::Secrets;
 use crate::target;
 use percent_encoding::percent_decode_str;
+use torr_gauge::redact;
 use torr_session::hurl::ast::{Body, Entry, KeyValue, OptionName, OptionValue, Request, TextHint};
 use url::Url;
 
@@ -81,9 +82,9 @@ impl Maker<'_> {
         });
         let credentials = self.credentials(url);
         let url = address(url, &query, self.upload)?;
-        let url = shell::template(&url);
+        let url = secrets.url(shell::template(&url));
         left_out.extend(target::respelled(&url).map(|said| (format!("{} {}", said.kind, said.which), said.reason)));
-        let mut request = Request::new(method, secrets.url(url), NOWHERE);
+        let mut request = Request::new(method, url, NOWHERE);
         if let Some(name) = self.upload {
             request.body = self.upload(name, &mut left_out);
         }
@@ -354,14 +355,6 @@ impl Maker<'_> {
     }
 }
 
-/// Returns the position of the user and password of a URL, and both as they stand there.
-fn user_of(url: &str) -> Option<(usize, &str)> {
-    let start = url.find("://").map_or(0, |at| at + 3);
-    let authority = &url[start..];
-    let authority = &authority[..authority.find(['/', '?', '#']).unwrap_or(authority.len())];
-    Some((start, authority.rsplit_once('@')?.0))
-}
-
 /// Returns a URL as curl understands it: with http where the scheme is missing, without a user, with the name of an uploaded file
 /// behind a path that ends with a slash, and with the query added.
 fn address(url: &str, query: &[String], upload: Option<&str>) -> Result<String, ImportError> {
@@ -374,7 +367,7 @@ fn address(url: &str, query: &[String], upload: Option<&str>) -> Result<String, 
     let prefix = if url.contains("://") || is_open { "" } else { "http://" };
     let url = format!("{prefix}{}", url.split('#').next().unwrap_or_default());
     if !is_open {
-        let shown = shell::shown(&url);
+        let shown = shell::shown(&redact::url(&url));
         let parsed =
             Url::parse(&shell::filled(&url)).map_err(|error| ImportError(format!("invalid URL '{shown}': {error}")))?;
         if !matches!(parsed.scheme(), "http" | "https") {

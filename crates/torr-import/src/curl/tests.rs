@@ -179,6 +179,23 @@ fn credentials_become_variables() {
     let (text, summary) = imported("curl 'https://a/token=x?page=2&token=t%20k&api_key=&a=token' -G -d password=pw");
     assert_eq!(text, "GET https://a/token=x?page=2&token={{token}}&api_key=&a=token&password={{password}}\n");
     assert!(summary.contains("read from HURL_VARIABLE_token") && !summary.contains("t%20k"), "{summary}");
+    // What is said about a URL quotes it.
+    let (text, summary) = imported("curl \"https://a/?q='x'&token=s3cret\"");
+    assert_eq!(
+        text,
+        "# left out: characters of the URL ' (the target is sent as /?q=%27x%27&token=x)\n\
+         GET https://a/?q='x'&token={{token}}\n"
+    );
+    assert!(
+        summary.contains("(the target is sent as /?q=%27x%27&token=x)") && !summary.contains("s3cret"),
+        "{summary}"
+    );
+    let (text, summary) = imported(
+        "curl https://b/\ncurl 'https://a b/?token=s3cret'\ncurl 'ftp://a/?token=s3cret'\n\
+         curl 'https://ann:s3cret@a/[?token=s3cret'",
+    );
+    assert!(summary.contains("unclosed [ in 'https://***@a/[?token=***'"), "{summary}");
+    assert!(!text.contains("s3cret") && !summary.contains("s3cret"), "{text}{summary}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::form;
 use crate::parts::{
     NOWHERE, beside, drop_field, drop_nameless, entry, has_field, option, pair, plain_name, push, sent_method,
 };
+use crate::reason::AUTHENTICATION;
 use crate::target;
 use torr_session::hurl::ast::{
     Body, Expression, Filter, KeyValue, MultipartPart, OptionName, OptionValue, Piece, Request, Template, TextHint,
@@ -39,11 +40,12 @@ impl Reader {
         };
         let target = self.address(&value);
         let target = self.template(&target);
+        let target = self.secrets.url(target);
         self.pending.extend(target::respelled(&target));
         let name = value("HTTPSampler.method").unwrap_or_else(|| "GET".to_owned());
         let pending = &mut self.pending;
         let method = sent_method(&name, &mut |what, reason| pending.push(LeftOut::new(what, "", reason)));
-        let mut request = Request::new(method, self.secrets.url(target), NOWHERE);
+        let mut request = Request::new(method, target, NOWHERE);
         self.fields(scope, &mut request);
         self.content(element, scope, &mut request);
         self.credentials(scope, &mut request);
@@ -205,11 +207,7 @@ impl Reader {
             });
             let mechanism = each.value("Authorization.mechanism").unwrap_or_default();
             if !matches!(mechanism.as_str(), "" | "BASIC" | "BASIC_DIGEST") {
-                self.pending.push(LeftOut::new(
-                    "authorization",
-                    mechanism,
-                    "this authentication scheme is not supported",
-                ));
+                self.pending.push(LeftOut::new("authorization", mechanism, AUTHENTICATION));
             } else if is_here || url.contains("${") {
                 let user = self.template(&each.text("Authorization.username"));
                 let password = self.template(&each.text("Authorization.password"));
@@ -312,7 +310,7 @@ impl Reader {
             _ => 0.0,
         };
         if range > 0.0 {
-            self.pending.push(timer.left_out("the pause has its mean"));
+            self.pending.push(timer.left_out("replaced by its mean pause"));
         }
         (fixed + mean).clamp(0.0, LONGEST_PAUSE) as u64
     }
@@ -336,7 +334,9 @@ impl Reader {
         let slash = if begins_with("/") { "" } else { "/" };
         if !known.is_whole && known.text.is_empty() {
             let reason = "the beginning has no value: a slash was added, remove it if the value has one";
-            self.pending.push(LeftOut::new("path", path, reason));
+            // The query may have credentials.
+            let shown = path.split('?').next().unwrap_or_default();
+            self.pending.push(LeftOut::new("path", shown, reason));
         }
         format!("{origin}{port}{slash}{path}")
     }

@@ -42,7 +42,7 @@ impl<'d> Operation<'d> {
             }
         }
         let target = if query.is_empty() { path.clone() } else { format!("{path}?{}", query.join("&")) };
-        request.url = self.url(&target);
+        request.url = secrets.url(self.url(&target));
         left_out.extend(crate::target::respelled(&request.url));
         if path.contains('{') {
             left_out.push(LeftOut::new("path parameter", self.path, "the description does not define it"));
@@ -152,7 +152,7 @@ impl<'d> Operation<'d> {
         let Some((media_type, media)) = chosen else { return };
         let media = self.document.resolve(media);
         for (other, _) in kinds.iter().filter(|(other, _)| other != media_type) {
-            left_out.push(LeftOut::new("content type", other, "the operation has another one"));
+            left_out.push(LeftOut::new("content type", other, "another content type of the operation is used"));
         }
         let example = self.example(media);
         let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();

@@ -82,6 +82,20 @@ fn credentials_are_variables_and_stand_nowhere() {
 }
 
 #[test]
+fn credentials_in_a_url_become_variables() {
+    let description = "openapi: 3.0.3\nservers: [{url: 'https://ann:pa55@a/v1'}]\npaths:\n  /x:\n    \
+        get: {parameters: [{name: token, in: query, required: true, allowReserved: true, schema: {}, example: s3cret}], responses: {}}\n    \
+        put: {servers: [{url: 'https://bob:0ther@b'}], responses: {}}\n";
+    let (file, summary) = imported(description, &Options::default());
+    let expected = "GET {{base_url}}/x?token={{token}}\n[Options]\nvariable: base_url=\"https://ann:{{password}}@a/v1\"\n\n\
+        PUT https://bob:{{password_2}}@b/x\n";
+    assert_eq!(file, expected);
+    for secret in ["pa55", "s3cret", "0ther"] {
+        assert!(!summary.contains(secret), "{secret}: {summary}");
+    }
+}
+
+#[test]
 fn version_3_1_has_types_in_lists_examples_in_lists_and_webhooks() {
     let (file, summary) = imported(NOTES, &Options::default());
     let add = entry(&file, "POST {{base_url}}/notes\n");

@@ -39,7 +39,7 @@ impl Reader {
             if !item.get("item").is_null() {
                 self.folder(item, &inside, depth + 1);
             } else if item.get("request").is_null() {
-                self.leave_out("items", "not a request or a folder");
+                self.leave_out("items", "neither a request nor a folder");
             } else {
                 self.request(item, &inside);
             }
@@ -70,12 +70,13 @@ impl Reader {
         }
         let definitions = std::mem::take(&mut made.entry.request.options);
         let target = self.address(address, &mut left_out);
+        let target = self.secrets.url(target);
         left_out.extend(target::respelled(&target));
         let name = described.get("method").text().filter(|name| !name.is_empty()).unwrap_or("GET");
         // Postman sends a method in capital letters.
         let method =
             sent_method(&name.to_uppercase(), &mut |what, reason| left_out.push(LeftOut::new(what, "", reason)));
-        let mut request = Request::new(method, self.secrets.url(target), NOWHERE);
+        let mut request = Request::new(method, target, NOWHERE);
         let behaviour = item.get("protocolProfileBehavior");
         self.fields(described.get("header"), &mut request, &mut left_out);
         let own = if described.get("auth").is_null() { item.get("auth") } else { described.get("auth") };

@@ -67,6 +67,32 @@ fn authorization_is_inherited_from_folders() {
 }
 
 #[test]
+fn credentials_in_a_url_become_variables() {
+    let collection = json!({
+        "item": [
+            {"request": "http://ann:pa55@a/?q='x'&token=s3cret"},
+            {"request": "{{base}}/b"}, {"request": "http://{{user}}:0ther@c/"},
+        ],
+        "variable": [{"key": "base", "value": "http://ann:ba5e@b"}, {"key": "user", "value": "bob"}],
+    });
+    let (file, summary) = imported(&collection.to_string(), None);
+    for line in [
+        "# left out: characters of the URL ' (the target is sent as /?q=%27x%27&token=x)",
+        "GET http://ann:{{password}}@a/?q='x'&token={{token}}",
+        "variable: base=\"http://ann:{{password_2}}@b\"",
+        "GET {{base}}/b",
+        "GET http://{{user}}:{{password_3}}@c/",
+    ] {
+        assert!(file.lines().any(|said| said == line), "{line}: {file}");
+    }
+    for secret in ["pa55", "s3cret", "ba5e", "0ther"] {
+        assert!(!file.contains(secret) && !summary.contains(secret), "{secret}: {file}{summary}");
+    }
+    let line = "secret: the password of the URL is the variable 'password', read from HURL_VARIABLE_password";
+    assert!(summary.lines().any(|said| said == line), "{summary}");
+}
+
+#[test]
 fn bodies_and_urls_of_every_kind() {
     let (file, _) = imported(SHOP, Some(ENVIRONMENT));
     assert!(entry(&file, "Avatar").contains("[Multipart]\ncaption: me\ntoken: {{token_2}}\n"), "{file}");
