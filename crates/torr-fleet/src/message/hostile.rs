@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use torr_gauge::bounds::MOST_IN_A_RUN;
 use torr_gauge::collector::RunFacts;
+use torr_gauge::result::validity::{Caution, Criterion};
 use torr_press::RunEnd;
 
 /// A sample in which each field has a value that a real one could have.
@@ -45,8 +46,10 @@ fn messages() -> Vec<Value> {
         "warmup": sample(), "sessions": sessions, "entries": 1,
     });
     let finding = json!({"what": "steal", "ok": false, "value": 0.5, "limit": 0.1, "p": 0.001, "fact": {"name": "steal", "share": 0.5}});
+    let queued = json!({"what": "queued", "ok": false, "value": 0.5, "limit": 0.1,
+        "fact": {"name": "queued", "share": 0.5, "others": [{"name": "a", "cores": 0.5}]}});
     let own = json!({"busy_share": 0.5, "send_lag_p99_us": 90, "saturated": false, "verdict": "none: x",
-        "findings": [finding], "error": "e"});
+        "findings": [finding, queued], "error": "e"});
     let load = json!({"load": {"schema": "torr.load/1", "settings": [["target", "http://a/"]]}, "files": {"a": digest}, "variables": {"a": 1}, "secrets": ["s"]});
     let counts = json!({"response_times": "100:4", "shortest": 100, "status": [[200, 3]], "responses_failed": 1,
         "request_failures": 1, "unfinished": 1, "retries": 1, "sessions_failed": 1,
@@ -279,6 +282,22 @@ fn what_contradicts_itself_is_refused() {
         let message = find(kind).expect("there is one");
         assert!(decode(&replaced(&message, &format!("/message/{kind}/{field}"), value)).is_err(), "{kind}: {field}");
     }
+}
+
+#[test]
+fn a_finding_is_what_its_fact_says() {
+    let end = messages().into_iter().find(|message| message["message"].get("end").is_some()).expect("there is one");
+    let of = |left_out: Vec<&str>| {
+        let fact = json!({"name": "samples", "count": 5, "left_out": left_out});
+        let finding = json!({"what": "send-lag", "ok": false, "value": 5.0, "limit": 500.0, "fact": fact});
+        decode(&replaced(&end, "/message/end/own/findings", json!([finding])))
+    };
+    let Ok(Message::End(taken)) = of(vec!["p99", "\u{1b}[2J"]) else { panic!("its texts are made printable") };
+    let [finding] = &taken.own.findings[..] else { panic!("{:?}", taken.own.findings) };
+    assert_eq!(finding.what, Criterion::Samples, "an agent that is not late does not count as late");
+    let left_out = vec!["p99".to_owned(), "\\u{1b}[2J".to_owned()];
+    assert_eq!(finding.fact, Some(Caution::Samples { count: 5, left_out }));
+    assert!(of(vec!["p99"; 100]).is_err());
 }
 
 /// A value that a sender could put anywhere.

@@ -2,14 +2,17 @@
 
 pub use super::caution::{Caution, Criterion, OffSchedule};
 
-use crate::bounds::{Bounded, OutOfBounds, within};
+use crate::bounds::{Bounded, OutOfBounds, no_longer, text, texts, within};
 use crate::known;
 use serde::{Deserialize, Serialize};
+use torr_signals::ProgramUse;
 
 /// The probability by chance below which an effect counts as real. Three criteria use it.
 pub const CHANCE: f64 = 0.003;
 /// The limit of a finding's numbers in another machine's report: no count, time in microseconds or ratio is larger.
 const LARGEST: f64 = 1e18;
+/// The limit of the programs, and of the percentiles, that a finding of another machine names.
+const MOST_NAMES: usize = 64;
 
 /// The validity of a run. Criteria that do not apply have no finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,21 +55,47 @@ pub struct Finding {
 }
 
 impl Bounded for Finding {
-    fn bound(&mut self, _: u64) -> Result<(), OutOfBounds> {
-        let Self { what: _, ok: _, value, limit, p, fact, agent, ended_early, note, advice } = self;
-        let statistic = match fact {
-            Some(Caution::Arrivals { a2, .. }) => Some(*a2),
-            _ => None,
-        };
-        let measured = fact.as_ref().map(Caution::value);
-        for number in [Some(*value), Some(*limit), *p, measured, statistic].into_iter().flatten() {
-            within("findings", number, -LARGEST..=LARGEST)?;
+    fn bound(&mut self, most: u64) -> Result<(), OutOfBounds> {
+        let Self { what, ok: _, value, limit, p, fact, agent, ended_early, note, advice } = self;
+        [Some(*value), Some(*limit), *p].into_iter().flatten().try_for_each(number)?;
+        if let Some(fact) = fact {
+            fact.bound(most)?;
+            *what = fact.criterion();
         }
         // The coordinator has sentences of its own.
         (*agent, *note, *advice) = (None, String::new(), None);
         ended_early.clear();
         Ok(())
     }
+}
+
+impl Bounded for Caution {
+    fn bound(&mut self, _: u64) -> Result<(), OutOfBounds> {
+        number(self.value())?;
+        match self {
+            Self::Arrivals { distance: _, a2, gaps: _ } => number(*a2),
+            Self::Silence { from_s, to_s } => number(*from_s).and(number(*to_s)),
+            Self::Queued { share: _, others } => {
+                no_longer("others", others.len(), MOST_NAMES)?;
+                others.iter_mut().try_for_each(|ProgramUse { name, cores }| {
+                    text(name);
+                    number(*cores)
+                })
+            }
+            Self::Samples { count: _, left_out } => texts("left_out", left_out, MOST_NAMES),
+            Self::Throughput { .. }
+            | Self::Latency { .. }
+            | Self::SendLag { .. }
+            | Self::Rate { .. }
+            | Self::Generator { .. }
+            | Self::Steal { .. }
+            | Self::Unfinished { .. } => Ok(()),
+        }
+    }
+}
+
+fn number(number: f64) -> Result<(), OutOfBounds> {
+    within("findings", number, -LARGEST..=LARGEST)
 }
 
 impl Finding {
