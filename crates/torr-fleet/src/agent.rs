@@ -254,16 +254,13 @@ impl Serving {
                 None
             }
             Ok(_) => None,
-            Err(error @ MessageError::Version(_)) => Some(Message::Refused {
-                refusal: Refusal::Plan,
-                why: format!("cannot read the coordinator's message: {error}"),
-            }),
-            Err(error @ MessageError::Malformed(_)) => {
-                self.agent.note(&format!("a message to this agent was rejected: {error}"));
-                Some(Message::Refused {
-                    refusal: Refusal::Plan,
-                    why: format!("cannot read the coordinator's message: {error}"),
-                })
+            Err(error) => {
+                // The coordinator says which version it needs.
+                if matches!(error, MessageError::Malformed(_)) {
+                    self.agent.note(&format!("a message to this agent was rejected: {error}"));
+                }
+                let why = format!("cannot read the coordinator's message: {error}");
+                Some(Message::Refused { refusal: Refusal::Plan, why })
             }
         };
         if let (Some(reply), Some(response)) = (reply, response) {

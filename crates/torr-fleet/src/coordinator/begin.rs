@@ -155,8 +155,7 @@ impl Asking<'_> {
 
     /// Sends a plan, and the files that the agent does not have.
     async fn takes_plan(&self, plan: PlanMessage, files: &BTreeMap<Digest, Arc<[u8]>>) -> Result<(), FleetError> {
-        let no_message = |error| FleetError::Usage(format!("the load does not fit into a message to agents: {error}"));
-        plan.check().map_err(no_message)?;
+        plan.check().map_err(|error| FleetError::Usage(format!("agents do not support this load: {error}")))?;
         let plan = Message::Plan(Box::new(plan));
         let missing = match self.request(&plan, PLAN_TIMEOUT).await? {
             Message::Ready { .. } => return Ok(()),

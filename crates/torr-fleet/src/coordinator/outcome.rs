@@ -90,10 +90,9 @@ impl Outcome<'_> {
         if let Some([(member, why), ..]) = unreachable.as_deref() {
             return FleetError::Unreachable(format!("agent {} failed: {why}", member.name));
         }
-        let reason = |(member, _, end): &(Member, Option<Nanos>, MemberEnd)| {
-            matches!(end, MemberEnd::Ended(_) | MemberEnd::Lost { .. })
-                .then(|| Some((member.name.to_string(), end.reason()?)))
-                .flatten()
+        let reason = |(member, _, end): &(Member, Option<Nanos>, MemberEnd)| match end {
+            MemberEnd::Ended(_) | MemberEnd::Lost { .. } => Some((member.name.to_string(), end.reason()?)),
+            MemberEnd::Running | MemberEnd::EndedEarly(_) => None,
         };
         FleetError::NoInterval(members.iter().find_map(reason))
     }
