@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The upper bound of the histogram in microseconds: an hour.
 const LONGEST_US: u64 = 3_600_000_000;
 /// The number of samples that must lie beyond a percentile, since it would be a guess otherwise.
-const SAMPLES_BEYOND: f64 = 5.0;
+pub const SAMPLES_BEYOND: f64 = 5.0;
 
 /// An HDR histogram from 1 us to an hour with 3 significant digits. Longer durations count as an hour.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,13 +10,11 @@ use crate::report::{self, Note, Report};
 use crate::stats::spending::LEVEL;
 use crate::stats::{bootstrap, holm, labels, median};
 use std::collections::BTreeMap;
+use torr_gauge::latency::is_known;
 use torr_gauge::{Latency, RunResult};
 
 /// The number of results of each version from which the test can tell a difference at the level of a comparison.
 const ENOUGH: usize = 9;
-
-/// The number of samples that must lie beyond a percentile, as in a result.
-const SAMPLES_BEYOND: f64 = 5.0;
 
 /// Compares groups of results.
 ///
@@ -144,7 +142,7 @@ impl Merged {
         let mut times = vec![0; self.totals.len()];
         drawn.iter().for_each(|&run| times[run] += 1);
         let total: u64 = times.iter().zip(&self.totals).map(|(times, total)| times * total).sum();
-        if total as f64 * (1.0 - share) < SAMPLES_BEYOND - 1e-9 {
+        if !is_known(total, share) {
             return None;
         }
         let wanted = (total as f64 * share).ceil() as u64;
