@@ -44,7 +44,7 @@ fn a_killed_agent_cuts_the_result_where_all_agents_were_there() {
     assert_eq!(states, [Some("lost"), Some("ended")], "{result:#}");
     assert!(ended.stderr.contains("agent killed was lost"), "{ended:?}");
     assert_eq!(result["verdict"]["factor"], "unknown", "{result:#}");
-    assert!(result["verdict"]["because"].to_string().contains("the agent killed with 50% of the load"), "{result:#}");
+    assert!(result["verdict"]["because"].to_string().contains("\"agent killed with 50% of the load"), "{result:#}");
     stays.says(": ended");
 }
 
@@ -87,7 +87,7 @@ fn an_agent_that_is_ended_on_its_machine_makes_the_run_fail() {
     ended.signal("TERM");
     let run = run.wait();
     assert_eq!(run.code, Some(1), "{run:?}");
-    assert!(run.stderr.contains("the agent ended ended early: stopped on its machine"), "{run:?}");
+    assert!(run.stderr.contains("agent ended ended early: stopped on its machine"), "{run:?}");
     let result = result(&run);
     adds_up(&result);
     let states: Vec<_> =

@@ -52,7 +52,7 @@ fn keys_steer_a_run_and_q_ends_it_as_its_thresholds_say() {
     let ended = screen.end();
     assert_eq!((ended.code, ended.is_restored), (Some(1), true), "the threshold fails it: {}", ended.text);
     assert!(ended.text.contains("verdict") && !ended.text.contains("interrupted"), "{}", ended.text);
-    assert!(ended.text.contains("steering     110% of the planned rate at "), "{}", ended.text);
+    assert!(ended.text.contains("steering     rate set to 110% of the plan at "), "{}", ended.text);
     let result = result(&json);
     assert_eq!(done(&result), ["rate", "mark", "pause", "resume", "end"], "{result}");
     assert_eq!((&result["interrupted"], &result["plan"]["staged"]), (&false.into(), &true.into()), "{result}");

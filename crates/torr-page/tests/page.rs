@@ -283,6 +283,8 @@ fn a_lost_agent_stands_above_all_figures() {
     let text = page.text();
     let position = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words} is not in {text}"));
     let lost = position("agent two was lost: killed");
+    let cautions = page.texts_of("p");
+    assert!(cautions.iter().any(|caution| caution == "agent two was lost: killed"), "{cautions:?}");
     assert!(
         lost < position("The CPU is full.") && position("the figures cover the first 2.00 s") < position("10,000"),
         "{text}"

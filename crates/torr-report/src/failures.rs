@@ -1,11 +1,13 @@
 //! The report's lines on errors: when they happened, and one failed response as a sample.
 
-use crate::human::{cut, micros, plural, printable};
+use crate::human::{cut, micros, printable};
+use crate::sentence;
 use crate::style::{FAINT, paint};
 use torr_gauge::RunResult;
 use torr_gauge::error_times::ErrorSpan;
 use torr_gauge::failed_response::FailedResponse;
 use torr_gauge::idle_closes::IdleCloses;
+use torr_gauge::verdict::Advice;
 
 /// The most kinds and statuses whose times are shown.
 const MOST_SPANS: usize = 4;
@@ -30,21 +32,11 @@ pub fn lines(run: &RunResult) -> Vec<String> {
 /// Returns the lines on requests that met the close of an idle connection, and what to do about them.
 fn idle_closes(closes: &IdleCloses) -> [String; 2] {
     let time = |ms: u64| micros(ms as f64 * 1e3);
-    let met = format!("{} sent during such a close", were(closes.requests));
-    let first = match closes.timeout_ms() {
-        Some(timeout) => format!("the server closes idle connections after {}; {met}", time(timeout)),
-        None => format!(
-            "the server closes idle connections after {} to {}; {met}",
-            time(closes.shortest_ms),
-            time(closes.longest_ms)
-        ),
+    let after = match closes.timeout_ms() {
+        Some(timeout) => time(timeout),
+        None => format!("{} to {}", time(closes.shortest_ms), time(closes.longest_ms)),
     };
-    [first, "raise its keep-alive time-out above the pauses between requests, or use fewer connections (-c)".into()]
-}
-
-/// Returns a number of requests with its verb.
-fn were(requests: u64) -> String {
-    format!("{} {}", plural(requests, "request"), if requests == 1 { "was" } else { "were" })
+    [sentence::idle_closes(closes.requests, Some(after)), sentence::advice(&Advice::RaiseKeepAliveTimeout)]
 }
 
 /// Returns the line of one kind or status, such as `503 from 2.90 s to 5.80 s`.

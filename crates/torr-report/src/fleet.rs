@@ -68,9 +68,13 @@ mod tests {
         let lines: Vec<_> = text.lines().collect();
         assert!(lines[1].starts_with('a') && lines[1].contains("+120 us") && lines[1].contains("99"), "{text}");
         assert!(lines[2].starts_with('b') && lines[2].ends_with("lost"), "{text}");
-        assert!(text.contains("the agent a was itself the limit"), "{text}");
+        assert_eq!(lines[3..], ["caution      agent a was itself the limit"], "{text}");
         let text = anstream::adapter::strip_str(&cautions(&fleet)).to_string();
-        assert!(text.contains("agent b was lost: three heartbeats") && text.contains("first 2.00 s"), "{text}");
+        let lines = [
+            "caution      agent b was lost: three heartbeats in a row did not arrive",
+            "caution      the figures cover the first 2.00 s, with all agents",
+        ];
+        assert_eq!(text.lines().collect::<Vec<_>>(), lines);
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub mod otlp;
 pub mod prometheus;
 pub mod sentence;
 pub mod sessions;
-mod steering;
+pub mod steering;
 pub mod style;
 pub mod summary;
 pub mod table;

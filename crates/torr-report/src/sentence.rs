@@ -6,6 +6,7 @@ pub mod caution;
 mod early_end;
 mod experiment;
 mod fact;
+mod factor;
 pub mod fleet;
 mod gain;
 mod headline;
@@ -15,21 +16,15 @@ mod search;
 pub use advice::advice;
 pub use experiment::{experiment, question};
 pub use fact::fact;
+pub(crate) use fact::idle_closes;
+pub use factor::{Named, limited, named};
 pub use gain::line as gain_line;
 pub use headline::headline;
 pub use limit::{limit, limit_reason, step};
+pub use search::law;
 
+use torr_gauge::Verdict;
 use torr_gauge::verdict::Finding;
-use torr_gauge::{Confidence, Verdict};
-
-/// Returns what the confidence of a verdict means.
-pub fn meaning(confidence: Confidence) -> &'static str {
-    match confidence {
-        Confidence::Certain => "confirmed by experiments",
-        Confidence::Likely => "not confirmed by experiments",
-        Confidence::Unknown => "the evidence does not single out one factor",
-    }
-}
 
 /// Returns the verdict of a finding, with sentences.
 pub fn verdict(finding: Finding) -> Verdict {

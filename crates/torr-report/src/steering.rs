@@ -35,13 +35,13 @@ fn replaces(next: &SteeringEvent, event: &SteeringEvent) -> bool {
 }
 
 /// Returns the words for an intervention. `marks` is the number of marks up to this one.
-fn words(event: &SteeringEvent, marks: u64) -> String {
+pub fn words(event: &SteeringEvent, marks: u64) -> String {
     let value = event.value.unwrap_or(0.0);
     match event.what {
         SteeringKind::Pause => "paused".into(),
         SteeringKind::Resume => "continued".into(),
-        SteeringKind::Rate => format!("{:.0}% of the planned rate", value * 100.0),
-        SteeringKind::Connections => format!("{} connections", count(value as u64)),
+        SteeringKind::Rate => format!("rate set to {:.0}% of the plan", value * 100.0),
+        SteeringKind::Connections => format!("connections set to {}", count(value as u64)),
         SteeringKind::Mark => format!("mark {marks}"),
         SteeringKind::End => "ended by the operator".into(),
     }
@@ -67,7 +67,7 @@ mod tests {
             event(5.24, SteeringKind::Resume, None),
             event(6.0, SteeringKind::End, None),
         ];
-        let expected = "121% of the planned rate at 2.5 s, 110% of the planned rate at 3.5 s, mark 1 at 4.0 s, \
+        let expected = "rate set to 121% of the plan at 2.5 s, rate set to 110% of the plan at 3.5 s, mark 1 at 4.0 s, \
                         mark 2 at 4.5 s, paused at 5.0 s, continued at 5.2 s, ended by the operator at 6.0 s";
         assert_eq!(list(&events).as_deref(), Some(expected));
         assert_eq!(list(&[]), None);
@@ -77,7 +77,7 @@ mod tests {
     fn a_long_list_ends_with_the_number_of_the_others() {
         let many: Vec<_> = (1..=11).map(|n| event(n as f64, SteeringKind::Connections, Some(1000.0))).collect();
         let text = list(&many).expect("there are interventions");
-        assert!(text.starts_with("1,000 connections at 1.0 s, "), "{text}");
-        assert!(text.ends_with("1,000 connections at 8.0 s, 3 more"), "{text}");
+        assert!(text.starts_with("connections set to 1,000 at 1.0 s, "), "{text}");
+        assert!(text.ends_with("connections set to 1,000 at 8.0 s, 3 more"), "{text}");
     }
 }

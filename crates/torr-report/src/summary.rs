@@ -1,15 +1,12 @@
 //! The summary of a run in one line.
 
 use crate::human::{count, micros, percent, rate};
-use crate::sentence::caution;
+use crate::sentence::{self, Named, caution};
 use crate::sessions;
 use crate::style::{BAD, STRONG, paint};
 use torr_gauge::latency::Summary;
 use torr_gauge::result::validity::Criterion;
-use torr_gauge::{Confidence, Factor, RunResult, Verdict};
-
-/// The name of the factor of a run that kept its arrival rate, so that nothing limited it.
-const NOTHING: &str = "none";
+use torr_gauge::{Factor, RunResult, Verdict};
 
 /// Returns throughput, tail latency, errors and the limiting factor in one line with colours; of a run with sessions, also
 /// their rate and how many failed.
@@ -71,11 +68,13 @@ fn is_limited(verdict: &Verdict) -> bool {
 }
 
 fn limit(verdict: &Verdict) -> String {
-    match (verdict.confidence, verdict.factor.to_string()) {
-        (_, factor) if factor == NOTHING => "the rate was kept".into(),
-        (Confidence::Unknown, _) => "limiting factor unknown".into(),
-        (confidence, factor) => format!("limited by {} ({confidence})", paint(STRONG, factor)),
+    if verdict.factor == Factor::None {
+        return "the rate was kept".into();
     }
+    let (factor, confidence) = (verdict.factor.to_string(), verdict.confidence.to_string());
+    let Named { before, name, behind } = sentence::limited(&factor, &confidence);
+    let name = name.map_or_else(String::new, |name| paint(STRONG, name));
+    format!("{before}{name}{behind}")
 }
 
 #[cfg(test)]
@@ -86,7 +85,7 @@ mod tests {
     use torr_gauge::result::PlanSummary;
     use torr_gauge::result::validity::{Caution, Finding};
     use torr_gauge::sessions::SessionSummary;
-    use torr_gauge::{Collector, Failure, FailureKind, FailureSide, Sample, Validity};
+    use torr_gauge::{Collector, Confidence, Failure, FailureKind, FailureSide, Sample, Validity};
 
     /// Returns a run of 2 s with a number of responses, each after a millisecond, and a number of failures.
     fn run(responses: u64, failures: u64) -> RunResult {

@@ -1,18 +1,20 @@
 //! The text report of a run.
 
 use crate::human::{bytes, count, micros, percent, plural, printable, rate};
-use crate::sentence::{self, caution};
+use crate::sentence::{self, Named, caution};
 use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::table::align_within;
 use crate::{entries, expectations, failures, fit, fleet, sessions, steering, summary};
 use std::fmt::Write;
-use torr_gauge::latency::Summary;
+use torr_gauge::latency::{SAMPLES_BEYOND, Summary};
 use torr_gauge::result::validity::{Criterion, Finding};
 use torr_gauge::result::{RunResult, Tls, Warmup};
-use torr_gauge::{Confidence, Factor, FailureKind, Validity, Verdict};
+use torr_gauge::{FailureKind, Validity, Verdict};
 
 /// Columns of indentation of each line but the heading.
 const INDENT: usize = 2;
+/// What stands for a percentile that is not known.
+const NOT_KNOWN: &str = "-";
 
 /// Returns the report with colours, on lines of any length.
 pub fn report(run: &RunResult) -> String {
@@ -40,14 +42,14 @@ pub fn report_within(run: &RunResult, width: usize) -> String {
         let _ = writeln!(text, "  {:<12} {steering}", "steering");
     }
     text.push('\n');
-    text.push_str(&indent(&align_within(&latency_table(run), width.saturating_sub(INDENT))));
+    let latency = latency_table(run);
+    text.push_str(&indent(&align_within(&latency, width.saturating_sub(INDENT))));
     // A run with still fewer samples has a caution that says more.
     let has_caution =
         |validity: &Validity| validity.findings.iter().any(|finding| finding.what == Criterion::Samples && !finding.ok);
-    if run.latency_us.is_some_and(|latency| latency.p99_9.is_none()) && !run.validity.as_ref().is_some_and(has_caution)
-    {
-        let few = "fewer than 5 samples are slower: too few for this percentile";
-        let _ = writeln!(text, "  {:<12} {}", "-", paint(FAINT, few));
+    if latency.iter().flatten().any(|cell| cell == NOT_KNOWN) && !run.validity.as_ref().is_some_and(has_caution) {
+        let few = format!("fewer than {SAMPLES_BEYOND} samples are slower: too few for this percentile");
+        let _ = writeln!(text, "  {NOT_KNOWN:<12} {}", paint(FAINT, few));
     }
     text.push('\n');
     if !run.entries.is_empty() {
@@ -205,7 +207,7 @@ fn latency_table(run: &RunResult) -> Vec<Vec<String>> {
 }
 
 fn latency_row(name: &str, s: &Summary) -> Vec<String> {
-    let known = |us: Option<u64>| us.map_or("-".into(), |us| micros(us as f64));
+    let known = |us: Option<u64>| us.map_or(NOT_KNOWN.into(), |us| micros(us as f64));
     // The name is padded to the width of the other lines' labels.
     let mut row = vec![format!("{name:<12}"), micros(s.min as f64)];
     row.extend([s.p50, s.p75, s.p90, s.p99, s.p99_9].map(known));
@@ -282,14 +284,11 @@ fn cautions(validity: &Validity) -> String {
 
 /// Returns the verdict with its evidence and advice.
 pub fn verdict(verdict: &Verdict) -> String {
-    let name = match verdict.confidence {
-        Confidence::Unknown => paint(STRONG, "limiting factor unknown"),
-        // A rate that was kept is counted, not inferred: it needs no confidence.
-        _ if verdict.factor == Factor::None => paint(STRONG, "no limiting factor"),
-        confidence => {
-            let meaning = paint(FAINT, format!("({confidence}: {})", sentence::meaning(confidence)));
-            format!("limiting factor {} {meaning}", paint(STRONG, verdict.factor))
-        }
+    let (factor, confidence) = (verdict.factor.to_string(), verdict.confidence.to_string());
+    let Named { before, name, behind } = sentence::named(&factor, &confidence);
+    let name = match name {
+        None => paint(STRONG, before),
+        Some(name) => format!("{before}{}{}", paint(STRONG, name), paint(FAINT, behind)),
     };
     let mut text =
         format!("  {:<12} {name}\n  {:<12} {}\n", paint(STRONG, "verdict") + "     ", "", printable(&verdict.summary));
@@ -315,6 +314,28 @@ fn indent(lines: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
+    use torr_gauge::collector::RunFacts;
+    use torr_gauge::{Collector, Sample};
+
+    #[test]
+    fn a_percentile_of_any_row_that_is_not_known_is_explained() {
+        let shown = |connects: u64| {
+            let mut sample = Sample::default();
+            sample.answered.record_many(1000, 10_000);
+            sample.connect.record_many(100, connects);
+            (0..10_000).for_each(|_| sample.status.count(200));
+            let mut collector = Collector::new(1, Duration::from_secs(1));
+            collector.take(0, 0, &sample, true);
+            let facts = RunFacts { duration: Duration::from_secs(2), started: 10_000, ..RunFacts::default() };
+            let run = RunResult { validity: None, ..collector.finish(facts).result };
+            anstream::adapter::strip_str(&report(&run)).to_string()
+        };
+        let line = "  -            fewer than 5 samples are slower: too few for this percentile\n";
+        let (few, many) = (shown(10), shown(10_000));
+        assert!(few.contains(line), "of few connections p99.9 is not known: {few}");
+        assert!(!many.contains("too few"), "{many}");
+    }
 
     #[test]
     fn only_what_is_bad_is_shown_and_on_one_line() {

@@ -1,6 +1,7 @@
 //! The demo: what was loaded, beside the figures of others.
 
 use super::figures::failures;
+use super::published::published;
 use crate::fields::{field, flag, list, number, text};
 use crate::plot::bar::bar;
 use crate::plot::percentiles::{CLASSES, Counts, plot};
@@ -37,7 +38,7 @@ pub fn demo(value: &Value) -> Markup {
         @if let Some(disturbed) = rows.iter().find_map(|row| text(row, "disturbed")) {
             p { "Disturbed: " (disturbed) "." }
         }
-        p.sub { "The other figures are published ones from other machines: they show what is usual, not which is faster." }
+        (published("The other figures"))
     }
 }
 

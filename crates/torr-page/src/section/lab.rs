@@ -1,5 +1,6 @@
 //! The table of a suite: all rates at a glance, then each level with its subjects, the fastest first.
 
+use super::published::published;
 use crate::fields::{field, list, number, text, texts};
 use crate::plot::bar::bar;
 use maud::{Markup, html};
@@ -34,7 +35,7 @@ pub fn lab(value: &Value) -> Markup {
                 }
             }
             @if !references.is_empty() {
-                p.sub { "The figures of " (references.join(" and ")) " are published ones from other machines: they show what is usual, not which is faster." }
+                (published(&format!("The figures of {}", references.join(" and "))))
             }
         }
         @for line in lines { (level(line, &subjects)) }

@@ -11,6 +11,7 @@ use crate::plot::tick::count_tick;
 use maud::{Markup, html};
 use serde_json::Value;
 use torr_report::human::{micros, percent, rate};
+use torr_report::sentence::law;
 
 /// A rung: connections in a closed loop, and what they reached.
 pub struct Rung {
@@ -86,8 +87,7 @@ fn table(rungs: &[Rung], most: f64, fit: Option<(f64, f64, f64)>) -> Markup {
     html! {
         @if let Some((lambda, sigma, kappa)) = fit {
             p.sub {
-                "Fit: X(N) = " (rate(lambda)) " N / (1 + " (format!("{sigma:.1e}")) " (N – 1) + " (format!("{kappa:.1e}"))
-                " N (N – 1)): " (percent(sigma)) " of the work is serial."
+                "Fit: " (law(lambda, sigma, kappa)) ": " (percent(sigma)) " of the work is serial."
             }
         }
         details {

@@ -2,8 +2,9 @@
 
 use crate::fields::{list, number, text};
 use maud::{Markup, html};
+use serde::Deserialize;
 use serde_json::Value;
-use torr_report::human::count;
+use torr_gauge::steering::SteeringEvent;
 
 /// Returns when something was done, in seconds.
 pub fn moments(value: &Value) -> Vec<f64> {
@@ -14,17 +15,10 @@ pub fn moments(value: &Value) -> Vec<f64> {
 pub fn steering(value: &Value) -> Markup {
     let events = list(value, "steering");
     let marks = |until: usize| events[..=until].iter().filter(|event| text(event, "what") == Some("mark")).count();
-    let words = |(at, event): (usize, &Value)| {
-        let figure = number(event, "value").unwrap_or(0.0);
-        match text(event, "what")? {
-            "pause" => Some("paused".to_owned()),
-            "resume" => Some("continued".to_owned()),
-            "rate" => Some(format!("rate set to {:.0}% of the plan", figure * 100.0)),
-            "connections" => Some(format!("connections set to {}", count(figure as u64))),
-            "mark" => Some(format!("mark {}", marks(at))),
-            "end" => Some("ended by the operator".to_owned()),
-            other => Some(other.to_owned()),
-        }
+    let words = |(at, event): (usize, &Value)| match SteeringEvent::deserialize(event) {
+        Ok(known) => Some(torr_report::steering::words(&known, marks(at) as u64)),
+        // A kind of a newer version has its name.
+        Err(_) => text(event, "what").map(str::to_owned),
     };
     html! {
         @if !events.is_empty() {

@@ -3,8 +3,7 @@
 use crate::fields::{field, text, texts};
 use maud::{Markup, html};
 use serde_json::Value;
-use torr_gauge::Confidence;
-use torr_report::sentence;
+use torr_report::sentence::{Named, named};
 
 /// Returns the verdict of a run or a diagnosis.
 pub fn verdict(value: &Value) -> Markup {
@@ -17,19 +16,14 @@ pub fn verdict(value: &Value) -> Markup {
 /// Returns a verdict with this sentence above its evidence.
 pub fn block(verdict: &Value, sentence: &str) -> Markup {
     let confidence = text(verdict, "confidence").unwrap_or("unknown");
-    let meaning = serde_json::from_value::<Confidence>(confidence.into()).ok().map(sentence::meaning);
-    let meaning = meaning.map_or_else(String::new, |meaning| format!(": {meaning}"));
+    let Named { before, name, behind } = named(text(verdict, "factor").unwrap_or("unknown"), confidence);
     let class = if confidence == "unknown" { "verdict unknown" } else { "verdict" };
     html! {
         section class=(class) {
             p.sentence { (sentence) }
             (evidence(verdict))
             p.sub {
-                @match text(verdict, "factor").unwrap_or("unknown") {
-                    "none" => "no limiting factor",
-                    "unknown" => "limiting factor unknown",
-                    factor => { "limiting factor " strong { (factor) } " (" (confidence) (meaning) ")" }
-                }
+                (before) @if let Some(name) = name { strong { (name) } } (behind)
                 @if let Some(gain) = text(verdict, "gain.summary") { " · gain: " (gain) }
             }
         }

@@ -1,7 +1,7 @@
 //! The sentences of the findings of a run's validity: what was measured, and the remedy if that is bad.
 
 use super::fact::fact;
-use crate::human::{count, micros, percent, times};
+use crate::human::{count, percent, times};
 use torr_gauge::Validity;
 use torr_gauge::result::validity::{Caution, Finding, OffSchedule};
 use torr_gauge::verdict::{Fact, Unit};
@@ -14,18 +14,18 @@ pub fn write(validity: &mut Validity) {
 }
 
 /// Returns a finding as a clause, without a full stop.
-pub fn note(finding: &Finding) -> String {
+pub(crate) fn note(finding: &Finding) -> String {
     let Some(caution) = &finding.fact else { return finding.note.clone() };
     let agent = finding.agent.as_ref().map_or(String::new(), |agent| format!("{agent}: "));
     agent + &measured(caution)
 }
 
 /// Returns the remedy for a finding that is bad.
-pub fn remedy(finding: &Finding) -> Option<String> {
+pub(crate) fn remedy(finding: &Finding) -> Option<String> {
     match &finding.fact {
         None => finding.advice.clone(),
         Some(_) if finding.ok => None,
-        Some(Caution::Rate { .. } | Caution::Throughput { .. }) if !finding.ended_early.is_empty() => {
+        Some(_) if !finding.ended_early.is_empty() => {
             Some(format!("the load dropped when agents ended early: {}", finding.ended_early.join(", ")))
         }
         Some(caution) => Some(advice(caution).to_owned()),
@@ -41,7 +41,7 @@ fn measured(caution: &Caution) -> String {
             "every interval since the first response had a response".into()
         }
         C::Silence { from_s, to_s } => fact(&Fact::Silence { from_s: *from_s, to_s: *to_s }),
-        C::SendLag { p99_us } => format!("Torr sent 1% of the requests at least {} late", micros(*p99_us)),
+        C::SendLag { p99_us } => fact(&Fact::SendLag { p99_s: p99_us / 1e6 }),
         C::Rate { unit, count: sent, deviation, reason } => {
             let began = match unit {
                 Unit::Request => format!("Torr sent {} requests", count(*sent)),

@@ -88,12 +88,12 @@ pub fn fact(fact: &Fact) -> String {
         ),
         F::AgentLost { agent, share, why } => {
             let why = why.as_ref().map(|why| format!(": {}", early_end(why)));
-            format!("the agent {agent} with {} of the load was lost{}", percent(*share), shown(why))
+            format!("agent {agent} with {} of the load was lost{}", percent(*share), shown(why))
         }
         F::AgentEnded { agent, share } => {
-            format!("the agent {agent} with {} of the load ended before the run did", percent(*share))
+            format!("agent {agent} with {} of the load ended before the run did", percent(*share))
         }
-        F::AgentLimit { agent } => format!("the agent {agent} was itself the limit"),
+        F::AgentLimit { agent } => format!("agent {agent} was itself the limit"),
         F::FiguresUntil { at_s } => format!("the figures cover the first {}, with all agents", seconds(*at_s)),
         // The load and its throughput.
         F::Responses { responses } => format!("the run had only {}", plural(*responses, "response")),
@@ -112,7 +112,7 @@ pub fn fact(fact: &Fact) -> String {
         }
         F::FewFailed { failed } => format!("{} failed, too few to matter", plural(*failed, "request")),
         F::RateLostWithAgent { agent } => {
-            format!("the rate was not kept: after the agent {agent} ended, its part of the load was not sent")
+            format!("the rate was not kept: after agent {agent} ended, its part of the load was not sent")
         }
         F::RateMissed { unit, due, share } => {
             let what = if *unit == Unit::Request { "had no response" } else { "had not ended" };
@@ -312,14 +312,7 @@ pub fn fact(fact: &Fact) -> String {
         F::ClosesIdle { seconds: idle } => {
             format!("the server closes a connection after {} without a request", seconds(*idle))
         }
-        F::IdleCloses { requests, idle_s } => {
-            let after = idle_s.map(|idle_s| format!(" after {}", seconds(idle_s)));
-            format!(
-                "the server closes idle connections{}, just as {} arrived",
-                shown(after),
-                plural(*requests, "request")
-            )
-        }
+        F::IdleCloses { requests, idle_s } => idle_closes(*requests, idle_s.map(seconds)),
         F::KeepAliveDepends { condition: is, kept } => {
             let verb = if *kept { "keeps connections alive only" } else { "does not keep connections alive" };
             format!("the server {verb} {}", condition(*is))
@@ -445,7 +438,7 @@ pub fn fact(fact: &Fact) -> String {
         F::NoResponse => "the service responded to no request".into(),
         F::StatusShare { status, share } => format!("{} of the requests got status {status}", percent(*share)),
         F::CauseShare { kind, what, share } => {
-            format!("{} of the requests failed, most by {kind}: {what}", percent(*share))
+            format!("{} of the requests failed ({kind}: {what})", percent(*share))
         }
         F::ObjectiveMissed { objective, measured: Some(measured) } => {
             let name = objective.split(['<', ' ']).next().unwrap_or_default();
@@ -462,7 +455,7 @@ pub fn fact(fact: &Fact) -> String {
         }
         F::EndedEarly => "the step failed so clearly that Torr ended it early".into(),
         F::ClientFailures { what } => format!("requests failed on Torr's side: {what}"),
-        F::SendLag { p99_s } => format!("Torr sent 1% of the requests more than {} late", seconds(*p99_s)),
+        F::SendLag { p99_s } => format!("Torr sent 1% of the requests at least {} late", seconds(*p99_s)),
         F::GeneratorMostCpu => "Torr used most of the machine's CPU".into(),
         F::MaxRateReached => "--max-rate allows no more".into(),
         F::GeneratorLimit { why } => {
@@ -555,6 +548,13 @@ pub fn fact(fact: &Fact) -> String {
             bytes(*response_bytes)
         ),
     }
+}
+
+/// Returns that requests met the close of an idle connection. `after` says how long that was idle, if it is known.
+pub(crate) fn idle_closes(requests: u64, after: Option<String>) -> String {
+    let after = shown(after.map(|after| format!(" after {after}")));
+    let requests = format!("{} {}", plural(requests, "request"), was(requests as usize));
+    format!("the server closes idle connections{after}; {requests} sent during such a close")
 }
 
 /// Returns a ratio of two measured loads.

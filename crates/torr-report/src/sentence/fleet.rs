@@ -31,13 +31,13 @@ pub fn shortcomings(fleet: &Fleet) -> Vec<String> {
 
 /// Returns that an agent was lost.
 pub fn lost(agent: &str, why: &EarlyEnd) -> String {
-    format!("the agent {agent} was lost: {}", early_end(why))
+    format!("agent {agent} was lost: {}", early_end(why))
 }
 
 /// Returns that a run has no result, because of an agent where that is known.
 pub fn no_result(because_of: Option<&(String, EarlyEnd)>) -> String {
     let why = match because_of {
-        Some((agent, EarlyEnd::Failed { error })) => format!("the agent {agent} failed: {error}"),
+        Some((agent, EarlyEnd::Failed { error })) => format!("agent {agent} failed: {error}"),
         Some((agent, why)) => lost(agent, why),
         None => "no agent completed it".into(),
     };
@@ -59,7 +59,7 @@ fn shortcoming(agent: &FleetAgent) -> Option<String> {
         AgentState::Lost => "was lost",
     };
     let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
-    Some(format!("the agent {} {became}{reason}", agent.name))
+    Some(format!("agent {} {became}{reason}", agent.name))
 }
 
 #[cfg(test)]
@@ -83,9 +83,9 @@ mod tests {
         let cut = FleetCut { at_s: 3.0, requests_after: 70, errors_after: 0, has_sessions: true };
         let mut fleet = Fleet { agents, cut: Some(cut), ..Fleet::default() };
         let lines = [
-            "the agent b was lost: three heartbeats in a row did not arrive",
-            "the agent c ended early: stopped on its machine after 3.00 s",
-            "the agent e failed: no file",
+            "agent b was lost: three heartbeats in a row did not arrive",
+            "agent c ended early: stopped on its machine after 3.00 s",
+            "agent e failed: no file",
             "the figures cover the first 3.00 s, with all agents; 70 responses after that are left out",
             "sessions and entries cover the other agents only, to the end of the run",
         ];
@@ -100,7 +100,7 @@ mod tests {
         let older = FleetAgent { note: Some("killed".into()), ..agent("b", AgentState::Lost, None) };
         let mut fleet = Fleet { agents: vec![older], ..Fleet::default() };
         write(&mut fleet);
-        assert_eq!(shortcomings(&fleet), ["the agent b was lost: killed"]);
+        assert_eq!(shortcomings(&fleet), ["agent b was lost: killed"]);
         assert_eq!(fleet.agents[0].note.as_deref(), Some("killed"));
     }
 
@@ -108,10 +108,9 @@ mod tests {
     fn a_run_without_a_result_says_why() {
         let because = |why| no_result(Some(&("a".to_owned(), why)));
         assert!(
-            because(EarlyEnd::Overdue)
-                .ends_with(": the agent a was lost: it was still running after the end of the plan")
+            because(EarlyEnd::Overdue).ends_with(": agent a was lost: it was still running after the end of the plan")
         );
-        assert!(because(EarlyEnd::Failed { error: "no file".into() }).ends_with(": the agent a failed: no file"));
+        assert!(because(EarlyEnd::Failed { error: "no file".into() }).ends_with(": agent a failed: no file"));
         assert!(no_result(None).ends_with(": no agent completed it"));
     }
 }

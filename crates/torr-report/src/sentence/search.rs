@@ -41,7 +41,7 @@ pub fn overload(effect: &OverloadEffect) -> String {
         Course::StaysSlow => format!("the service stayed slow for at least {waited_s:.1} s afterwards"),
     };
     let (rps, good) = (rate(rps), percent(good_share));
-    format!("at {factor}x the limit ({rps} requests/s), throughput was {good} of it{slow}{failed}; {after}")
+    format!("at {factor}x the limit ({rps} requests/s), throughput was {good} of the limit{slow}{failed}; {after}")
 }
 
 /// Returns the connections that the limit needs, and how many of them are busy.
