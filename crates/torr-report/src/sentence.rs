@@ -40,3 +40,15 @@ pub fn verdict(finding: Finding) -> Verdict {
         verify,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use torr_gauge::verdict::Fact;
+
+    #[test]
+    fn the_share_of_one_cause_is_not_that_of_all_failures() {
+        let cause = Fact::CauseShare { kind: "read".into(), what: "closed".into(), share: 0.25 };
+        assert_eq!(fact(&cause), "25% of the requests failed (read: closed)");
+    }
+}
