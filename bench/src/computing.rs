@@ -1,7 +1,7 @@
 //! What handlers that compute do to other requests: an axum router on `torr-serve` and under `axum::serve`, by the same line.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
@@ -13,7 +13,7 @@ use crate::candidates::arguments::words;
 use crate::candidates::{AXUM, ROUTER, TORR};
 use crate::child::{self, Beside, Server, free_port};
 use crate::machine::{self, Machine};
-use crate::options::Size;
+use crate::options::{RunOptions, Size};
 use crate::report::table;
 use crate::roster::Roster;
 use crate::rounds::{self, Row, Skipped, Taken, median, turns};
@@ -26,12 +26,9 @@ pub struct ComputingOptions {
     /// How many turns, and how long.
     #[command(flatten)]
     pub size: Size,
-    /// The torr program that makes the load, instead of building this tree's
-    #[arg(long, value_name = "PATH")]
-    pub torr: Option<PathBuf>,
-    /// Print the table only
-    #[arg(long)]
-    pub no_archive: bool,
+    /// What is measured, and whether it is kept.
+    #[command(flatten)]
+    pub run: RunOptions,
 }
 
 /// The name of the tool that has both servers.
@@ -110,7 +107,7 @@ struct Outcome {
 pub fn run(options: &ComputingOptions) -> Result<(), Error> {
     interrupt::install()?;
     machine::check(STREAMS)?;
-    let roster = Roster::find(&[], options.torr.as_deref(), |tool| [TORR, PROGRAM].contains(&tool), |_| false)?;
+    let roster = Roster::find(&[], options.run.torr.as_deref(), |tool| [TORR, PROGRAM].contains(&tool), |_| false)?;
     let (started, machine) = (SystemTime::now(), Machine::describe(&roster));
     let (folder, torr) = (tempfile::tempdir()?, roster.program(TORR));
     let start = |name, mode: &str| {
@@ -139,7 +136,7 @@ pub fn run(options: &ComputingOptions) -> Result<(), Error> {
     let report = Report { schema, started_at, quick, machine, results, p99_to_axum, skipped, turns: rows };
     let text = markdown(&report, options);
     let _ = std::io::stdout().write_all(text.as_bytes()); // a reader that is gone misses only the screen
-    if !options.no_archive {
+    if !options.run.no_archive {
         let run = archive::put(&report.started_at, &report.machine, "computing", &report, &text)?;
         eprintln!("archived in bench/runs/{run}");
     }

@@ -48,7 +48,7 @@ pub fn run(options: &DataOptions) -> Result<(), Error> {
 
     let ours = |m: &Measured| m.skipped.iter().filter(|s| candidate(s.candidate).tool == TORR).count();
     let failed: usize = measured.iter().map(ours).sum();
-    if !options.no_archive {
+    if !options.run.no_archive {
         let report = Report::new(archive::moment(started), options, machine, measured);
         let folder = archive::put(&report.started_at, &report.machine, "data", &report, &report.markdown())?;
         eprintln!("archived in bench/runs/{folder}");
@@ -69,5 +69,5 @@ fn roster(options: &DataOptions, scenarios: &[Scenario]) -> Result<Roster, Error
     };
     let takes_part =
         |tool: &str| CANDIDATES.iter().any(|c| c.tool == tool && scenarios.iter().any(|s| c.takes_part(*s)));
-    Roster::find(&options.only, options.torr.as_deref(), is_instrument, takes_part)
+    Roster::find(&options.only, options.run.torr.as_deref(), is_instrument, takes_part)
 }

@@ -15,6 +15,7 @@ use crate::candidates::TORR;
 use crate::candidates::arguments::words;
 use crate::child::{self, ALL_CPUS, Beside, Ended, SERVER_CPU, Server, free_port};
 use crate::machine::{self, Machine};
+use crate::options::RunOptions;
 use crate::report::table;
 use crate::roster::Roster;
 use torr_test_support::error::Error;
@@ -35,12 +36,9 @@ pub struct FleetOptions {
     /// The program that simulates agents, instead of building this tree's
     #[arg(long, value_name = "PATH")]
     pub simulator: Option<PathBuf>,
-    /// The torr program to measure, instead of building this tree's
-    #[arg(long, value_name = "PATH")]
-    pub torr: Option<PathBuf>,
-    /// Print the table only
-    #[arg(long)]
-    pub no_archive: bool,
+    /// What is measured, and whether it is kept.
+    #[command(flatten)]
+    pub run: RunOptions,
 }
 
 /// What sends as many agents' messages as wanted.
@@ -97,7 +95,7 @@ pub fn run(options: &FleetOptions) -> Result<(), Error> {
     interrupt::install()?;
     machine::check(1000)?;
     let nats_server = on_path("nats-server").ok_or_else(|| Error::failed("nats-server is not on the PATH"))?;
-    let roster = Roster::torr(options.torr.as_deref())?;
+    let roster = Roster::torr(options.run.torr.as_deref())?;
     let simulator = match &options.simulator {
         Some(given) => fs::canonicalize(given)
             .map_err(|error| Error::Usage(format!("--simulator {}: {error}", given.display())))?,
@@ -131,7 +129,7 @@ pub fn run(options: &FleetOptions) -> Result<(), Error> {
     let report = Report { schema: "torr.bench.fleet/1", started_at: archive::moment(started), machine, runs };
     let text = markdown(&report);
     let _ = std::io::stdout().write_all(text.as_bytes()); // a reader that is gone misses only the screen
-    if !options.no_archive {
+    if !options.run.no_archive {
         let run = archive::put(&report.started_at, &report.machine, "fleet", &report, &text)?;
         eprintln!("archived in bench/runs/{run}");
     }

@@ -93,7 +93,7 @@ fn bench(options: &options::Options, sides: &[scenario::Side]) -> Result<(), Err
     let _ = std::io::stdout().write_all(report::tables(&measured).as_bytes()); // a reader that is gone misses only the screen
     ended?; // what was measured before a failure or Ctrl-C is on the screen, but only a whole run is archived
 
-    if !options.no_archive {
+    if !options.run.no_archive {
         let folder = archive::write(&archive::Run::new(started, options, machine, &measured))?;
         eprintln!("archived in bench/runs/{folder}");
     }

@@ -32,6 +32,17 @@ impl Size {
     }
 }
 
+/// What every benchmark measures, and whether its run is kept.
+#[derive(Args)]
+pub struct RunOptions {
+    /// The torr program to run, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print what was measured, without archiving it
+    #[arg(long)]
+    pub no_archive: bool,
+}
+
 /// How a benchmark is run.
 #[derive(Args)]
 pub struct Options {
@@ -47,10 +58,7 @@ pub struct Options {
     /// Only these candidates, such as torr,wrk; the floor always takes part
     #[arg(long, value_delimiter = ',')]
     pub only: Vec<String>,
-    /// The torr program to measure, instead of building this tree's
-    #[arg(long, value_name = "PATH")]
-    pub torr: Option<PathBuf>,
-    /// Print the tables only
-    #[arg(long)]
-    pub no_archive: bool,
+    /// What is measured, and whether it is kept.
+    #[command(flatten)]
+    pub run: RunOptions,
 }

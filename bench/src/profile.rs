@@ -30,8 +30,12 @@ const GROUPS: [Group; 3] = [Group::SqliteMemory, Group::Mariadb, Group::Postgres
 pub fn run(options: &WhereOptions) -> Result<(), Error> {
     interrupt::install()?;
     machine::check(options.connections)?;
-    let roster =
-        Roster::find(&[], options.torr.as_deref(), |tool| [TORR, PERF, MARIADB, POSTGRES].contains(&tool), |_| false)?;
+    let roster = Roster::find(
+        &[],
+        options.run.torr.as_deref(),
+        |tool| [TORR, PERF, MARIADB, POSTGRES].contains(&tool),
+        |_| false,
+    )?;
     let (started, machine) = (SystemTime::now(), Machine::describe(&roster));
     let mut profiles = Vec::new();
     for group in GROUPS {
@@ -41,7 +45,7 @@ pub fn run(options: &WhereOptions) -> Result<(), Error> {
     let _ = std::io::stdout().write_all(report.tables().as_bytes()); // a reader that is gone misses only the screen
     let svg = options.svg.clone().unwrap_or_else(|| workspace().join("bench/orm-cost.svg"));
     fs::write(&svg, plot::svg(&report.profiles)).map_err(Error::at(format!("cannot write {}", svg.display())))?;
-    if !options.no_archive {
+    if !options.run.no_archive {
         let folder = archive::put(&report.started_at, &report.machine, "where", &report, &report.markdown())?;
         eprintln!("archived in bench/runs/{folder}");
     }

@@ -1,7 +1,6 @@
 //! Reloads under full load: worker processes are replaced over and over while `torr` presses them. No request may fail.
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::Args;
@@ -15,6 +14,7 @@ use crate::candidates::arguments::words;
 use crate::child::{self, Server, free_port};
 use crate::floor::PAGE;
 use crate::machine::{self, Machine};
+use crate::options::RunOptions;
 use crate::probe;
 use crate::report::table;
 use crate::roster::Roster;
@@ -36,12 +36,9 @@ pub struct ReloadOptions {
     /// Seconds from one reload to the next [default: 1, quick: 0.2]
     #[arg(long)]
     every: Option<f64>,
-    /// The torr program to measure, instead of building this tree's
-    #[arg(long, value_name = "PATH")]
-    pub torr: Option<PathBuf>,
-    /// Print the table only
-    #[arg(long)]
-    pub no_archive: bool,
+    /// What is measured, and whether it is kept.
+    #[command(flatten)]
+    pub run: RunOptions,
 }
 
 impl ReloadOptions {
@@ -111,7 +108,7 @@ pub fn run(options: &ReloadOptions) -> Result<(), Error> {
     interrupt::install()?;
     machine::check(options.connections)?;
     let every = options.every()?;
-    let roster = Roster::torr(options.torr.as_deref())?;
+    let roster = Roster::torr(options.run.torr.as_deref())?;
     let (started, machine) = (SystemTime::now(), Machine::describe(&roster));
     let loads = [("keep-alive", ""), ("one connection per request", "--no-keepalive")];
     let loads = loads.into_iter().map(|(name, flags)| press(name, flags, options, every, roster.program(TORR)));
@@ -126,7 +123,7 @@ pub fn run(options: &ReloadOptions) -> Result<(), Error> {
     };
     let text = markdown(&report);
     let _ = std::io::stdout().write_all(text.as_bytes()); // a reader that is gone misses only the screen
-    if !options.no_archive {
+    if !options.run.no_archive {
         let folder = archive::put(&report.started_at, &report.machine, "reload", &report, &text)?;
         eprintln!("archived in bench/runs/{folder}");
     }

@@ -35,7 +35,7 @@ impl Roster {
                 }
             })
         };
-        Self::find(&options.only, options.torr.as_deref(), is_instrument, takes_part)
+        Self::find(&options.only, options.run.torr.as_deref(), is_instrument, takes_part)
     }
 
     /// Finds or builds the programs that are instruments, and those that take part and are wanted.

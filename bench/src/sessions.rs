@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
@@ -14,7 +14,7 @@ use crate::candidates::tally::{self, Tally};
 use crate::candidates::{TORR, WRK};
 use crate::child::{self, Server, free_port};
 use crate::machine::{self, Machine};
-use crate::options::Size;
+use crate::options::{RunOptions, Size};
 use crate::report::table;
 use crate::roster::Roster;
 use crate::rounds::{self, Ratio, Row, Skipped, Taken, median, turns};
@@ -30,12 +30,9 @@ pub struct SessionOptions {
     /// Connections open at a time, one for each user
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub connections: u32,
-    /// The torr program to measure, instead of building this tree's
-    #[arg(long, value_name = "PATH")]
-    pub torr: Option<PathBuf>,
-    /// Print the table only
-    #[arg(long)]
-    pub no_archive: bool,
+    /// What is measured, and whether it is kept.
+    #[command(flatten)]
+    pub run: RunOptions,
 }
 
 /// A session of five entries with a capture, three asserts and a record.
@@ -115,7 +112,7 @@ struct Outcome {
 pub fn run(options: &SessionOptions) -> Result<(), Error> {
     interrupt::install()?;
     machine::check(options.connections)?;
-    let roster = Roster::torr(options.torr.as_deref())?;
+    let roster = Roster::torr(options.run.torr.as_deref())?;
     let (started, machine) = (SystemTime::now(), Machine::describe(&roster));
     let folder = tempfile::tempdir()?;
     let port = free_port()?;
@@ -145,7 +142,7 @@ pub fn run(options: &SessionOptions) -> Result<(), Error> {
     let report = Report { schema, started_at, quick, machine, results, skipped, turns: rows };
     let text = markdown(&report, options);
     let _ = std::io::stdout().write_all(text.as_bytes()); // a reader that is gone misses only the screen
-    if !options.no_archive {
+    if !options.run.no_archive {
         let run = archive::put(&report.started_at, &report.machine, "sessions", &report, &text)?;
         eprintln!("archived in bench/runs/{run}");
     }

@@ -9,7 +9,7 @@ mod report;
 mod trend;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
@@ -25,6 +25,7 @@ use crate::candidates::arguments::words;
 use crate::candidates::{TORR, certificate};
 use crate::child::{Beside, Server, free_port};
 use crate::machine::{self, Machine};
+use crate::options::RunOptions;
 use crate::probe;
 use crate::roster::Roster;
 use crate::sessions;
@@ -44,12 +45,9 @@ pub struct SoakOptions {
     /// The load, in percent of what a short closed loop reached
     #[arg(long, default_value_t = 70, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub share: u32,
-    /// The torr program of both sides, instead of building this tree's
-    #[arg(long, value_name = "PATH")]
-    pub torr: Option<PathBuf>,
-    /// Print the tables only
-    #[arg(long)]
-    pub no_archive: bool,
+    /// What is measured, and whether it is kept.
+    #[command(flatten)]
+    pub run: RunOptions,
 }
 
 /// Seconds from one sample to the next, and of the first.
@@ -82,7 +80,7 @@ pub fn run(options: &SoakOptions) -> Result<(), Error> {
     disk::enter_namespace()?;
     interrupt::install()?;
     machine::check(1000)?;
-    let roster = Roster::torr(options.torr.as_deref())?;
+    let roster = Roster::torr(options.run.torr.as_deref())?;
     let (torr, machine) = (roster.program(TORR), Machine::describe(&roster));
     let folder = tempfile::tempdir()?;
     sessions::write_files(folder.path())?;
@@ -121,7 +119,7 @@ pub fn run(options: &SoakOptions) -> Result<(), Error> {
     };
     let text = report.markdown();
     let _ = std::io::stdout().write_all(text.as_bytes()); // a reader that is gone misses only the screen
-    if !options.no_archive {
+    if !options.run.no_archive {
         let run = archive::put(&report.started_at, &report.machine, "soak", &report, &text)?;
         eprintln!("archived in bench/runs/{run}");
     }

@@ -1,7 +1,7 @@
 //! What virtual users take in memory: the peak of a run of sessions beside that of a bare GET with as many connections.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
@@ -13,6 +13,7 @@ use crate::candidates::arguments::words;
 use crate::candidates::tally;
 use crate::child::{self, Server, free_port};
 use crate::machine::{self, Machine};
+use crate::options::RunOptions;
 use crate::report::table;
 use crate::roster::Roster;
 use crate::sessions;
@@ -28,12 +29,9 @@ pub struct UserOptions {
     /// Length of each run in seconds: every user has to send a request in it
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     pub seconds: u32,
-    /// The torr program to measure, instead of building this tree's
-    #[arg(long, value_name = "PATH")]
-    pub torr: Option<PathBuf>,
-    /// Print the table only
-    #[arg(long)]
-    pub no_archive: bool,
+    /// What is measured, and whether it is kept.
+    #[command(flatten)]
+    pub run: RunOptions,
 }
 
 /// A report, as it is archived.
@@ -62,7 +60,7 @@ struct Outcome {
 pub fn run(options: &UserOptions) -> Result<(), Error> {
     interrupt::install()?;
     machine::check(options.users.iter().copied().max().unwrap_or(0))?;
-    let roster = Roster::torr(options.torr.as_deref())?;
+    let roster = Roster::torr(options.run.torr.as_deref())?;
     let (started, machine) = (SystemTime::now(), Machine::describe(&roster));
     let folder = tempfile::tempdir()?;
     let port = free_port()?;
@@ -85,7 +83,7 @@ pub fn run(options: &UserOptions) -> Result<(), Error> {
     let report = Report { schema, started_at, seconds: options.seconds, machine, results };
     let text = markdown(&report);
     let _ = std::io::stdout().write_all(text.as_bytes()); // a reader that is gone misses only the screen
-    if !options.no_archive {
+    if !options.run.no_archive {
         let run = archive::put(&report.started_at, &report.machine, "users", &report, &text)?;
         eprintln!("archived in bench/runs/{run}");
     }

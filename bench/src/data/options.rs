@@ -1,11 +1,9 @@
 //! The options of the comparison of ways to a database.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use super::scenario::{Group, Operation};
-use crate::options::Size;
+use crate::options::{RunOptions, Size};
 
 /// How the ways to a database are measured.
 #[derive(Args)]
@@ -25,10 +23,7 @@ pub struct DataOptions {
     /// Only these candidates, of torr, sqlx (with SeaORM), gin and php
     #[arg(long, value_delimiter = ',')]
     pub only: Vec<String>,
-    /// The torr program to measure, instead of building this tree's
-    #[arg(long, value_name = "PATH")]
-    pub torr: Option<PathBuf>,
-    /// Print the tables only
-    #[arg(long)]
-    pub no_archive: bool,
+    /// What is measured, and whether it is kept.
+    #[command(flatten)]
+    pub run: RunOptions,
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::options::RunOptions;
+
 /// How the ways to a database are sampled.
 #[derive(Args)]
 pub struct WhereOptions {
@@ -16,10 +18,7 @@ pub struct WhereOptions {
     /// Where the plot goes [default: bench/orm-cost.svg of this tree]
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// The torr program to measure, instead of building this tree's
-    #[arg(long, value_name = "PATH")]
-    pub torr: Option<PathBuf>,
-    /// Print the tables and draw the plot only
-    #[arg(long)]
-    pub no_archive: bool,
+    /// What is measured, and whether it is kept.
+    #[command(flatten)]
+    pub run: RunOptions,
 }
