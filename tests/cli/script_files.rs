@@ -43,7 +43,7 @@ fn check_looks_through_a_plan_and_its_files() {
     write("file.toml", "target = \"a.hurl\"\n");
     write("script.toml", "target = \"http://127.0.0.1:9/\"\nscript = \"load.lua\"\n");
     for (file, code, said) in [
-        ("good.toml", 0, "good.toml: no mistakes, also in its files"),
+        ("good.toml", 0, "good.toml: no mistakes in the plan or in its files"),
         ("typo.toml", 2, "typo.toml:2:1: unknown setting 'conections' (did you mean 'connections'?)"),
         ("both.toml", 2, "both.toml:3:12: 'max-rate': "),
         ("empty.toml", 2, "torr: empty.toml: missing 'target'"),
@@ -97,7 +97,7 @@ fn once_tells_of_a_script_that_does_not_end_and_ctrl_c_ends_it() {
     let server = server();
     let script = File::new("endless.lua", "function session(user)\n  while true do end\nend\n");
     let mut once = Supervised::spawn(torr_command(&["once", &server.url(), "--script", script.path()]));
-    once.says("torr: the script has run for 5 s without a request or a pause; Ctrl-C ends it");
+    once.says("torr: the script has run for 5 s without a request or a pause; stop it with Ctrl-C");
     once.signal("INT");
     assert_eq!(once.wait().code(), Some(130), "{:?}", once.said());
 }
@@ -123,6 +123,34 @@ fn once_shows_a_request_of_a_script_of_wrk() {
         assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{args:?}: {ended:?}");
         assert!(ended.stderr.contains(said), "{args:?}: {ended:?}");
     }
+}
+
+#[test]
+fn commands_take_the_plan_that_is_printed_of_a_script_with_arguments() {
+    let server = server();
+    let source = "function init(args) wrk.headers['X-Args'] = table.concat(args, '+') end\n\
+                  function request() return wrk.format() end\n";
+    let script = File::new("args.lua", source);
+    let url = server.url();
+    let load = [url.as_str(), "one", "two", "--script", "args.lua", "-d", "30s", "--print-plan"];
+    let printed = torr_in(script.beside(), &load);
+    assert_eq!((printed.code, printed.stderr.as_str()), (Some(0), ""), "{printed:?}");
+    fs::write(script.beside().join("plan.toml"), &printed.stdout).expect("there is room");
+    for (args, shown) in [(&["once", "plan.toml"][..], "one+two"), (&["once", "plan.toml", "--", "three"], "three")] {
+        let ended = torr_in(script.beside(), args);
+        assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
+        assert_eq!(ended.stderr, "torr: plan.toml: not used by 'torr once': duration\n", "{args:?}");
+        assert!(ended.stdout.contains(&format!("> X-Args: {shown}\n")), "{args:?}: {}", ended.stdout);
+    }
+    for command in ["limit", "doctor"] {
+        let ended = torr_in(script.beside(), &[command, "plan.toml", "--json", "/nowhere/r.json"]);
+        let note = format!("plan.toml: not used by 'torr {command}': duration, the script's arguments\n");
+        assert!(ended.code == Some(2) && ended.stderr.starts_with(&format!("torr: {note}")), "{command}: {ended:?}");
+        assert!(ended.stderr.contains("cannot write /nowhere/r.json"), "{command}: {ended:?}");
+    }
+    fs::write(script.beside().join("two.toml"), "target = [\"http://h/\", \"http://i/\"]\n").expect("there is room");
+    let two = torr_in(script.beside(), &["limit", "two.toml"]);
+    assert!(two.code == Some(2) && two.stderr.contains("two.toml: found 2 targets ("), "{two:?}");
 }
 
 #[test]

@@ -28,6 +28,11 @@ impl Given {
         find(&self.id)
     }
 
+    /// Returns whether it is a setting of what is sent, or of the way there.
+    pub fn is_sent(&self) -> bool {
+        self.setting().is_some_and(|setting| setting.part.is_sent())
+    }
+
     /// Returns the flag as a word of a command line.
     pub fn word(&self) -> String {
         match &self.value {

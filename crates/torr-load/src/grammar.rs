@@ -126,7 +126,7 @@ partial!(
 impl Sent {
     /// Returns what a load sends, and the way there.
     pub fn of(load: &Load) -> Self {
-        Self(load.without(|given| !given.setting().is_some_and(|setting| setting.part.is_sent())))
+        Self(load.without(|given| !given.is_sent()))
     }
 }
 

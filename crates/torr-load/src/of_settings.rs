@@ -45,8 +45,7 @@ impl Load {
 
     /// Returns the given settings of what is sent and of the way there.
     pub fn given_of_requests(&self) -> Vec<Given> {
-        let is_sent = |given: &Given| given.setting().is_some_and(|setting| setting.part.is_sent());
-        self.given().into_iter().filter(is_sent).collect()
+        self.given().into_iter().filter(Given::is_sent).collect()
     }
 
     /// Returns the load without some of its settings.

@@ -9,7 +9,7 @@ use torr_press::request::Data;
 ///
 /// # Errors
 /// For a file that cannot be read.
-pub fn read(pieces: &[(DataKind, String)], input: &mut Input) -> Result<Vec<Data>, PlanError> {
+pub(crate) fn read(pieces: &[(DataKind, String)], input: &mut Input) -> Result<Vec<Data>, PlanError> {
     pieces.iter().map(|(kind, text)| data(*kind, text, input)).collect()
 }
 
@@ -29,14 +29,14 @@ fn data(kind: DataKind, text: &str, input: &mut Input) -> Result<Data, PlanError
     }))
 }
 
-/// Returns the file that a text names as [`encoded`] reads it, if it names one.
+/// Returns the file that a text names as `encoded` reads it, if it names one.
 pub fn file(text: &str) -> Option<&str> {
     let at = text.find(['=', '@'])?;
     text[at..].strip_prefix('@')
 }
 
 /// `content`, `=content`, `name=content`, `@FILE` or `name@FILE`: whichever of `=` and `@` comes first.
-pub fn encoded(text: &str, input: &mut Input) -> Result<Data, PlanError> {
+pub(crate) fn encoded(text: &str, input: &mut Input) -> Result<Data, PlanError> {
     let (name, content) = match text.find(['=', '@']) {
         None => ("", text.to_owned()),
         Some(at) if text[at..].starts_with('=') => (&text[..at], text[at + 1..].to_owned()),

@@ -16,12 +16,12 @@ pub enum PlanError {
 
 impl PlanError {
     /// Returns the error of a load with this mistake.
-    pub fn usage(mistake: impl Display) -> Self {
+    pub(crate) fn usage(mistake: impl Display) -> Self {
         Self::Usage(mistake.to_string())
     }
 
     /// Returns the line.
-    pub fn into_line(self) -> String {
+    pub(crate) fn into_line(self) -> String {
         match self {
             Self::Usage(line) | Self::Unreachable(line) => line,
         }

@@ -19,7 +19,7 @@ const TYPES: [(&str, &str); 10] = [
 ];
 
 /// One part: `name=value`, `name=@FILE` or `name=<FILE`, then `;type=TYPE` and `;filename=NAME`.
-pub fn part(text: &str, input: &mut Input) -> Result<Part, PlanError> {
+pub(crate) fn part(text: &str, input: &mut Input) -> Result<Part, PlanError> {
     let (name, rest) = text
         .split_once('=')
         .ok_or_else(|| PlanError::Usage("each part of --form must be name=value or name=@FILE".into()))?;

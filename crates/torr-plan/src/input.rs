@@ -15,7 +15,7 @@ pub struct Input {
 
 impl Input {
     /// Returns a reader of the files of a source.
-    pub fn of(source: &FileSource) -> Self {
+    pub(crate) fn of(source: &FileSource) -> Self {
         Self { source: source.clone(), stdin_is_read: false }
     }
 
@@ -36,7 +36,7 @@ impl Input {
     }
 
     /// Returns a value, or after `@` the contents of a file.
-    pub fn value(&mut self, value: &str, what: &str) -> Result<Vec<u8>, PlanError> {
+    pub(crate) fn value(&mut self, value: &str, what: &str) -> Result<Vec<u8>, PlanError> {
         match value.strip_prefix('@') {
             Some(path) => self.read(path, what),
             None => Ok(value.as_bytes().to_vec()),
@@ -54,6 +54,6 @@ pub fn feeder(path: &Path, source: &FileSource) -> Result<Feeder, PlanError> {
 }
 
 /// Returns the last component of a path.
-pub fn file_name(path: &str) -> String {
+pub(crate) fn file_name(path: &str) -> String {
     Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
 }

@@ -17,4 +17,3 @@ pub mod url;
 pub mod variables;
 
 pub use error::PlanError;
-pub use target::{RunFile, TargetKind};

@@ -17,7 +17,7 @@ pub fn records(part: &RequestPart) -> Result<Option<Feeder>, PlanError> {
 }
 
 /// Returns the target, the requests, and the options that the requests were made of.
-pub fn requests(load: &Load, url: Option<&str>) -> Result<(Target, Requests, Options), PlanError> {
+pub(crate) fn requests(load: &Load, url: Option<&str>) -> Result<(Target, Requests, Options), PlanError> {
     let part = &load.request;
     let mut input = Input::of(&part.files);
     let urls = urls(part, url, &mut input)?;

@@ -14,7 +14,7 @@ use torr_press::{Destination, ProtocolConfig, Target};
 const MOST_SOURCES: usize = 65_536;
 
 /// The way to the service, resolved.
-pub struct Route {
+pub(crate) struct Route {
     /// The addresses to connect to.
     pub addresses: Vec<Address>,
     /// The addresses to connect from, none for the system's choice.
@@ -29,13 +29,13 @@ pub struct Route {
 ///
 /// # Errors
 /// If files of TLS cannot be read, the protocol needs TLS, or the proxy's address is none.
-pub fn check(part: &TransportPart, target: &Target) -> Result<(), PlanError> {
+pub(crate) fn check(part: &TransportPart, target: &Target) -> Result<(), PlanError> {
     protocol(part, target)?;
     part.proxy.as_deref().map_or(Ok(()), |url| proxy(url).map(drop))
 }
 
 /// Returns the way to a target.
-pub fn route(part: &TransportPart, target: &Target) -> Result<Route, PlanError> {
+pub(crate) fn route(part: &TransportPart, target: &Target) -> Result<Route, PlanError> {
     let protocol = protocol(part, target)?;
     if let Some(path) = &part.unix_socket {
         return Ok(Route { addresses: vec![Address::Unix(path.clone())], sources: vec![], tunnel: None, protocol });
@@ -56,7 +56,7 @@ fn protocol(part: &TransportPart, target: &Target) -> Result<ProtocolConfig, Pla
 }
 
 /// Returns a server of sessions beside the plan's own, with the way there.
-pub fn destination(args: &TransportPart, target: Target) -> Result<Destination, PlanError> {
+pub(crate) fn destination(args: &TransportPart, target: Target) -> Result<Destination, PlanError> {
     let Route { addresses, tunnel, protocol, .. } = route(args, &target)?;
     Ok(Destination { target, addresses, tunnel, tls: protocol.tls })
 }

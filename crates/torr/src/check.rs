@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use torr_load::{OnlyVariables, TransportPart};
 use torr_plan::input::Input;
-use torr_plan::session::files::{Given, Prepared};
+use torr_plan::session::files::{self, Given, Prepared};
 use torr_plan::target;
+use torr_report::human::plural;
 use torr_script::{FileReader, ScriptFile};
 use torr_session::hurl::{self, ParseError};
 use torr_session::users::SessionFile;
@@ -86,7 +87,7 @@ fn script(path: &Path) -> Result<&'static str, CliError> {
 fn plan(path: &str, look_through: impl Fn(&str) -> Result<Planned, CliError>) -> Result<&'static str, CliError> {
     Ok(match look_through(path)? {
         Planned::Nothing => "no mistakes",
-        Planned::Sessions => "no mistakes, also in its files",
+        Planned::Sessions => "no mistakes in the plan or in its files",
         Planned::Script(path) => {
             script(&path)?;
             "no mistakes, and its script compiles"
@@ -97,25 +98,22 @@ fn plan(path: &str, look_through: impl Fn(&str) -> Result<Planned, CliError>) ->
 /// Prints what there is to say of a file that can be read, and returns the number of mistakes.
 fn report(path: &str, source: String, session: Session, given: &Given) -> Result<usize, CliError> {
     if session.entries.is_empty() {
-        output::note(&format!("{path}: no request in this file"));
+        output::note(&files::without_request(path));
         return Ok(1);
     }
     let count = session.entries.len();
     let unassigned = session.names.unassigned();
     for (name, at) in unassigned {
-        output::note(&format!("{path}:{at}: the variable '{name}' has no value: set it with --variable {name}=VALUE"));
+        output::note(&files::without_value(path, *at, name));
     }
-    for (at, what) in &session.ignored {
-        output::note(&format!("{path}:{at}: {what}"));
-    }
+    session::note_ignored(path, &session);
     if !unassigned.is_empty() {
         return Ok(unassigned.len());
     }
     let file = SessionFile { name: path.to_owned(), source, session, weight: 1 };
     match session::preflight(Prepared { files: vec![file], given: given.clone() }, &TransportPart::default()) {
         Ok(()) => {
-            let requests = if count == 1 { "request" } else { "requests" };
-            output::report(&format!("{path}: {count} {requests}, no mistakes\n"));
+            output::report(&format!("{path}: {}, no mistakes\n", plural(count as u64, "request")));
             Ok(0)
         }
         Err(CliError::Usage(mistake)) => {

@@ -93,7 +93,9 @@ fn prepare(words: &[OsString]) -> Result<Ready, CliError> {
     check_command(&command, &matches)?;
     let load = command.words_of_load().map(fleet_load).transpose()?;
     let repeats = match (&plan, own) {
-        (Some(plan), Some((grammar, _))) => Some(command_line::of_plan(grammar, plan.given())),
+        (Some(plan), Some((grammar, _))) => {
+            Some(command_line::of_plan(grammar, plan.given(), &plan.load_of_command().arguments))
+        }
         _ => command_line::of_command(grammar, &matches, load.as_ref()),
     };
     repeats.into_iter().for_each(command_line::note);
@@ -165,7 +167,7 @@ fn unknown_flag(words: &[OsString], error: &clap::Error) -> Option<CliError> {
     let command = words.get(1).and_then(|word| help::grammar().find_subcommand(word));
     foreign::flag(flag, command.unwrap_or(help::grammar())).or_else(|| {
         let owner = commands::with_flag(flag.strip_prefix("--")?)?;
-        Some(CliError::Usage(format!("unknown flag '{flag}': {flag} is a flag of '{owner}'")))
+        Some(CliError::Usage(format!("unknown flag '{flag}': it is a flag of '{owner}'")))
     })
 }
 

@@ -62,11 +62,15 @@ fn words_of(load: &Load, variables: &mut SecretVariables) -> Vec<String> {
             (_, letter) => again::words(&Given { name: short(letter, &given.name), ..given }, variables),
         })
         .collect();
-    if !load.arguments.is_empty() {
-        words.push("--".to_owned());
-        words.extend(load.arguments.iter().map(|argument| again::word("argument", argument, variables)));
-    }
+    words.extend(behind_dashes(&load.arguments, variables));
     words
+}
+
+/// Returns the arguments of a script with the dashes before them, or nothing.
+fn behind_dashes(arguments: &[String], variables: &mut SecretVariables) -> Vec<String> {
+    let dashes = (!arguments.is_empty()).then(|| "--".to_owned());
+    let words = arguments.iter().map(|argument| again::word("argument", argument, variables));
+    dashes.into_iter().chain(words).collect()
 }
 
 /// Returns a flag, by its letter where every example has that.
@@ -102,18 +106,21 @@ pub fn of_command(grammar: &Command, matches: &ArgMatches, load: Option<&Load>) 
     Some(words.join(" "))
 }
 
-/// Returns the command line of a command whose target was a plan: the settings of the plan that hold, and what stands beside it.
-pub fn of_plan<'g>(command: &Command, given: impl Iterator<Item = &'g Given>) -> String {
+/// Returns the command line of a command whose target was a plan: the settings of the plan that hold, what stands
+/// beside it, and the arguments of a script.
+pub fn of_plan<'g>(command: &Command, given: impl Iterator<Item = &'g Given>, arguments: &[String]) -> String {
     let mut variables = SecretVariables::default();
     let (targets, flags): (Vec<_>, Vec<_>) = given.partition(|given| given.name.is_empty());
     let mut words = vec!["torr".to_owned(), command.get_name().to_owned()];
-    words.extend(targets.iter().map(|target| again::word(&target.id, &target.word(), &mut variables)));
+    // What stands behind the URL are the arguments.
+    words.extend(targets.first().map(|target| again::word(&target.id, &target.word(), &mut variables)));
     for flag in flags {
         let of_flag = |arg: &&Arg| arg.get_long() == Some(&flag.id);
         if let Some(arg) = command.get_arguments().find(of_flag).filter(|arg| !is_left_out(arg.get_id().as_str())) {
             words.extend(flag_words(arg, flag.value.as_slice(), &mut variables));
         }
     }
+    words.extend(behind_dashes(arguments, &mut variables));
     words.join(" ")
 }
 
@@ -153,7 +160,11 @@ fn flag_words(flag: &Arg, values: &[String], variables: &mut SecretVariables) ->
 
 #[cfg(test)]
 mod tests {
+    use super::of_plan;
     use crate::cli;
+    use crate::once::OnceArgs;
+    use clap::{Args, Command};
+    use torr_load::{Given, find};
 
     /// Returns the command line that results keep of this one.
     fn kept(line: &str) -> String {
@@ -187,6 +198,16 @@ mod tests {
             assert_eq!(sorted(&long(&once)), sorted(&long(line)), "{line}");
             assert_eq!(kept(&once), once, "the same again");
         }
+    }
+
+    #[test]
+    fn the_arguments_of_a_plans_script_stand_behind_dashes() {
+        let once = OnceArgs::augment_args(Command::new("once"));
+        let given = |name: &str, value: &str| Given::of(find(name).expect("it is a setting"), Some(value.to_owned()));
+        let plan = [given("target", "http://h/"), given("target", "a b"), given("script", "s.lua")];
+        let line = of_plan(&once, plan.iter(), &["a b".to_owned()]);
+        assert_eq!(line, "torr once http://h/ --script s.lua -- 'a b'");
+        assert_eq!(of_plan(&once, plan[..1].iter(), &[]), "torr once http://h/");
     }
 
     #[test]

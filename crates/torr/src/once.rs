@@ -12,7 +12,7 @@ use std::slice;
 use std::time::Duration;
 use torr_load::values::duration;
 use torr_load::{Load, Sent};
-use torr_plan::TargetKind;
+use torr_plan::target::TargetKind;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,6 +48,7 @@ impl OnceArgs {
         self.target = load.targets.first().cloned().unwrap_or_default();
         self.timeout = pace.timeout.as_deref().copied().unwrap_or(self.timeout);
         self.no_keepalive |= pace.no_keepalive;
+        self.arguments.clone_from(&load.arguments);
         self.load = Sent::of(&load);
     }
 

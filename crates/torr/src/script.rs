@@ -23,8 +23,8 @@ use torr_script::{Facts, FileReader, LoadedScript, Printing, ScriptFile};
 /// How often an interruption is looked for while a script runs before the load and after it.
 const INTERRUPT_POLL: Duration = Duration::from_millis(50);
 
-/// After how long a script that has not returned before the load is spoken of.
-const SLOW: Duration = Duration::from_secs(5);
+/// After how long a script that has not returned is spoken of.
+pub const SLOW: Duration = Duration::from_secs(5);
 
 /// A script that is ready to run.
 #[derive(Debug)]
@@ -182,6 +182,11 @@ fn module_reader(source: &FileSource) -> FileReader {
     FileReader::new(move |path| source.read(path))
 }
 
+/// Returns the sentence about a script that has run for [`SLOW`] without what it should do.
+pub fn slow(without: &str) -> String {
+    format!("the script has run for {} s without {without}; stop it with Ctrl-C", SLOW.as_secs())
+}
+
 /// Returns the mistake of giving `--script` beside a target that is a script.
 pub fn stands_alone(path: &Path) -> CliError {
     CliError::Usage(format!("'{}' is already a script: --script needs a URL", path.display()))
@@ -204,10 +209,7 @@ fn interruptible<T: Send + 'static>(
     loop {
         if !is_noted && begun.elapsed() > SLOW {
             is_noted = true;
-            output::note(&format!(
-                "{name}: the script has been running for {} s without returning; stop it with Ctrl-C",
-                SLOW.as_secs()
-            ));
+            output::note(&format!("{name}: {}", slow("returning")));
         }
         match ended.recv_timeout(INTERRUPT_POLL) {
             Ok(outcome) => return Ok(Some(outcome)),

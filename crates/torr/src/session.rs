@@ -1,18 +1,21 @@
 //! Hurl files as load: from files and variables to a plan.
 
+mod ignored;
 mod once;
-mod prepared;
 
+pub use ignored::note as note_ignored;
 pub use once::{Walk, run as once};
 
 use crate::exit::CliError;
 use crate::press::ReadyRun;
-use prepared::prepare;
+use ignored::note_all;
+use std::path::Path;
 use std::process::ExitCode;
 use torr_load::{FileSource, Load, TransportPart};
-use torr_plan::session::files::{Given, Prepared};
+use torr_plan::input;
+use torr_plan::session::files::{Given, Prepared, prepare};
 use torr_plan::session::{plan, transport};
-use torr_plan::{RunFile, input};
+use torr_plan::target::RunFile;
 use torr_press::Plan;
 use torr_session::users::RunSettings;
 
@@ -100,12 +103,20 @@ impl SessionSource<'_> {
     fn prepare(&self) -> Result<LookedThrough, CliError> {
         // What the setup will capture counts as given.
         // What one user sends before and after the load, this machine sends.
-        let alone =
-            |path, later: &[String]| prepare(&[RunFile::new(path)], &self.given, None, later, &FileSource::Here);
+        let alone = |path: &Path, later: &[String]| -> Result<Prepared, CliError> {
+            let file = [RunFile::new(path)];
+            let prepared = prepare(&file, &self.given, None, later, &FileSource::Here)?;
+            note_all(&file, &prepared);
+            Ok(prepared)
+        };
         let Load { request, session, output, .. } = self.load;
         let setup = session.setup.as_deref().map(|path| alone(path, &[])).transpose()?;
         let later = setup.as_ref().map(Prepared::names).unwrap_or_default();
         let files = prepare(self.files, &self.given, request.feeder.as_deref(), &later, &request.files)?;
+        // The coordinator's user has the notes of files that a fleet's agent reads.
+        if !matches!(request.files, FileSource::Sent(_)) {
+            note_all(self.files, &files);
+        }
         // Rules and outputs have to fit the entries before the setup is sent.
         output.check(&files.entries()).map_err(CliError::Usage)?;
         let teardown = session.teardown.as_deref().map(|path| alone(path, &later));

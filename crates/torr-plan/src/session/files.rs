@@ -9,7 +9,7 @@ use std::path::Path;
 use torr_gauge::sessions::EntryName;
 use torr_load::{FileSource, VariablePart};
 use torr_net::errors::describe;
-use torr_session::hurl::{self, ParseError};
+use torr_session::hurl::{self, ParseError, Position};
 use torr_session::users::{RunSettings, SessionFile};
 use torr_session::{Entry, Files, Folder, Session, Value};
 
@@ -108,14 +108,22 @@ fn compile(file: &RunFile, given: &[String], files: &FileSource) -> Result<Sessi
     let session = Session::compile(&parsed, &named, given.iter().map(String::as_str));
     let session = session.map_err(at_position)?;
     if let Some((name, at)) = session.names.unassigned().first() {
-        return Err(PlanError::Usage(format!(
-            "{path}:{at}: the variable '{name}' has no value: set it with --variable {name}=VALUE"
-        )));
+        return Err(PlanError::Usage(without_value(path, *at, name)));
     }
     if session.entries.is_empty() {
-        return Err(PlanError::Usage(format!("{path}: no request in this file")));
+        return Err(PlanError::Usage(without_request(path)));
     }
     Ok(SessionFile { name: file_name(path), source, session, weight: file.weight })
+}
+
+/// Returns the sentence about a variable of a file that has no value.
+pub fn without_value(path: &str, at: Position, name: &str) -> String {
+    format!("{path}:{at}: the variable '{name}' has no value: set it with --variable {name}=VALUE")
+}
+
+/// Returns the sentence about a file that has no request.
+pub fn without_request(path: &str) -> String {
+    format!("{path}: no request in this file")
 }
 
 /// The files that a hurl file names.

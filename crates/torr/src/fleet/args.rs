@@ -236,8 +236,7 @@ impl NatsArgs {
 
 impl NatsServer {
     /// Returns the flags that a printed command repeats, with values as words of a shell. The URL may hold a password,
-    /// and is read
-    /// from the environment then.
+    /// and is read from the environment then.
     fn again(&self, again: &mut Invocation) -> Vec<(&'static str, String)> {
         if let Some(url) = &self.nats {
             again.variables.get_mut().variable(VARIABLE, "--nats", url);

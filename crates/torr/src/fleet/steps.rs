@@ -13,8 +13,9 @@ use torr_fleet::message::IfLost;
 use torr_fleet::{FleetError, FleetName, Members, RunEvent, RunSettings, Watch};
 use torr_gauge::collector::{Measurement, Progress};
 use torr_load::{FilesByPath, Load};
-use torr_plan::{RunFile, TargetKind};
+use torr_plan::target::{RunFile, TargetKind};
 use torr_press::{Arrivals, Pace, Plan, SoFar, Timestamps};
+use torr_report::human::plural;
 use torr_report::sentence::fleet::shortcomings;
 
 /// How long agents are waited for whose number is not known.
@@ -85,7 +86,7 @@ impl Steps {
         let agents = torr_fleet::fleet::find(&nats, &fleet.name, &members, wait).map_err(failed)?;
         let names: Vec<_> = agents.iter().map(|agent| agent.agent.clone()).collect();
         let listed = names.iter().map(FleetName::as_str).collect::<Vec<_>>().join(", ");
-        let counted = if names.len() == 1 { "1 agent".to_owned() } else { format!("{} agents", names.len()) };
+        let counted = plural(names.len() as u64, "agent");
         output::note(&format!("load from {counted} of fleet {}: {listed}", fleet.name));
         let here = torr_fleet::agent::machine();
         Ok(Self {

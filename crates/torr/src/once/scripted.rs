@@ -2,6 +2,7 @@
 
 use crate::base::Base;
 use crate::exit::{self, CliError};
+use crate::script::{SLOW, slow};
 use crate::{interrupt, output, press, transcript};
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -15,10 +16,7 @@ use torr_gauge::{Failure, Secrets};
 use torr_press::learnt::LearntServers;
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
 use torr_press::{Keep, Plan, RequestInfo, RequestParts, Work};
-use torr_report::human::micros;
-
-/// How long a script may compute before its user is warned that it still does.
-const LONG_CALL: Duration = Duration::from_secs(5);
+use torr_report::human::{micros, plural};
 
 /// Walks one user through one session of a script: exit code 1 if it fails, or a response or a check of it.
 pub fn run(base: Base, timeout: Duration) -> Result<ExitCode, CliError> {
@@ -59,14 +57,13 @@ pub fn run(base: Base, timeout: Duration) -> Result<ExitCode, CliError> {
     })
 }
 
-/// Warns once that the script is in one call for [`LONG_CALL`] or longer, until the sender of `ended` is dropped.
+/// Warns once that the script is in one call for [`SLOW`] or longer, until the sender of `ended` is dropped.
 fn warn_of_long_calls(users: &dyn Users, ended: &Receiver<()>) {
     let mut before = users.decisions(0);
-    while ended.recv_timeout(LONG_CALL) == Err(RecvTimeoutError::Timeout) {
+    while ended.recv_timeout(SLOW) == Err(RecvTimeoutError::Timeout) {
         let now = users.decisions(0);
         if now == before && now % 2 == 1 {
-            let long = LONG_CALL.as_secs();
-            output::note(&format!("the script has run for {long} s without a request or a pause; Ctrl-C ends it"));
+            output::note(&slow("a request or a pause"));
             return;
         }
         before = now;
@@ -135,8 +132,7 @@ impl Shown {
                 drop(outcome);
                 self.show(&match failed {
                     0 => "The session finished.\n".to_owned(),
-                    1 => "The session finished; 1 response failed.\n".to_owned(),
-                    more => format!("The session finished; {more} responses failed.\n"),
+                    failed => format!("The session finished; {} failed.\n", plural(failed as u64, "response")),
                 });
             }
             Step::Failed(entry, reason) => {

@@ -19,6 +19,7 @@ pub struct Merged {
     plan: PlanFile,
     /// What stands beside the plan.
     beside: Vec<Given>,
+    /// The script's arguments beside the plan, which replace those of the plan.
     arguments: Vec<String>,
 }
 
@@ -52,47 +53,42 @@ impl Merged {
         Ok(Some(Self { arguments: load.arguments.clone(), ..Self::merge(plan, others) }))
     }
 
-    /// Reads the plan that is the target of a command that loads in its own way. Of the plan stays what is sent, the way there, and what
-    /// means the same to the command. Returns none if there is no plan.
+    /// Reads the plan that is the target of a command that loads in its own way. Of the plan stays what is sent, the
+    /// way there, and what means the same to the command; the script's arguments too, if the command takes some.
+    /// Returns none if there is no plan.
     ///
     /// # Errors
     /// If the plan has a mistake, or several targets.
     pub fn of_command(command: &clap::Command, matches: &ArgMatches) -> Result<Option<Self>, CliError> {
         let name = command.get_name();
-        let known = command.get_arguments().filter(|arg| !arg.is_last_set());
+        let (arguments, known): (Vec<_>, Vec<_>) = command.get_arguments().partition(|arg| arg.is_last_set());
         let (plans, beside): (Vec<_>, Vec<_>) =
-            given(known, matches).into_iter().partition(|given| given.name.is_empty() && is_plan(given));
+            given(known.into_iter(), matches).into_iter().partition(|given| given.name.is_empty() && is_plan(given));
         let [plan] = &plans[..] else { return Ok(None) };
         let Some(mut plan) = read(&plan.word())? else { return Ok(None) };
+        let has_script = plan.entries.iter().map(|entry| &entry.given).chain(&beside).any(is_script);
         let targets = plan.entries.iter().filter(|entry| entry.given.id == TARGET).count();
-        if targets != 1 {
+        if targets == 0 || (targets > 1 && !has_script) {
             let hint = format!("'torr {name}' needs one: pass one of its files instead");
             return Err(CliError::Usage(format!("{}: found {targets} targets ({hint})", plan.name)));
         }
-        let takes = |id: &str| id == TARGET || command.get_arguments().any(|arg| arg.get_long() == Some(id));
-        let mut passed_over: Vec<_> = Vec::new();
-        plan.entries.retain(|entry| {
-            let Given { id, .. } = &entry.given;
-            let is_sent = entry.given.setting().is_some_and(|setting| setting.part.is_sent());
-            let stays = (is_sent || OF_TARGETS.contains(&id.as_str())) && takes(id);
-            if !stays && !passed_over.contains(id) {
-                passed_over.push(id.clone());
-            }
-            stays
-        });
+        let mut passed_over = pass_over(&mut plan, command);
+        if arguments.is_empty() && pass_over_arguments(&mut plan) {
+            passed_over.push("the script's arguments".to_owned());
+        }
         if !passed_over.is_empty() {
             output::note(&format!("{}: not used by 'torr {name}': {}", plan.name, passed_over.join(", ")));
         }
         // A flag of the command has the name that it has in a load.
         let named = |flag: Given| Given { id: flag.name.trim_start_matches("--").to_owned(), ..flag };
-        Ok(Some(Self::merge(plan, beside.into_iter().map(named).collect())))
+        let arguments = given(arguments.into_iter(), matches).iter().map(Given::word).collect();
+        Ok(Some(Self { arguments, ..Self::merge(plan, beside.into_iter().map(named).collect()) }))
     }
 
     /// Returns the load of a command. What stands beside the plan and is not sent has been read by the command itself.
     pub fn load_of_command(&self) -> Load {
-        let is_sent = |given: &&Given| given.setting().is_some_and(|setting| setting.part.is_sent());
-        let given = self.plan.entries.iter().map(|entry| &entry.given).chain(self.beside.iter().filter(is_sent));
-        Load::of(given).expect("each setting has taken its value before")
+        let beside = self.beside.iter().filter(|given| given.is_sent());
+        self.load_of(self.plan.entries.iter().map(|entry| &entry.given).chain(beside))
     }
 
     /// Returns the files that the plan names, with the plan's own.
@@ -148,8 +144,12 @@ impl Merged {
     }
 
     fn load_without(&self, left_out: Option<usize>) -> Load {
-        let kept = self.given().enumerate().filter(|(at, _)| Some(*at) != left_out).map(|(_, given)| given);
-        let mut load = Load::of(kept).expect("each setting has taken its value before");
+        self.load_of(self.given().enumerate().filter(|(at, _)| Some(*at) != left_out).map(|(_, given)| given))
+    }
+
+    /// Returns the load of some of the settings.
+    fn load_of<'g>(&self, given: impl Iterator<Item = &'g Given>) -> Load {
+        let mut load = Load::of(given).expect("each setting has taken its value before");
         load.take_arguments();
         if !self.arguments.is_empty() {
             load.arguments.clone_from(&self.arguments);
@@ -191,6 +191,36 @@ impl Merged {
 
 fn is_plan(given: &Given) -> bool {
     given.value.as_deref().is_some_and(target::is_plan)
+}
+
+fn is_script(given: &Given) -> bool {
+    given.id == "script"
+}
+
+/// Leaves out of a plan what a command does not use, and returns the names of that.
+fn pass_over(plan: &mut PlanFile, command: &clap::Command) -> Vec<String> {
+    let takes = |id: &str| id == TARGET || command.get_arguments().any(|arg| arg.get_long() == Some(id));
+    let mut passed_over: Vec<_> = Vec::new();
+    plan.entries.retain(|entry| {
+        let Given { id, .. } = &entry.given;
+        let stays = (entry.given.is_sent() || OF_TARGETS.contains(&id.as_str())) && takes(id);
+        if !stays && !passed_over.contains(id) {
+            passed_over.push(id.clone());
+        }
+        stays
+    });
+    passed_over
+}
+
+/// Leaves out of a plan the arguments of its script, and returns whether it had any. They stand behind the URL.
+fn pass_over_arguments(plan: &mut PlanFile) -> bool {
+    let before = plan.entries.len();
+    let mut targets = 0;
+    plan.entries.retain(|entry| {
+        targets += usize::from(entry.given.id == TARGET);
+        entry.given.id != TARGET || targets == 1
+    });
+    plan.entries.len() < before
 }
 
 /// Reads the plan of this name, unless it is a host that has such a name.
@@ -248,7 +278,7 @@ fn work(plan: &PlanFile, targets: &[Given], flags: &[Given]) -> Work {
         targets.iter().map(Given::word).collect()
     };
     let mut all = plan.entries.iter().map(|entry| &entry.given).chain(flags);
-    let has_script = all.any(|given| given.id == "script");
+    let has_script = all.any(is_script);
     // What stands behind the URL of a script are the script's arguments.
     let targets = if has_script { &targets[..targets.len().min(1)] } else { &targets[..] };
     TargetKind::of(targets).ok().and_then(|kind| kind.work(has_script)).unwrap_or(Work::Sessions)

@@ -1,6 +1,6 @@
 //! `torr once` for hurl files: one user walks through a file, and every request and response is shown.
 
-use super::prepared::prepare;
+use super::ignored;
 use crate::exit::{self, CliError};
 use crate::{interrupt, output, press, transcript};
 use std::collections::BTreeMap;
@@ -10,9 +10,9 @@ use std::time::Duration;
 use torr_gauge::Secrets;
 use torr_gauge::sessions::EntryName;
 use torr_load::{FileSource, Load, TransportPart};
-use torr_plan::RunFile;
-use torr_plan::session::files::{Given, Prepared};
+use torr_plan::session::files::{Given, Prepared, prepare};
 use torr_plan::session::{plan, transport};
+use torr_plan::target::RunFile;
 use torr_press::users::{Judged, ReceivedBy};
 use torr_report::human::micros;
 use torr_session::Value;
@@ -32,7 +32,9 @@ pub struct Walk<'a> {
 /// Walks one user through a file, and shows all requests and responses: exit code 1 if the session fails.
 pub fn run(session: Walk<'_>) -> Result<ExitCode, CliError> {
     let given = Given::of(&session.load.session.variables)?;
-    let prepared = prepare(&[session.file], &given, None, &[], &FileSource::Here)?;
+    let files = [session.file];
+    let prepared = prepare(&files, &given, None, &[], &FileSource::Here)?;
+    ignored::note_all(&files, &prepared);
     let outcome = walk(prepared, &session.load.transport, session.timeout, session.load.keep_alive(), true)?;
     Ok(match outcome.end {
         Some(Ended::Finished) => ExitCode::SUCCESS,
