@@ -142,6 +142,20 @@ fn help_fits_a_screen_and_help_all_has_every_flag() {
 }
 
 #[test]
+fn the_help_of_a_command_has_its_exit_codes_or_names_the_flag_that_shows_them() {
+    for command in [&["check"][..], &["demo"], &["lab", "run"], &["fleet", "run"]] {
+        let help = torr(&[command, &["--help"]].concat()).stdout;
+        assert!(help.contains("\nExit codes: 0 done; "), "torr {command:?}: {help}");
+    }
+    for command in [&[][..], &["doctor"], &["limit"], &["compare"], &["once"]] {
+        let help = torr(&[command, &["--help"]].concat()).stdout;
+        assert!(help.contains("--help-all") && !help.contains("Exit codes:"), "torr {command:?}: {help}");
+        let all = torr(&[command, &["--help-all"]].concat()).stdout;
+        assert!(all.contains("\nExit codes: 0 done; "), "torr {command:?}: {all}");
+    }
+}
+
+#[test]
 fn flags_of_other_load_generators_get_what_to_use_instead() {
     for (args, instead) in [
         (&["http://127.0.0.1:1", "--rps", "50"][..], "use -r RATE instead"),
@@ -157,12 +171,19 @@ fn flags_of_other_load_generators_get_what_to_use_instead() {
         ),
         (&["http://127.0.0.1:1", "--digest", "-u", "a:b"], "not supported; use -u (basic) or --oauth2-bearer instead"),
         (&["limit", "http://127.0.0.1:1", "--body", "x"], "use --data TEXT instead"),
+        (&["http://127.0.0.1:1", "-p", "5"], "use --data-binary @FILE for a body, or --pipeline N, instead"),
+        (&["once", "http://127.0.0.1:1", "-p", "5"], "use --data-binary @FILE for a body instead"),
+        (&["http://127.0.0.1:1", "-a", "5"], "use -u NAME:PASSWORD, or -n REQUESTS, instead"),
+        (&["limit", "http://127.0.0.1:1", "-a", "5"], "use -u NAME:PASSWORD instead"),
+        (&["limit", "http://127.0.0.1:1", "-v"], "use 'torr once URL' to show a request and its response"),
     ] {
         let ended = torr(args);
         let line = format!("': {instead}\n");
         assert!(ended.code == Some(2) && ended.stderr.starts_with("torr: unknown flag '"), "{args:?}: {ended:?}");
         assert!(ended.stderr.ends_with(&line), "{args:?}: {ended:?}");
     }
+    let once = torr(&["once", "-v", "http://127.0.0.1:1"]);
+    assert_eq!((once.code, once.stderr.as_str()), (Some(2), "torr: unknown flag '-v' (see 'torr once --help-all')\n"));
 }
 
 /// Panics if a line is wider than the screen, but for one of a single word.

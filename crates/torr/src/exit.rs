@@ -19,7 +19,7 @@ pub enum CliError {
     CannotTell(String),
 }
 
-/// The exit codes of all commands, which `--help-all` shows.
+/// The exit codes of all commands, which the whole help of a command shows.
 pub const CODES: &str = "\
 Exit codes: 0 done; 1 a check, a threshold, an objective, an agent or an output failed, or no request got a response; 2 bad \
 usage; 3 the target cannot be reached; 4 the comparison cannot tell; 130 interrupted (the report is still printed)";

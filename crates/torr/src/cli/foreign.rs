@@ -25,9 +25,7 @@ const INSTEAD: &[(&str, &[&str])] = &[
     ("-H 'Content-Type: TYPE'", &["--content-type", "-T"]),
     ("--data TEXT", &["--body", "--data-ascii"]),
     ("--data-binary @FILE", &["--body-file", "--data-file", "--upload-file", "-D"]),
-    ("--data-binary @FILE for a body, or --pipeline N,", &["-p"]),
     ("-u NAME:PASSWORD", &["--auth", "--basic"]),
-    ("-u NAME:PASSWORD, or -n REQUESTS,", &["-a"]),
     ("--oauth2-bearer TOKEN", &["--bearer", "--token"]),
     ("--urls FILE", &["--targets", "--input", "--input-file", "--urls-from-file"]),
     ("--script FILE", &["-s"]),
@@ -49,6 +47,10 @@ const INSTEAD: &[(&str, &[&str])] = &[
     ("--dashboard", &["--web-port"]),
 ];
 
+/// The flags that mean one thing to some of these programs and another thing to others, each with what replaces both.
+const EITHER: &[([&str; 2], &str)] =
+    &[(["--data-binary @FILE for a body", "--pipeline N"], "-p"), (["-u NAME:PASSWORD", "-n REQUESTS"], "-a")];
+
 /// The flags of these programs that Torr does not have, each with what to do.
 const ABSENT: &[(&str, &[&str])] = &[
     ("not supported; use -u (basic) or --oauth2-bearer instead", &["--digest", "--ntlm", "--negotiate"]),
@@ -65,15 +67,29 @@ const ABSENT: &[(&str, &[&str])] = &[
 
 /// Returns the mistake of giving a command the flag of another program, if it is one that the tables have.
 pub fn flag(word: &str, command: &Command) -> Option<CliError> {
-    let among = |names: &[&str]| names.iter().any(|name| is(word, name));
-    let instead = INSTEAD.iter().find(|(ours, names)| among(names) && has(command, ours));
-    // A command that sends no requests has nothing to do with other load generators.
-    let absent = || ABSENT.iter().find(|(_, names)| among(names) && has(command, "--header"));
-    let what = match instead {
-        Some((ours, _)) => format!("use {ours} instead"),
-        None => absent()?.0.to_owned(),
+    let what = match &instead(word, command)[..] {
+        [] => absent(word, command)?.to_owned(),
+        [ours] => format!("use {ours} instead"),
+        several => format!("use {}, instead", several.join(", or ")),
     };
     Some(CliError::Usage(format!("unknown flag '{word}': {what}")))
+}
+
+/// Returns the flags of a command that replace that of another program.
+fn instead(word: &str, command: &Command) -> Vec<&'static str> {
+    let one = INSTEAD.iter().filter(|(_, names)| names.iter().any(|name| is(word, name))).map(|(ours, _)| *ours);
+    let either = EITHER.iter().filter(|(_, name)| is(word, name)).flat_map(|(ours, _)| *ours);
+    one.chain(either).filter(|ours| has(command, ours)).collect()
+}
+
+/// Returns what to do without a flag that Torr does not have.
+fn absent(word: &str, command: &Command) -> Option<&'static str> {
+    // A command that sends no requests has nothing to do with other load generators, and none is to be used instead of
+    // itself.
+    let itself = format!("'torr {} ", command.get_name());
+    let suits = |what: &str| has(command, "--header") && has(command, what) && !what.contains(&itself);
+    let row = ABSENT.iter().find(|(what, names)| names.iter().any(|name| is(word, name)) && suits(what));
+    row.map(|(what, _)| *what)
 }
 
 /// Returns whether a flag has this name. Long names are the same in lower case, as vegeta's and autocannon's are spelled in several ways.
@@ -81,12 +97,14 @@ fn is(word: &str, name: &str) -> bool {
     if name.starts_with("--") { word.eq_ignore_ascii_case(name) } else { word == name }
 }
 
-/// Returns whether a command has the flag that a text begins with.
-fn has(command: &Command, ours: &str) -> bool {
-    let flag = ours.split([' ', ',']).next().unwrap_or_default();
-    command.get_arguments().any(|arg| match flag.strip_prefix("--") {
-        Some(long) => arg.get_long() == Some(long),
-        None => arg.get_short() == flag.chars().nth(1),
+/// Returns whether a command has all flags that a text names.
+fn has(command: &Command, text: &str) -> bool {
+    let mut flags = text.split([' ', ',']).filter(|word| word.starts_with('-'));
+    flags.all(|flag| {
+        command.get_arguments().any(|arg| match flag.strip_prefix("--") {
+            Some(long) => arg.get_long() == Some(long),
+            None => arg.get_short() == flag.chars().nth(1),
+        })
     })
 }
 
@@ -98,14 +116,19 @@ mod tests {
 
     #[test]
     fn each_name_stands_once_and_leads_to_a_flag_that_exists() {
-        let names: Vec<_> = INSTEAD.iter().chain(ABSENT).flat_map(|(_, names)| *names).collect();
+        let of_rows = INSTEAD.iter().chain(ABSENT).flat_map(|(_, names)| *names);
+        let names: Vec<_> = of_rows.chain(EITHER.iter().map(|(_, name)| name)).collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "a name stands once");
         for name in names {
             assert!(!has(grammar(), name), "{name} is a flag of torr");
             assert!(flag(name, grammar()).is_some(), "{name}");
         }
+        let either = EITHER.iter().flat_map(|(ours, _)| ours);
+        for text in INSTEAD.iter().chain(ABSENT).map(|(text, _)| text).chain(either) {
+            assert!(has(grammar(), text), "a flag in '{text}' is none");
+        }
         for (ours, _) in INSTEAD {
-            assert!(has(grammar(), ours), "{ours} is no flag");
+            assert!(ours.starts_with('-'), "{ours} is no flag");
         }
     }
 
@@ -115,5 +138,11 @@ mod tests {
         assert!(flag("--method", command("limit")).is_some());
         assert_eq!(flag("--vus", command("serve")), None);
         assert_eq!(flag("--digest", command("serve")), None);
+        assert!(flag("--digest", command("once")).is_some());
+        for (name, word) in [("limit", "--influxdb"), ("once", "--cpus"), ("once", "--latency-correction")] {
+            assert!(flag(word, grammar()).is_some());
+            assert_eq!(flag(word, command(name)), None, "torr {name} lacks what replaces {word}");
+        }
+        assert_eq!(flag("-v", command("once")), None, "it shows everything already");
     }
 }

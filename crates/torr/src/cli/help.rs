@@ -4,7 +4,7 @@ mod brief;
 
 use super::grammar::{Cli, STYLES};
 use crate::exit;
-use brief::{BRIEFS, Brief};
+use brief::BRIEFS;
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error};
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use torr_fronts::Front;
 const OWN: [&str; 2] = ["help", "help_all"];
 /// The flag that shows everything.
 const ALL: &str = "--help-all";
-/// The commands whose `--help-all` has the exit codes.
+/// The commands whose whole help has the exit codes.
 const CODED: [&[&str]; 9] =
     [&[], &["doctor"], &["limit"], &["compare"], &["once"], &["check"], &["demo"], &["lab", "run"], &["fleet", "run"]];
 
@@ -36,11 +36,15 @@ fn plain() -> Command {
             .help_heading(None::<&str>)
             .help("Show all flags, commands and exit codes")
     };
-    let is_brief = |name: &str| BRIEFS.iter().any(|brief| brief.command == name);
     Cli::command().arg(all()).mut_subcommands(|command| match is_brief(command.get_name()) {
         true => command.arg(all().help("Show all flags and exit codes")),
         false => command,
     })
+}
+
+/// Returns whether `--help` shows only a part of a command.
+fn is_brief(name: &str) -> bool {
+    BRIEFS.iter().any(|brief| brief.command == name)
 }
 
 /// Adds the exit codes below the help of a command.
@@ -83,13 +87,16 @@ pub fn of_words(words: &[OsString]) -> String {
     names.join(" ")
 }
 
-/// Returns the grammar with the help of one screen.
+/// Returns the grammar with the help of one screen. A command whose whole help fits a screen has all of it there, with
+/// its exit codes.
 fn short() -> Command {
     let shortened = |command: Command| match BRIEFS.iter().find(|brief| brief.command == command.get_name()) {
-        Some(brief) => flags_of(command, brief),
+        Some(brief) => flags_of(command, |id| brief.line(id)),
         None => command,
     };
-    program(plain().mut_subcommands(shortened))
+    let is_whole = |path: &&&[&str]| path.first().is_some_and(|name| !is_brief(name));
+    let grammar = CODED.iter().filter(is_whole).fold(plain(), |command, path| coded(command, path));
+    program(grammar.mut_subcommands(shortened))
 }
 
 /// Shortens the help of the program itself: examples first, then the flags and commands that most runs need.
@@ -104,10 +111,11 @@ fn program(command: Command) -> Command {
     let names = command.get_subcommands().map(|command| command.get_name().to_owned());
     let others: Vec<_> = names.filter(|name| is_shown(name).is_none() && name != "help").collect();
     let command = command.mut_subcommands(|command| match is_shown(command.get_name()) {
-        Some((_, about)) => command.about(*about),
+        Some((_, Some(about))) => command.about(*about),
+        Some((_, None)) => command,
         None => command.hide(true),
     });
-    let command = flags_of(command, &Brief { command: "", flags: &[] });
+    let command = flags_of(command, brief::line_of_setting);
     let command = command.mut_args(|arg| if arg.is_positional() { arg.hide(true) } else { arg });
     // These replace clap's own flags, whose lines cannot be hidden.
     let hidden = |name, letter, action| Arg::new(name).short(letter).long(name).action(action).hide(true);
@@ -118,11 +126,12 @@ fn program(command: Command) -> Command {
     command.override_usage(brief::USAGE).help_template(layout).after_help(more)
 }
 
-/// Hides the flags that a short help does not have, and gives the others one line each.
-fn flags_of(command: Command, brief: &Brief) -> Command {
+/// Hides the flags that a short help does not have, and gives the others one line each. `line_of` returns that line and
+/// its position.
+fn flags_of(command: Command, line_of: impl Fn(&str) -> Option<(usize, &'static str)>) -> Command {
     command.mut_args(|arg| {
         let id = arg.get_id().as_str().to_owned();
-        match brief.line(&id) {
+        match line_of(&id) {
             Some((at, line)) => {
                 let line = with_default(line, arg.get_help());
                 let arg = arg.help(line).help_heading(None::<&str>).display_order(at);

@@ -6,6 +6,7 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use torr_net::errors::describe;
 
 const COMPLETIONS: &str = "\
 Examples:
@@ -47,7 +48,7 @@ pub fn completions(args: &CompletionsArgs, mut grammar: Command) -> Result<ExitC
 pub fn man(args: &ManArgs, grammar: Command) -> Result<ExitCode, CliError> {
     let folder = args.folder.display();
     let written = std::fs::create_dir_all(&args.folder).and_then(|()| clap_mangen::generate_to(grammar, &args.folder));
-    written.map_err(|error| CliError::Usage(format!("cannot write man pages to '{folder}': {error}")))?;
+    written.map_err(|error| CliError::Usage(format!("cannot write man pages to '{folder}': {}", describe(&error))))?;
     output::note(&format!("man pages written: man {folder}/torr.1"));
     Ok(ExitCode::SUCCESS)
 }

@@ -101,10 +101,10 @@ pub struct PostmanArgs {
     /// Write the hurl file here; '-' is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
-    /// Use the values of this exported environment before those of the collection
+    /// Use this exported environment; its values override the collection's
     #[arg(short, long, value_name = "FILE")]
     pub environment: Option<String>,
-    /// Use the values of these exported globals after those of the collection
+    /// Use these exported globals; the collection's values override them
     #[arg(short, long, value_name = "FILE")]
     pub globals: Option<String>,
 }

@@ -17,37 +17,39 @@ Examples:
   torr limit URL --slo 'p99<50ms'        find the highest rate within a goal
   torr doctor URL                        find what limits it, by experiments";
 
-/// The commands that have a line of their own.
-pub const COMMANDS: &[(&str, &str)] = &[
-    ("serve", "Run the demo application, a server to try Torr on"),
-    ("doctor", "Find the one factor that limits a service, by experiments"),
-    ("limit", "Find the highest rate that a service sustains"),
-    ("compare", "Compare two versions, with confidence intervals"),
-    ("report", "Write one HTML page of results"),
-    ("demo", "Load the demo application and diagnose it"),
-    ("once", "Run a URL or a file once and show every request and response"),
+/// The commands that have a line in the help of the program: their own where that fits, or this one.
+pub const COMMANDS: &[(&str, Option<&str>)] = &[
+    ("serve", None),
+    ("doctor", Some("Find the one factor that limits a service, by experiments")),
+    ("limit", Some("Find the highest rate that a service sustains")),
+    ("compare", None),
+    ("report", Some("Write one HTML page of results")),
+    ("demo", Some("Load the demo application and diagnose it")),
+    ("once", None),
 ];
 
 /// A command of which `--help` shows a part.
 pub struct Brief {
-    /// The command's name; that of the program is empty.
+    /// The command's name.
     pub command: &'static str,
-    /// The flags that are shown, each with its meaning within one line; a setting of a load without one has that of its row. That of
-    /// the program shows all settings that have such a line.
+    /// The flags that are shown, each with its meaning within one line; a setting of a load without one has that of its
+    /// row.
     pub flags: &'static [(&'static str, &'static str)],
 }
 
 impl Brief {
     /// Returns the meaning of a flag that is shown, and its position among those.
     pub fn line(&self, id: &str) -> Option<(usize, &'static str)> {
-        if self.command.is_empty() {
-            let at = SETTINGS.iter().position(|setting| setting.name == id)?;
-            return Some((at, SETTINGS[at].brief?));
-        }
         let at = self.flags.iter().position(|(shown, _)| *shown == id)?;
         let line = Some(self.flags[at].1).filter(|line| !line.is_empty());
         Some((at, line.or_else(|| find(id)?.brief)?))
     }
+}
+
+/// Returns the meaning of a setting that the help of the program shows, and its position among the settings.
+pub fn line_of_setting(id: &str) -> Option<(usize, &'static str)> {
+    let at = SETTINGS.iter().position(|setting| setting.name == id)?;
+    Some((at, SETTINGS[at].brief?))
 }
 
 /// The commands whose whole help does not fit a screen.
@@ -109,7 +111,7 @@ pub const BRIEFS: &[Brief] = &[
             ("budget", "Finish within this time"),
             ("fail_if", "Exit with code 1 if 'cpu>+2%,throughput<-3%'"),
             ("difference", "Smallest relative difference to report"),
-            ("rate", "Use this rate [default: 60% of the lower limit]"),
+            ("rate", "Use this rate"),
             ("max_rate", "Limit the request rate"),
             ("connections", "Keep this many connections open"),
             ("no_keepalive", "Open a connection for each request"),
