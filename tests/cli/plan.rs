@@ -296,7 +296,7 @@ fn secrets_are_replaced_by_a_comment() {
         let comment = plan.lines().find(|line| line.starts_with(&format!("# {key} ")));
         match key {
             "" => assert!(!plan.contains("secret"), "{plan}"),
-            _ => assert!(comment.is_some_and(|line| line.contains("is not written: give")), "{args:?}: {plan}"),
+            _ => assert!(comment.is_some_and(|line| line.contains("is not written: pass")), "{args:?}: {plan}"),
         }
     }
     // What stands beside the file completes it.

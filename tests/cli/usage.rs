@@ -274,7 +274,7 @@ fn mistyped_flags_and_commands_are_recognised_everywhere() {
         (&["limit", "http://127.0.0.1:1", "--stages", "1s:5"], "torr TARGET"),
     ] {
         let ended = torr(args);
-        let line = format!("is a flag of '{owner}'");
+        let line = format!("': it is a flag of '{owner}'\n");
         assert!(ended.code == Some(2) && ended.stderr.contains(&line), "{args:?}: {ended:?}");
     }
     let ended = torr(&["wrk2", "-R", "5", "--latnecy", "http://127.0.0.1:1"]);
@@ -369,11 +369,12 @@ fn links_are_made_beside_what_is_there_and_removed_again() {
     let rest = install(&[]);
     assert_eq!(rest.code, Some(1), "{rest:?}");
     assert!(rest.stdout.contains("drogon_ctl") && rest.stdout.contains("/ab\n"), "{rest:?}");
-    let left = format!("not removed, as it is not a link to this program: {0}/wrk2, {0}/httpress", bin.display());
+    let left = format!("left unchanged: not a link to this program: {0}/wrk2, {0}/httpress", bin.display());
     assert!(rest.stderr.replace('\n', " ").contains(&left), "{rest:?}");
 
     let removed = install(&["--remove"]);
     assert_eq!(removed.code, Some(1), "{removed:?}");
+    assert!(removed.stderr.replace('\n', " ").contains(&left), "{removed:?}");
     let mut names: Vec<_> =
         std::fs::read_dir(&bin).expect("it is there").flatten().map(|entry| entry.file_name()).collect();
     names.sort();

@@ -225,7 +225,7 @@ fn mistakes_get_one_line() {
         (&[&unvouched], 3, "cannot connect"),
         (&[&unvouched, "--slo", "p99>50ms"], 2, "'p99<=50ms'"),
         (&[&unvouched, "--slo", "rps<50"], 2, "about throughput"),
-        (&[&unvouched, "--budget", "1s"], 2, "less than 5s"),
+        (&[&unvouched, "--budget", "1s"], 2, "must be at least 5s"),
         (&[&unvouched, "--max-rate", "0"], 2, "--max-rate"),
         (&[&unvouched, "--json", "/no/such/folder/x.json"], 2, "/no/such/folder"),
     ];

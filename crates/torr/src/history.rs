@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use torr_lab::history::{History, changes};
 use torr_lab::{archive, metric::Metric};
-use torr_report::human::{difference, micros, rate};
+use torr_report::human::{difference, micros, per_second};
 use torr_report::style::{FAINT, STRONG, paint};
 
 /// The fewest results in which a change can be found: three on each side, and more so that chance is excluded.
@@ -56,7 +56,7 @@ fn text(history: &History) -> String {
     }
     for change in &history.changes {
         let shown = |value: f64| match change.metric {
-            Metric::Throughput => format!("{}/s", rate(value)),
+            Metric::Throughput => per_second(value),
             _ => micros(value),
         };
         let by = difference((change.ratio - 1.0).abs());

@@ -13,6 +13,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use torr_doctor::Halt;
 use torr_net::Address;
+use torr_net::errors::describe;
 use torr_press::{Plan, RunError};
 
 /// The interval of polling.
@@ -99,7 +100,7 @@ impl Launcher {
             let flag = self.flag;
             Halt::Command(match error.kind() {
                 ErrorKind::NotFound => format!("{flag}: no such program: '{program}'"),
-                _ => format!("{flag}: cannot start '{program}': {error}"),
+                _ => format!("{flag}: cannot start '{program}': {}", describe(&error)),
             })
         })?;
         let lines = Arc::default();
@@ -114,7 +115,7 @@ impl Launcher {
 /// Returns a port without a listener at this moment.
 pub fn free_port() -> Result<u16, CliError> {
     let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    bound.map(|address| address.port()).map_err(|error| CliError::Failed(format!("no free port: {error}")))
+    bound.map(|address| address.port()).map_err(|error| CliError::Failed(format!("no free port: {}", describe(&error))))
 }
 
 /// Returns the error of a URL that was valid with one port but not with another.

@@ -10,6 +10,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use torr_fronts::Front;
+use torr_net::errors::describe;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,11 +46,12 @@ enum Found {
 
 /// Makes the links, or removes them. Something else of a link's name stays as it is, and makes the exit code 1.
 pub fn run(args: &LinksArgs) -> Result<ExitCode, CliError> {
-    let program = env::current_exe().map_err(|error| CliError::Failed(format!("cannot find this program: {error}")))?;
+    let lost = |error| CliError::Failed(format!("cannot find this program: {}", describe(&error)));
+    let program = env::current_exe().map_err(lost)?;
     let beside = || program.parent().map_or_else(|| PathBuf::from("/"), Path::to_path_buf);
     let folder = args.folder.clone().unwrap_or_else(beside);
     let shown = folder.display();
-    let fails = |error: io::Error| CliError::Usage(format!("cannot write to '{shown}': {error}"));
+    let fails = |error: io::Error| CliError::Usage(format!("cannot write to '{shown}': {}", describe(&error)));
     if !args.remove {
         fs::create_dir_all(&folder).map_err(fails)?;
     }
@@ -77,7 +79,7 @@ pub fn run(args: &LinksArgs) -> Result<ExitCode, CliError> {
     if in_the_way.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    Err(CliError::Failed(format!("not removed, as it is not a link to this program: {}", in_the_way.join(", "))))
+    Err(CliError::Failed(format!("left unchanged: not a link to this program: {}", in_the_way.join(", "))))
 }
 
 /// Returns what stands at a path.

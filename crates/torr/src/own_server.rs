@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 use torr_doctor::Halt;
 use torr_net::address;
+use torr_net::errors::describe;
 use torr_press::{Plan, Requests, Target};
 
 /// A running server, which ends with this value.
@@ -20,7 +21,8 @@ pub struct Server {
 impl Server {
     /// Starts it on a free port of the loopback address, with further arguments, and waits until it listens.
     pub fn start(workers: usize, arguments: &[&str]) -> Result<Self, CliError> {
-        let failed = |error: io::Error| CliError::Failed(format!("cannot start Torr's own server: {error}"));
+        let failed =
+            |error: io::Error| CliError::Failed(format!("cannot start Torr's own server: {}", describe(&error)));
         let mut command = config::this_program().map_err(failed)?;
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--workers", &workers.to_string()])

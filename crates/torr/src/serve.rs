@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use torr_data::{Cache, DataError, ErrorKind};
+use torr_report::human::plural;
 use torr_report::live::FillProgress;
 use torr_serve::{ServeError, Server, StandardError, worker_number};
 use tracing_subscriber::Layer;
@@ -76,11 +77,11 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
         .settings(settings)
         .bind(&listen)
         .map_err(failed)?;
-    let threads = |n: usize| if n == 1 { "1 worker".into() } else { format!("{n} workers") };
-    let with = match (processes, workers) {
-        (0, n) => threads(n),
-        (1, n) => format!("1 process of {}", threads(n)),
-        (processes, n) => format!("{processes} processes of {} each", threads(n)),
+    let threads = plural(workers as u64, "worker");
+    let with = match processes {
+        0 => threads,
+        1 => format!("1 process of {threads}"),
+        _ => format!("{} of {threads} each", plural(processes as u64, "process")),
     };
     let unix = server.unix_path().map(|path| format!("unix:{}", path.display()));
     let address = unix.unwrap_or_else(|| server.address().to_string());
@@ -133,8 +134,8 @@ fn unusable(what: &str, error: &DataError) -> CliError {
 }
 
 /// Logs events of this level and above on standard error. At the levels `info` and `warn` libraries log only errors:
-/// their information,
-/// such as a database's notices, is not the server's, and a client can bring about some of their warnings without end.
+/// their information, such as a database's notices, is not the server's, and a client can bring about some of their
+/// warnings without end.
 fn trace(level: &str) {
     // The setting allows no other words than the levels'.
     let Ok(level) = level.parse::<LevelFilter>() else { return };

@@ -93,8 +93,7 @@ fn app(context: &Arc<WatchContext>) -> App {
 }
 
 /// Refuses a request at once, or reads the signals on a thread apart: a first request for a target scans all processes.
-/// A client
-/// without the token takes no such thread.
+/// A client without the token takes no such thread.
 fn respond<S>(context: &Arc<WatchContext>, request: &Request<'_>, show: S) -> impl Future<Output = Response> + use<S>
 where
     S: Fn(&Reading, &str) -> Response + Send + 'static,

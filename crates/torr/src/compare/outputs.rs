@@ -41,7 +41,8 @@ impl Outputs {
         };
         let (markdown, written) = (words::markdown(report), WrittenReport::of(report));
         let summary = self.summary.map_or(Ok(()), |(path, mut file)| {
-            writeln!(file, "{markdown}").map_err(|error| format!("cannot write {}: {error}", path.display()))
+            let written = writeln!(file, "{markdown}");
+            written.map_err(|error| format!("cannot write {}: {}", path.display(), describe(&error)))
         });
         let outcomes = [
             text(self.json, Repeatable::new(&written).json().map_err(|error| error.to_string())),

@@ -6,8 +6,11 @@ use crate::output;
 use std::fmt::Write;
 use std::path::Path;
 use torr_gauge::RunResult;
+use torr_gauge::verdict::Advice;
+use torr_report::human::{self, plural};
+use torr_report::sentence::advice;
 use torr_report::style::{FAINT, STRONG, paint};
-use torr_report::{human, table, text};
+use torr_report::{table, text};
 
 /// Returns the report, with the name of the JSON file, if there is one.
 pub fn text(demo: &Demo, json: Option<&Path>) -> String {
@@ -23,16 +26,14 @@ pub fn text(demo: &Demo, json: Option<&Path>) -> String {
         let _ = writeln!(out, "\n  {}", paint(FAINT, line));
     }
     let machine = &demo.machine;
-    let cores = |n: usize| if n == 1 { "1 CPU".to_owned() } else { format!("{n} CPUs") };
     let _ = writeln!(
         out,
-        "\n  here    {}, {}, {} GiB, {}; server and generator share it, {} worker{}; {}",
+        "\n  here    {}, {}, {} GiB, {}; server and generator share it, {}; {}",
         machine.cpu,
-        cores(machine.cores),
+        plural(machine.cores as u64, "CPU"),
         machine.memory_gib,
         machine.kernel,
-        demo.workers,
-        if demo.workers == 1 { "" } else { "s" },
+        plural(demo.workers as u64, "worker"),
         demo.database
     );
     for (name, machine) in reference::MACHINES {
@@ -58,10 +59,8 @@ fn notes(rows: &[Row]) -> Vec<String> {
     }];
     if let Some(taken) = rows.iter().find_map(|row| row.disturbed.as_ref()) {
         let disturbed = rows.iter().filter(|row| row.disturbed.is_some()).count();
-        notes.push(format!(
-            "disturbed, {disturbed} of {} rows: {taken}; stop the other programs and run again",
-            rows.len()
-        ));
+        let of_rows = plural(rows.len() as u64, "row");
+        notes.push(format!("disturbed, {disturbed} of {of_rows}: {taken}; {}", advice(&Advice::StopOthers)));
     }
     notes
 }

@@ -2,6 +2,7 @@
 
 use super::written::WrittenDiagnosis;
 use std::fmt::Write;
+use torr_report::human::plural;
 use torr_report::style::{FAINT, STRONG, paint};
 use torr_report::text;
 
@@ -14,14 +15,11 @@ pub fn text(written: &WrittenDiagnosis) -> String {
     for remark in remarks {
         let _ = writeln!(out, "  {:<12} {} {remark}", "", paint(FAINT, "also"));
     }
-    let experiments = trail.len();
-    let by = match diagnosis.setting.agents {
-        None => String::new(),
-        Some(1) => ", by 1 agent of a fleet".into(),
-        Some(agents) => format!(", by {agents} agents of a fleet"),
-    };
+    let experiments = plural(trail.len() as u64, "experiment");
+    let by_agents = |agents: usize| format!(", by {} of a fleet", plural(agents as u64, "agent"));
+    let by = diagnosis.setting.agents.map_or_else(String::new, by_agents);
     let early = if diagnosis.interrupted { ", interrupted" } else { "" };
-    let line = format!("{experiments} experiments in {:.0} s{by}{early}", diagnosis.seconds);
+    let line = format!("{experiments} in {:.0} s{by}{early}", diagnosis.seconds);
     let _ = writeln!(out, "\n  {}", paint(FAINT, line));
     out
 }

@@ -114,11 +114,12 @@ pub struct NewSubjectArgs {
 
 fn scale(text: &str) -> Result<f64, String> {
     let factor = text.parse::<f64>().ok().filter(|factor| (0.001..=100.0).contains(factor));
-    factor.ok_or_else(|| "a factor from 0.001 to 100, such as 0.1".into())
+    factor.ok_or_else(|| "must be a factor from 0.001 to 100, such as 0.1".into())
 }
 
 fn database(text: &str) -> Result<(String, String), String> {
-    let (name, url) = text.split_once('=').ok_or("NAME=URL, such as postgres=postgres://user:password@host/db")?;
+    let (name, url) =
+        text.split_once('=').ok_or("must be NAME=URL, such as postgres=postgres://user:password@host/db")?;
     Ok((name.into(), url.into()))
 }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use torr_doctor::Halt;
+use torr_net::errors::describe;
 
 /// The interval of polling.
 const TICK: Duration = Duration::from_millis(10);
@@ -70,7 +71,7 @@ pub fn call(command: &mut Command, longest: Duration, stop: &AtomicBool) -> Resu
     let program = command.get_program().display().to_string();
     let failed = |error: io::Error| match error.kind() {
         ErrorKind::NotFound => format!("no such program: '{program}'"),
-        _ => format!("cannot run '{program}': {error}"),
+        _ => format!("cannot run '{program}': {}", describe(&error)),
     };
     let (status, stdout, stderr) = match run(command, longest, stop).map_err(failed)? {
         Some(ended) => ended,

@@ -6,6 +6,7 @@ use super::load::torr;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use torr_net::errors::describe;
 use torr_report::human::cut;
 
 /// The longest line of a failure.
@@ -18,7 +19,8 @@ const LONGEST: usize = 200;
 pub fn check(text: &str, url: &str, base: &str, certificate: Option<&Path>, stop: &AtomicBool) -> Result<(), Ended> {
     let folder = folder::temporary()?;
     let file = folder.path().join("check.hurl");
-    fs::write(&file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+    let written = fs::write(&file, text);
+    written.map_err(|error| format!("cannot write {}: {}", file.display(), describe(&error)))?;
     let mut arguments = vec!["once".into(), file.into_os_string()];
     for variable in [format!("url={url}"), format!("base={base}")] {
         arguments.extend(["--variable".into(), variable.into()]);

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::RunResult;
+use torr_net::errors::describe;
 
 /// Calls this program.
 ///
@@ -13,7 +14,7 @@ use torr_gauge::RunResult;
 /// If it cannot be called.
 pub fn torr(arguments: &[OsString], stop: &AtomicBool) -> Result<Output, Ended> {
     let program = config::this_program();
-    let mut program = program.map_err(|error| format!("cannot run this program: {error}"))?;
+    let mut program = program.map_err(|error| format!("cannot run this program: {}", describe(&error)))?;
     call(program.args(arguments), Duration::MAX, stop)
 }
 

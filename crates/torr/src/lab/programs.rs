@@ -13,6 +13,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use torr_lab::subject::Subject;
+use torr_net::errors::describe;
 use torr_report::human::cut;
 
 /// The longest time that building a subject may take.
@@ -110,7 +111,7 @@ fn built(subject: &Subject, stop: &AtomicBool, tell: &dyn Fn(&str)) -> Result<Pa
         folder.display()
     ));
     let begun = Instant::now();
-    let failed = |error: std::io::Error| format!("cannot build in {}: {error}", folder.display());
+    let failed = |error: std::io::Error| format!("cannot build in {}: {}", folder.display(), describe(&error));
     for (name, text) in &subject.sources {
         let file = folder.join(name);
         fs::create_dir_all(file.parent().unwrap_or(&folder)).map_err(failed)?;

@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tempfile::TempDir;
 use torr_lab::suite::{Level, Suite};
+use torr_net::errors::describe;
 
 /// The requests of a suite at a scale.
 pub struct Requests<'s> {
@@ -95,7 +96,8 @@ impl<'s> Requests<'s> {
     fn written(&self, level: &Level, name: &str, bytes: &[u8]) -> Result<String, String> {
         let path = self.folder.path().join(format!("{}-{name}", level.row));
         if !path.exists() {
-            fs::write(&path, bytes).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+            let written = fs::write(&path, bytes);
+            written.map_err(|error| format!("cannot write {}: {}", path.display(), describe(&error)))?;
         }
         Ok(path.display().to_string())
     }

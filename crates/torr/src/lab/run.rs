@@ -29,6 +29,7 @@ use torr_lab::runs::{Archive, Entry, Header, Run, SCHEMA, Writer};
 use torr_lab::shipped;
 use torr_lab::subject::Subject;
 use torr_lab::suite::{Level, Suite};
+use torr_net::errors::describe;
 use torr_report::live::LiveProgress;
 
 /// The time of a server's start and of the load's, about.
@@ -141,7 +142,8 @@ fn header(args: &RunArgs, suite: &Suite, subjects: &[Subject]) -> Header {
 /// Begins the archive, or opens that of a suite which was interrupted.
 fn archive(args: &RunArgs, path: &Path, header: Header) -> Result<(Archive, Writer), CliError> {
     let shown = path.display();
-    let unwritable = |error: io::Error| CliError::Usage(format!("cannot write the archive {shown}: {error}"));
+    let unwritable =
+        |error: io::Error| CliError::Usage(format!("cannot write the archive {shown}: {}", describe(&error)));
     if args.resume && path.exists() {
         let archive = Archive::read(path).map_err(CliError::Usage)?;
         if let Some(what) = archive.header.differs(&header) {
@@ -311,7 +313,8 @@ impl Session<'_> {
     }
 
     fn put(&mut self, entry: Entry) -> Result<(), CliError> {
-        let failed = |error| CliError::Failed(format!("cannot write {}: {error}", self.path.display()));
+        let path = self.path.display();
+        let failed = |error: io::Error| CliError::Failed(format!("cannot write {path}: {}", describe(&error)));
         self.writer.put(&entry).map_err(failed)?;
         self.archive.entries.push(entry);
         Ok(())

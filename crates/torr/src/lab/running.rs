@@ -15,6 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tempfile::TempDir;
 use torr_doctor::quoted;
+use torr_net::errors::describe;
 
 /// The longest time from the start to the first response.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -68,7 +69,7 @@ impl Running {
         let values = values(program, setting, folder.path(), port, upstream.as_deref())?;
         for (name, text) in &subject.files {
             let written = fs::write(folder.path().join(name), programs::fill(text, &values));
-            written.map_err(|error| format!("cannot write its file {name}: {error}"))?;
+            written.map_err(|error| format!("cannot write its file {name}: {}", describe(&error)))?;
         }
         let user = subject.user.as_deref().filter(|_| geteuid().is_root()).map(User::find).transpose()?;
         let user = user.as_ref();
@@ -117,7 +118,7 @@ fn values(
     port: u16,
     upstream: Option<&Running>,
 ) -> Result<Vec<(&'static str, String)>, Ended> {
-    let torr = env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+    let torr = env::current_exe().map_err(|error| format!("cannot find this program: {}", describe(&error)))?;
     let shown = |path: &Path| path.display().to_string();
     let (cert, key) = setting.tls.clone().unwrap_or_default();
     Ok(vec![

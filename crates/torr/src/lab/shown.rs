@@ -6,6 +6,7 @@ use crate::exit::CliError;
 use crate::output;
 use std::process::ExitCode;
 use torr_lab::shipped;
+use torr_report::human::plural;
 use torr_report::style::{FAINT, STRONG, paint};
 use torr_report::table::align;
 
@@ -54,7 +55,7 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, CliError> {
     text += &format!("\n{}", align(&rows));
     let each_s = suite.seconds + suite.warmup;
     let runs = suite.rounds * levels.len();
-    let rounds = if suite.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", suite.rounds) };
+    let rounds = plural(suite.rounds as u64, "round");
     let all = |subjects: usize| about(each_s * (runs * subjects) as f64);
     text += &format!(
         "\n{rounds} of {} s: at least {} for each subject, {} for all; --scale 0.1 takes a tenth.\n",
@@ -70,7 +71,7 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, CliError> {
 /// Returns a time in seconds or minutes, whichever has a whole number that says something.
 fn about(seconds: f64) -> String {
     let (count, unit) = if seconds < 90.0 { (seconds.ceil(), "second") } else { ((seconds / 60.0).round(), "minute") };
-    format!("{count:.0} {unit}{}", if count <= 1.0 { "" } else { "s" })
+    plural(count as u64, unit)
 }
 
 #[cfg(test)]

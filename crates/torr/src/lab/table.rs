@@ -7,7 +7,7 @@ use crate::report;
 use crate::sink::{self, Sink};
 use std::fmt::Write;
 use std::process::ExitCode;
-use torr_gauge::verdict::{Fact, Factor};
+use torr_gauge::verdict::{Advice, Fact, Factor};
 use torr_lab::block::InvalidReason;
 use torr_lab::runs::{Archive, Header};
 use torr_lab::table::{Cell, Figures, Lead, Line, Table, WholeTable};
@@ -191,7 +191,7 @@ fn disturbances(table: &Table) -> Vec<String> {
         .collect();
     let text = |first: &&Fact| {
         let figures = plural(taken.len() as u64, "figure");
-        format!("disturbed, {figures}: {}; stop the other programs and run again", sentence::fact(first))
+        format!("disturbed, {figures}: {}; {}", sentence::fact(first), sentence::advice(&Advice::StopOthers))
     };
     taken.first().map(text).into_iter().collect()
 }

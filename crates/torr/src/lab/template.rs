@@ -8,6 +8,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use torr_lab::subject::PLACEHOLDERS;
+use torr_net::errors::describe;
 
 const BEGIN: &str = "\
 # A subject of 'torr lab'. Try it with: torr lab run webman-reference --scale 0.2 --subject NAME.toml
@@ -68,7 +69,7 @@ pub fn write(args: &NewSubjectArgs) -> Result<ExitCode, CliError> {
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => CliError::Usage(format!("{path} exists: use another name")),
-        _ => CliError::Failed(format!("cannot write {path}: {error}")),
+        _ => CliError::Failed(format!("cannot write {path}: {}", describe(&error))),
     })?;
     output::note(&format!("{path} was written: fill in its command and paths"));
     Ok(ExitCode::SUCCESS)

@@ -85,7 +85,7 @@ impl LimitArgs {
 const SHORTEST: Duration = Duration::from_secs(5);
 
 fn budget(text: &str) -> Result<Duration, String> {
-    duration(text).and_then(|budget| if budget < SHORTEST { Err("less than 5s".into()) } else { Ok(budget) })
+    duration(text).and_then(|budget| if budget < SHORTEST { Err("must be at least 5s".into()) } else { Ok(budget) })
 }
 
 fn most(text: &str) -> Result<f64, String> {

@@ -49,7 +49,7 @@ fn lines(setting: &Setting, given: &[Given]) -> String {
     if !hidden.is_empty() {
         let beside = if setting.is_positional() { "the URL".to_owned() } else { setting.flag() };
         let several = if shown.is_empty() { "is a secret" } else { "has secrets" };
-        let _ = writeln!(text, "# {} {several} and is not written: give {beside} beside the file", quoted_key(name));
+        let _ = writeln!(text, "# {} {several} and is not written: pass {beside} beside the file", quoted_key(name));
         // A field or a variable beside the file replaces those of its name, any other flag all values of its setting.
         if !matches!(setting.merge, Merge::Field | Merge::Adds) {
             return text;

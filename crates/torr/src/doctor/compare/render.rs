@@ -5,7 +5,7 @@ use crate::output;
 use std::fmt::Write;
 use torr_doctor::Ratio;
 use torr_doctor::compare::{Comparison, Kind, Row, Secured};
-use torr_report::human::{count, micros, rate};
+use torr_report::human::{count, micros, per_second, plural, rate, times};
 use torr_report::style::{BAD, FAINT, GOOD, STRONG, paint};
 use torr_report::table;
 
@@ -34,9 +34,9 @@ fn how(comparison: &Comparison) -> String {
         Kind::Paths => "paths",
     };
     format!(
-        "{what} compared, {} connections, {} rounds in turns, {:.0} s{}",
-        comparison.connections,
-        comparison.rounds,
+        "{what} compared, {}, {} in turns, {:.0} s{}",
+        plural(comparison.connections as u64, "connection"),
+        plural(comparison.rounds as u64, "round"),
         comparison.seconds,
         if comparison.interrupted { ", interrupted" } else { "" }
     )
@@ -54,7 +54,7 @@ type Column = (&'static str, fn(&Row) -> Option<String>);
 const COLUMNS: [Column; 8] = [
     ("requests/s", |row| Some(rate(row.rps))),
     ("lowest-highest", |row| Some(format!("{}-{}", rate(row.rps_min), rate(row.rps_max)))),
-    ("to the first", |row| row.ratio.map(ratio)),
+    ("to the first", |row| row.ratio.map(interval)),
     ("p50", |row| row.p50_us.map(|us| micros(us as f64))),
     ("p99", |row| row.p99_us.map(|us| micros(us as f64))),
     ("server CPU", |row| row.server_us.map(micros)),
@@ -84,18 +84,11 @@ fn note(row: &Row, recommended: bool) -> Option<String> {
     }
 }
 
-fn ratio(ratio: Ratio) -> String {
-    let Ratio { ratio: times, low, high, pairs } = ratio;
-    let digits = digits(times);
+fn interval(Ratio { ratio, low, high, pairs }: Ratio) -> String {
     match pairs {
-        1 => format!("{times:.digits$}"),
-        _ => format!("{times:.digits$} ({low:.digits$}-{high:.digits$})"),
+        1 => times(ratio),
+        _ => format!("{} ({}-{})", times(ratio), times(low), times(high)),
     }
-}
-
-/// Small ratios have more of them.
-fn digits(times: f64) -> usize {
-    if times < 0.1 { 3 } else { 2 }
 }
 
 /// Transports down, kept and not kept across.
@@ -107,14 +100,13 @@ fn by_connection(rows: &[Row]) -> Vec<Vec<String>> {
             rows.iter().find(|row| row.transport.is_some_and(|t| t.secured == secured && t.keep_alive == keep_alive))
         };
         let (Some(kept), Some(once)) = (at(true), at(false)) else { continue };
-        let of_first =
-            |row: &Row| row.ratio.map_or("1.00".into(), |ratio| format!("{:.*}", digits(ratio.ratio), ratio.ratio));
+        let of_first = |row: &Row| times(row.ratio.map_or(1.0, |ratio| ratio.ratio));
         let known = |count_of: Option<u64>| count_of.map_or("-".into(), count);
         lines.push(vec![
             secured.to_string(),
-            format!("{}/s", rate(kept.rps)),
+            per_second(kept.rps),
             of_first(kept),
-            format!("{}/s", rate(once.rps)),
+            per_second(once.rps),
             of_first(once),
             once.handshake_us.map_or("-".into(), micros),
             known(once.full_handshakes),

@@ -17,7 +17,7 @@ pub fn headline(headline: &ComparisonHeadline) -> String {
             how(first),
             best_and_worst(best, worst)
         ),
-        H::PathsVague => format!("Cannot tell whether the paths differ: throughput varies too much. {LONGER_BUDGET}."),
+        H::PathsVague => format!("Cannot tell whether the paths differ: throughput varies too much; {LONGER_BUDGET}."),
         H::PathsSame { first, rounds } => {
             format!("No path differs measurably from {first} in {}.", plural(*rounds as u64, "round"))
         }
@@ -35,7 +35,7 @@ pub fn headline(headline: &ComparisonHeadline) -> String {
         }
         H::ProxyUnknown { failing } => format!("The cost of the proxy is unknown: {}.", listed(failing)),
         H::ProxyVague { ratio } => format!(
-            "The cost of the proxy is unknown: throughput varies too much, {}. {LONGER_BUDGET}.",
+            "The cost of the proxy is unknown: throughput varies too much, {}; {LONGER_BUDGET}.",
             in_rounds(*ratio)
         ),
         H::ProxyFree { ratio } => format!("The proxy has no measurable cost: {}.", in_rounds(*ratio)),
@@ -198,6 +198,7 @@ pub fn advice(advice: &ComparisonAdvice) -> String {
         A::MoreConnections { connections: Some(connections) } => {
             return format!("test with more connections: -c {connections}");
         }
+        A::LongerBudget => return format!("throughput varies too much: {LONGER_BUDGET}"),
         A::MoreConnectionsThanWorkers { connections } => {
             return format!(
                 "use more connections than workers (-c): this load had {}",
@@ -215,16 +216,13 @@ pub fn advice(advice: &ComparisonAdvice) -> String {
         A::NoAccessLog => "if the proxy logs each request, turn that log off: in nginx 'access_log off'",
         A::ServeStatic => "let the proxy serve what does not need the service, such as static files",
         A::MoreConnections { connections: None } => "test with more connections: raise -c and --max-connections",
-        A::LongerBudget => {
-            "throughput varies too much: set a longer --budget, on a machine where nothing else runs"
-        }
         A::MoreCounts => "throughput still grows at the largest number tried: try larger numbers with --counts",
         A::Diagnose => "if that is less than you expect, find the limiting factor with 'torr doctor'",
     }
     .to_owned()
 }
 
-const LONGER_BUDGET: &str = "Set a longer --budget, on machines where nothing else runs";
+const LONGER_BUDGET: &str = "set a longer --budget, on machines where nothing else runs";
 
 fn workers(n: usize) -> String {
     plural(n as u64, "worker")
