@@ -101,6 +101,8 @@ fn no_output_of_a_url_has_what_was_sent() {
         (&["-H", "X-Other: {{env TORR_TEST_KEY}}"], &["env-k&9\"z+"]),
         (&["--data", "user=mia&password=form-k9z%26"], &["form-k9z&"]),
         (&["--json-body", "{\"password\": \"j-k&9\\\"z\"}"], &["j-k&9\"z"]),
+        (&["--data", "cc=me@h&to=http://mia:url-k9z@h/"], &["url-k9z"]),
+        (&["--json-body", "{\"to\": \"http://mia:url-k9z@h/\"}"], &["url-k9z"]),
         (&["-H", "Authorization: Bearer {{key}}", "--feeder", "keys.csv"], &["record-k&9", "record-two"]),
         (&["-u", "mia:{{key}}", "--feeder", "keys.csv"], &["record-k&9", "record-two"]),
     ];
@@ -126,6 +128,17 @@ HTTP 200
 body == \"never\"
 ";
 
+/// A session that expects to be refused, and gives up by what it was sent back.
+const CAPTURING: &str = "\
+GET {{url}}
+X-Session-Id: own-k9z
+HTTP 401
+[Captures]
+back: header \"X-Echo-X-Session-Id\"
+
+GET {{back}}
+";
+
 #[test]
 fn no_output_of_sessions_has_what_was_sent() {
     let server = echo();
@@ -143,6 +156,11 @@ fn no_output_of_sessions_has_what_was_sent() {
         assert!(ended.code == Some(1) && ended.stdout.contains("Authorization: Basic ***"), "{ended:?}");
         has_none(&ended.stdout, &["k&9\"z+"]);
     }
+
+    fs::write(folder.path().join("b.hurl"), CAPTURING).expect("there is room");
+    let (ended, all) = outputs(folder.path(), &["b.hurl", "--variable", &url, "-c1", "-n1"]);
+    assert!(all.contains("missing scheme in the URL '***'"), "{ended:?}");
+    has_none(&all, &["own-k9z"]);
 
     let script = "function session(user)\n  local got = http.post('/a', { json = { pw = user.vars.pw }, \
         headers = { ['X-Api-Key'] = 'own-k9z' } })\n  user.fail(got.body)\nend\n";

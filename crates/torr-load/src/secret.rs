@@ -6,39 +6,45 @@ use torr_gauge::redact;
 impl Setting {
     /// Returns whether a value is a secret or has one in it.
     pub fn is_secret(&self, value: &str) -> bool {
-        let is_secret_url = |url: &str| redact::url(url) != url;
+        let hides = redact::hides;
         match self.secret {
             Secret::Nothing => false,
             Secret::Whole(_) => true,
             Secret::Field => {
                 let (name, value) = value.split_once(':').unwrap_or((value, ""));
                 let has_secret = redact::is_secret_field(name) && !value.trim().is_empty();
-                has_secret && !value.contains("{{") || value.contains("://") && redact::hides(value.trim())
+                has_secret && !value.contains("{{") || value.contains("://") && hides(value.trim())
             }
-            Secret::Json => names_secret_member(value),
-            Secret::Url => is_secret_url(value),
+            Secret::Json => is_secret_json(value),
+            Secret::Url => hides(value),
             // As parameters of a URL's query, whose names tell secrets, or as JSON.
-            Secret::Parameters => is_secret_url(&format!("http://host/?{value}")) || names_secret_member(value),
+            Secret::Parameters => hides(&format!("http://host/?{value}")) || is_secret_json(value),
         }
     }
 }
 
-/// Returns whether a text has a secret member of a JSON object. JSON with placeholders, and a piece of it, cannot be parsed, but
-/// names of members in it are read all the same; what can be parsed may spell a name with escapes.
-fn names_secret_member(text: &str) -> bool {
+/// Returns whether a text has a secret member of a JSON object, or a URL with a secret. JSON with placeholders, and a piece of it,
+/// cannot be parsed, but names and texts in it are read all the same; what can be parsed may spell them with escapes.
+fn is_secret_json(text: &str) -> bool {
     let pieces: Vec<_> = text.split('"').collect();
     let is_named = |two: &[&str]| redact::is_secret_parameter(two[0]) && two[1].trim_start().starts_with(':');
-    pieces.windows(2).any(is_named) || serde_json::from_str(text).is_ok_and(|json| has_secret_member(&json))
+    let is_found = pieces.windows(2).any(is_named) || pieces.iter().any(|piece| has_secret_url(piece));
+    is_found || serde_json::from_str(text).is_ok_and(|json| has_secret(&json))
 }
 
-fn has_secret_member(json: &serde_json::Value) -> bool {
+fn has_secret(json: &serde_json::Value) -> bool {
     match json {
         serde_json::Value::Object(members) => {
-            members.iter().any(|(name, value)| redact::is_secret_parameter(name) || has_secret_member(value))
+            members.iter().any(|(name, value)| redact::is_secret_parameter(name) || has_secret(value))
         }
-        serde_json::Value::Array(elements) => elements.iter().any(has_secret_member),
+        serde_json::Value::Array(elements) => elements.iter().any(has_secret),
+        serde_json::Value::String(text) => has_secret_url(text),
         _ => false,
     }
+}
+
+fn has_secret_url(text: &str) -> bool {
+    text.split_whitespace().any(|word| word.contains("://") && redact::url(word) != word)
 }
 
 #[cfg(test)]
@@ -71,6 +77,10 @@ mod tests {
             ("json-body", r#""password" : "x"}"#, true),
             ("json-body", r#"{"pass\u0077ord": "x"}"#, true),
             ("json-body", r#"{"kind": "password"}"#, false),
+            ("json-body", r#"{"to": "see http://a:b@host/"}"#, true),
+            ("json-body", r#"{"to": "http:\/\/a:b@host"}"#, true),
+            ("json-body", r#"{"id": {{seq}}, "to": "http://a:b@host/"}"#, true),
+            ("json-body", r#"{"to": "http://host:8080 or me@host", "cc": "me@host"}"#, false),
             ("data", r#"{"password":"x"}"#, true),
             ("duration", "10s", false),
         ] {

@@ -10,6 +10,10 @@ use torr_gauge::redact;
 /// The least length of a secret that is known by its name only, in bytes: masking shorter ones would spoil every text.
 const LEAST: usize = 3;
 
+/// The number of characters of a URL that are looked at. Without a limit, long content without spaces would be looked at again for
+/// each URL in it.
+const LONGEST_URL: usize = 16 * 1024;
+
 /// Returns the secrets of a request in HTTP/1.1: values of fields and parameters whose names say so, and users of URLs.
 pub fn sent_secrets(request: &[u8]) -> Vec<String> {
     let head = memmem::find(request, b"\r\n\r\n").map_or(request.len(), |at| at + 4);
@@ -45,18 +49,38 @@ pub fn secrets_of_content(content: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     match serde_json::from_str(&content) {
         Ok(json) => add_members(&json, &mut found),
-        Err(_) if content.contains("form-data") => add_parts(&content, &mut found),
-        Err(_) => add_parameters(&content, &mut found),
+        Err(_) => {
+            match content.contains("form-data") {
+                true => add_parts(&content, &mut found),
+                false => add_parameters(&content, &mut found),
+            }
+            add_urls(&content, &mut found);
+        }
     }
     found.retain(|secret| secret.len() >= LEAST);
     found
 }
 
-/// Adds the users of the URLs in a text, with their passwords, and the secret parameters of these URLs.
+/// Adds the secrets of the URLs in a text, also of those that are percent-encoded, as in a form.
 fn add_urls(text: &str, found: &mut Vec<String>) {
+    add_plain_urls(text, found);
+    for pair in text.split('&').filter(|pair| pair.contains('%')) {
+        let plain = decoded(pair);
+        if plain.matches("://").count() > pair.matches("://").count() {
+            add_plain_urls(&plain, found);
+        }
+    }
+}
+
+/// Adds the users of the URLs in a text, with their passwords, and the secret parameters of these URLs.
+fn add_plain_urls(text: &str, found: &mut Vec<String>) {
+    let is_of_url = |c: &char| !c.is_whitespace() && !"\"<>".contains(*c);
     for (at, _) in text.match_indices("://") {
-        let url = text[at..].split([' ', '"', '<', '>']).next().unwrap_or_default();
-        if let Some(user) = redact::user(url) {
+        let length: usize = text[at..].chars().take(LONGEST_URL).take_while(is_of_url).map(char::len_utf8).sum();
+        let url = &text[at..at + length];
+        // A password may have a '&'; in a form, an '@' behind one is not the URL's.
+        let (longer, shorter) = (redact::user(url), url.split('&').next().and_then(redact::user));
+        for user in longer.into_iter().chain(shorter.filter(|_| shorter != longer)) {
             for part in user.split_once(':').map(|(_, password)| password).into_iter().chain([user]) {
                 found.push(percent_decode_str(part).decode_utf8_lossy().into_owned());
                 found.push(part.to_owned());
@@ -94,10 +118,15 @@ fn add_field(name: &str, value: &str, found: &mut Vec<String>) {
 fn add_parameters(text: &str, found: &mut Vec<String>) {
     for (name, value) in text.split(['&', ';']).filter_map(|pair| pair.split_once('=')) {
         if redact::is_secret_parameter(&percent_decode_str(name).decode_utf8_lossy()) {
-            found.push(percent_decode_str(&value.replace('+', " ")).decode_utf8_lossy().into_owned());
+            found.push(decoded(value));
             found.push(value.to_owned());
         }
     }
+}
+
+/// Returns what a part of a form stands for.
+fn decoded(part: &str) -> String {
+    percent_decode_str(&part.replace('+', " ")).decode_utf8_lossy().into_owned()
 }
 
 /// Adds the secrets of JSON.
@@ -108,11 +137,13 @@ fn add_members(json: &Value, found: &mut Vec<String>) {
                 match value {
                     Value::String(text) if redact::is_secret_parameter(name) => found.push(text.clone()),
                     Value::Number(number) if redact::is_secret_parameter(name) => found.push(number.to_string()),
-                    other => add_members(other, found),
+                    _ => {}
                 }
+                add_members(value, found);
             }
         }
         Value::Array(items) => items.iter().for_each(|item| add_members(item, found)),
+        Value::String(text) => add_urls(text, found),
         _ => {}
     }
 }
@@ -160,9 +191,46 @@ mod tests {
                 &["pa&s", "pa%26s", "mia:pa&s", "mia:pa%26s", "t0k", "t0k"][..],
             ),
             ("GET /?to=http%3A%2F%2Fmia:pass@h HTTP/1.1\r\n\r\n", &["pass", "pass", "mia:pass", "mia:pass"]),
+            (
+                "GET /?to=http%3A%2F%2Fmia:pass@h&from=me@h HTTP/1.1\r\n\r\n",
+                &[
+                    "pass@h&from=me",
+                    "pass@h&from=me",
+                    "mia:pass@h&from=me",
+                    "mia:pass@h&from=me",
+                    "pass",
+                    "pass",
+                    "mia:pass",
+                    "mia:pass",
+                ],
+            ),
             ("GET / HTTP/1.1\r\nUser-Agent: bot (+http://h/bot.html; me@h)\r\nOrigin: http://h:8080\r\n\r\n", &[]),
         ] {
             assert_eq!(sent_secrets(head.as_bytes()), expected, "{head}");
+        }
+    }
+
+    #[test]
+    fn secrets_of_urls_are_known_wherever_a_url_stands_in_content() {
+        let mia = ["pass", "pass", "mia:pass", "mia:pass"];
+        let part = "--b\r\nContent-Disposition: form-data; name=\"to\"\r\n\r\nhttp://mia:pass@h/\r\n--b--";
+        for (content, expected) in [
+            (r#"{"callback": "http://mia:pass@h/", "from": "me@h"}"#, &mia[..]),
+            (
+                r#"["see http://mia:pass@h", {"token": "http:\/\/h?pwd=1234"}]"#,
+                &[&mia[..], &["http://h?pwd=1234", "1234", "1234"]].concat(),
+            ),
+            ("from=me@h&to=http%3A%2F%2Fmia:pass@h&cc=you@h", &mia),
+            ("to=http%3A%2F%2Fmia%3Apass%40h%2F%3Ftoken%3Dt0k&a=1", &[&mia[..], &["t0k", "t0k"]].concat()),
+            ("to=http://mia:pass@h", &mia),
+            ("see http://mia:12%2F34@h\nor me@h", &["12/34", "12%2F34", "mia:12/34", "mia:12%2F34"]),
+            ("<a href=\"http://mia:pass@h/\">me@h</a>", &mia),
+            (part, &mia),
+            ("see=1+http%3A%2F%2Fmia%3Apass%40h+or+me%40h", &mia),
+            (r#"{"callback": "http://h/", "from": "me@h"}"#, &[]),
+            ("to=http%3A%2F%2Fh%2F&from=me@h", &[]),
+        ] {
+            assert_eq!(secrets_of_content(content.as_bytes()), expected, "{content}");
         }
     }
 }

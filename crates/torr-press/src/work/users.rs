@@ -120,8 +120,8 @@ pub trait ThreadUsers {
     /// Notes that the request in flight has failed, which ends the session.
     fn failed(&mut self, user: usize, failure: &Failure);
 
-    /// Returns the secrets that a user sent with its latest request, and those that no output shows: the server may have sent
-    /// them back. Called after [`received`](Self::received), for few responses.
+    /// Returns the secrets that a user sent with its latest request, beside those of [`Users::secrets`]: the server may
+    /// have sent them back. Called for few of the responses that [`received`](Self::received) did not let pass.
     fn secrets(&self, _user: usize) -> Vec<String> {
         Vec::new()
     }

@@ -4,7 +4,7 @@ use super::encode;
 use super::given::received;
 use super::observer::{Ended, SessionObserver};
 use super::settings::{HurlUsers, PreparedFile};
-use crate::expected::Expected;
+use crate::expected::{self, Expected};
 use crate::scope::Variables;
 use crate::walk::{Action, Judgement, Walk};
 use bytes::Bytes;
@@ -48,7 +48,7 @@ struct User {
     destination: usize,
     /// How many times the user has waited for that server to be found.
     look_ups: u32,
-    /// The secrets in the latest request, if its response failed.
+    /// The secrets in the latest request whose response counts as failed.
     sent: Vec<String>,
 }
 
@@ -102,7 +102,7 @@ impl<'r> HurlThread<'r> {
         }
     }
 
-    /// Returns the secrets in the request of a user whose response failed.
+    /// Returns the secrets in the latest request of a user, if its response failed, also where the file expects that.
     fn sent_secrets(&mut self, user: usize) -> Vec<String> {
         let Some(request) = self.users[user].walk.failed_request() else { return Vec::new() };
         let mut head = Vec::new();
@@ -129,8 +129,10 @@ impl<'r> HurlThread<'r> {
     }
 
     /// Ends a session at an entry.
-    fn give_up(&self, user: usize, entry: usize, reason: String) -> Step {
-        let reason = self.known_secrets(user).with(self.users[user].sent.iter().cloned()).mask(reason);
+    fn give_up(&mut self, user: usize, entry: usize, reason: String) -> Step {
+        // The user may have captured what the latest response sent back, also where the file expected that response.
+        let sent = self.sent_secrets(user);
+        let reason = self.known_secrets(user).with(sent).mask(reason);
         let entry = self.file(user).first_entry + entry;
         self.end(user, &Ended::Failed(entry, reason.clone()));
         Step::Failed(entry as u32, (!self.users[user].is_unmet).then_some(reason))
@@ -157,6 +159,17 @@ impl<'r> HurlThread<'r> {
             self.learnt.push((origin, number));
         }
         found
+    }
+
+    /// Returns what did not hold for a response as it may be shown.
+    fn shown(&mut self, user: usize, entry: usize, unmet: Vec<expected::Unmet>) -> Vec<Unmet> {
+        let (secrets, places) = (self.secrets_of_failure(user), &self.file(user).places[entry]);
+        let mask = |unmet: expected::Unmet| Unmet {
+            assert: places.binary_search(&unmet.at).unwrap_or(0),
+            expected: secrets.mask(unmet.expected),
+            actual: secrets.mask(unmet.actual),
+        };
+        unmet.into_iter().map(mask).collect()
     }
 
     /// Returns how much of the response to a user's request is kept.
@@ -256,31 +269,28 @@ impl ThreadUsers for HurlThread<'_> {
         let walk = &mut self.users[user].walk;
         let entry = walk.entry();
         let judgement = self.decisions.during(|| walk.receive(file.session(), received(by)));
-        self.users[user].sent = self.sent_secrets(user);
         let demands_status = |expected: &Option<Expected>| expected.as_ref().is_some_and(Expected::demands_status);
         let by_status = || {
             let demands = file.session().entries.get(entry).is_some_and(|entry| demands_status(&entry.expected));
             demands || by.response.status < 400
         };
-        let secrets = match judgement {
-            Judgement::Retried(_) | Judgement::Failed(_) => self.secrets_of_failure(user),
-            Judgement::Passed | Judgement::Redirected => Arc::default(),
+        let passed = match judgement {
+            Judgement::Passed => by_status(),
+            Judgement::Redirected => true,
+            Judgement::Retried(_) | Judgement::Failed(_) => false,
         };
-        let mask = |unmet: crate::expected::Unmet| Unmet {
-            assert: file.places[entry].binary_search(&unmet.at).unwrap_or(0),
-            expected: secrets.mask(unmet.expected),
-            actual: secrets.mask(unmet.actual),
-        };
-        let unmet = |unmet: Vec<crate::expected::Unmet>| unmet.into_iter().map(mask).collect();
+        if !passed {
+            self.users[user].sent = self.sent_secrets(user);
+        }
         self.users[user].is_unmet = matches!(judgement, Judgement::Failed(_));
         let judged = match judgement {
             Judgement::Passed => {
                 self.users[user].thinks = true;
-                Judged { passed: by_status(), ..Judged::default() }
+                Judged { passed, ..Judged::default() }
             }
-            Judgement::Redirected => Judged { passed: true, ..Judged::default() },
-            Judgement::Retried(these) => Judged { passed: false, unmet: unmet(these), retries: true },
-            Judgement::Failed(these) => Judged { passed: false, unmet: unmet(these), retries: false },
+            Judgement::Redirected => Judged { passed, ..Judged::default() },
+            Judgement::Retried(unmet) => Judged { passed, unmet: self.shown(user, entry, unmet), retries: true },
+            Judgement::Failed(unmet) => Judged { passed, unmet: self.shown(user, entry, unmet), retries: false },
         };
         if let Some(observer) = shared.settings.observer.as_deref() {
             self.redacted(user).for_each(|value| observer.captured_secret(&value));
@@ -290,8 +300,7 @@ impl ThreadUsers for HurlThread<'_> {
     }
 
     fn secrets(&self, user: usize) -> Vec<String> {
-        let known = self.shared.settings.secrets.iter().cloned();
-        known.chain(self.redacted(user)).chain(self.users[user].sent.iter().cloned()).collect()
+        self.redacted(user).chain(self.users[user].sent.iter().cloned()).collect()
     }
 
     fn retries(&mut self, user: usize, failure: &Failure) -> bool {
