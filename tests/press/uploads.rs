@@ -246,7 +246,8 @@ fn read_content(stream: &mut impl Read, expected: &[u8], is_same: &AtomicBool) {
 }
 
 /// Loads a server that reads no content before all connections have sent their heads. Returns the result and the peak memory of
-/// torr in bytes at that time. Instead of the content of `path` a hurl file is sent if `flags` have one, with the URL as a variable.
+/// torr in bytes at that time. `flags` may have what sends the content of `path` instead: a script, or a hurl file, with the URL as a
+/// variable.
 fn load_held(connections: usize, expected: Vec<u8>, path: &Path, secured: bool, flags: &[&str]) -> (Value, u64) {
     let folder = tempfile::tempdir().expect("there is room");
     let (certificate, key) = self_signed(folder.path());
@@ -283,7 +284,11 @@ fn load_held(connections: usize, expected: Vec<u8>, path: &Path, secured: bool, 
     let args = ["-n", &requests, "-c", &together, "-t", "1", "-k", "--timeout", "60s", "--json", "-"];
     let (data, variable) = (data(path), format!("url={url}"));
     let is_session = flags.iter().any(|flag| flag.ends_with(".hurl"));
-    let sent = if is_session { ["--variable", &variable].to_vec() } else { ["--data-binary", &data, &url].to_vec() };
+    let sent = match (is_session, flags.contains(&"--script")) {
+        (true, _) => ["--variable", &variable].to_vec(),
+        (false, true) => [&*url].to_vec(),
+        (false, false) => ["--data-binary", &data, &url].to_vec(),
+    };
     let torr = Running::start(torr_command(&[&args, flags, &sent].concat()));
     wait_until("all connections to have a request", || (heads.load(Ordering::SeqCst) == connections).then_some(()));
     let status = std::fs::read_to_string(format!("/proc/{}/status", torr.pid())).expect("it runs");
@@ -303,7 +308,12 @@ fn all_connections_send_large_content_from_the_same_memory() {
     let session = folder.path().join("upload.hurl");
     std::fs::write(&session, "POST {{url}}\nfile,content;\nHTTP 200\n").expect("there is room");
     let session = session.to_str().expect("temporary folders have plain names");
-    let cases: [(bool, &[&str], u64); 7] = [
+    let script = folder.path().join("upload.lua");
+    let read = format!("local content = io.open('{}', 'rb'):read('*a')\n", path.display());
+    let send = "function session(user)\n  http.post('/', { body = content })\nend\n";
+    std::fs::write(&script, read + send).expect("there is room");
+    let script = script.to_str().expect("temporary folders have plain names");
+    let cases: [(bool, &[&str], u64); 9] = [
         (false, &[], 60),
         (true, &[], 60),
         (false, &["--pipeline", "2"], 60),
@@ -311,6 +321,8 @@ fn all_connections_send_large_content_from_the_same_memory() {
         (true, &["--follow"], 60),
         (false, &[session], 60),
         (true, &[session], 60),
+        (false, &["--script", script], 60),
+        (true, &["--script", script], 60),
     ];
     for (secured, flags, expected) in cases {
         let (result, peak) = load_held(30, bytes.clone(), &path, secured, flags);

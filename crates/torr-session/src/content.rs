@@ -8,6 +8,7 @@ use crate::scope::{Names, Variables};
 use crate::template::Template;
 use bytes::Bytes;
 use percent_encoding::utf8_percent_encode;
+use std::borrow::Cow;
 use std::path::Path;
 use torr_wire::percent::COMPONENT;
 
@@ -15,7 +16,7 @@ use torr_wire::percent::COMPONENT;
 #[derive(Debug, Clone)]
 pub enum Content {
     /// Bytes that are always the same, and their media type.
-    Constant(Bytes, Option<&'static str>),
+    Constant(Bytes, Option<Cow<'static, str>>),
     /// Text, and its media type.
     Text(Template, Option<&'static str>),
     /// A GraphQL request: query and variables.
@@ -72,7 +73,7 @@ impl Content {
             Self::Form(request.form.iter().map(pair).collect::<Result<_, ParseError>>()?)
         } else if !request.multipart.is_empty() {
             let parts = request.multipart.iter().map(|part| Part::compile(part, names, files));
-            Self::Multipart(parts.collect::<Result<_, _>>()?)
+            Self::of_parts(parts.collect::<Result<_, _>>()?)
         } else {
             return Ok(None);
         }))
@@ -83,8 +84,8 @@ impl Content {
     /// # Errors
     /// Where an expression is none, or a file cannot be read.
     pub fn compile(body: &Body, at: Position, names: &mut Names, files: &dyn Files) -> Result<Self, ParseError> {
-        let text = |template: Template, media_type| match template.literal() {
-            Some(text) => Self::Constant(Bytes::copy_from_slice(text.as_bytes()), media_type),
+        let text = |template: Template, media_type: Option<&'static str>| match template.literal() {
+            Some(text) => Self::Constant(Bytes::copy_from_slice(text.as_bytes()), media_type.map(Cow::Borrowed)),
             None => Self::Text(template, media_type),
         };
         Ok(match body {
@@ -107,6 +108,16 @@ impl Content {
         })
     }
 
+    /// Returns a multipart form. One without placeholders is made once, so that all connections send it from the same memory.
+    fn of_parts(parts: Vec<Part>) -> Self {
+        if parts.iter().all(Part::is_constant)
+            && let Ok((bytes, media_type)) = multipart(&parts, &Variables::default())
+        {
+            return Self::Constant(bytes, media_type.map(Cow::Owned));
+        }
+        Self::Multipart(parts)
+    }
+
     /// Returns the bytes, and the media type that the content has of itself.
     ///
     /// # Errors
@@ -114,7 +125,7 @@ impl Content {
     pub fn build(&self, variables: &Variables) -> Result<(Bytes, Option<String>), EvaluationError> {
         let text = |template: &Template| template.render(variables).map(|text| text.into_owned());
         Ok(match self {
-            Self::Constant(bytes, media_type) => (bytes.clone(), media_type.map(str::to_owned)),
+            Self::Constant(bytes, media_type) => (bytes.clone(), media_type.as_deref().map(str::to_owned)),
             Self::Text(template, media_type) => (text(template)?.into(), media_type.map(str::to_owned)),
             Self::GraphQl(query, variables) => {
                 let query = serde_json::Value::from(text(query)?.trim());
@@ -134,6 +145,12 @@ impl Content {
 }
 
 impl Part {
+    /// Whether the part has no placeholders.
+    fn is_constant(&self) -> bool {
+        let (PartValue::Text(other) | PartValue::File { content_type: other, .. }) = &self.value;
+        self.name.literal().is_some() && other.literal().is_some()
+    }
+
     fn compile(part: &MultipartPart, names: &mut Names, files: &dyn Files) -> Result<Self, ParseError> {
         Ok(match part {
             MultipartPart::Field(pair) => Self {

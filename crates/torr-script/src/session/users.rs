@@ -17,7 +17,7 @@ use std::time::Duration;
 use torr_gauge::sessions::EntryName;
 use torr_gauge::{Failure, Secrets};
 use torr_press::learnt::{self, LearntServers, Lookup};
-use torr_press::request::{Feeder, Order, sent_secrets};
+use torr_press::request::{Feeder, LEAST_SHARED, Order, secrets_of_content, sent_secrets};
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Unmet, Users};
 use torr_press::{Destination, Keep, KeptResponse, RequestInfo, RequestParts};
 use url::{Origin, Url};
@@ -113,6 +113,8 @@ impl Users for SessionUsers {
             names: NameCache::new(&self.names),
             users,
             found: Vec::new(),
+            latest: Bytes::new(),
+            content: None,
         })
     }
 
@@ -139,6 +141,10 @@ struct SessionThread<'r> {
     users: Vec<User>,
     /// The origins of the servers that this thread has learnt of, with their numbers.
     found: Vec<(Origin, usize)>,
+    /// The large content that was composed last. Most users send the same, and share it.
+    latest: Bytes,
+    /// The large content of the request that was written last, which is left to the engine.
+    content: Option<Bytes>,
 }
 
 /// A virtual user.
@@ -151,8 +157,10 @@ struct User {
     next: Next,
     /// The entry of the latest request.
     entry: u32,
-    /// The latest request in HTTP/1.1.
+    /// The latest request in HTTP/1.1, but for large content.
     request: Vec<u8>,
+    /// The large content of the latest request.
+    content: Option<Bytes>,
     /// The secrets of the latest request whose response failed.
     sent: Vec<String>,
     /// The cookies of the session, from the first one on.
@@ -189,6 +197,7 @@ impl User {
             next: Next::Resume,
             entry: 0,
             request: Vec::new(),
+            content: None,
             sent: Vec::new(),
             cookies: None,
             server: None,
@@ -198,6 +207,15 @@ impl User {
     /// Returns a URL of the server that the latest request goes to. `target` is the run's.
     fn url<'u>(&'u self, target: &'u Url) -> &'u Url {
         self.server.as_ref().map_or(target, |server| &server.url)
+    }
+
+    /// Returns the secrets in the latest request.
+    fn sent_secrets(&self) -> Vec<String> {
+        let mut sent = sent_secrets(&self.request);
+        if let Some(content) = &self.content {
+            sent.extend(secrets_of_content(content));
+        }
+        sent
     }
 }
 
@@ -264,7 +282,7 @@ impl SessionThread<'_> {
             }
             b"fail" => {
                 // What a server sent back may have in it what it was sent.
-                let sent = sent_secrets(&self.users[user].request);
+                let sent = self.users[user].sent_secrets();
                 let why = self.shared.secrets.with(sent).mask(text(1)?.to_string_lossy());
                 Some(Step::Failed(self.users[user].entry, Some(why)))
             }
@@ -276,14 +294,15 @@ impl SessionThread<'_> {
     /// Composes a request of method, path, field lines and content.
     fn compose(&mut self, user: usize, [method, path, fields, content]: [&LuaString; 4]) {
         let base = self.users[user].url(&self.shared.target).clone();
-        let User { request, cookies, .. } = &mut self.users[user];
+        let User { request, content: large, cookies, .. } = &mut self.users[user];
         request.clear();
-        let (path, fields) = (path.as_bytes(), fields.as_bytes());
+        let (path, fields, content) = (path.as_bytes(), fields.as_bytes(), content.as_bytes());
         for part in [&*method.as_bytes(), b" ", &*path, b" HTTP/1.1\r\n", &*fields] {
             request.extend_from_slice(part);
         }
-        let own = || fields.split(|&byte| byte == b'\n').any(|line| line.to_ascii_lowercase().starts_with(b"cookie:"));
-        if let Some(cookies) = cookies.as_ref().filter(|_| !own()) {
+        let has =
+            |name: &[u8]| fields.split(|&byte| byte == b'\n').any(|line| line.to_ascii_lowercase().starts_with(name));
+        if let Some(cookies) = cookies.as_ref().filter(|_| !has(b"cookie:")) {
             let url = base.join(&String::from_utf8_lossy(&path));
             let url = url.as_ref().unwrap_or(&base);
             let mut separator: &[u8] = b"Cookie: ";
@@ -298,7 +317,16 @@ impl SessionThread<'_> {
             }
         }
         request.extend_from_slice(b"\r\n");
-        request.extend_from_slice(&content.as_bytes());
+        // HTTP/2 has to read the chunks that a script wrote.
+        if content.len() < LEAST_SHARED || has(b"transfer-encoding:") {
+            request.extend_from_slice(&content);
+            *large = None;
+            return;
+        }
+        if self.latest != content[..] {
+            self.latest = Bytes::copy_from_slice(&content);
+        }
+        *large = Some(self.latest.clone());
     }
 
     /// Returns the step of a user whose request goes to a server beside the target.
@@ -393,18 +421,23 @@ impl ThreadUsers for SessionThread<'_> {
     }
 
     fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo {
-        let request = &self.users[user].request;
+        let User { request, content, .. } = &self.users[user];
         out.extend_from_slice(request);
+        self.content.clone_from(content);
         RequestInfo { is_head: message::is_head(request), url: 0, keep: Keep::Content }
     }
 
+    fn take_content(&mut self) -> Option<Bytes> {
+        self.content.take()
+    }
+
     fn parts(&mut self, user: usize) -> RequestParts {
-        let request = &self.users[user].request;
+        let User { request, content: large, .. } = &self.users[user];
         let begun = RequestInfo { is_head: message::is_head(request), url: 0, keep: Keep::Content };
         let origin = self.users[user].url(&self.shared.target).origin().ascii_serialization();
         match message::parts(request, &origin) {
             Ok((head, content)) => {
-                let body = (!content.is_empty()).then(|| Bytes::from(content));
+                let body = large.clone().or_else(|| (!content.is_empty()).then(|| Bytes::from(content)));
                 RequestParts { head, body, begun }
             }
             Err(what) => {
@@ -421,7 +454,7 @@ impl ThreadUsers for SessionThread<'_> {
         self.keep_cookies(user, received.response);
         if received.response.status >= 400 {
             // The next request is composed while the script takes the response.
-            self.users[user].sent = sent_secrets(&self.users[user].request);
+            self.users[user].sent = self.users[user].sent_secrets();
         }
         let step = self.respond(user, received.response).unwrap_or_else(|error| self.end_run(user, error));
         self.users[user].next = Next::Step(step);
@@ -430,7 +463,7 @@ impl ThreadUsers for SessionThread<'_> {
     }
 
     fn secrets(&self, user: usize) -> Vec<String> {
-        self.shared.secrets.values().chain(&self.users[user].sent).cloned().collect()
+        self.users[user].sent.clone()
     }
 
     fn failed(&mut self, user: usize, _failure: &Failure) {

@@ -220,6 +220,21 @@ fn multipart_forms_have_their_parts_between_boundaries() {
 }
 
 #[test]
+fn users_share_a_multipart_form_without_placeholders() {
+    let sent = |session: &Session| {
+        let mut walk = Walk::new(Variables::default());
+        assert_eq!(walk.next(session), Action::Send(0));
+        walk.request().and_then(|request| request.content.clone()).expect("there is content")
+    };
+    let constant = session("POST http://h/\n[Multipart]\na: 1\nlogo: file,logo.png;");
+    let (one, other) = (sent(&constant), sent(&constant));
+    assert_eq!((one.as_ptr(), one.len()), (other.as_ptr(), other.len()));
+    assert!(one.ends_with(b"--\r\n") && one.windows(3).any(|part| part == b"PNG"), "{one:?}");
+    let varying = session("POST http://h/\n[Multipart]\na: {{newUuid}}\nlogo: file,logo.png;");
+    assert_ne!(sent(&varying), sent(&varying));
+}
+
+#[test]
 fn what_cannot_be_done_is_refused_and_what_has_no_meaning_is_said() {
     let compile = |source: &str| Session::compile(&parse(source).expect("it has no mistake"), &Memory, []);
     let refused = [
