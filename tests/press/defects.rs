@@ -83,7 +83,7 @@ fn ab_ends_without_a_report_after_a_quiet_time() {
     });
     let ended = torr(&["-d", "2s", "-c", "2", "-t", "1", "--timeout", "500ms", "-q", &server.url()]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    for words in ["200 x 100", "timeout", "no complete response within", "latency"] {
+    for words in ["200 x 100", "timeout", "no complete response within 500 ms", "latency"] {
         assert!(ended.stdout.contains(words), "no {words:?} in {}", ended.stdout);
     }
 }

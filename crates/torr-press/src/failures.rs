@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::time::Duration;
+use torr_gauge::numbers::seconds;
 use torr_gauge::{Failure, FailureKind, FailureSide};
 use torr_net::errors::describe;
 use torr_net::tls::TlsError;
@@ -17,7 +18,7 @@ pub(crate) fn connect(error: &io::Error) -> Failure {
             return Failure::new(FailureKind::Connect, FailureSide::Client, "no such socket");
         }
         ErrorKind::WouldBlock => {
-            return Failure::new(FailureKind::Connect, FailureSide::Server, "its accept queue overflowed");
+            return Failure::new(FailureKind::Connect, FailureSide::Server, "the server's accept queue overflowed");
         }
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => (FailureKind::Connect, FailureSide::Server),
         ErrorKind::TimedOut | ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
@@ -26,6 +27,11 @@ pub(crate) fn connect(error: &io::Error) -> Failure {
         _ => (FailureKind::Connect, FailureSide::Client),
     };
     Failure::new(kind, side, describe(error))
+}
+
+/// Whether the server refused the connection.
+pub(crate) fn is_refused(failure: &Failure) -> bool {
+    failure.what == describe(&ErrorKind::ConnectionRefused.into())
 }
 
 /// Why receiving or sending failed.
@@ -110,9 +116,11 @@ pub(crate) fn surplus() -> Failure {
 }
 
 pub(crate) fn no_connection_within(timeout: Duration) -> Failure {
-    Failure::new(FailureKind::Timeout, FailureSide::Network, format!("no connection within {timeout:?}"))
+    let what = format!("no connection within {}", seconds(timeout.as_secs_f64()));
+    Failure::new(FailureKind::Timeout, FailureSide::Network, what)
 }
 
 pub(crate) fn no_response_within(timeout: Duration) -> Failure {
-    Failure::new(FailureKind::Timeout, FailureSide::Server, format!("no complete response within {timeout:?}"))
+    let what = format!("no complete response within {}", seconds(timeout.as_secs_f64()));
+    Failure::new(FailureKind::Timeout, FailureSide::Server, what)
 }

@@ -6,6 +6,7 @@ pub(crate) mod state;
 mod threads;
 
 use crate::engine::FailedRequest;
+use crate::failures;
 use crate::pace::closed::Budget;
 use crate::plan::Plan;
 use crate::plan::servers::Servers;
@@ -33,7 +34,7 @@ use torr_signals::{Signals, Watcher};
 #[derive(Debug, Error)]
 pub enum RunError {
     /// No connection was established. The failure has the side that is the cause.
-    #[error("cannot connect to {target}: {}{}", .failure.what, remedy(&.failure.what))]
+    #[error("cannot connect to {target}: {}{}", .failure.what, remedy(.failure))]
     Unreachable {
         /// Host and port of the server that the last attempt was about, and the way to it.
         target: String,
@@ -54,8 +55,8 @@ pub enum RunError {
 }
 
 /// Returns what the user can do about a failure to connect, as an end of its line.
-fn remedy(what: &str) -> &'static str {
-    if what == "connection refused" { "; start the server or check the port" } else { "" }
+fn remedy(failure: &Failure) -> &'static str {
+    if failures::is_refused(failure) { "; start the server or check the port" } else { "" }
 }
 
 /// An observation of a running load, for a caller that merges the samples of several runs.

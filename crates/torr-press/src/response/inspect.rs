@@ -211,10 +211,13 @@ impl Inspect for Inspector<'_> {
             self.body = body.unwrap_or_default();
             self.body.clear();
         }
-        self.first = match std::mem::replace(&mut self.first, First::Unwanted) {
-            First::Begun(first) => First::Complete(FirstResponse { body: response.body, ..first }),
-            other => other,
-        };
+        // Most responses are not to be kept, and nothing is moved for them.
+        if matches!(self.first, First::Begun(_)) {
+            self.first = match std::mem::replace(&mut self.first, First::Unwanted) {
+                First::Begun(first) => First::Complete(FirstResponse { body: response.body, ..first }),
+                other => other,
+            };
+        }
         std::mem::take(&mut self.failed)
     }
 
