@@ -14,6 +14,9 @@ use std::thread;
 /// The number of bytes that wait at most.
 const MOST_WAITING: usize = 64 * 1024;
 
+/// The report of dropped lines, which ends with their number.
+const DROPPED: &str = "torr-serve: standard error was not read; lines dropped: ";
+
 /// A writer to the process's standard error that never blocks, for the program's log: each write is one line or several. A failure to
 /// write is no error, since a server goes on without its log.
 ///
@@ -79,15 +82,10 @@ impl Lines {
             // An interruption or an error shows again when lines are written.
             let _ = poll(&mut [PollFd::new(&self.room, PollFlags::OUT)], None);
             let mut state = self.lock();
-            if !state.put() {
-                continue;
-            }
-            if state.dropped == 0 {
+            if state.put() {
                 state.is_sent = false;
                 return;
             }
-            let dropped = std::mem::take(&mut state.dropped);
-            state.waiting = format!("torr-serve: standard error was not read; lines dropped: {dropped}\n").into();
         }
     }
 
@@ -98,21 +96,28 @@ impl Lines {
 }
 
 impl State {
-    /// Writes what waits. Returns whether nothing waits any more: a closed standard error takes nothing.
+    /// Writes what waits, and then how many lines were dropped. Returns whether nothing waits any more: a closed standard error
+    /// takes nothing.
     fn put(&mut self) -> bool {
-        let done = self.output.put(&mut self.waiting);
-        if done.is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
-            return false;
+        loop {
+            let done = self.output.put(&mut self.waiting);
+            if done.is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
+                return false;
+            }
+            self.waiting.clear();
+            if self.dropped == 0 {
+                return true;
+            }
+            let dropped = std::mem::take(&mut self.dropped);
+            self.waiting = format!("{DROPPED}{dropped}\n").into();
         }
-        self.waiting.clear();
-        true
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{BufRead, BufReader};
+    use std::io::{BufRead, BufReader, Read};
 
     #[test]
     fn a_reader_that_stands_still_blocks_no_writer_and_reads_how_much_was_dropped() {
@@ -122,17 +127,31 @@ mod tests {
         // More than the pipe and what may wait: one of these writes would block at last.
         (0..WRITTEN).for_each(|n| lines.write(format!("line {n}\n").as_bytes()));
         let mut read = BufReader::new(reader).lines().map(|line| line.expect("it is text"));
-        let kept = read.by_ref().take_while(|line| line.starts_with("line ")).enumerate();
-        // The line behind the last of these is that of the dropped ones, which the reader takes as well.
-        let (mut count, mut last) = (0, String::new());
-        kept.for_each(|(n, line)| {
-            assert_eq!(line, format!("line {n}"));
-            (count, last) = (n + 1, line);
-        });
-        assert!(count > 0 && count < WRITTEN, "{last} was the last of {count}");
+        let (mut count, mut next) = (0, read.next());
+        while let Some(line) = next.take_if(|line| line.starts_with("line ")) {
+            assert_eq!(line, format!("line {count}"));
+            (count, next) = (count + 1, read.next());
+        }
+        assert!(count > 0 && count < WRITTEN, "{count} were read");
+        let report = next.expect("the dropped lines are reported");
+        let dropped: Option<usize> = report.strip_prefix(DROPPED).and_then(|dropped| dropped.parse().ok());
+        assert_eq!(dropped.map(|dropped| count + dropped), Some(WRITTEN), "{report}");
         wait_until_sent(&lines);
         lines.write(b"later\n");
         assert_eq!(read.next().as_deref(), Some("later"));
+    }
+
+    #[test]
+    fn dropped_lines_are_reported_without_a_thread_to_send_them() {
+        let (mut reader, writer) = io::pipe().expect("a descriptor is free");
+        let lines = Lines::to(&writer).expect("the pipe can be opened again");
+        // As if no thread could be started when these lines were dropped.
+        lines.lock().dropped = 3;
+        lines.write(b"later\n");
+        drop((lines, writer));
+        let mut read = String::new();
+        reader.read_to_string(&mut read).expect("it is text");
+        assert_eq!(read, "later\ntorr-serve: standard error was not read; lines dropped: 3\n");
     }
 
     fn wait_until_sent(lines: &Lines) {
