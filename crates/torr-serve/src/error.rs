@@ -27,7 +27,7 @@ impl From<ServeError> for io::Error {
 /// Returns what the operator can do about an error of the system, if that is known.
 fn remedy(error: &io::Error) -> &'static str {
     if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) {
-        ": raise the limit of open files (ulimit -n, LimitNOFILE=)"
+        "; raise the limit of open files (ulimit -n, LimitNOFILE=)"
     } else {
         ""
     }
@@ -37,7 +37,7 @@ fn remedy(error: &io::Error) -> &'static str {
 fn remedy_of_listening(address: &SocketAddr, error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied if address.port() < 1024 => {
-            ": ports below 1024 need root or CAP_NET_BIND_SERVICE; use a port from 1024 on"
+            "; ports below 1024 need root or CAP_NET_BIND_SERVICE: use a port from 1024 on"
         }
         _ => remedy(error),
     }
@@ -123,12 +123,12 @@ mod tests {
             ),
             (
                 ServeError::Listen { address: ([127, 0, 0, 1], 80).into(), error: Errno::ACCESS.into() },
-                "cannot listen on 127.0.0.1:80: permission denied: ports below 1024 need root",
+                "cannot listen on 127.0.0.1:80: permission denied; ports below 1024 need root",
             ),
             (ServeError::Tls(TlsError::NoProvider), "no cryptography for TLS in this program"),
             (
                 ServeError::System(Errno::MFILE.into()),
-                "system error: Too many open files (os error 24): raise the limit of open files (ulimit -n",
+                "system error: Too many open files (os error 24); raise the limit of open files (ulimit -n",
             ),
             (ServeError::InAsync, "cannot serve on this thread, as it runs async code"),
         ] {

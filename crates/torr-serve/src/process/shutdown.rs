@@ -244,7 +244,7 @@ impl Shutdown {
             // With a limit of zero that is expected.
             && !self.task_stop_timeout.is_zero()
         {
-            notice::warn(&format!("{}stopped without waiting for {words}: the time limit was reached", who()));
+            notice::warn(&format!("{}stopped before {words} ended: the time limit was reached", who()));
         }
     }
 }

@@ -244,7 +244,7 @@ fn what_a_stop_waits_for_is_reported() {
     server.stop();
     reported("stopping: waiting for 4 streams, 7 requests; the rest will be closed in ");
     server.wait().expect("it ends well");
-    reported("stopped without waiting for 7 tasks spawned by handlers");
+    reported("stopped before 7 tasks spawned by handlers ended: the time limit was reached");
 }
 
 #[test]

@@ -126,7 +126,7 @@ fn each_worker(table: &MetricsTable, in_use: &[usize], out: &mut Page) {
         &handling,
     );
     let turns = count(Count::Turns);
-    all("torr_worker_turns_total", "counter", "Turns of the worker's event loop.", &turns);
+    all("torr_worker_turns_total", "counter", "Turns of the worker's event loop in which events were ready.", &turns);
     let ready = count(Count::Ready);
     all(
         "torr_worker_ready_total",
