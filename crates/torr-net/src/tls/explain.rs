@@ -26,8 +26,8 @@ pub(super) fn to_client(error: Error) -> TlsError {
                 Remedy::Name => "use one of its names with --sni, or skip the check with --insecure",
                 Remedy::ReplaceOnly => "replace the server's certificate",
                 Remedy::Replace => {
-                    "use an RSA or ECDSA P-256 certificate signed with SHA-256 on the server, or skip the check with \
-                     --insecure"
+                    "install an RSA or ECDSA P-256 certificate with a SHA-256 signature on the server, or skip the \
+                     check with --insecure"
                 }
             };
             TlsError::Untrusted(format!("{what}: {remedy}"))
@@ -110,7 +110,7 @@ fn certificate(error: &CertificateError) -> (String, Remedy) {
         }
         E::UnsupportedSignatureAlgorithmForPublicKeyContext { signature_algorithm_id, public_key_algorithm_id } => {
             let (algorithm, key) = (Oid(signature_algorithm_id), Oid(public_key_algorithm_id));
-            let what = format!("has an unsupported signature algorithm ({algorithm} with a key of {key})");
+            let what = format!("has an unsupported signature algorithm ({algorithm}, key: {key})");
             return (what, Remedy::Replace);
         }
         E::InvalidPurpose | E::InvalidPurposeContext { .. } => {

@@ -5,6 +5,7 @@ use crate::errors::describe;
 use rustls::RootCertStore;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 
@@ -65,11 +66,14 @@ pub(super) fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsErro
 pub(super) fn roots_of(certificates: &[CertificateDer<'static>], path: &Path) -> Result<RootCertStore, TlsError> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates {
-        roots
-            .add(certificate.clone())
-            .map_err(|error| TlsError::File(format!("cannot use a certificate in {}: {error}", path.display())))?;
+        roots.add(certificate.clone()).map_err(|error| unusable("a certificate", path, &error))?;
     }
     Ok(roots)
+}
+
+/// Returns the error of something in a file that was read and cannot be used.
+pub(super) fn unusable(what: &str, path: &Path, why: &impl Display) -> TlsError {
+    TlsError::File(format!("cannot use {what} in {}: {why}", path.display()))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Selection of the server's certificate by the client's server name.
 
 use super::TlsError;
-use super::files::{certificates, private_key};
+use super::files::{certificates, private_key, unusable};
 use rustls::crypto::CryptoProvider;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
@@ -15,6 +15,9 @@ thread_local! {
     /// of the certificate.
     static SERVER_NAME: RefCell<Option<Box<str>>> = const { RefCell::new(None) };
 }
+
+/// The certificate of a chain that has the server's names and key.
+const FIRST: &str = "the first certificate";
 
 /// Certificates with their keys, by the names in them.
 #[derive(Debug)]
@@ -34,7 +37,7 @@ impl Identities {
         let (mut all, mut by_name) = (Vec::new(), HashMap::<Box<str>, Vec<usize>>::new());
         for (index, (certificate, key)) in files.iter().enumerate() {
             let identity = identity(certificate, key, provider)?;
-            for name in names(&identity).map_err(|error| unusable(certificate, &error))? {
+            for name in names(&identity).map_err(|error| unusable(FIRST, certificate, &error))? {
                 let indices = by_name.entry(name).or_default();
                 if indices.last() != Some(&index) {
                     indices.push(index);
@@ -90,7 +93,7 @@ fn identity(certificate: &Path, key: &Path, provider: &CryptoProvider) -> Result
     let signing = provider
         .key_provider
         .load_private_key(private_key(key)?)
-        .map_err(|error| TlsError::File(format!("cannot use the private key in {}: {error}", key.display())))?;
+        .map_err(|error| unusable("the private key", key, &error))?;
     let identity = CertifiedKey::new(chain, signing);
     match identity.keys_match() {
         Ok(()) | Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::Unknown)) => Ok(identity),
@@ -99,10 +102,6 @@ fn identity(certificate: &Path, key: &Path, provider: &CryptoProvider) -> Result
             key.display(),
             certificate.display()
         ))),
-        Err(error) => Err(unusable(certificate, &error.to_string())),
+        Err(error) => Err(unusable(FIRST, certificate, &error)),
     }
-}
-
-fn unusable(certificate: &Path, why: &str) -> TlsError {
-    TlsError::File(format!("cannot use the first certificate in {}: {why}", certificate.display()))
 }

@@ -1,6 +1,6 @@
 //! The client's settings of TLS, and their translation for `rustls`.
 
-use super::files::{certificates, certificates_in, private_key, roots_of};
+use super::files::{certificates, certificates_in, private_key, roots_of, unusable};
 use super::provider::provider;
 use super::tickets::Tickets;
 use super::trust::{PolicyVerifier, TrustPolicy};
@@ -135,9 +135,8 @@ impl TlsSettings {
                     Roots::Pem { content, .. } => certificates_in(content, path)?,
                     _ => certificates(path)?,
                 };
-                let signed = signed_by(roots_of(&given, path)?).map_err(|error| {
-                    TlsError::File(format!("cannot use a certificate in {}: {error}", path.display()))
-                })?;
+                let signed = signed_by(roots_of(&given, path)?);
+                let signed = signed.map_err(|error| unusable("a certificate", path, &error))?;
                 TrustPolicy::GivenOrSigned(given, signed)
             }
         };
@@ -145,11 +144,9 @@ impl TlsSettings {
             builder.dangerous().with_custom_certificate_verifier(Arc::new(PolicyVerifier { policy, algorithms }));
         let mut config = match &self.identity {
             None => builder.with_no_client_auth(),
-            Some((certificate, key)) => {
-                let refused =
-                    |error| TlsError::File(format!("cannot use a certificate in {}: {error}", certificate.display()));
-                builder.with_client_auth_cert(certificates(certificate)?, private_key(key)?).map_err(refused)?
-            }
+            Some((certificate, key)) => builder
+                .with_client_auth_cert(certificates(certificate)?, private_key(key)?)
+                .map_err(|error| unusable("a certificate", certificate, &error))?,
         };
         config.alpn_protocols = self.alpn.iter().map(|protocol| protocol.clone().into_bytes()).collect();
         config.enable_sni = self.sends_name;

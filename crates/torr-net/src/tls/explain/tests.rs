@@ -44,7 +44,7 @@ fn each_error_is_one_line_with_what_and_what_to_do() {
                 public_key_algorithm_id: p521.to_vec(),
             }
             .into(),
-            "(ECDSA with SHA-512 with a key of ECDSA P-521)",
+            "(ECDSA with SHA-512, key: ECDSA P-521)",
             "ECDSA P-256",
         ),
         (
