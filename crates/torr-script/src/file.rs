@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use torr_net::errors::describe;
 
 /// Reads the file of a script, and those of modules beside it.
 #[derive(Clone)]
@@ -53,7 +54,7 @@ impl ScriptFile {
         let source = (reader.0)(&name).map_err(|error| {
             let why = match error.kind() {
                 ErrorKind::NotFound => "no such file".to_owned(),
-                _ => format!("cannot read it: {error}"),
+                _ => format!("cannot read it: {}", describe(&error)),
             };
             ScriptError::of_file(&name, None, why)
         })?;
@@ -83,7 +84,7 @@ impl ScriptFile {
                 Ok(source) => return Ok((path, source)),
                 Err(error) if error.kind() == ErrorKind::NotFound => tried += &format!("\n\tno file '{path}'"),
                 Err(error) => {
-                    tried += &format!("\n\tcannot read '{path}': {error}");
+                    tried += &format!("\n\tcannot read '{path}': {}", describe(&error));
                     return Err(tried);
                 }
             }

@@ -16,6 +16,7 @@ use mlua::{Function, LuaString};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use torr_gauge::numbers::count;
 
 /// The longest pause that `delay()` can ask for, a day: longer ones would overflow the clock.
 const LONGEST_DELAY_MS: f64 = 86_400_000.0;
@@ -67,12 +68,7 @@ impl WrkScript {
         let mut bytes = Vec::new();
         first.request(&mut bytes)?;
         let lengths = message::lengths(&bytes).map_err(|error| first.state.problem(Some("request"), error))?;
-        let depth = u16::try_from(lengths.len()).map_err(|_| {
-            first.state.problem(
-                Some("request"),
-                format!("it returned {} requests, at most 65535 are supported", lengths.len()),
-            )
-        })?;
+        let depth = first.together(&lengths)?;
         for thread in &mut threads {
             thread.settle()?;
         }
@@ -153,6 +149,17 @@ impl ThreadScript {
         let text: LuaString = self.calls.request.call(()).map_err(|error| self.state.error(Some("request"), &error))?;
         out.extend_from_slice(&text.as_bytes());
         Ok(())
+    }
+
+    /// Returns the number of the requests that `request()` has returned, by their lengths.
+    ///
+    /// # Errors
+    /// If there are too many to be in flight together.
+    fn together(&self, lengths: &[usize]) -> Result<u16, ScriptError> {
+        u16::try_from(lengths.len()).map_err(|_| {
+            let (found, most) = (count(lengths.len() as u64), count(u16::MAX.into()));
+            self.state.problem(Some("request"), format!("it must return at most {most} requests, found {found}"))
+        })
     }
 
     /// Returns the pause before the next request.

@@ -164,9 +164,7 @@ impl WrkThread<'_> {
         let bad = |error: message::MessageError| self.script.state.problem(Some("request"), error);
         if self.shared.script.depth > 1 {
             state.lengths = message::lengths(&state.bytes).map_err(bad)?;
-            let together = u16::try_from(state.lengths.len())
-                .map_err(|_| self.script.state.problem(Some("request"), "it returned more than 65,535 requests"))?;
-            return Ok(Step::SendAll(0, together));
+            return Ok(Step::SendAll(0, self.script.together(&state.lengths)?));
         }
         if state.bytes.is_empty() {
             return Err(self.script.state.problem(Some("request"), "it returned an empty text instead of a request"));
