@@ -58,9 +58,11 @@ impl ReloadOptions {
 /// How long one load may take.
 const LIMIT: Duration = Duration::from_secs(1800);
 
-/// What the supervisor says of a reload that is done, and of one that is not.
-const DONE: &str = "reloaded:";
-const GIVEN_UP: &str = "reload cancelled";
+/// What the supervisor says of a reload that is done.
+pub const DONE: &str = "reloaded:";
+
+/// What the supervisor says of a reload that is not done.
+pub const GIVEN_UP: &str = "reload cancelled";
 
 /// A report, as it is archived.
 #[derive(Serialize)]

@@ -8,6 +8,7 @@ use super::trend::{Quantity, Trend, can_judge};
 use crate::archive;
 use crate::child::Server;
 use crate::machine::Machine;
+use crate::reload;
 use crate::report::table;
 use torr_test_support::error::Error;
 
@@ -26,7 +27,7 @@ impl Reloads {
     pub fn of(servers: &[&Server]) -> Result<Self, Error> {
         let said = servers.iter().map(|server| server.said()).collect::<Result<Vec<_>, _>>()?.concat();
         let count = |what| said.lines().filter(|line| line.contains(what)).count();
-        Ok(Self { done: count("reloaded:"), given_up: count("reload cancelled") })
+        Ok(Self { done: count(reload::DONE), given_up: count(reload::GIVEN_UP) })
     }
 }
 

@@ -79,21 +79,16 @@ pub(super) fn predicate(cursor: &mut Cursor<'_>) -> Result<(bool, Predicate), Pa
     cursor.spaces();
     let start = cursor.clone();
     let value = value(cursor)?;
-    let fits = match takes {
-        Takes::Any => true,
-        Takes::Ordered => {
-            matches!(value, Value::Number(_) | Value::Text(_) | Value::Content(_) | Value::Placeholder(_))
-        }
-        Takes::Sequence => {
-            let is_text = matches!(value, Value::Text(_) | Value::Content(_) | Value::Placeholder(_));
-            is_text || matches!(value, Value::Bytes(_) | Value::File(_))
-        }
+    let is_text = matches!(value, Value::Text(_) | Value::Content(_) | Value::Placeholder(_));
+    let needed = match takes {
+        Takes::Any => None,
+        Takes::Ordered if is_text || matches!(value, Value::Number(_)) => None,
+        Takes::Sequence if is_text || matches!(value, Value::Bytes(_) | Value::File(_)) => None,
+        Takes::Ordered => Some("a number or a string"),
+        Takes::Sequence => Some("a string or bytes"),
     };
-    let needs = || match takes {
-        Takes::Any => "a value",
-        Takes::Ordered => "a number or a string",
-        Takes::Sequence => "a string or bytes",
-    };
-    let mismatch = || start.error(format!("'{name}' needs {}, found {}", needs(), value.kind()));
-    if fits { Ok((not, make(value))) } else { Err(mismatch()) }
+    match needed {
+        None => Ok((not, make(value))),
+        Some(needed) => Err(start.error(format!("'{name}' needs {needed}, found {}", value.kind()))),
+    }
 }

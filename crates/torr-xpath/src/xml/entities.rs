@@ -203,7 +203,9 @@ impl Expanded {
             return Ok(&text[1..]);
         };
         if level == MAX_LEVELS {
-            return Err(format!("an entity of the content refers to itself, or through more than {MAX_LEVELS} others"));
+            return Err(format!(
+                "the content's entities refer to themselves, or are nested deeper than {MAX_LEVELS} levels"
+            ));
         }
         self.take(REFERENCE)?;
         match in_value {
@@ -352,6 +354,6 @@ mod tests {
             assert!(error.starts_with("the content's entities could expand"), "{error}");
         }
         let own = "<!DOCTYPE r [<!ENTITY a '&b;'><!ENTITY b '&a;'>]><r>&a;</r>";
-        assert!(expand(own).is_err_and(|why| why.starts_with("an entity of the content refers to itself")));
+        assert!(expand(own).is_err_and(|why| why.starts_with("the content's entities refer to themselves")));
     }
 }
