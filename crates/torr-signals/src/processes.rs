@@ -241,19 +241,10 @@ mod tests {
         assert!(cpu_us(&processes.counts(&both)) >= alone, "a look goes on from there");
     }
 
-    /// Other tests' threads that end in the same process would hide that there is one more: so the test runs once more, in a
-    /// process of its own.
+    /// In a process of its own: a thread of another test that ends meanwhile would hide that there is one more.
     #[test]
     fn a_thread_that_comes_is_sampled_at_once() {
-        const ALONE: &str = "TORR_TEST_ALONE";
-        if std::env::var_os(ALONE).is_none() {
-            let tests = std::env::current_exe().expect("a test is a program");
-            let this = "processes::tests::a_thread_that_comes_is_sampled_at_once";
-            let mut alone = std::process::Command::new(tests);
-            let output =
-                alone.args(["--exact", this, "--test-threads", "1"]).env(ALONE, "1").output().expect("it runs");
-            let text = String::from_utf8_lossy(&output.stdout);
-            assert!(output.status.success() && text.contains("1 passed"), "{text}");
+        if !torr_test_support::has_own_process("processes::tests::a_thread_that_comes_is_sampled_at_once") {
             return;
         }
         let me = BTreeSet::from([std::process::id() as i32]);

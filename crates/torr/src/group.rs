@@ -100,20 +100,16 @@ pub fn kill_all() -> impl Drop {
     groups
 }
 
-/// Keeps a test that kills all groups of this process from the tests that start one.
-#[cfg(test)]
-pub fn alone() -> MutexGuard<'static, ()> {
-    static TESTS: Mutex<()> = Mutex::new(());
-    TESTS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_program_ends_with_its_value_and_with_all_groups() {
-        let _alone = alone();
+        // All groups of the process are killed, those of other tests too.
+        if !torr_test_support::has_own_process("group::tests::a_program_ends_with_its_value_and_with_all_groups") {
+            return;
+        }
         let start = || Group::start(Command::new("sleep").arg("600"), Duration::from_secs(60)).unwrap();
         let (dropped, killed) = (start(), start());
         let id = dropped.id();

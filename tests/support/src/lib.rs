@@ -1,8 +1,8 @@
 //! What Torr's tests, and the programs that measure Torr, have in common. Whatever goes wrong is a panic: the test has failed then.
 //!
-//! - Always: waiting ([`wait_until`]), measuring alone ([`alone`], [`beside`]), what a quiet machine is needed for ([`measured`]), tests that
-//!   cannot run everywhere ([`required`]), limits of CPU time and memory ([`control_group`]), and how a program fails or is
-//!   interrupted ([`error`], [`interrupt`]).
+//! - Always: waiting ([`wait_until`]), measuring alone ([`alone`], [`beside`]), a process of a test's own ([`has_own_process`]), what
+//!   a quiet machine is needed for ([`measured`]), tests that cannot run everywhere ([`required`]), limits of CPU time and memory
+//!   ([`control_group`]), and how a program fails or is interrupted ([`error`], [`interrupt`]).
 //! - Feature `program`: the program `torr` run from outside, and clients and servers for it.
 //! - Feature `links`: links of packets with a delay and losses; with `program`, hosts at their ends.
 //! - Feature `databases`: private servers of databases and caches.
@@ -15,6 +15,7 @@ pub mod disturbance;
 pub mod error;
 pub mod interrupt;
 pub mod measured;
+mod own_process;
 pub mod required;
 mod waiting;
 
@@ -66,4 +67,5 @@ pub mod terminal;
 pub use alone::{alone, beside};
 #[cfg(feature = "program")]
 pub use killed_at_end::KilledAtEnd;
+pub use own_process::has_own_process;
 pub use waiting::{PATIENCE, wait_until};

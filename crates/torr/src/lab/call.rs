@@ -113,7 +113,6 @@ mod tests {
 
     #[test]
     fn a_program_runs_to_its_end_or_is_ended() {
-        let _alone = crate::group::alone();
         let stop = AtomicBool::new(false);
         let shell = |script: &str, longest| call(Command::new("sh").args(["-c", script]), longest, &stop);
         let output = shell("echo first; echo last >&2; exit 3", Duration::MAX).expect("it ends");
