@@ -27,7 +27,7 @@ pub struct Invocation {
     /// The flags of `torr doctor` alone: names, and values as words.
     pub doctor: Vec<(String, Option<String>)>,
     /// The shell variables that stand for secrets. A printed command adds those of its own values, so that
-    /// the variables that the user is asked to set are those that were printed.
+    /// the advice to set variables names those that were printed.
     pub variables: RefCell<SecretVariables>,
 }
 

@@ -59,7 +59,7 @@ impl Bounded for Sample {
         at_most("unanswered", unanswered.counts().map(|(_, count)| count), MOST_IN_A_RUN)?;
         at_most("unfinished", [*unfinished], MOST_IN_A_RUN)?;
         if !answered.contains(last_apart) {
-            return Err(OutOfBounds { field: "last_apart", must: "must be a part of 'answered'".into() });
+            return Err(OutOfBounds { field: "last_apart", must: "must be a part of the responses".into() });
         }
         for (field, count) in [
             ("full_handshakes", *full_handshakes),

@@ -205,7 +205,7 @@ impl ThreadUsers for ShownThread<'_> {
     fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo {
         let before = out.len();
         let info = self.users.write(user, out);
-        // One user shares its content with nobody, and all that is sent is shown.
+        // There is one user, so no content is shared, and all that is sent is shown.
         if let Some(content) = self.users.take_content() {
             out.extend_from_slice(&content);
         }
