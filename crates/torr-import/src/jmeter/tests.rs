@@ -359,3 +359,32 @@ fn cookies_are_kept_only_by_a_manager() {
     assert_eq!(plan(&both).0.matches("no-cookie-store: true\n").count(), 2);
     assert!(!plan(&format!("{manager}{both}")).0.contains("no-cookie-store"));
 }
+
+#[test]
+fn an_authorization_manager_gives_credentials_to_the_urls_that_begin_with_its_own() {
+    let manager = |mechanism: &str| {
+        let property =
+            |name: &str, value: &str| format!("<stringProp name=\"Authorization.{name}\">{value}</stringProp>");
+        let properties = [
+            property("url", "http://a:8080/shop"),
+            property("username", "ann"),
+            property("password", "pa55"),
+            property("mechanism", mechanism),
+        ];
+        format!(
+            "<AuthManager testname=\"m\"><collectionProp name=\"AuthManager.auth_list\"><elementProp name=\"\" elementType=\"Authorization\">{}</elementProp></collectionProp></AuthManager><hashTree/>",
+            properties.concat()
+        )
+    };
+    let requests = ["http://a:8080/shop/1", "http://a:8080/other", "http://b/shop"].map(|url| get(url, "")).concat();
+    for mechanism in ["", "BASIC", "BASIC_DIGEST"] {
+        let (file, summary) = plan(&(manager(mechanism) + &requests));
+        let (first, others) = file.split_once("GET http://a:8080/other").expect("the requests keep their order");
+        assert!(first.contains("GET http://a:8080/shop/1\n[BasicAuth]\nann: {{password}}\n"), "{file}");
+        assert!(!others.contains("[BasicAuth]"), "{file}");
+        assert!(!file.contains("pa55") && !summary.contains("pa55"), "{file}{summary}");
+    }
+    let (file, summary) = plan(&(manager("KERBEROS") + &requests));
+    assert!(!file.contains("[BasicAuth]"), "{file}");
+    assert!(summary.contains("KERBEROS") && !file.contains("pa55"), "{summary}");
+}
