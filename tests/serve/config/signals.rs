@@ -4,16 +4,20 @@ use rustix::io::ioctl_fionbio;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{ErrorKind, Read, Write, pipe};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::Stdio;
 use std::{fs, thread};
 use torr_test_support::program::{signal, torr_command};
 use torr_test_support::servers::{Serve, free_port};
 use torr_test_support::{KilledAtEnd, wait_until};
 
-/// Returns whether the first thread of a process waits for something.
-fn waits(process: &KilledAtEnd) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", process.0.id())).expect("it runs");
-    stat.rsplit_once(") ").expect("a name stands in brackets").1.starts_with('S')
+/// Returns whether the thread of a server that writes to standard error waits until it can.
+fn waits_to_write(server: &KilledAtEnd) -> bool {
+    let threads = fs::read_dir(format!("/proc/{}/task", server.0.id())).expect("it runs");
+    // A thread may end meanwhile.
+    let of = |thread: &Path, file: &str| fs::read_to_string(thread.join(file)).unwrap_or_default();
+    let mut threads = threads.map(|thread| thread.expect("a folder can be read").path());
+    threads.any(|thread| of(&thread, "comm").trim_end() == "stderr" && of(&thread, "wchan").contains("poll"))
 }
 
 #[test]
@@ -36,11 +40,7 @@ fn a_signal_while_it_says_where_it_listens_lets_it_leave_in_order() {
     // Only now is there no other writer left.
     drop(command);
     wait_until("the server to listen", || TcpStream::connect(&address).ok());
-    let mut seen = 0;
-    wait_until("the server to wait for the pipe", || {
-        seen = if waits(&server) { seen + 1 } else { 0 };
-        (seen == 5).then_some(())
-    });
+    wait_until("the server to wait for the pipe", || waits_to_write(&server).then_some(()));
     signal(server.0.id(), "TERM");
     let said = thread::spawn(move || {
         let mut said = String::new();
