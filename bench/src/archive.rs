@@ -1,6 +1,7 @@
 //! The archive: each run in a folder of its own, as JSON for programs and as Markdown for people.
 
 use std::fs;
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use serde::Serialize;
@@ -85,6 +86,17 @@ pub fn moment(time: SystemTime) -> String {
     humantime::format_rfc3339_seconds(time).to_string()
 }
 
+/// Returns the folder of all runs.
+pub fn runs() -> PathBuf {
+    workspace().join("bench/runs")
+}
+
+/// Returns the name of a run's folder, `YYYY-MM-DD-HHMM-REVISION`.
+pub fn folder(started_at: &str, machine: &Machine) -> String {
+    let (day, time) = started_at.split_once('T').expect("RFC 3339");
+    format!("{day}-{}-{}", time[..5].replace(':', ""), machine.revision)
+}
+
 /// Writes a run into its folder, and returns the folder's name.
 pub fn write(run: &Run<'_>) -> Result<String, Error> {
     put(&run.started_at, &run.machine, "run", run, &run.markdown())
@@ -92,9 +104,8 @@ pub fn write(run: &Run<'_>) -> Result<String, Error> {
 
 /// Writes a report as `NAME.json` and `NAME.md` into the run's folder, `YYYY-MM-DD-HHMM-REVISION`, and returns that.
 pub fn put(started_at: &str, machine: &Machine, name: &str, json: &impl Serialize, md: &str) -> Result<String, Error> {
-    let (day, time) = started_at.split_once('T').expect("RFC 3339");
-    let run = format!("{day}-{}-{}", time[..5].replace(':', ""), machine.revision);
-    let folder = workspace().join("bench/runs").join(&run);
+    let run = folder(started_at, machine);
+    let folder = runs().join(&run);
     let write = || -> std::io::Result<()> {
         fs::create_dir_all(&folder)?;
         fs::write(folder.join(format!("{name}.json")), serde_json::to_string_pretty(json)? + "\n")?;

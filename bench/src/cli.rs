@@ -10,6 +10,8 @@ use crate::floor::client::FloorClient;
 use crate::floor::server::FloorServer;
 use crate::launch::Launch;
 use crate::options::Options;
+use crate::power::PowerOptions;
+use crate::power::planted::Planted;
 use crate::profile::options::WhereOptions;
 use crate::reload::ReloadOptions;
 use crate::sessions::SessionOptions;
@@ -51,12 +53,17 @@ pub enum Command {
     Fleet(FleetOptions),
     /// Load servers for hours while they are reloaded and disturbed, and look whether memory or descriptors grow
     Soak(SoakOptions),
+    /// Plant differences in a service, and count how often `torr compare` shows them
+    Power(PowerOptions),
     /// The floor of HTTP service: responds to every blank line with a fixed page
     #[command(hide = true)]
     FloorServer(FloorServer),
     /// The floor of HTTP load: a closed loop that reads and sends
     #[command(hide = true)]
     FloorClient(FloorClient),
+    /// A service with a planted difference
+    #[command(hide = true)]
+    Planted(Planted),
     /// Become another program, pinned to one CPU and ending with the driver
     #[command(hide = true)]
     Launch(Launch),
@@ -67,7 +74,7 @@ pub fn parse() -> Result<Command, Error> {
     Cli::try_parse().map(|cli| cli.command).map_err(|e| match e.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => e.exit(),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => Error::Usage(
-            "say what to measure: all, press, serve, transport, data, where, reload, sessions, users, computing, fleet or soak (see \
+            "say what to measure: all, press, serve, transport, data, where, reload, sessions, users, computing, fleet, soak or power (see \
              --help)"
                 .into(),
         ),

@@ -19,6 +19,7 @@ mod limits;
 mod machine;
 mod measure;
 mod options;
+mod power;
 mod press;
 mod probe;
 mod profile;
@@ -59,6 +60,8 @@ fn main() -> ExitCode {
         cli::Command::Fleet(options) => fleet::run(&options),
         cli::Command::Soak(options) => soak::run(&options),
         cli::Command::Computing(options) => computing::run(&options),
+        cli::Command::Power(options) => power::run(&options),
+        cli::Command::Planted(args) => power::planted::run(&args),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -30,15 +30,17 @@ pub struct FloorServer {
 const LISTENER: u64 = u64::MAX;
 
 /// What a connection gets, and what becomes of it then.
-struct Service {
+struct Service<W> {
     response: Vec<u8>,
     close: bool,
     blank_line: Finder<'static>,
     buffer: Box<[u8]>,
+    /// The work that is done before each response.
+    work: W,
 }
 
-impl Service {
-    fn new(mode: Option<&str>) -> Self {
+impl<W: FnMut()> Service<W> {
+    fn new(mode: Option<&str>, work: W) -> Self {
         let connection = match mode {
             Some("close") => "Connection: close\r\n",
             Some(_) => "Connection: keep-alive\r\n",
@@ -54,6 +56,7 @@ impl Service {
             close: mode == Some("close"),
             blank_line: Finder::new(b"\r\n\r\n"),
             buffer: vec![0; 1 << 16].into(),
+            work,
         }
     }
 
@@ -64,6 +67,7 @@ impl Service {
             Err(e) => return e == Errno::AGAIN,
         };
         for _ in self.blank_line.find_iter(&self.buffer[..got]) {
+            (self.work)();
             let _ = rustix::net::send(connection, &self.response, SendFlags::NOSIGNAL); // a lost peer shows at the next receive
         }
         got > 0 && !self.close
@@ -72,8 +76,13 @@ impl Service {
 
 /// Serves until killed.
 pub fn run(args: &FloorServer) -> io::Result<()> {
-    let mut service = Service::new(args.mode.as_deref());
-    let listener = listen(&args.listen)?;
+    serve(&args.listen, args.mode.as_deref(), || ())
+}
+
+/// Serves until killed, and does some work before each response.
+pub fn serve(address: &str, mode: Option<&str>, work: impl FnMut()) -> io::Result<()> {
+    let mut service = Service::new(mode, work);
+    let listener = listen(address)?;
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     epoll::add(&poll, &listener, EventData::new_u64(LISTENER), EventFlags::IN)?; // level-triggered: one accept per event
     let mut connections: Vec<Option<OwnedFd>> = Vec::new(); // by descriptor

@@ -1,14 +1,16 @@
 //! The comparison of two servers, loaded in turns: A against A first, then blocks of A and B in random order.
 
+mod instructions;
 mod server;
 mod turn;
 
 pub use server::Server;
-pub use turn::{cpu_us, failed_share, invalid};
+pub use turn::{cpu_at_rate, failed_share, invalid};
 
 use crate::block::{Block, Side};
 use crate::gate::{Kept, Rule};
 use crate::judgement::{Finding, Judge, Outcome};
+use crate::mean::Means;
 use crate::metric::Metric;
 use crate::report::{self, Note, Report};
 use crate::stats::median;
@@ -260,7 +262,13 @@ impl Bench<'_> {
         self.settings.budget.saturating_sub(self.begun.elapsed())
     }
 
-    fn report(&self, noise_blocks: Vec<Block>, blocks: Vec<Block>, judgement: Judgement, interrupted: bool) -> Report {
+    fn report(
+        &mut self,
+        noise_blocks: Vec<Block>,
+        blocks: Vec<Block>,
+        judgement: Judgement,
+        interrupted: bool,
+    ) -> Report {
         let Judgement { mut findings, smallest } = judgement;
         for finding in &mut findings {
             let value = |side: usize| self.value(finding.metric, &blocks, side);
@@ -274,7 +282,10 @@ impl Bench<'_> {
         }
         let [a, b] = self.settings.names.clone();
         let started_once = matches!(self.servers, Servers::Standing(_)).then_some(Note::StartedOnce);
-        let notes = started_once.into_iter().chain(without_cpu(&blocks)).collect();
+        let means = Means::of(&blocks, &mut self.rng);
+        let queueing =
+            findings.iter().find(|finding| finding.metric == Metric::Cpu).and_then(|cpu| queueing(cpu, means.as_ref()));
+        let notes = started_once.into_iter().chain(without_cpu(&blocks)).chain(queueing).collect();
         Report {
             schema: report::SCHEMA,
             torr: env!("CARGO_PKG_VERSION"),
@@ -289,6 +300,7 @@ impl Bench<'_> {
             smallest,
             rules: report::judged(&self.settings.rules, &findings),
             findings,
+            means,
             left_out: blocks.iter().filter(|block| block.is_invalid()).count(),
             reasons,
             notes,
@@ -307,6 +319,12 @@ impl Bench<'_> {
         let values: Vec<f64> = pairs.map(|pair| pair[side]).collect();
         (!values.is_empty()).then(|| median(&values))
     }
+}
+
+/// Returns the note that queueing may explain a difference in CPU time.
+fn queueing(cpu: &Finding, means: Option<&Means>) -> Option<Note> {
+    let means = means.filter(|means| means.may_explain(cpu))?;
+    Some(Note::Queueing { cpu: cpu.ratio?, mean: means.ratio })
 }
 
 /// Returns why no turn had a CPU time per request; `None` if one had it.

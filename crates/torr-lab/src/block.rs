@@ -10,6 +10,9 @@ use std::fmt;
 pub struct Turn {
     /// The value of each metric that could be measured.
     pub values: BTreeMap<Metric, f64>,
+    /// The mean response time in microseconds at the fixed rate. It stands beside the CPU time and is not compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_us: Option<f64>,
     /// Why the turn shows something else than the version; empty if it does not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub invalid: Vec<InvalidReason>,

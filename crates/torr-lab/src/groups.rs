@@ -1,7 +1,7 @@
 //! Results that are there already, compared: one of each version, or groups.
 
 use crate::archive::Archived;
-use crate::bench::{cpu_us, failed_share, invalid};
+use crate::bench::{cpu_at_rate, failed_share, invalid};
 use crate::block::InvalidReason;
 use crate::gate::Rule;
 use crate::judgement::Finding;
@@ -80,6 +80,7 @@ pub fn compare(
         smallest: BTreeMap::new(),
         rules: report::judged(rules, &findings),
         findings,
+        means: None,
         left_out,
         reasons,
         notes,
@@ -169,10 +170,10 @@ fn whole(metric: Metric, values: &[f64], merged: &Merged, drawn: &[usize]) -> Op
 pub fn value(metric: Metric, run: &RunResult) -> Option<f64> {
     let latency = run.latency_us.as_ref();
     match metric {
-        Metric::Cpu => cpu_us(run.signals.as_ref()?, run),
+        Metric::Cpu => cpu_at_rate(run.signals.as_ref()?, run),
         Metric::Throughput => Some(run.good_rps()),
         Metric::Errors => Some(failed_share(run)),
-        Metric::Memory => None,
+        Metric::Memory | Metric::Instructions => None,
         Metric::P50 => latency?.p50.map(|us| us as f64),
         Metric::P90 => latency?.p90.map(|us| us as f64),
         Metric::P99 => latency?.p99.map(|us| us as f64),

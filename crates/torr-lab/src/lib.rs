@@ -16,6 +16,7 @@ pub mod gate;
 pub mod groups;
 pub mod history;
 pub mod judgement;
+pub mod mean;
 pub mod metric;
 pub mod order;
 pub mod report;

@@ -23,12 +23,23 @@ pub enum Metric {
     Errors,
     /// The resident memory of the server's processes in bytes.
     Memory,
+    /// The instructions in user space for each response at the fixed rate, where the CPU counts them.
+    Instructions,
 }
 
 impl Metric {
     /// All metrics, the steadiest first.
-    pub const ALL: [Self; 8] =
-        [Self::Cpu, Self::Throughput, Self::P50, Self::P90, Self::P99, Self::P999, Self::Errors, Self::Memory];
+    pub const ALL: [Self; 9] = [
+        Self::Cpu,
+        Self::Instructions,
+        Self::Throughput,
+        Self::P50,
+        Self::P90,
+        Self::P99,
+        Self::P999,
+        Self::Errors,
+        Self::Memory,
+    ];
 
     /// Returns the name, as thresholds have it.
     pub fn name(self) -> &'static str {
@@ -41,6 +52,7 @@ impl Metric {
             Self::P999 => "p99.9",
             Self::Errors => "errors",
             Self::Memory => "memory",
+            Self::Instructions => "instructions",
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::block::{Block, InvalidReason};
 use crate::gate::{Kept, Rule};
 use crate::judgement::{Finding, Outcome};
+use crate::mean::Means;
 use crate::metric::Metric;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -39,6 +40,9 @@ pub struct Report {
     pub smallest: BTreeMap<Metric, f64>,
     /// The findings.
     pub findings: Vec<Finding>,
+    /// The mean response times, which stand beside the CPU time; `None` for results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub means: Option<Means>,
     /// What became of the thresholds.
     #[serde(skip)]
     pub rules: Vec<Judged>,
@@ -67,7 +71,7 @@ pub struct Judged {
 }
 
 /// What the reader of a comparison should know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[allow(missing_docs, reason = "the sentence of each note describes it")]
 pub enum Note {
     /// The number of results of each version that a test needs.
@@ -80,6 +84,11 @@ pub enum Note {
     StartedOnce,
     LittleCpu,
     ServerNotVisible,
+    /// The ratios of B to A of the CPU time and of the mean response time, which go in opposite directions.
+    Queueing {
+        cpu: f64,
+        mean: f64,
+    },
 }
 
 /// What a comparison comes to, as its exit code says.

@@ -1,6 +1,6 @@
 //! The table of an archive: for each level and subject the figures of all rounds, and what they are limited by.
 
-use crate::bench::{cpu_us, failed_share, invalid};
+use crate::bench::{cpu_at_rate, failed_share, invalid};
 use crate::block::InvalidReason;
 use crate::disturbed::taken;
 use crate::runs::{Archive, Entry, Header, Run};
@@ -87,7 +87,7 @@ pub struct Figures {
     pub most_rps: f64,
     /// The 99th percentile of response times in microseconds: the median.
     pub p99_us: Option<f64>,
-    /// The server's CPU time in microseconds for each response: the median.
+    /// The server's CPU time in microseconds for each response: the median of the rounds that kept their rate.
     pub cpu_us: Option<f64>,
     /// The number of rounds.
     pub rounds: usize,
@@ -202,7 +202,7 @@ fn figures(runs: &[&Run]) -> Figures {
         least_rps: rates.iter().copied().fold(f64::INFINITY, f64::min),
         most_rps: rates.iter().copied().fold(0.0, f64::max),
         p99_us: of(&|run| run.result.latency_us.as_ref().and_then(|summary| summary.p99).map(|us| us as f64)),
-        cpu_us: of(&|run| run.result.signals.as_ref().and_then(|seen| cpu_us(seen, &run.result))),
+        cpu_us: of(&|run| run.result.signals.as_ref().and_then(|seen| cpu_at_rate(seen, &run.result))),
         rounds: runs.len(),
         limit: in_most(runs, |run| run.result.verdict.iter().map(|verdict| verdict.factor).collect()).pop(),
         invalid: in_most(runs, |run| invalid(&run.result)),

@@ -18,6 +18,7 @@ pub mod errors;
 pub mod file_limit;
 pub mod inherited;
 pub mod local_ports;
+pub mod perf_counter;
 pub mod poller;
 pub mod shared_cells;
 pub mod slab;

@@ -74,6 +74,7 @@ fn versions() -> Value {
     json!({
         "schema": "torr.versions/1", "torr": "0.1.0", "a": "http://a/", "b": "http://b/", "started_at": "now",
         "seed": 7, "seconds": 60.0, "connections": 64, "rate": 1000.0, "interrupted": false, "blocks": [{}, {}],
+        "means": {"a": 900.0, "b": 1200.0, "ratio": 1.333, "interval": [1.2, 1.4]},
         "findings": [finding("cpu", "different"), finding("p99", "cannot_tell"), finding("throughput", "same")],
         "rules": [{"rule": "cpu>+2%", "outcome": "failed", "because": "it is more"}],
         "reasons": {"steal": 2}, "notes": ["a note"],
@@ -193,6 +194,7 @@ fn figures_are_those_of_the_json() {
         assert!(text.contains(figure), "{figure} is not in {text}");
     }
     let text = read(vec![versions()]).text();
+    assert!(text.contains("Mean response time") && text.contains("+33.3%, not tested"), "{text}");
     let change = "CPU time per response of B, compared with A: +8.0% to +12.0%";
     for figure in [change, "the same within 2", "cannot tell: +8.0%", "10 us", "it is more", "a note", "--seed 7"] {
         assert!(text.contains(figure), "{figure} is not in {text}");

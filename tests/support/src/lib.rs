@@ -2,7 +2,7 @@
 //!
 //! - Always: waiting ([`wait_until`]), measuring alone ([`alone`], [`beside`]), a process of a test's own ([`has_own_process`]), what
 //!   a quiet machine is needed for ([`measured`]), tests that cannot run everywhere ([`required`]), limits of CPU time and memory
-//!   ([`control_group`]), and how a program fails or is interrupted ([`error`], [`interrupt`]).
+//!   ([`control_group`]), programs that disturb ([`neighbours`]), and how a program fails or is interrupted ([`error`], [`interrupt`]).
 //! - Feature `program`: the program `torr` run from outside, and clients and servers for it.
 //! - Feature `links`: links of packets with a delay and losses; with `program`, hosts at their ends.
 //! - Feature `databases`: private servers of databases and caches.
@@ -15,6 +15,7 @@ pub mod disturbance;
 pub mod error;
 pub mod interrupt;
 pub mod measured;
+pub mod neighbours;
 mod own_process;
 pub mod required;
 mod waiting;

@@ -1,5 +1,6 @@
 //! A turn of one version: a fixed rate, at which CPU time and response times are measured, then as much as it can take.
 
+use super::instructions::Instructions;
 use super::server::Server;
 use crate::block::{InvalidReason, Turn};
 use crate::metric::Metric;
@@ -64,7 +65,9 @@ pub fn measure(
     };
     let look = || server.watcher.as_ref().map(|watcher| watcher.reading());
     let before = look();
+    let instructions = before.as_ref().and_then(Instructions::begin);
     let fixed = run(&plan, stop)?;
+    let instructions = instructions.and_then(|counted| counted.per_response(&fixed.result));
     let seen = before.zip(look()).map(|(before, after)| Signals::between(&before, &after));
     let most = saturated(server, lengths.saturated, max_rate, stop)?;
     let latency = fixed.total.latency();
@@ -75,13 +78,15 @@ pub fn measure(
             turn.values.insert(metric, value);
         }
     };
-    put(Metric::Cpu, seen.as_ref().and_then(|seen| cpu_us(seen, &fixed.result)));
+    put(Metric::Cpu, seen.as_ref().and_then(|seen| cpu_at_rate(seen, &fixed.result)));
+    put(Metric::Instructions, instructions.filter(|_| keeps_rate(&fixed.result)));
     put(Metric::Memory, seen.as_ref().and_then(memory));
     put(Metric::Throughput, Some(most.result.good_rps()));
     put(Metric::Errors, Some(failed_share(&fixed.result)));
     for metric in Metric::ALL {
         put(metric, metric.quantile().and_then(|share| latency.quantile(share)).map(|us| us as f64));
     }
+    turn.mean_us = (latency.count() > 0).then(|| latency.sum() / latency.count() as f64);
     Ok(Measured { turn, latency })
 }
 
@@ -128,7 +133,7 @@ pub fn failed_share(run: &RunResult) -> f64 {
 }
 
 /// Returns the server's CPU time in microseconds for each response, those of the warm-up included.
-pub fn cpu_us(seen: &Signals, run: &RunResult) -> Option<f64> {
+fn cpu_us(seen: &Signals, run: &RunResult) -> Option<f64> {
     let responses = run.requests + run.warmup.map_or(0, |warmup| warmup.requests);
     let processes: f64 = seen.processes.iter().map(|process| process.cores * seen.seconds).sum();
     let threads: f64 = seen.threads().map(|thread| thread.cores * seen.seconds).sum();
@@ -136,6 +141,17 @@ pub fn cpu_us(seen: &Signals, run: &RunResult) -> Option<f64> {
     let ticks = TICKS_S * seen.processes.len() as f64;
     let seconds = if (processes - threads).abs() <= ticks { threads } else { processes };
     (responses > 0 && seconds >= LEAST_CPU_S).then(|| seconds * 1e6 / responses as f64)
+}
+
+/// Returns whether a run kept its fixed rate, as a closed loop always does.
+pub fn keeps_rate(run: &RunResult) -> bool {
+    !invalid(run).contains(&InvalidReason::RateMissed)
+}
+
+/// Returns the server's CPU time in microseconds for each response. `None` if the fixed rate was not kept: CPU time per request depends on the
+/// rate, and of requests that were sent late it is that of another load.
+pub fn cpu_at_rate(seen: &Signals, run: &RunResult) -> Option<f64> {
+    keeps_rate(run).then(|| cpu_us(seen, run)).flatten()
 }
 
 /// Returns the resident memory of the server's processes in bytes, where they run here.

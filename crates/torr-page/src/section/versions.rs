@@ -38,7 +38,12 @@ pub fn versions(value: &Value) -> Markup {
             div.wide tabindex="0" role="group" aria-label="Metrics of both versions" {
                 table {
                     thead { tr { th scope="col" { "metric" } th scope="col" { "A" } th scope="col" { "B" } th scope="col" { "change" } td {} } }
-                    tbody { @for finding in &findings { (row(finding, most)) } }
+                    tbody {
+                        @for finding in &findings {
+                            (row(finding, most))
+                            @if finding.name == "cpu" { (means(value)) }
+                        }
+                    }
                 }
             }
             (facts(value))
@@ -71,6 +76,19 @@ fn row(finding: &Finding<'_>, most: f64) -> Markup {
     }
 }
 
+/// Returns the row of the mean response times, which stand beside the CPU time and are not tested.
+fn means(value: &Value) -> Markup {
+    let of = |name: &str| number(value, &format!("means.{name}"));
+    html! {
+        @if let (Some(a), Some(b), Some(ratio)) = (of("a"), of("b"), of("ratio")) {
+            tr {
+                th scope="row" { "Mean response time" }
+                td { (micros(a)) } td { (micros(b)) } td { (format!("{:+.1}%, not tested", (ratio - 1.0) * 100.0)) } td {}
+            }
+        }
+    }
+}
+
 fn words(finding: &Finding<'_>) -> String {
     let change = |ratio: f64| format!("{:+.1}%", (ratio - 1.0) * 100.0);
     match (finding.outcome, finding.interval) {
@@ -84,6 +102,7 @@ fn words(finding: &Finding<'_>) -> String {
 fn name_of(metric: &str) -> &str {
     match metric {
         "cpu" => "CPU time per response",
+        "instructions" => "Instructions per response",
         "p50" => "Median response time",
         "p90" => "90th percentile",
         "p99" => "99th percentile",
@@ -100,6 +119,7 @@ fn shown(metric: &str, figure: f64) -> String {
         "throughput" => format!("{}/s", rate(figure)),
         "errors" => percent(figure),
         "memory" => bytes(figure),
+        "instructions" => count(figure.round() as u64),
         _ => micros(figure),
     }
 }

@@ -1,6 +1,7 @@
 //! The sentences of a comparison of two versions: its findings, its thresholds and its notes.
 
 use torr_lab::judgement::{Finding, Outcome};
+use torr_lab::mean::Means;
 use torr_lab::metric::Metric;
 use torr_lab::report::{Judged, Note, Report};
 use torr_report::human::{difference, times};
@@ -60,8 +61,31 @@ pub fn note(note: Note) -> String {
         Note::ServerNotVisible => {
             "the servers' processes are not visible from here, so CPU per request and memory are unknown"
         }
+        Note::Queueing { cpu, mean } => {
+            let (version, mean) = if cpu < 1.0 { ("B", mean) } else { ("A", 1.0 / mean) };
+            return format!(
+                "{version} uses less CPU per request, but its mean response time is {} as long: a server needs less CPU per request \
+                 when requests queue, so {version} may do no less work; compare again at a lower --rate",
+                times(mean)
+            );
+        }
     }
     .to_owned()
+}
+
+/// Returns what the mean response times show, which no test judges.
+pub fn means(means: &Means) -> String {
+    let change = means.ratio - 1.0;
+    match means.interval {
+        Some([low, high]) if low > 1.0 || high < 1.0 => {
+            let (near, far) = if change > 0.0 { (low - 1.0, high - 1.0) } else { (1.0 - high, 1.0 - low) };
+            let how = if change > 0.0 { "longer" } else { "shorter" };
+            let by = difference(change.abs());
+            format!("B's mean is {by} {how} ({} to {}), not tested", difference(near), difference(far))
+        }
+        Some(_) => "no clear difference, not tested".into(),
+        None => "too few pairs, not tested".into(),
+    }
 }
 
 /// Returns the size of a difference with its unit.
@@ -79,6 +103,7 @@ fn differs(metric: Metric, change: f64) -> String {
     let how = |more: &'static str, less| if change > 0.0 { more } else { less };
     match metric {
         Metric::Cpu => format!("B uses {by} {} CPU per request", how("more", "less")),
+        Metric::Instructions => format!("B executes {by} {} instructions per request", how("more", "fewer")),
         Metric::Memory => format!("B uses {by} {} memory", how("more", "less")),
         Metric::Throughput => format!("B's throughput is {by} {}", how("higher", "lower")),
         Metric::Errors => format!("B's error rate is {by} {}", how("higher", "lower")),
@@ -91,6 +116,7 @@ fn in_times(metric: Metric, ratio: f64) -> String {
     let ratio = times(ratio);
     match metric {
         Metric::Cpu => format!("B uses {ratio} the CPU per request"),
+        Metric::Instructions => format!("B executes {ratio} the instructions per request"),
         Metric::Memory => format!("B uses {ratio} the memory"),
         Metric::Errors => format!("B's error rate is {ratio} that of A"),
         other => format!("B's {} is {ratio} that of A", other.name()),
@@ -121,6 +147,18 @@ mod tests {
         ] {
             assert_eq!(finding(&found), words);
         }
+    }
+
+    #[test]
+    fn queueing_is_named_with_the_version_that_it_may_favour() {
+        let less = note(Note::Queueing { cpu: 0.95, mean: 1.4 });
+        assert!(less.starts_with("B uses less CPU per request, but its mean response time is 1.40x as long"), "{less}");
+        let more = note(Note::Queueing { cpu: 1.05, mean: 0.5 });
+        assert!(more.starts_with("A uses less CPU per request, but its mean response time is 2.00x as long"), "{more}");
+        let of = |ratio, interval| means(&Means { a: 100.0, b: 100.0 * ratio, ratio, interval });
+        assert_eq!(of(1.4, Some([1.3, 1.5])), "B's mean is 40% longer (30% to 50%), not tested");
+        assert_eq!(of(0.8, Some([0.75, 0.9])), "B's mean is 20% shorter (10% to 25%), not tested");
+        assert_eq!(of(1.1, Some([0.9, 1.2])), "no clear difference, not tested");
     }
 
     #[test]

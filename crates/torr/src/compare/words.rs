@@ -7,7 +7,7 @@ use torr_lab::gate::Kept;
 use torr_lab::judgement::Finding;
 use torr_lab::metric::Metric;
 use torr_lab::report::{Conclusion, Report, main};
-use torr_report::human::{bytes, difference, micros, per_second, plural};
+use torr_report::human::{bytes, count, difference, micros, per_second, plural};
 use torr_report::style::{BAD, FAINT, GOOD, STRONG, paint};
 use torr_report::table;
 
@@ -109,7 +109,13 @@ fn rows(report: &Report) -> Vec<[String; 4]> {
         let (a, b) = (cell(finding, finding.a), cell(finding, finding.b));
         [finding.metric.name().into(), a, b, sentences::finding(finding)]
     };
-    measured.map(row).collect()
+    let mut rows: Vec<_> = measured.map(row).collect();
+    if let Some(means) = &report.means {
+        // After the CPU time, with which it is to be read.
+        let at = rows.iter().position(|[name, ..]| name == Metric::Cpu.name()).map_or(0, |cpu| cpu + 1);
+        rows.insert(at, ["mean".into(), micros(means.a), micros(means.b), sentences::means(means)]);
+    }
+    rows
 }
 
 fn shown(metric: Metric, value: f64) -> String {
@@ -117,6 +123,7 @@ fn shown(metric: Metric, value: f64) -> String {
         Metric::Throughput => per_second(value),
         Metric::Errors => difference(value),
         Metric::Memory => bytes(value),
+        Metric::Instructions => count(value.round() as u64),
         _ => micros(value),
     }
 }
