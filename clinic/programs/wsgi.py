@@ -1,5 +1,9 @@
 """WSGI applications, each with one trait."""
 import hashlib
+import http.client
+import os
+import socket
+import struct
 import time
 
 
@@ -14,6 +18,25 @@ def hello(environ, start_response):
 
 def nap(environ, start_response):
     time.sleep(0.005)
+    return _answer(start_response)
+
+
+def relay(environ, start_response):
+    """Calls the service at $UPSTREAM, HOST:PORT, and passes its page on."""
+    upstream = http.client.HTTPConnection(os.environ["UPSTREAM"])
+    upstream.request("GET", "/")
+    page = upstream.getresponse().read()
+    upstream.close()
+    return _answer(start_response, page)
+
+
+def resolve(environ, start_response):
+    """Resolves a name by a query of its own to the server at port 53, as a resolver without a cache does."""
+    name = b"".join(struct.pack("B", len(part)) + part for part in (b"orders", b"internal")) + b"\0"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as resolver:
+        resolver.connect((os.environ["NAMESERVER"], 53))
+        resolver.send(struct.pack("!6H", os.getpid() & 0xFFFF, 0x0100, 1, 0, 0, 0) + name + struct.pack("!2H", 1, 1))
+        resolver.recv(512)
     return _answer(start_response)
 
 

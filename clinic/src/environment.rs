@@ -1,6 +1,9 @@
 //! The environment of a subject: processes, ports, namespaces, quotas, databases and proxies, all of which end with the subject.
 
+mod behind;
+mod compiled;
 pub mod databases;
+mod disturbances;
 pub mod hosts;
 mod placement;
 mod ports;
@@ -10,5 +13,6 @@ pub mod proxies;
 mod quota;
 mod resources;
 
+pub use behind::Fpm;
 pub use process::Process;
 pub use resources::Environment;

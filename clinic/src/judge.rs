@@ -1,5 +1,7 @@
-//! The diagnosis of a subject that is up: by `torr doctor`, or by a plain run.
+//! The diagnosis of a subject that is up: by `torr doctor`, by a plain run, or by another tool.
 
+use crate::answer::Answer;
+use crate::case::Case;
 use crate::environment::{Environment, Process};
 use serde::Serialize;
 use serde_json::Value;
@@ -14,12 +16,14 @@ const PLAIN: &str = "5s";
 const OVERTIME: Duration = Duration::from_secs(60);
 
 /// The source of verdicts.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Judge {
     /// `torr doctor` with a budget.
     Doctor(Duration),
     /// The verdict of `torr URL`.
     Passive,
+    /// A command for a shell, with a budget. It finds the case in its environment, and writes its verdict into a file.
+    Tool(String, Duration),
 }
 
 /// A diagnosis.
@@ -41,21 +45,32 @@ impl Judge {
     ///
     /// # Errors
     /// If `torr` does not end in time, or writes no verdict.
-    pub fn examine(self, environment: &Environment, arguments: &[&str], url: &str) -> Result<Finding, Error> {
+    pub fn examine(&self, environment: &Environment, case: &Case) -> Result<Finding, Error> {
+        match self {
+            Self::Doctor(budget) => {
+                let budget_s = format!("{}s", budget.as_secs_f64());
+                Self::by_torr(environment, case, &["doctor", "--budget", &budget_s], *budget)
+            }
+            Self::Passive => Self::by_torr(environment, case, &["-d", PLAIN], Duration::ZERO),
+            Self::Tool(line, budget) => Self::by_tool(environment, case, line, *budget),
+        }
+    }
+
+    /// Returns the name of the judged one.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Doctor(_) => "torr doctor",
+            Self::Passive => "torr",
+            Self::Tool(line, _) => line,
+        }
+    }
+
+    fn by_torr(environment: &Environment, case: &Case, first: &[&str], budget: Duration) -> Result<Finding, Error> {
         let file = environment.folder().join("finding.json");
         let _ = fs::remove_file(&file);
         let mut command = environment.generator.command(environment.torr());
-        let budget = match self {
-            Self::Doctor(budget) => {
-                command.args(["doctor", "--budget", &format!("{}s", budget.as_secs_f64())]);
-                budget
-            }
-            Self::Passive => {
-                command.args(["-d", PLAIN]);
-                Duration::ZERO
-            }
-        };
-        command.arg(url).args(arguments).arg("--json").arg(&file).arg("-q").current_dir(environment.folder());
+        command.args(first).arg(&case.url).args(&case.load.arguments).arg("--json").arg(&file).arg("-q");
+        command.current_dir(environment.folder());
         let begin = Instant::now();
         let ended = Process::start("judge", &mut command, environment.folder())?.end(budget + OVERTIME)?;
         let seconds = begin.elapsed().as_secs_f64();
@@ -63,6 +78,21 @@ impl Judge {
             .map_err(|_| Error::failed(format!("torr wrote no finding ({}): {}", ended.status, ended.last_line)))?;
         let trail: Value = serde_json::from_str(&written).map_err(Error::at("torr's finding"))?;
         Finding::read(trail, seconds)
+    }
+
+    fn by_tool(environment: &Environment, case: &Case, line: &str, budget: Duration) -> Result<Finding, Error> {
+        let file = environment.folder().join("answer.json");
+        let _ = fs::remove_file(&file);
+        let description = serde_json::to_string(case).map_err(Error::at("the case"))?;
+        let mut command = environment.generator.command("sh");
+        command.args(["-c", line]).env("URL", &case.url).env("CASE", description).env("ANSWER", &file);
+        command.env("BUDGET_S", budget.as_secs_f64().to_string());
+        let begin = Instant::now();
+        let ended = Process::start("tool", &mut command, environment.folder())?.end(budget + OVERTIME)?;
+        let took = begin.elapsed().as_secs_f64();
+        let written = fs::read_to_string(&file)
+            .map_err(|_| Error::failed(format!("the tool wrote no verdict ({}): {}", ended.status, ended.last_line)))?;
+        Ok(Answer::parse(&written)?.finding(took))
     }
 }
 

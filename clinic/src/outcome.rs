@@ -1,5 +1,6 @@
 //! The outcome of each subject, and the record of a whole run as JSON.
 
+use crate::case;
 use crate::judge::Finding;
 use crate::promise::Promise;
 use crate::subject::Label;
@@ -14,6 +15,8 @@ use torr_test_support::error::Error;
 pub struct Outcome {
     /// The name of the subject.
     pub name: &'static str,
+    /// The id by which others know the subject.
+    pub case: String,
     /// The truth about the subject.
     pub label: Label,
     /// The diagnosis.
@@ -31,6 +34,10 @@ pub struct Outcome {
 pub struct Record {
     /// The version of this layout.
     pub schema: &'static str,
+    /// The judged one.
+    pub by: String,
+    /// The programs that came and went beside each diagnosis.
+    pub neighbours: usize,
     /// The outcomes in the order of the run.
     pub outcomes: Vec<Outcome>,
     /// Names of subjects, and why they were not judged.
@@ -40,19 +47,25 @@ pub struct Record {
 impl Outcome {
     /// Judges a diagnosis. `budget` is in seconds.
     pub fn new(name: &'static str, label: &Label, finding: Finding, budget: f64) -> Self {
-        let right = label.allows(finding.factor);
+        let right = label.allows(finding.factor) && label.is_shown(&finding.trail);
         let promise = Promise { gain: finding.gain.clone(), real: None };
-        Self { name, label: label.clone(), right, late: finding.seconds > budget, finding, promise }
+        let late = finding.seconds > budget;
+        Self { name, case: case::id(name), label: label.clone(), right, late, finding, promise }
+    }
+
+    /// Whether the verdict is right and certain.
+    pub fn is_surely_right(&self) -> bool {
+        self.right && self.finding.confidence == Confidence::Certain
     }
 
     /// Whether a wrong factor was named with certainty.
     pub fn is_surely_wrong(&self) -> bool {
-        !self.right && self.finding.confidence == Confidence::Certain
+        self.is_wrong() && self.finding.confidence == Confidence::Certain
     }
 
-    /// Whether a wrong factor was named.
+    /// Whether a wrong factor was named. A right factor without the fact that the label wants is not known.
     pub fn is_wrong(&self) -> bool {
-        !self.right && self.finding.factor != Factor::Unknown
+        self.finding.factor != Factor::Unknown && !self.label.allows(self.finding.factor)
     }
 
     /// Whether the promise was kept. `None` if there is nothing to judge: the cured form follows the advice for the first factor of the
@@ -66,18 +79,23 @@ impl Outcome {
         if self.right { self.finding.factor } else { self.label.main() }
     }
 
-    /// Returns the outcome as a row of the table.
-    pub fn line(&self) -> String {
-        let word = match () {
+    /// Returns the judgement in a word or two.
+    pub fn word(&self) -> &'static str {
+        match () {
             () if self.right => "right",
             () if self.is_surely_wrong() => "SURELY WRONG",
             () if self.is_wrong() => "wrong",
             () => "not known",
-        };
+        }
+    }
+
+    /// Returns the outcome as a row of the table.
+    pub fn line(&self) -> String {
+        let word = self.word();
         let Finding { factor, confidence, seconds, summary, .. } = &self.finding;
         let late = if self.late { " LATE" } else { "" };
         format!(
-            "{:<26} {:<34} {:<14} {:<8} {word:<12} {seconds:>5.1} s{late}  {:<14} {:<12}  {summary}",
+            "{:<28} {:<34} {:<14} {:<8} {word:<12} {seconds:>5.1} s{late}  {:<14} {:<12}  {summary}",
             self.name,
             self.label.to_string(),
             factor.to_string(),
@@ -91,15 +109,16 @@ impl Outcome {
 /// Returns the heads of the columns of [`Outcome::line`].
 pub fn columns() -> String {
     format!(
-        "{:<26} {:<34} {:<14} {:<8} {:<12} {:>7}  {:<14} {:<12}  summary",
+        "{:<28} {:<34} {:<14} {:<8} {:<12} {:>7}  {:<14} {:<12}  summary",
         "subject", "label", "verdict", "", "", "time", "promised", "real"
     )
 }
 
 impl Record {
     /// Creates an empty record.
-    pub fn new() -> Self {
-        Self { schema: "torr.clinic/2", outcomes: Vec::new(), not_run: Vec::new() }
+    pub fn new(by: &str, neighbours: usize) -> Self {
+        let by = by.to_owned();
+        Self { schema: "torr.clinic/3", by, neighbours, outcomes: Vec::new(), not_run: Vec::new() }
     }
 
     /// Writes the record as JSON.

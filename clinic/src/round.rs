@@ -1,22 +1,26 @@
 //! The round: each subject is started, diagnosed, cured and ended, one after another.
 
+use crate::case::{self, Case};
 use crate::cli::Options;
 use crate::environment::{Environment, programs};
-use crate::judge::Judge;
 use crate::outcome::{Outcome, Record, columns};
 use crate::subject::{Form, Subject};
-use crate::{dry, run, subjects, totals};
+use crate::{dry, markdown, run, subjects, totals};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use torr_doctor::Recording;
 use torr_test_support::error::Error;
 use torr_test_support::interrupt;
+use torr_test_support::neighbours::Neighbours;
 
 /// The runs that tell the real gain, with a warm-up.
 const MEASURED: &[&str] = &["--warmup", "1s", "-d", "3s"];
+/// The mean length of a neighbour's visit, and of its absence: some experiments of a diagnosis, and a part of it.
+const VISIT: Duration = Duration::from_secs(5);
 
-/// Does what the command line asks for, and returns whether Torr's verdicts are good enough.
+/// Does what the command line asks for, and returns whether the verdicts are good enough.
 ///
 /// # Errors
 /// If the command line is wrong, or the run was interrupted.
@@ -24,14 +28,15 @@ pub fn run(options: &Options) -> Result<bool, Error> {
     let chosen = choose(subjects::all(), &options.only)?;
     if options.list {
         for subject in &chosen {
-            println!("{:<26} {:<34} {}", subject.name, subject.label.to_string(), subject.form.arguments.join(" "));
+            let (case, label) = (case::id(subject.name), subject.label.to_string());
+            println!("{:<28} {case} {label:<34} {}", subject.name, subject.form.arguments.join(" "));
         }
         return Ok(true);
     }
     let torr = options.torr()?;
     interrupt::install()?;
     let (able, unable) = split(chosen);
-    let mut record = Record::new();
+    let mut record = Record::new(options.judge().name(), options.neighbours);
     if !options.dry {
         println!("{}", columns());
     }
@@ -44,7 +49,10 @@ pub fn run(options: &Options) -> Result<bool, Error> {
     if options.dry {
         return done.map(|()| record.not_run.is_empty());
     }
-    let good = totals::tell(&record, options.passive);
+    let good = totals::tell(&record, totals::Demands::of(options));
+    if let Some(file) = &options.markdown {
+        fs::write(file, markdown::table(&record)).map_err(Error::at(file.display()))?;
+    }
     done.map(|()| good)
 }
 
@@ -66,16 +74,24 @@ fn is_named(pattern: &str, name: &str) -> bool {
 fn split(subjects: Vec<Subject>) -> (Vec<Subject>, Vec<(Subject, String)>) {
     let (mut able, mut unable) = (Vec::new(), Vec::new());
     for subject in subjects {
-        let missing: Vec<_> = subject.programs.iter().filter(|name| programs::find(name).is_none()).copied().collect();
-        if subject.root && !rustix::process::geteuid().is_root() {
-            unable.push((subject, "it needs root, for namespaces and quotas".into()));
-        } else if !missing.is_empty() {
-            unable.push((subject, format!("{} is missing; clinic/README.md has the packages", missing.join(" and "))));
-        } else {
-            able.push(subject);
+        match lacks(&subject) {
+            None => able.push(subject),
+            Some(why) => unable.push((subject, why)),
         }
     }
     (able, unable)
+}
+
+/// Returns why a subject cannot be started here.
+pub fn lacks(subject: &Subject) -> Option<String> {
+    let missing: Vec<_> = subject.programs.iter().filter(|name| programs::find(name).is_none()).copied().collect();
+    if subject.root && !rustix::process::geteuid().is_root() {
+        Some("it needs root, for namespaces and quotas".into())
+    } else if !missing.is_empty() {
+        Some(format!("{} is missing; clinic/README.md has the packages", missing.join(" and ")))
+    } else {
+        None
+    }
 }
 
 /// Diagnoses a subject. Only an interruption is an error: what goes wrong with one subject is recorded.
@@ -103,16 +119,20 @@ fn press(subject: &Subject, torr: &Path) -> Result<(), Error> {
     for (form, name) in forms.into_iter().flatten().zip([subject.label.main().to_string(), "cured".into()]) {
         let mut environment = Environment::new(torr)?;
         let url = (form.start)(&mut environment)?;
-        println!("{:<26} {name:<14} {}", subject.name, dry::press(&environment, form.arguments, &url)?);
+        println!("{:<28} {name:<14} {}", subject.name, dry::press(&environment, form.arguments, &url)?);
     }
     Ok(())
 }
 
 fn diagnose(subject: &Subject, torr: &Path, options: &Options, record: &mut Record) -> Result<(), Error> {
-    let judge = if options.passive { Judge::Passive } else { Judge::Doctor(options.budget) };
     let mut environment = Environment::new(torr)?;
     let url = (subject.form.start)(&mut environment)?;
-    let finding = judge.examine(&environment, subject.form.arguments, &url)?;
+    let case = Case::new(subject, subject.form.arguments, url.clone(), &environment);
+    // Each subject has its own weather, in each round alike.
+    let seed = u64::from_str_radix(&case.case, 16).unwrap_or_default();
+    let neighbours = Neighbours::start(options.neighbours, VISIT, seed);
+    let finding = options.judge().examine(&environment, &case)?;
+    drop(neighbours);
     if let Some(folder) = &options.keep {
         let text = serde_json::to_string_pretty(&finding.trail).map_err(Error::at("the finding"))?;
         fs::write(file_for(folder, subject.name)?, text)?;
@@ -146,7 +166,10 @@ fn diagnose(subject: &Subject, torr: &Path, options: &Options, record: &mut Reco
 
 /// Returns the throughput of the cured form as a factor of the diagnosed form's, which is up in `environment`. Two runs that differ
 /// in nothing else tell it.
-fn real_gain(environment: Environment, form: &Form, url: &str, cured: &Form, torr: &Path) -> Result<f64, Error> {
+///
+/// # Errors
+/// If a form cannot be started or loaded.
+pub fn real_gain(environment: Environment, form: &Form, url: &str, cured: &Form, torr: &Path) -> Result<f64, Error> {
     let throughput = |environment: &Environment, form: &Form, url: &str| {
         Ok::<_, Error>(run::plain(environment, &[form.arguments, MEASURED].concat(), url)?.good_rps())
     };

@@ -17,7 +17,7 @@ pub fn plain(environment: &Environment, arguments: &[&str], url: &str) -> Result
     let file = environment.folder().join("run.json");
     let _ = fs::remove_file(&file);
     let mut command = environment.generator.command(environment.torr());
-    command.args(arguments).args(["-q", "--json"]).arg(&file).arg(url);
+    command.args(arguments).args(["-q", "--json"]).arg(&file).arg(url).current_dir(environment.folder());
     let ended = Process::start("run", &mut command, environment.folder())?.end(OVERTIME)?;
     let written = fs::read_to_string(&file).map_err(|_| Error::failed(ended.last_line))?;
     serde_json::from_str(&written).map_err(Error::at("torr's result"))

@@ -7,22 +7,33 @@ mod handler;
 mod http;
 mod limiter;
 mod listener;
+mod permits;
 mod response;
 mod route;
 mod server;
 mod threads;
 mod worker_pool;
 
-use clap::Args;
+use clap::{Args, Parser};
 use database::Pool;
 use route::Route;
 use server::Server;
+use std::fs;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use torr_test_support::error::Error;
 
-/// The options of the service.
+/// The file of the service's options.
 #[derive(Args)]
+pub struct OptionsFile {
+    /// The options, one in a line. The file is removed: a command line would show the fault to those who are to find it
+    file: PathBuf,
+}
+
+/// The options of the service.
+#[derive(Parser)]
+#[command(no_binary_name = true)]
 pub struct Options {
     /// The address to listen on
     #[arg(long)]
@@ -51,6 +62,16 @@ pub struct Options {
     /// The time to wait after each accepted connection
     #[arg(long, value_parser = humantime::parse_duration)]
     accept_every: Option<std::time::Duration>,
+}
+
+/// Reads the options, and removes their file.
+///
+/// # Errors
+/// If the file cannot be read, or has an unknown option.
+pub fn read(file: &OptionsFile) -> Result<Options, Error> {
+    let text = fs::read_to_string(&file.file).map_err(Error::at(file.file.display()))?;
+    fs::remove_file(&file.file)?;
+    Options::try_parse_from(text.lines()).map_err(|error| Error::Usage(error.to_string()))
 }
 
 /// Serves until it is killed.

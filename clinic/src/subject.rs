@@ -2,6 +2,7 @@
 
 use crate::environment::Environment;
 use serde::Serialize;
+use serde_json::Value;
 use torr_gauge::Factor;
 use torr_test_support::error::Error;
 
@@ -12,12 +13,22 @@ pub struct Label {
     pub fault: bool,
     /// The factor that limits, and rarely a second one that is as true.
     pub factors: Vec<Factor>,
+    /// The facts of which Torr's verdict must have one, where the factor alone says nothing: a kept rate with a fault behind it.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub shows: &'static [&'static str],
 }
 
 impl Label {
     /// Whether a verdict is right. A planted fault must be named. Of a healthy service, `none` and `unknown` are right as well.
     pub fn allows(&self, factor: Factor) -> bool {
         self.factors.contains(&factor) || (!self.fault && [Factor::None, Factor::Unknown].contains(&factor))
+    }
+
+    /// Whether a verdict of Torr has a fact that the label wants. What other tools say has no facts, and is not judged by them.
+    pub fn is_shown(&self, trail: &Value) -> bool {
+        let Some(facts) = trail["verdict"]["facts"].as_array() else { return true };
+        let has = |name: &&str| facts.iter().any(|fact| fact["fact"] == **name);
+        self.shows.is_empty() || self.shows.iter().any(|name| has(name))
     }
 
     /// Returns the factor by which subjects are ordered.
@@ -63,12 +74,12 @@ pub struct Subject {
 impl Subject {
     /// Creates a subject with a planted fault.
     pub fn fault(name: &'static str, factor: Factor, start: Start) -> Self {
-        Self::new(name, Label { fault: true, factors: vec![factor] }, start)
+        Self::new(name, Label { fault: true, factors: vec![factor], shows: &[] }, start)
     }
 
     /// Creates a subject without a fault. `ceilings` are the factors that may be called its limit.
     pub fn healthy(name: &'static str, ceilings: &[Factor], start: Start) -> Self {
-        Self::new(name, Label { fault: false, factors: ceilings.to_vec() }, start)
+        Self::new(name, Label { fault: false, factors: ceilings.to_vec(), shows: &[] }, start)
     }
 
     fn new(name: &'static str, label: Label, start: Start) -> Self {
@@ -78,6 +89,12 @@ impl Subject {
     /// Adds a factor that is as true.
     pub fn or(mut self, factor: Factor) -> Self {
         self.label.factors.push(factor);
+        self
+    }
+
+    /// Sets the facts of which Torr's verdict must have one.
+    pub fn shows(mut self, facts: &'static [&'static str]) -> Self {
+        self.label.shows = facts;
         self
     }
 

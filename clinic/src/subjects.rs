@@ -1,15 +1,19 @@
 //! The list of all subjects. Most faults stand beside another that looks alike.
 
+mod beside;
 mod connections;
 mod contention;
 mod cpu;
 mod databases;
+mod fronts;
 mod healthy;
+mod languages;
 mod limits;
 mod load;
 mod network;
 mod node;
 mod proxies;
+mod weather;
 
 use crate::subject::Subject;
 
@@ -24,6 +28,10 @@ pub fn all() -> Vec<Subject> {
         connections::subjects,
         proxies::subjects,
         load::subjects,
+        languages::subjects,
+        fronts::subjects,
+        beside::subjects,
+        weather::subjects,
         healthy::subjects,
     ];
     parts.into_iter().flat_map(|part| part()).collect()
@@ -54,7 +62,8 @@ mod tests {
             Workers => Database,
             Database => Orm,
             Orm => Lock,
-            Lock => RateLimit,
+            Lock => Pool,
+            Pool => RateLimit,
             RateLimit => DelayedAck,
             DelayedAck => Errors,
             Errors => None,

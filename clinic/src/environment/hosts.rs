@@ -34,7 +34,32 @@ impl Environment {
     /// # Errors
     /// If the hosts or the link cannot be created.
     pub fn apart(&mut self, link: &Link) -> Result<(), Error> {
-        let (client, server) = (self.namespace()?, self.namespace()?);
+        let client = self.namespace()?;
+        self.connect(link, client)?;
+        self.generator = Placement::default().in_network_of(client);
+        Ok(())
+    }
+
+    /// Puts all servers into a network namespace, as containers are, and leaves the load generator where it is.
+    ///
+    /// # Errors
+    /// If the namespace or the link cannot be created.
+    pub fn contain(&mut self) -> Result<(), Error> {
+        self.connect(&Link::Direct, std::process::id())
+    }
+
+    /// Leaves the servers' host some local ports, of which none is reused within a minute.
+    ///
+    /// # Errors
+    /// If the kernel's settings cannot be changed.
+    pub fn scarce_ports(&self, many: u16) -> Result<(), Error> {
+        let range = format!("net.ipv4.ip_local_port_range=40000 {}", 40_000 + many - 1);
+        run(self.placement.command("sysctl").args(["-q", "-w", &range, "net.ipv4.tcp_tw_reuse=0"]))
+    }
+
+    /// Creates the servers' host, and a link to the client's.
+    fn connect(&mut self, link: &Link, client: u32) -> Result<(), Error> {
+        let server = self.namespace()?;
         let (near, far) = self.devices(link, client, server)?;
         for (host, device, address) in [(client, &near, CLIENT), (server, &far, SERVER)] {
             let within = Placement::default().in_network_of(host);
@@ -50,7 +75,6 @@ impl Environment {
             let shape = ["qdisc", "add", "dev", &far, "root", "tbf", "rate", rate, "burst", "32kb", "latency", "100ms"];
             run(Placement::default().in_network_of(server).command("tc").args(shape))?;
         }
-        self.generator = Placement::default().in_network_of(client);
         self.placement = Placement::default().in_network_of(server);
         self.host =
             SERVER.split('/').next().and_then(|host| host.parse().ok()).expect("SERVER is an address and a prefix");

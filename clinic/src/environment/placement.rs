@@ -28,11 +28,28 @@ impl Placement {
         self
     }
 
+    /// Adds another placement, within this one.
+    pub fn and(mut self, other: &Self) -> Self {
+        self.0.extend(other.0.iter().cloned());
+        self
+    }
+
+    /// Adds namespaces of processes and of mounts: a program sees none of the others.
+    pub fn unseeing(mut self) -> Self {
+        self.push(["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--"].map(Into::into));
+        self
+    }
+
     /// Returns a command that runs a program in this placement. The program ends with the thread that starts it.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new("setpriv");
         command.arg("--pdeathsig=KILL").arg("--").args(&self.0).arg(program);
         command
+    }
+
+    /// Returns the words that start a program in this placement; none if it is anywhere.
+    pub fn words(&self) -> Vec<String> {
+        self.0.iter().map(|word| word.to_string_lossy().into_owned()).collect()
     }
 
     fn push<const N: usize>(&mut self, steps: [OsString; N]) {

@@ -2,26 +2,49 @@
 
 use super::Environment;
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use torr_test_support::error::Error;
 
-/// Returns the path of a program on the PATH, or in the folders of Debian for system programs and PostgreSQL.
+/// The arguments of `torr` for a service at a Unix socket of its folder.
+pub const OVER_UNIX: &[&str] = &["--unix-socket", "service.sock"];
+
+/// Returns the path of a program on the PATH, or in the folders of Debian for system programs and PostgreSQL. Debian's PHP-FPM has its
+/// version at the end of its name.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let debian = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut folders = env::split_paths(&path)
         .chain(["/usr/sbin".into(), "/usr/bin".into()])
         .chain(debian.map(|version| version.path().join("bin")));
-    folders.find_map(|folder| Some(folder.join(name)).filter(|file| file.is_file()))
+    folders.find_map(|folder| {
+        let exact = Some(folder.join(name)).filter(|file| file.is_file());
+        exact.or_else(|| with_version(&folder, name))
+    })
+}
+
+/// Returns the program of a folder whose name is this one, followed by a version with a dot.
+fn with_version(folder: &Path, name: &str) -> Option<PathBuf> {
+    let is_it = |file: &PathBuf| {
+        let version = file.file_name().and_then(|file| file.to_str()?.strip_prefix(name));
+        let is_version = |text: &str| text.contains('.') && text.chars().all(|c| c.is_ascii_digit() || c == '.');
+        version.is_some_and(is_version)
+    };
+    // The latest, where there are several.
+    std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).filter(is_it).max()
 }
 
 impl Environment {
-    /// Starts the clinic's own service. `arguments` are those of `torr-clinic service`.
+    /// Starts the clinic's own service. `arguments` are the options of `service.rs`.
     pub fn service(&mut self, arguments: &[&str]) -> Result<String, Error> {
-        let listen = self.address()?.to_string();
+        let listen = self.address()?;
         let url = format!("http://{listen}/");
-        let arguments = [&["service", "--listen", &listen], arguments].concat();
-        self.serve(env::current_exe()?, &arguments, &[], &url)?;
+        let socket = listen.to_string();
+        let options = [&["--listen", &socket], arguments].concat();
+        if options.iter().any(|option| option.contains('\n')) {
+            return Err(Error::failed("an option of the service has several lines"));
+        }
+        let file = self.write(&format!("service-{}", listen.port()), &options.join("\n"))?;
+        self.serve(env::current_exe()?, &["service".as_ref(), file.as_os_str()], &[], &url)?;
         Ok(url)
     }
 
@@ -37,13 +60,51 @@ impl Environment {
 
     /// Starts gunicorn with a WSGI application of `programs/wsgi.py`.
     pub fn gunicorn(&mut self, application: &str, arguments: &[&str]) -> Result<String, Error> {
-        self.write("wsgi.py", include_str!("../../programs/wsgi.py"))?;
+        self.gunicorn_with(application, arguments, &[])
+    }
+
+    /// Starts gunicorn with a WSGI application of `programs/wsgi.py` and variables of its environment.
+    pub fn gunicorn_with(
+        &mut self,
+        application: &str,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Result<String, Error> {
         let listen = self.address()?.to_string();
         let url = format!("http://{listen}/");
-        let application = format!("wsgi:{application}");
-        let arguments = [&["--bind", &listen, "--log-level", "error"], arguments, &[&application]].concat();
-        self.serve("gunicorn", &arguments, &[], &url)?;
+        self.gunicorn_at(&listen, &url, application, arguments, variables)?;
         Ok(url)
+    }
+
+    /// Starts gunicorn at the Unix socket `service.sock` of the folder, and returns a URL for it.
+    pub fn gunicorn_over_unix(&mut self, application: &str, arguments: &[&str]) -> Result<String, Error> {
+        self.way = OVER_UNIX;
+        self.gunicorn_at("unix:service.sock", "http://localhost/", application, arguments, &[])?;
+        Ok("http://localhost/".into())
+    }
+
+    fn gunicorn_at(
+        &mut self,
+        bind: &str,
+        url: &str,
+        application: &str,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Result<(), Error> {
+        self.write("wsgi.py", include_str!("../../programs/wsgi.py"))?;
+        let application = format!("wsgi:{application}");
+        let arguments = [&["--bind", bind, "--log-level", "error"], arguments, &[&application]].concat();
+        self.serve("gunicorn", &arguments, variables, url)
+    }
+
+    /// Starts uvicorn at the Unix socket `service.sock` of the folder, and returns a URL for it.
+    pub fn uvicorn_over_unix(&mut self, application: &str) -> Result<String, Error> {
+        self.write("asgi.py", include_str!("../../programs/asgi.py"))?;
+        self.way = OVER_UNIX;
+        let (url, application) = ("http://localhost/", format!("asgi:{application}"));
+        let arguments = ["--uds", "service.sock", "--log-level", "error", "--no-access-log", &application];
+        self.serve("uvicorn", &arguments, &[], url)?;
+        Ok(url.into())
     }
 
     /// Starts uvicorn with an ASGI application of `programs/asgi.py`.

@@ -1,5 +1,6 @@
 //! The resources of one subject, and the start of its programs.
 
+use super::behind::Socket;
 use super::placement::Placement;
 use super::ports;
 use super::process::Process;
@@ -24,6 +25,9 @@ pub struct Environment {
     pub placement: Placement,
     /// The placement of the load generator.
     pub generator: Placement,
+    /// The arguments of `torr` that lead to the server, where a URL alone does not. Paths in them are those of the folder.
+    pub way: &'static [&'static str],
+    last_server: Option<u32>,
     held: Vec<Box<dyn Any>>,
     folder: TempDir,
 }
@@ -40,6 +44,8 @@ impl Environment {
             host: Ipv4Addr::LOCALHOST.into(),
             placement: Placement::default(),
             generator: Placement::default(),
+            way: &[],
+            last_server: None,
             held: Vec::new(),
             folder,
         })
@@ -104,10 +110,33 @@ impl Environment {
         process.until("to answer", START, || {
             let mut command = generator.command(&torr);
             command.args(["-n", "1", "-c", "1", "-t", "1", "-k", "-q", "--timeout", "5s", "--json", "-", url]);
+            command.args(self.way).current_dir(self.folder());
             command.output().is_ok_and(|output| output.status.success())
         })?;
+        self.last_server = Some(process.pid());
         self.hold(process);
         Ok(())
+    }
+
+    /// Starts a server that does not speak HTTP, and waits until its socket takes a connection.
+    ///
+    /// # Errors
+    /// If the server does not listen in time.
+    pub fn serve_socket<S: AsRef<OsStr>>(
+        &mut self,
+        program: impl AsRef<OsStr>,
+        arguments: &[S],
+        socket: &Socket,
+    ) -> Result<(), Error> {
+        let mut process = self.start(program.as_ref(), arguments, &[])?;
+        process.until("to listen", START, || socket.is_open())?;
+        self.hold(process);
+        Ok(())
+    }
+
+    /// Returns the process of the server that was started last and speaks HTTP.
+    pub fn last_server(&self) -> Option<u32> {
+        self.last_server
     }
 
     fn start<S: AsRef<OsStr>>(

@@ -5,6 +5,8 @@ use super::handler::{Handler, later};
 use super::http::Response;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::sync::{Mutex, OnceCell, Semaphore};
 use tokio_postgres::{Client, NoTls};
 
@@ -40,6 +42,23 @@ impl Pool {
         self.handler(1, sql, PER_ROW)
     }
 
+    /// Returns a handler that executes a statement, and then keeps its connection while it calls another service, HOST:PORT.
+    pub fn query_then_call(self, upstream: &str) -> Handler {
+        let upstream: Arc<str> = upstream.into();
+        later(move |_| {
+            let (pool, upstream) = (self.clone(), upstream.clone());
+            async move {
+                match pool.query_and_call(&upstream).await {
+                    Ok(()) => Response::hello(),
+                    Err(error) => {
+                        eprintln!("{error}");
+                        Response::status(500)
+                    }
+                }
+            }
+        })
+    }
+
     fn handler(self, times: u32, sql: &str, per_row: Duration) -> Handler {
         let sql: Arc<str> = sql.into();
         later(move |_| {
@@ -56,6 +75,18 @@ impl Pool {
         })
     }
 
+    async fn query_and_call(&self, upstream: &str) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let Inner { url, size, free, idle, opened } = &*self.0;
+        opened.get_or_try_init(|| open(url, *size, idle)).await?;
+        let _permit = free.acquire().await.expect("the semaphore is never closed");
+        let client = idle.lock().await.pop().expect("there is a connection for each permit");
+        let done = client.simple_query("SELECT 1").await;
+        let called = call(upstream).await;
+        idle.lock().await.push(client);
+        done?;
+        Ok(called?)
+    }
+
     async fn query(&self, times: u32, sql: &str, per_row: Duration) -> Result<(), tokio_postgres::Error> {
         let Inner { url, size, free, idle, opened } = &*self.0;
         opened.get_or_try_init(|| open(url, *size, idle)).await?;
@@ -68,6 +99,14 @@ impl Pool {
         idle.lock().await.push(client);
         done
     }
+}
+
+/// Sends a service a request, and waits for the end of the response.
+async fn call(upstream: &str) -> std::io::Result<()> {
+    let mut stream = TcpStream::connect(upstream).await?;
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: upstream\r\nConnection: close\r\n\r\n").await?;
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).await.map(|_| ())
 }
 
 async fn open(url: &str, size: usize, idle: &Mutex<Vec<Client>>) -> Result<(), tokio_postgres::Error> {

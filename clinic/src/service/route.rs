@@ -5,6 +5,7 @@ use super::database::Pool;
 use super::handler::{Handler, at_once, later};
 use super::http::{Request, Response};
 use super::limiter;
+use super::permits;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -42,6 +43,8 @@ impl Route {
             "bucket" => limiter::bucket(number()?),
             "pace" => limiter::pace(number()?),
             "per-address" => limiter::per_address(number()?),
+            "refusing" => permits::refusing(value)?,
+            "query-then-call" => database()?.query_then_call(value),
             "sql" => database()?.statements(1, value),
             "many-sql" => database()?.statements(40, value),
             "rows" => database()?.rows(value),

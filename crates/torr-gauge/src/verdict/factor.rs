@@ -37,8 +37,10 @@ pub enum Factor {
     Database,
     /// The layer between the application and its database.
     Orm,
-    /// A lock.
+    /// A lock, which lets one request in at a time.
     Lock,
+    /// A semaphore, or a pool that is neither of workers nor of the database's connections: several requests at a time.
+    Pool,
     /// A limiter that refuses or holds back.
     RateLimit,
     /// Nagle's algorithm against delayed acknowledgements.
@@ -70,6 +72,7 @@ impl fmt::Display for Factor {
             Self::Database => "database",
             Self::Orm => "orm",
             Self::Lock => "lock",
+            Self::Pool => "pool",
             Self::RateLimit => "rate-limit",
             Self::DelayedAck => "delayed-ack",
             Self::Errors => "errors",
@@ -107,7 +110,9 @@ mod tests {
 
     #[test]
     fn a_factor_is_spelled_alike_on_screen_and_in_results() {
-        for factor in [Factor::ServerCpu, Factor::KeepAlive, Factor::ClientPorts, Factor::None, Factor::Unknown] {
+        for factor in
+            [Factor::ServerCpu, Factor::KeepAlive, Factor::ClientPorts, Factor::Pool, Factor::None, Factor::Unknown]
+        {
             assert_eq!(serde_json::to_value(factor).unwrap(), factor.to_string());
         }
     }

@@ -1,0 +1,168 @@
+//! The verdicts of other tools, of people and of models: one as a program writes it, and a file of many.
+
+use crate::judge::Finding;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::Path;
+use torr_gauge::{Confidence, Factor, Gain};
+use torr_test_support::error::Error;
+
+/// The version of [`Answers`].
+const SCHEMA: &str = "torr.clinic.answers/1";
+
+/// The verdicts on some cases.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answers {
+    /// [`SCHEMA`].
+    schema: String,
+    /// The judged one: a program with its version, a model, a person.
+    pub by: String,
+    /// The verdicts, each with its case.
+    pub answers: Vec<OfCase>,
+}
+
+/// A verdict on a case.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OfCase {
+    /// The id of the case.
+    pub case: String,
+    /// The verdict.
+    #[serde(flatten)]
+    pub answer: Answer,
+}
+
+/// A verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The factor that limits the service under the load; `unknown` if the judged one does not know it.
+    pub factor: Factor,
+    /// How sure the judged one is.
+    pub confidence: Confidence,
+    /// The factor by which throughput rises if the advice is followed; `None` without a promise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain: Option<Interval>,
+    /// How long the diagnosis took, in seconds; `None` if it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// The reasons and the advice in words, which nothing judges.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+}
+
+/// A promised interval of factors of throughput.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interval {
+    /// The least gain; `None` if it is open.
+    #[serde(default)]
+    pub low: Option<f64>,
+    /// The highest gain; `None` if it is open.
+    #[serde(default)]
+    pub high: Option<f64>,
+}
+
+impl Answers {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If the file is not of the schema.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = fs::read_to_string(path).map_err(Error::at(format!("cannot read {}", path.display())))?;
+        Self::parse(&text).map_err(|error| Error::Usage(format!("{}: {error}", path.display())))
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let answers: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        match answers.schema == SCHEMA {
+            true => Ok(answers),
+            false => Err(format!("the schema is '{}', expected '{SCHEMA}'", answers.schema)),
+        }
+    }
+}
+
+impl Answer {
+    /// Reads what a program has written.
+    ///
+    /// # Errors
+    /// If that is no verdict.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        serde_json::from_str(text).map_err(Error::at("not a verdict"))
+    }
+
+    /// Returns the verdict as a finding that can be judged. `took` is how long the program ran, in seconds.
+    pub fn finding(self, took: f64) -> Finding {
+        let trail = serde_json::to_value(&self).expect("a verdict is plain data");
+        let gain = self.gain.map(|Interval { low, high }| Gain { low, high, reason: None, summary: String::new() });
+        Finding {
+            factor: self.factor,
+            confidence: self.confidence,
+            seconds: self.seconds.unwrap_or(took),
+            summary: self.text,
+            gain,
+            trail,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+    use std::collections::BTreeSet;
+
+    const ANSWERS: &str = r#"{
+        "schema": "torr.clinic.answers/1",
+        "by": "a person",
+        "answers": [
+            {"case": "8f3a12", "factor": "lock", "confidence": "certain", "gain": {"low": 2, "high": 4}, "seconds": 31.5,
+             "text": "one request at a time"},
+            {"case": "0077aa", "factor": "unknown", "confidence": "unknown"}
+        ]
+    }"#;
+
+    #[test]
+    fn a_file_of_verdicts_is_read() {
+        let answers = Answers::parse(ANSWERS).expect("it is of the schema");
+        assert_eq!((answers.by.as_str(), answers.answers.len()), ("a person", 2));
+        let finding = answers.answers[0].answer.clone().finding(0.0);
+        assert_eq!((finding.factor, finding.confidence, finding.seconds), (Factor::Lock, Confidence::Certain, 31.5));
+        assert_eq!(finding.gain.map(|gain| (gain.low, gain.high)), Some((Some(2.0), Some(4.0))));
+        assert_eq!(answers.answers[1].answer.gain, None);
+        assert!(Answers::parse(&ANSWERS.replace("answers/1", "answers/9")).is_err());
+        assert!(Answers::parse(&ANSWERS.replace("\"lock\"", "\"the lock\"")).is_err());
+    }
+
+    #[test]
+    fn a_verdict_without_a_duration_took_as_long_as_its_program() {
+        let answer = Answer::parse("{\"factor\": \"workers\", \"confidence\": \"likely\"}\n").expect("it is one");
+        assert_eq!((answer.factor, answer.clone().finding(9.0).seconds), (Factor::Workers, 9.0));
+        assert!(Answer::parse("no idea").is_err() && Answer::parse("").is_err());
+    }
+
+    /// The schema for others says what this module reads.
+    #[test]
+    fn the_schema_names_each_field_and_each_factor() {
+        let schema: Value = serde_json::from_str(include_str!("../answers.schema.json")).expect("it is JSON");
+        let names = |at: &str| -> BTreeSet<String> {
+            let properties = schema.pointer(at).and_then(Value::as_object);
+            properties.expect("it has properties").keys().cloned().collect()
+        };
+        let of = |text: &str| -> BTreeSet<String> {
+            let value: Value = serde_json::from_str(text).expect("it is JSON");
+            value.as_object().expect("it is an object").keys().cloned().collect()
+        };
+        let answers: Value = serde_json::from_str(ANSWERS).expect("it is JSON");
+        assert_eq!(names("/properties"), of(ANSWERS));
+        assert_eq!(names("/$defs/answer/properties"), of(&answers["answers"][0].to_string()));
+        let factors = schema.pointer("/$defs/answer/properties/factor/enum").and_then(Value::as_array);
+        for factor in factors.expect("it is a list") {
+            serde_json::from_value::<Factor>(factor.clone()).expect("Torr has the factor");
+        }
+        let listed: BTreeSet<_> = factors.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+        let planted = crate::subjects::all().into_iter().flat_map(|subject| subject.label.factors);
+        for factor in planted {
+            assert!(listed.contains(&factor.to_string()), "{factor} is missing");
+        }
+    }
+}

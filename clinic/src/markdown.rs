@@ -1,0 +1,81 @@
+//! A round as a table in Markdown: for people, and for an archive without trails.
+
+use crate::outcome::{Outcome, Record};
+use crate::totals::Totals;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Returns the counts of each factor, the totals, and a row for each diagnosis.
+pub fn table(record: &Record) -> String {
+    let mut text = format!("# Verdicts of {}\n\n", record.by);
+    if record.neighbours > 0 {
+        let _ = writeln!(text, "Beside {} programs that want a CPU half of the time.\n", record.neighbours);
+    }
+    text += "| limited by | cases | right | of these certain | not known | wrong | wrong and certain |\n|---|--:|--:|--:|--:|--:|--:|\n";
+    let mut factors = BTreeMap::<String, Vec<&Outcome>>::new();
+    for outcome in &record.outcomes {
+        let healthy = if outcome.label.fault { "" } else { "healthy: " };
+        factors.entry(format!("{healthy}{}", outcome.label.main())).or_default().push(outcome);
+    }
+    let all = record.outcomes.iter().collect();
+    for (name, outcomes) in factors.into_iter().chain([("**all**".to_owned(), all)]) {
+        let Totals { count, right, certain, unknown, wrong, surely_wrong } = Totals::of(&outcomes);
+        let _ = writeln!(text, "| {name} | {count} | {right} | {certain} | {unknown} | {wrong} | {surely_wrong} |");
+    }
+    let promises: Vec<_> = record.outcomes.iter().filter_map(Outcome::is_promise_kept).collect();
+    let kept = promises.iter().filter(|kept| **kept).count();
+    let _ = writeln!(
+        text,
+        "\n{kept} of {} promises of gain were kept. {} cases were not run.\n",
+        promises.len(),
+        record.not_run.len()
+    );
+    text += "| case | limited by | verdict | | s | promised | real | |\n|---|---|---|---|--:|---|--:|---|\n";
+    for outcome in &record.outcomes {
+        let (finding, promise) = (&outcome.finding, &outcome.promise);
+        let kept = match outcome.is_promise_kept() {
+            Some(true) => "kept",
+            Some(false) => "**broken**",
+            None => "",
+        };
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} ({}) | {} | {:.0} | {} | {} | {kept} |",
+            outcome.name,
+            outcome.label,
+            finding.factor,
+            finding.confidence,
+            outcome.word(),
+            finding.seconds,
+            promise.promised(),
+            promise.real.map_or("-".into(), |real| format!("{real:.2}")),
+        );
+    }
+    for (name, why) in &record.not_run {
+        let _ = writeln!(text, "| {name} | not run: {} | | | | | | |", why.replace('|', "\\|"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::totals::tests::{outcome, record};
+    use torr_gauge::Factor;
+
+    #[test]
+    fn each_diagnosis_has_a_row_and_each_factor_its_counts() {
+        let mut round = record(&[3.0, 9.0]);
+        round.outcomes.push(outcome(Factor::Workers, None));
+        round.outcomes.push(outcome(Factor::Unknown, None));
+        round.not_run.push(("lock-php-file", "php is missing".into()));
+        let text = table(&round);
+        assert!(text.contains("| lock | 4 | 2 | 0 | 1 | 1 | 0 |\n| **all** | 4 | 2 | 0 | 1 | 1 | 0 |"), "{text}");
+        assert!(text.contains("1 of 2 promises of gain were kept. 1 cases were not run."), "{text}");
+        assert!(
+            text.contains("| lock | lock | lock (likely) | right | 1 | 2.00..4.00 | 9.00 | **broken** |"),
+            "{text}"
+        );
+        assert!(text.contains("| lock-php-file | not run: php is missing |"), "{text}");
+    }
+}
