@@ -28,7 +28,7 @@ impl Label {
     pub fn is_shown(&self, trail: &Value) -> bool {
         let Some(facts) = trail["verdict"]["facts"].as_array() else { return true };
         let has = |name: &&str| facts.iter().any(|fact| fact["fact"] == **name);
-        self.shows.is_empty() || self.shows.iter().any(|name| has(name))
+        self.shows.is_empty() || self.shows.iter().any(has)
     }
 
     /// Returns the factor by which subjects are ordered.

@@ -1,8 +1,10 @@
 //! The clinic starts its subjects, has them pressed, and leaves nothing behind.
 
+use serde_json::Value;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Returns the program beside the clinic's. Tests of the whole workspace have built it.
 fn torr() -> PathBuf {
@@ -56,4 +58,68 @@ fn a_name_that_is_not_there_is_bad_usage() {
     let done = done.expect("it is built");
     assert_eq!(done.status.code(), Some(2));
     assert_eq!(String::from_utf8_lossy(&done.stderr).lines().count(), 1);
+}
+
+#[test]
+fn another_tool_is_judged_by_what_it_writes() {
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let judged = |verdict: &str| {
+        let table = folder.path().join("table.md");
+        let done = Command::new(env!("CARGO_BIN_EXE_torr-clinic"))
+            .args([
+                "--only",
+                "errors-500",
+                "--by",
+                &format!("echo \"$CASE $URL\" && echo '{verdict}' > $ANSWER"),
+                "--torr",
+            ])
+            .arg(torr())
+            .arg("--markdown")
+            .arg(&table)
+            .env("TMPDIR", folder.path())
+            .output()
+            .expect("it is built");
+        let table = fs::read_to_string(&table).unwrap_or_else(|error| panic!("{error}: {done:?}"));
+        (done.status.code(), table)
+    };
+    let (code, table) = judged(r#"{"factor": "errors", "confidence": "certain"}"#);
+    assert_eq!(code, Some(0), "{table}");
+    assert!(table.contains("| errors-500 | errors | errors (certain) | right |"), "{table}");
+    let (code, table) = judged(r#"{"factor": "lock", "confidence": "certain"}"#);
+    assert_eq!(code, Some(1), "{table}");
+    assert!(table.contains("| errors-500 | errors | lock (certain) | SURELY WRONG |"), "{table}");
+}
+
+#[test]
+fn a_case_stays_up_until_it_is_interrupted_and_does_not_give_its_fault_away() {
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let mut up = Command::new(env!("CARGO_BIN_EXE_torr-clinic"))
+        .args(["up", "errors-500", "--torr"])
+        .arg(torr())
+        .env("TMPDIR", folder.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it is built");
+    let mut line = String::new();
+    let stdout = up.stdout.as_mut().expect("it was piped");
+    BufReader::new(stdout).read_line(&mut line).expect("it describes the case");
+    let case: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    assert_eq!(
+        (case["schema"].as_str(), case["load"]["connections"].as_u64()),
+        (Some("torr.clinic.case/1"), Some(100))
+    );
+    let url = case["url"].as_str().expect("it has a URL");
+    let once =
+        Command::new(torr()).args([url, "-n", "20", "-c", "1", "-q", "--json", "-"]).output().expect("it is built");
+    let result: Value = serde_json::from_slice(&once.stdout).unwrap_or_else(|error| panic!("{error}: {once:?}"));
+    assert!(result["status"]["500"].as_u64() > Some(0), "{}", result["status"]);
+    for process in processes_in(folder.path()) {
+        let words = fs::read_to_string(Path::new(&process).join("cmdline")).unwrap_or_default();
+        assert!(!words.contains("errors"), "{words}");
+    }
+    let killed = Command::new("kill").args(["-INT", &up.id().to_string()]).status().expect("there is kill");
+    assert!(killed.success());
+    assert!(up.wait().expect("it ends").success());
+    assert_eq!(processes_in(folder.path()), Vec::<String>::new());
+    assert_eq!(fs::read_dir(folder.path()).expect("it is ours").count(), 0, "nothing is left in its folder");
 }
