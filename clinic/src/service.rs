@@ -56,6 +56,9 @@ pub struct Options {
     /// The connections to that database
     #[arg(long, default_value_t = 4)]
     database_pool: usize,
+    /// The requests that may wait for the workers of a pool; more fail with 500
+    #[arg(long)]
+    queue: Option<usize>,
     /// The connections that may wait in the accept queue
     #[arg(long, default_value_t = 4096)]
     backlog: i32,
@@ -90,6 +93,6 @@ pub fn run(options: Options) -> Result<(), Error> {
     match options.server {
         Server::Threads(most) => threads::serve(&listener, most, route, &mode),
         Server::Loops(threads) => event_loop::serve(listener, threads, None, route, &mode),
-        Server::Pool(workers) => event_loop::serve(listener, 1, Some(workers), route, &mode),
+        Server::Pool(workers) => event_loop::serve(listener, 1, Some((workers, options.queue)), route, &mode),
     }
 }

@@ -14,21 +14,21 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use torr_test_support::error::Error;
 
-/// Serves on `threads` event loops. Handlers are called by `workers` threads, if a number is given.
+/// Serves on `threads` event loops. Handlers are called by `workers` threads with a queue of a length, if a number is given.
 ///
 /// # Errors
 /// If the event loops cannot be created, or accepting fails.
 pub fn serve(
     listener: Listener,
     threads: usize,
-    workers: Option<usize>,
+    workers: Option<(usize, Option<usize>)>,
     route: Route,
     mode: &Arc<ResponseMode>,
 ) -> Result<(), Error> {
     if workers.is_some() && !route.is_at_once() {
         return Err(Error::Usage("this handler needs an event loop, not a pool".into()));
     }
-    let workers = workers.map(|many| Workers::start(many, &route));
+    let workers = workers.map(|(many, queue)| Workers::start(many, &route, queue));
     runtime(threads)?.block_on(async {
         listener.socket.set_nonblocking(true)?;
         let socket = TcpListener::from_std(listener.socket.try_clone()?)?;

@@ -66,6 +66,10 @@ pub fn subjects() -> Vec<Subject> {
             env.service(&["--server", "pool=4", "--handler", "sleep=5ms"])
         })
         .cured(|env| advised_sleepers(env, "pool", "sleep=5ms")),
+        // Four workers and a queue of 32: with more connections requests fail, which hides what limits.
+        Subject::fault("workers-queue-full", Workers, |env| {
+            env.service(&["--server", "pool=4", "--queue", "32", "--handler", "sleep=10ms"])
+        }),
         Subject::fault("workers-four-kept", Workers, |env| {
             env.service(&["--server", "threads=4", "--handler", "sleep=2ms"])
         })

@@ -15,8 +15,14 @@ use torr_gauge::verdict::ExperimentId;
 /// Looks whether single requests are answered sooner if acknowledgements are not held back. Under load, queues may happen to take
 /// as long as a delay.
 pub fn rule(evidence: &Evidence) -> Step {
-    if survey::alone_as_usual(evidence).is_some_and(|alone| delayed(alone) >= ACK_DELAYED || held_back(alone)) {
+    let Some(alone) = survey::alone_as_usual(evidence) else { return Ok(None) };
+    let is_delayed = delayed(alone) >= ACK_DELAYED;
+    if is_delayed || held_back(alone) {
         evidence.in_turns(ways(evidence))?;
+    }
+    if is_delayed && found(evidence).is_none() {
+        // A limiter may allow one connection no more, however soon it is answered. With pauses it does not matter.
+        survey::look_alone(evidence, ExperimentId::AloneAcked, ExperimentId::AloneAckedLonger)?;
     }
     Ok(None)
 }
@@ -29,11 +35,19 @@ pub fn found(evidence: &Evidence) -> Option<Acks> {
     let [usual, at_once] = ways.map(|way| evidence.last(way.id));
     let (usual, at_once) = (usual?, at_once?);
     let medians_s = (usual.median_s().unwrap_or(0.0), at_once.median_s().unwrap_or(0.0));
-    let is_gone = share >= ACK_DELAYED && delayed(at_once) <= share / DELAYS_GONE;
-    let fell = medians_s.0 - medians_s.1;
-    let is_a_delay =
-        ACK_DELAYS_S.iter().any(|(from, to)| (FELL_BY_DELAY.0 * from..FELL_BY_DELAY.1 * to).contains(&fell));
-    (alone.is_above(ACKED_FASTER) && (is_gone || is_a_delay)).then_some(Acks { medians_s, alone })
+    let is_gone = |seen: &Observation| share >= ACK_DELAYED && delayed(seen) <= share / DELAYS_GONE;
+    if alone.is_above(ACKED_FASTER) && (is_gone(at_once) || is_a_delay(medians_s)) {
+        return Some(Acks { medians_s, alone });
+    }
+    let paced = evidence.last(ExperimentId::AloneAckedLonger).or_else(|| evidence.last(ExperimentId::AloneAcked))?;
+    let medians_s = (survey::alone_as_usual(evidence)?.median_s()?, paced.median_s()?);
+    (is_gone(paced) && is_a_delay(medians_s)).then_some(Acks { medians_s, alone })
+}
+
+/// Returns whether the second response time is less than the first by as much as an acknowledgement is held back.
+fn is_a_delay((usual_s, at_once_s): (f64, f64)) -> bool {
+    let fell = usual_s - at_once_s;
+    ACK_DELAYS_S.iter().any(|(from, to)| (FELL_BY_DELAY.0 * from..FELL_BY_DELAY.1 * to).contains(&fell))
 }
 
 fn ways(evidence: &Evidence) -> [Experiment; 2] {

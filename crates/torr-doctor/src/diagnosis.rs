@@ -12,7 +12,7 @@ use crate::observation::{ExperimentStart, Observation};
 use crate::observer::Observer;
 use crate::rules::seen_through;
 use crate::setting::Setting;
-use crate::witnesses::other_programs;
+use crate::witnesses::{self, other_programs};
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
 use torr_gauge::verdict::{Advice, ExperimentId, ExperimentLabel, Fact, Finding, Headline};
@@ -182,6 +182,14 @@ fn made(evidence: &Evidence) -> Fact {
     Fact::Experiments { made }
 }
 
+/// Returns what shows an accept queue that was full under the load of the user, or under twice as many connections.
+fn accept_queue(evidence: &Evidence) -> Vec<Fact> {
+    let loads = evidence.positions.full.map(|at| &evidence.observations()[at]).into_iter();
+    let loads = loads.chain(evidence.last(ExperimentId::Double));
+    let facts = loads.map(|seen| witnesses::accept_queue(&seen.run, seen.signals.as_ref()));
+    facts.into_iter().find(|facts| !facts.is_empty()).unwrap_or_default()
+}
+
 /// Returns observations that are not the limit.
 fn remarks(evidence: &Evidence, keep_alive: Option<&KeepAlive>, finding: &Finding) -> Vec<Fact> {
     let mut remarks = vec![];
@@ -196,6 +204,9 @@ fn remarks(evidence: &Evidence, keep_alive: Option<&KeepAlive>, finding: &Findin
     if let Some(acks) = evidence.acks.filter(|_| finding.factor != Factor::DelayedAck) {
         let (before_s, after_s) = acks.medians_s;
         remarks.push(Fact::AckedAtOnce { before_s, after_s, speedup: None });
+    }
+    if finding.factor != Factor::AcceptBacklog {
+        remarks.extend(accept_queue(evidence));
     }
     let usual_rps = evidence.figures.rps();
     remarks.extend(evidence.figures.uneven_rps.map(|rps| Fact::UnevenConnections { rps, usual_rps }));

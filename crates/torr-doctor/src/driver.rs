@@ -3,6 +3,7 @@
 //! Budget, permission, interruption and the trail are the driver's alone.
 
 use crate::acks;
+use crate::below_errors;
 use crate::contrast::Contrast;
 use crate::evidence::{Evidence, Positions};
 use crate::experiment::{Ask, Experiment, Length, Warmup};
@@ -130,13 +131,18 @@ impl Driver<'_> {
             }
         }
         // Failures need no further experiment, and so no time.
-        self.ask(rules::errors)
+        Ok(rules::failures(&self.evidence))
     }
 
     /// Applies a rule until it gives a verdict or passes.
     fn ask(&mut self, rule: Rule) -> Result<Option<Finding>, Halt> {
         loop {
-            match rule(&self.evidence) {
+            // Where errors begin above a limit, the load below them shows it.
+            let below = below_errors::view(&self.evidence);
+            match rule(below.as_ref().unwrap_or(&self.evidence)) {
+                Ok(finding) if below.is_some() => {
+                    return Ok(finding.map(|finding| below_errors::with_onset(&self.evidence, finding)));
+                }
                 Ok(finding) => return Ok(finding),
                 Err(ask) => self.carry_out(*ask)?,
             }
@@ -157,7 +163,7 @@ impl Driver<'_> {
     /// Returns the verdict that needs no further experiment, if there is one and the load of the user was tried.
     fn without_experiment(&self) -> Option<Finding> {
         self.evidence.positions.full?;
-        rules::WITHOUT_EXPERIMENT.iter().find_map(|rule| rule(&self.evidence).ok().flatten())
+        rules::WITHOUT_EXPERIMENT.iter().find_map(|rule| rule(&self.evidence))
     }
 
     fn run(&mut self, experiment: &Experiment) -> Result<(), Halt> {

@@ -38,6 +38,8 @@ pub struct Evidence {
     pub acks: Option<Acks>,
     /// The positions of the observations of one request at a time and of the load of the user among all.
     pub positions: Positions,
+    /// Whether the load of the user stands for the highest load without errors.
+    pub below_errors: bool,
     observations: Rc<Vec<Observation>>,
     /// The experiments in which no connection could be opened.
     unreached: Vec<ExperimentId>,

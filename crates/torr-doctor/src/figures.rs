@@ -3,8 +3,8 @@
 use crate::ladder::Ladder;
 use crate::thresholds::{
     CHEAP, FETCHED_FOR_LITTLE, FULL_THREAD, FULL_THREAD_USES, HELD_UP, LEAST_WORK, MACHINE_FULL, MANY_TRIPS,
-    MOSTLY_WAITS, MUCH_FETCHED, NOT_HELD_UP, REQUESTS_PER_WAIT, SERVED, SERVER_COMPUTES, SERVERS_PART, STARVED_THREAD,
-    WORKING_THREAD,
+    MORE_IN_HAND, MOSTLY_WAITS, MUCH_FETCHED, NOT_HELD_UP, REQUESTS_PER_WAIT, SERVED, SERVER_COMPUTES, SERVERS_PART,
+    STARVED_THREAD, WORKING_THREAD,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -17,6 +17,9 @@ const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
 
 /// The parts of the kernel's wait channels of idle threads.
 const IDLE: [&str; 6] = ["epoll", "ep_poll", "accept", "poll_schedule", "select", "sigsuspend"];
+
+/// The parts of the kernel's wait channels of a thread that waits for events of many connections.
+const POLLS: [&str; 2] = ["epoll", "ep_poll"];
 
 /// Returns whether the server, rather than the load generator, saturates the machine that they share, by the CPU of each in cores. Used
 /// by active and passive rules, so that they agree.
@@ -278,6 +281,16 @@ impl Figures {
     pub fn holding(&self) -> usize {
         let blocks = |name: &str| !is_one_of(name, &LOCKS) && !is_one_of(name, &IDLE);
         self.threads().filter(|thread| self.mostly_waits(thread, blocks)).count()
+    }
+
+    /// Returns whether the one thread that blocks with a request is an event loop: it waits for events as well, or has read many more
+    /// requests than the one that it works on.
+    pub fn is_event_loop(&self) -> bool {
+        let blocks = |name: &str| !is_one_of(name, &LOCKS) && !is_one_of(name, &IDLE);
+        let polls = |thread: &ThreadUse| thread.waiting.keys().any(|name| is_one_of(name, &POLLS));
+        let loops = self.threads().filter(|thread| self.mostly_waits(thread, blocks)).any(polls);
+        let (more, beyond) = MORE_IN_HAND;
+        loops || self.in_service().is_some_and(|requests| requests > more + beyond)
     }
 
     /// Returns whether a thread spends most of its time in such waits, but runs often enough to work on requests.

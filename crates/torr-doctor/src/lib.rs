@@ -9,6 +9,7 @@
 mod acks;
 mod agents;
 mod assignment;
+mod below_errors;
 pub mod compare;
 mod contrast;
 mod diagnosis;
@@ -37,6 +38,7 @@ mod shell;
 #[cfg(test)]
 mod simulation;
 mod spread;
+mod stops;
 mod survey;
 #[cfg(test)]
 mod tables;

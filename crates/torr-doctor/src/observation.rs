@@ -10,6 +10,9 @@ use torr_gauge::verdict::{ExperimentId, ExperimentLabel};
 use torr_gauge::{RunResult, Sample};
 use torr_signals::{QuotaUse, Signals};
 
+/// The length in bytes of a long header section with its framing, above which bytes are those of incomplete responses.
+const LONGEST_HEADER: f64 = 8192.0;
+
 /// An experiment that is about to be made, for the display of progress.
 #[derive(Debug, Clone, Copy)]
 pub struct ExperimentStart<'s> {
@@ -135,9 +138,12 @@ impl Observation {
         apart.then(|| ((opened - less_opened) / (answered - less_answered)).max(0.0))
     }
 
-    /// Returns the bytes received for each response.
+    /// Returns the bytes of a response: those received for each, without the parts of responses that were not complete when the run
+    /// ended.
     pub fn bytes_per_request(&self) -> f64 {
-        self.run.bytes.received as f64 / self.run.requests.max(1) as f64
+        let each = |bytes: u64| bytes as f64 / self.run.requests.max(1) as f64;
+        let bytes = &self.run.bytes;
+        each(bytes.body) + each(bytes.received.saturating_sub(bytes.body)).min(LONGEST_HEADER)
     }
 
     /// Returns the median response time in seconds.

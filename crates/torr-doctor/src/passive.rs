@@ -17,9 +17,10 @@ mod sessions;
 mod tests;
 mod wire;
 
+use crate::witnesses;
 use seen::{busy_generator, other_programs, undecided};
-use torr_gauge::RunResult;
 use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
+use torr_gauge::{Factor, RunResult};
 
 /// Names the factor that limited a run, or says that none did or that it does not know.
 pub fn passive(run: &RunResult) -> Finding {
@@ -44,12 +45,17 @@ pub fn passive(run: &RunResult) -> Finding {
         behind::rows,
         behind::proxy,
         busy::full_machine,
-        busy::one_side,
+        // A full link keeps a generator awake that has many connections.
         wire::link,
+        busy::one_side,
         behind::waiting,
     ];
     let finding = rules.iter().find_map(|rule| rule(run)).unwrap_or_else(|| unknown(run));
-    finding.because(kept::shortfall(run))
+    let queue = match finding.factor {
+        Factor::AcceptBacklog => vec![],
+        _ => witnesses::accept_queue(run, run.signals.as_ref()),
+    };
+    finding.because(kept::shortfall(run)).because(queue)
 }
 
 fn unknown(run: &RunResult) -> Finding {

@@ -11,8 +11,10 @@ mod cpu;
 mod delayed_ack;
 mod disturbed;
 mod failing;
+mod failures;
 mod generator;
 mod held_back;
+mod hidden_quota;
 mod proxy;
 mod rising;
 mod waiting;
@@ -47,7 +49,7 @@ pub const RULES: [Rule; 12] = [
     delayed_ack::rule,
     failing::backlog,
     failing::refusals,
-    failing::errors,
+    failures::rule,
     generator::rule,
     connecting::rule,
     rising,
@@ -58,9 +60,11 @@ pub const RULES: [Rule; 12] = [
 ];
 
 /// The rules that tell something when there is no time for another experiment.
-pub const WITHOUT_EXPERIMENT: [Rule; 2] = [allowed::rule, errors];
+pub const WITHOUT_EXPERIMENT: [fn(&Evidence) -> Option<Finding>; 2] =
+    [|evidence| allowed::rule(evidence).ok().flatten(), failures];
 
-pub use failing::{errors, out_of_ports};
+pub use failing::out_of_ports;
+pub use failures::failures;
 pub use proxy::seen_through;
 
 /// Throughput still grows with connections.

@@ -27,6 +27,8 @@ struct Load {
     rps: f64,
     /// The share of them that a limiter refused.
     refused: f64,
+    /// The share of them that found a queue full and failed.
+    failed: f64,
     /// The mean response time in seconds.
     response_s: f64,
     /// Connections opened for each request.
@@ -98,9 +100,30 @@ impl Simulation {
                     connections,
                     rps: all * noise,
                     refused,
+                    failed: 0.0,
                     response_s: refusal_s,
                     opened,
                     accepting: Accepting::default(),
+                };
+            }
+        }
+        if let (Fault::Overflows { workers, queue }, true) = (self.service.fault, is_target && load.rate.is_none()) {
+            // Those beyond workers and queue fail, and try again at once.
+            let beyond = (connections - (workers + queue) as f64).max(0.0);
+            if beyond > 0.0 {
+                let failure_s = self.service.rtt_s + 0.000_1;
+                let failing = (beyond / failure_s).min(self.service.empty_capacity(load));
+                let (rps, good) = ((failing + capacity) * noise, capacity);
+                let failed = failing / (failing + good);
+                let accepting = Accepting::default();
+                return Load {
+                    connections,
+                    rps,
+                    refused: 0.0,
+                    failed,
+                    response_s: connections / rps,
+                    opened,
+                    accepting,
                 };
             }
         }
@@ -116,7 +139,7 @@ impl Simulation {
             Some(_) => alone_s * 3.0,
             None => (connections / rps - think_s).max(alone_s * noise.clamp(0.99, 1.01)),
         };
-        Load { connections, rps, refused: 0.0, response_s, opened, accepting }
+        Load { connections, rps, refused: 0.0, failed: 0.0, response_s, opened, accepting }
     }
 
     /// Returns what becomes of connections before they are accepted, if so many want `rps` requests per second.
@@ -151,7 +174,8 @@ impl Simulation {
             Request::Head | Request::Absent | Request::WithoutHost => 0.0,
         };
         let refused = (requests * load.refused).round();
-        let failed = if plan.request == Request::Target { (requests * service.failing).round() } else { 0.0 };
+        let failed =
+            if plan.request == Request::Target { (requests * service.failing.max(load.failed)).round() } else { 0.0 };
         let absent = matches!(plan.request, Request::Absent | Request::WithoutHost);
         let status = match () {
             () if absent => json!({"404": requests}),

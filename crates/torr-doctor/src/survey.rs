@@ -32,8 +32,14 @@ pub fn alone_acked(evidence: &Evidence) -> Step {
     }
 }
 
-fn look_alone(evidence: &Evidence, usual: Id, longer: Id) -> Step {
-    let one = |id, length| evidence.setting.single(id, length).with(|load| load.think = Some((PAUSE / 2, PAUSE)));
+/// Requests one request at a time with pauses, and again for longer where it is slow.
+pub fn look_alone(evidence: &Evidence, usual: Id, longer: Id) -> Step {
+    let one = |id, length| {
+        evidence.setting.single(id, length).with(|load| {
+            load.think = Some((PAUSE / 2, PAUSE));
+            load.quick_ack = (usual == Id::AloneAcked).then_some(true);
+        })
+    };
     let first = evidence.observe(one(usual, Length::Seconds(1.2)))?;
     if first.times.answered.is_none_or(|answered| answered.count < 3) {
         // So slow a service needs longer to show itself.
@@ -133,6 +139,9 @@ fn first_full(evidence: &Evidence) -> Option<usize> {
 
 /// Returns where the observation of the user's load stands.
 pub fn full(evidence: &Evidence) -> Option<usize> {
+    if evidence.below_errors {
+        return evidence.position(Id::FullWithoutErrors);
+    }
     evidence.position(Id::FullSpread).or_else(|| first_full(evidence))
 }
 
@@ -282,12 +291,17 @@ fn ladder(evidence: &Evidence) -> Ladder {
         rps: seen.good_rps(),
         median_s: seen.median_s().unwrap_or(0.0),
     };
-    let seen = evidence.observations();
-    let mut rungs: Vec<_> = seen.iter().filter(|seen| is_rung(seen)).map(rung).collect();
-    rungs.extend(full(evidence).map(|at| rung(&seen[at])));
+    let planned = evidence.setting.connections;
+    let lower = rungs_of(evidence).filter(|seen| seen.run.plan.connections < planned);
+    let full = full(evidence).map(|at| &evidence.observations()[at]);
     let more = evidence.last(Id::DoubleConnected).or_else(|| evidence.last(Id::Double));
-    rungs.extend(more.map(rung));
-    Ladder(rungs)
+    let more = more.filter(|_| !evidence.below_errors);
+    Ladder(lower.chain(full).chain(more).map(rung).collect())
+}
+
+/// Returns the observations of loads below the user's.
+pub fn rungs_of(evidence: &Evidence) -> impl Iterator<Item = &Observation> {
+    evidence.observations().iter().filter(|seen| is_rung(seen))
 }
 
 /// A mean response time without the hypervisor's pauses, which are not the service's: they delayed a request by as much as was taken

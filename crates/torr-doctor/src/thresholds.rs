@@ -241,6 +241,13 @@ pub const FAILS_ALONE: f64 = 3.0;
 // The generator.
 /// The share of the time spent ready but without a CPU from which the generator was starved.
 pub const GENERATOR_STARVED: f64 = 0.25;
+/// CPU in cores that the generator must want, used or waited for, to be the limit: about that of one thread.
+pub const GENERATOR_WORKS: f64 = 0.75;
+/// CPU in cores, and the busy share of a thread, below which the generator has time left.
+pub const GENERATOR_EASY: f64 = 0.7;
+/// The ratio of a null service's throughput to the target's from which the generator, with the same threads and bodies as large, is not
+/// the limit. Responses with many header fields, in chunks or compressed may cost it twice as much.
+pub const NULL_FAR_BETTER: f64 = 2.5;
 /// The ratio of a null service's throughput to the target's up to which the generator is the limit.
 pub const NULL_NO_BETTER: f64 = 1.25;
 /// The ratio of a null service's throughput to the target's below which the null service was its own limit: throughput varies by as
@@ -269,6 +276,20 @@ pub const EVEN: f64 = 0.6;
 /// The responses of the first tenth of a second after a pause that are a burst: a multiple of the usual ones, and a number beyond them.
 pub const BURST: (f64, f64) = (2.0, 3.0);
 
+// Stops within a period.
+/// The length in seconds of samples that show stops within a period of 100 ms.
+pub const SAMPLED_S: f64 = 0.01;
+/// The least number of samples of a period without a response that are a stop.
+pub const STOPPED_AT_LEAST: usize = 2;
+/// The share of the usual number of responses up to which the samples at one point of all periods are silent.
+pub const STOPS_SILENT: f64 = 0.1;
+/// The mean deviation of the responses of a period, relative to their mean, up to which periods have equal shares.
+pub const STOPS_EVEN: f64 = 0.25;
+/// The difference of two stops, relative to the period, up to which they are alike: a sample and the kernel's slices of 5 ms each.
+pub const STOPS_ALIKE: f64 = 0.25;
+/// The ratio of cheap requests to those of the target from which it is not requests that are counted.
+pub const CHEAPER_STOPS: f64 = 1.5;
+
 // Proxies.
 /// The share of a proxy's upstream connections that must be open in two successive samples for them to be kept alive.
 pub const UPSTREAM_KEPT: f64 = 0.6;
@@ -296,6 +317,10 @@ pub const UNSURE_REST: f64 = 0.1;
 pub const HARDLY_NETWORK: f64 = 0.1;
 
 // Requests that wait.
+/// The parallelism below which a lock that is held for a part of each request may be what several threads contend for.
+pub const PARTLY_LOCKED: f64 = 3.0;
+/// The distance to a whole number within which the parallelism is that of a pool.
+pub const WHOLE_POOL: f64 = 0.12;
 /// CPU in cores for each request in service from which requests compute rather than wait.
 pub const COMPUTES: f64 = 0.5;
 /// Workers for each CPU that are many for work that waits.
@@ -382,6 +407,16 @@ pub const AT_THE_CAP: f64 = 0.95;
 /// The share of the slots with a request in flight from which the connections, and not the cap, may have held a closed loop back.
 pub const ALL_IN_USE: f64 = 0.95;
 
+/// The 99th percentile of the response times as a multiple of the median, and microseconds beyond it, from which a rate that was kept has
+/// a tail worth a headline.
+pub const TAIL: (f64, f64) = (20.0, 20_000.0);
+/// The number of times without a response on any connection from which they are no chance of a single moment.
+pub const STALLS: u64 = 3;
+/// The number of responses that would have come in such a time, from which on it is no chance: one in e^20.
+pub const STALLED_RESPONSES: f64 = 20.0;
+/// The share of the samples in which a thread was stopped from which that is reported.
+pub const STOPPED: f64 = 0.02;
+
 // The network in a single run.
 /// The range in microseconds of response times that a delayed acknowledgement of 40 ms causes.
 pub const PASSIVE_ACK_DELAY_US: std::ops::RangeInclusive<u64> = 38_000..=50_000;
@@ -419,3 +454,6 @@ pub const MORE_AGENTS_BETTER: f64 = 1.1;
 pub const UPSTREAM_OPENS: f64 = 0.3;
 /// The ratio of requests of two loads from which their difference is attributed to requests.
 pub const LOADS_APART: f64 = 2.0;
+/// The share of the local ports of the server's machine in TIME_WAIT from which hardly any is left: some ports are those of
+/// listeners and of connections that are open.
+pub const PORTS_TAKEN: f64 = 0.9;

@@ -1,6 +1,7 @@
 //! The times of an experiment's requests and connections, as the few figures that rules read: they fit into a recording, which
 //! histograms do not.
 
+use crate::stops::Stops;
 use crate::thresholds::{ACK_DELAYS_S, SYN_TIMEOUT_US};
 use serde::{Deserialize, Serialize};
 use torr_gauge::{Latency, RunResult, Sample};
@@ -36,6 +37,9 @@ pub struct Times {
     /// The life of an idle connection that the server closed, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_idle_s: Option<f64>,
+    /// Stops at the same point of each period, where samples were frequent enough to show them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stops: Option<Stops>,
 }
 
 /// The figures of a distribution in microseconds.
@@ -88,6 +92,7 @@ impl Times {
             ack_delayed: ack_delayed(&sample.answered, round_trip_s),
             first_tenth: begin.map(|point| point.requests).sum(),
             ended_idle_s: sample.ended_idle.map(|nanos| nanos as f64 / 1e9),
+            stops: Stops::of(&run.series),
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::latency::Summary;
 use crate::result::{Bytes, Cause, Check, Connections, Errors, Phases, PlanSummary, RunResult, SCHEMA, Tls, Warmup};
 use crate::series::{IntervalCounts, Series};
 use crate::sessions::{SessionCounts, SessionFacts, SessionsEnded};
+use crate::stalls::StallFinder;
 use crate::steal::StealMeter;
 use crate::steering::SteeringEvent;
 use crate::validity::{self, UnreportedFacts};
@@ -32,6 +33,7 @@ pub struct Collector {
     total: Sample,
     warmup: Option<Sample>,
     series: Series,
+    stalls: StallFinder,
     open: BTreeMap<u64, OpenInterval>,
     /// The sample of a closed interval, emptied, for the next one: allocated anew each second, its 1.7 MiB would cost page
     /// faults, and stay with the process or not as other allocations lie.
@@ -207,6 +209,7 @@ impl Collector {
             total: Sample::default(),
             warmup: None,
             series: Series::default(),
+            stalls: StallFinder::default(),
             open: BTreeMap::new(),
             spare: None,
         }
@@ -255,6 +258,7 @@ impl Collector {
     /// Adds an interval that ended at `end_s` to the total and the series.
     fn close(&mut self, interval: u64, end_s: f64) -> Option<Progress> {
         let OpenInterval { merged: sample, least_idle, cpu, .. } = self.open.remove(&interval)?;
+        self.stalls.push(self.interval.as_secs_f64() * interval as f64, end_s, sample.activity);
         self.total.add(&sample);
         let (requests, errors) = (sample.completed(), sample.failed());
         let latency = sample.latency();
@@ -394,6 +398,7 @@ impl Collector {
                 carried_received: total.carried.received,
             }),
             series: self.series.points(),
+            stalls: self.stalls.found(),
             host: facts.signals.as_ref().and_then(Host::of),
             signals: facts.signals.clone(),
             redirects_followed: total.redirects,

@@ -30,6 +30,7 @@ pub mod secrets;
 pub mod series;
 pub mod sessions;
 pub mod sockets;
+pub mod stalls;
 pub mod statuses;
 pub mod steal;
 pub mod steering;

@@ -16,6 +16,7 @@ use crate::latency::Summary;
 use crate::series::Point;
 use crate::sessions::{EntryResult, SessionSummary};
 use crate::sockets::Sockets;
+use crate::stalls::Stalls;
 use crate::steering::SteeringEvent;
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
@@ -89,6 +90,9 @@ pub struct RunResult {
     pub warmup: Option<Warmup>,
     /// The run over time.
     pub series: Vec<Point>,
+    /// The times of a tenth of a second or more without a response on any connection, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalls: Option<Stalls>,
     /// The operator's interventions during the run, in the order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steering: Vec<SteeringEvent>,

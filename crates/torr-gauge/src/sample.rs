@@ -6,6 +6,7 @@ use crate::error_times::ErrorTimes;
 use crate::idle_closes::IdleCloses;
 use crate::sessions::SessionsEnded;
 use crate::sockets::SocketTally;
+use crate::stalls::Activity;
 use crate::statuses::Statuses;
 use crate::{Failure, FailureKind, Latency};
 use serde::{Deserialize, Serialize};
@@ -81,6 +82,8 @@ pub struct Sample {
     pub sockets: SocketTally,
     /// The time in nanoseconds in which the thread waited for events.
     pub idle: u64,
+    /// The times within the interval at which responses came.
+    pub activity: Activity,
     /// The number of connections that were open at the interval's end. It adds up over threads, not over intervals.
     pub open: u64,
 }
@@ -150,6 +153,7 @@ impl Sample {
         self.idle_closes.add(&other.idle_closes);
         self.sockets.add(&other.sockets);
         self.idle = self.idle.saturating_add(other.idle);
+        self.activity.add(other.activity);
         self.open += other.open;
     }
 
@@ -189,6 +193,7 @@ impl Sample {
             idle_closes: _,
             sockets: _,
             idle: _,
+            activity: _,
             open: _,
         } = self;
         let phases = [&mut processing, &mut waiting, &mut connect, &mut tls, &mut lag];
@@ -228,6 +233,7 @@ impl Sample {
             idle_closes: IdleCloses::default(),
             sockets: SocketTally::default(),
             idle: 0,
+            activity: Activity::default(),
             open: 0,
         }
     }

@@ -10,7 +10,9 @@ mod factor;
 pub mod fleet;
 mod gain;
 mod headline;
+mod hidden;
 mod limit;
+mod parts;
 mod search;
 
 pub use advice::advice;

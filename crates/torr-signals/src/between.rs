@@ -101,6 +101,7 @@ fn network(then: &NetworkCounts, now: &NetworkCounts) -> NetworkUse {
         segments_sent: known_rise(then.segments_sent, now.segments_sent),
         delayed_acks: known_rise(then.delayed_acks, now.delayed_acks),
         time_wait: now.time_wait,
+        local_ports: now.local_ports,
     }
 }
 
@@ -138,8 +139,13 @@ impl Span<'_> {
     }
 
     fn listener(&self, earlier: &Reading, now: &ListenerCounts) -> ListenerUse {
+        self.queue(earlier.listeners.iter().find(|then| then.address == now.address), now)
+    }
+
+    /// Returns the accept queue of a listener.
+    fn queue(&self, then: Option<&ListenerCounts>, now: &ListenerCounts) -> ListenerUse {
         let none = ListenerCounts::default();
-        let then = earlier.listeners.iter().find(|then| then.address == now.address).unwrap_or(&none);
+        let then = then.unwrap_or(&none);
         ListenerUse {
             address: now.address.clone(),
             sockets: now.sockets,
@@ -227,6 +233,7 @@ impl Span<'_> {
             bytes_per_s: known(then.bytes, now.bytes, self.seconds),
             rtt_us: ratio(rise(then.rtt_us_sum, now.rtt_us_sum), rise(then.rtt_count, now.rtt_count)),
             processes: self.processes(&then.processes, &now.processes),
+            listener: now.listener.as_ref().map(|now| self.queue(then.listener.as_ref(), now)),
         })
     }
 }

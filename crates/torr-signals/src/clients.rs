@@ -57,9 +57,7 @@ impl Clients {
                 .entry(address)
                 .or_insert_with_key(|address| ListenerCounts { address: address.clone(), ..ListenerCounts::default() });
             listener.sockets += 1;
-            listener.backlog = Some(backlog);
-            listener.queued_sum += u64::from(queued);
-            listener.queued.add(queued);
+            listener.count(queued, backlog);
         }
     }
 
@@ -80,5 +78,14 @@ impl Clients {
     /// Returns the counts so far.
     pub fn counts(&self) -> (Vec<ListenerCounts>, ClientCounts) {
         (self.listeners.values().cloned().collect(), self.counts.clone())
+    }
+}
+
+impl ListenerCounts {
+    /// Counts the length of a listener's accept queue in a sample.
+    pub(super) fn count(&mut self, queued: u32, backlog: u32) {
+        self.backlog = Some(backlog);
+        self.queued_sum += u64::from(queued);
+        self.queued.add(queued);
     }
 }

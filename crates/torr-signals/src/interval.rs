@@ -76,6 +76,9 @@ pub struct NetworkUse {
     pub delayed_acks: Option<u64>,
     /// Sockets in TIME_WAIT at the end of the interval.
     pub time_wait: Option<u64>,
+    /// Local ports for outgoing connections, per source and destination address (`net.ipv4.ip_local_port_range`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_ports: Option<u64>,
 }
 
 /// One listening socket, or several that share an address.
@@ -205,4 +208,7 @@ pub struct PeerUse {
     pub rtt_us: Option<f64>,
     /// The peer's processes, if they are visible on this machine.
     pub processes: Vec<ProcessUse>,
+    /// The peer's accept queue, over TCP or a Unix socket, if its listener is on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listener: Option<ListenerUse>,
 }

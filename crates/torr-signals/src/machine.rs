@@ -38,6 +38,7 @@ pub(super) fn network(pid: Option<i32>) -> Option<NetworkCounts> {
         syn_retransmits: count("TcpExt:TCPSynRetrans"),
         delayed_acks: count("TcpExt:DelayedACKs"),
         time_wait: table("sockstat").and_then(|text| time_wait(&text)),
+        local_ports: shares_network(&process).then(local_ports).flatten(),
     })
 }
 
@@ -62,6 +63,23 @@ fn time_wait(sockstat: &str) -> Option<u64> {
     words.nth(1)?.parse().ok()
 }
 
+/// Whether a process is in the network namespace of this one, whose settings are all that this one can read.
+fn shares_network(process: &str) -> bool {
+    let namespace = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/net")).ok();
+    namespace(process).is_some_and(|theirs| namespace("self") == Some(theirs))
+}
+
+/// Returns the number of local ports for outgoing connections.
+fn local_ports() -> Option<u64> {
+    ports_of(&std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?)
+}
+
+fn ports_of(range: &str) -> Option<u64> {
+    let mut ends = range.split_whitespace().map_while(|end| end.parse::<u64>().ok());
+    let (first, last) = (ends.next()?, ends.next()?);
+    last.checked_sub(first).map(|more| more + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +90,7 @@ mod tests {
         assert_eq!(counts.get("Tcp:OutSegs"), Some(&5));
         assert_eq!(counts.get("Tcp:MaxConn"), None);
         assert_eq!(counts.get("TcpExt:ListenDrops"), Some(&u64::MAX));
+        assert_eq!((ports_of("32768\t60999\n"), ports_of("1000\t999\n"), ports_of("")), (Some(28_232), None, None));
         assert_eq!(time_wait("sockets: used 12\nTCP: inuse 1 orphan 0 tw 31 alloc 1 mem 0\n"), Some(31));
     }
 
@@ -81,5 +100,6 @@ mod tests {
         assert!(machine.cores > 0 && machine.total_s > machine.idle_s);
         let network = network(None).expect("/proc/net/snmp is there on Linux");
         assert!(network.active_opens.is_some() && network.listen_drops.is_some() && network.time_wait.is_some());
+        assert!(network.local_ports.is_some_and(|ports| ports > 0), "this process shares its own namespace");
     }
 }

@@ -1,6 +1,6 @@
 //! Counts the connections that the server's processes have opened to others, sample by sample.
 
-use super::reading::PeerCounts;
+use super::reading::{ListenerCounts, PeerCounts};
 use super::tcp::TcpSocket;
 use std::collections::{BTreeMap, HashMap};
 
@@ -72,6 +72,20 @@ impl Peers {
         }
         for (address, peer) in &mut self.0 {
             peer.add(by_address.remove(address).unwrap_or_default());
+        }
+    }
+
+    /// Counts a sample of the accept queues at a peer's address: the length and the backlog of each listener.
+    pub fn add_queues(&mut self, address: &str, queues: impl Iterator<Item = (u32, u32)>) {
+        let Some(peer) = self.0.get_mut(address) else { return };
+        let mut sockets = 0;
+        for (queued, backlog) in queues {
+            sockets += 1;
+            let named = || ListenerCounts { address: address.to_owned(), ..ListenerCounts::default() };
+            peer.counts.listener.get_or_insert_with(named).count(queued, backlog);
+        }
+        if let Some(listener) = &mut peer.counts.listener {
+            listener.sockets = sockets;
         }
     }
 

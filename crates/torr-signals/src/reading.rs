@@ -86,6 +86,10 @@ pub struct NetworkCounts {
     pub delayed_acks: Option<u64>,
     /// The number of sockets in TIME_WAIT, which is not cumulative.
     pub time_wait: Option<u64>,
+    /// The number of local ports for outgoing connections (`net.ipv4.ip_local_port_range`), which is not cumulative. `None` for a
+    /// server in another network namespace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_ports: Option<u64>,
 }
 
 /// Listeners with one address.
@@ -221,4 +225,7 @@ pub struct PeerCounts {
     pub rtt_count: u64,
     /// The processes of the peer, if they are on this machine.
     pub processes: Vec<ProcessCounts>,
+    /// The accept queue of the peer, if its listener is on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listener: Option<ListenerCounts>,
 }

@@ -65,8 +65,13 @@ pub(super) fn doing(path: &str) -> Option<Doing> {
     // The name of what it waits for is the quicker one to get. It is "0" if it runs or if this may not be known.
     match read::<96>(&format!("{path}/wchan")).filter(|name| !name.is_empty() && name != "0") {
         Some(name) => Some(Doing::Waiting(Some(name))),
-        None if stat(path)?.state == b'R' => Some(Doing::Running),
-        None => Some(Doing::Waiting(None)),
+        None => match stat(path)?.state {
+            b'R' => Some(Doing::Running),
+            // The state of a stopped thread is visible even where the kernel function is not.
+            b'T' => Some(Doing::Waiting(Some("do_signal_stop".into()))),
+            b't' => Some(Doing::Waiting(Some("ptrace_stop".into()))),
+            _ => Some(Doing::Waiting(None)),
+        },
     }
 }
 

@@ -140,7 +140,11 @@ fn connections_of_other_programs_to_a_peer_are_not_the_servers() {
     });
     let begin = watcher.reading();
     let seen = until(&watcher, &begin, |signals| signals.seconds > 0.2 && Upstream::seen(signals, to).is_some());
-    assert_eq!(Upstream::seen(&seen, to).map(|peer| peer.connections), Some(1.0), "{seen:#?}");
+    let peer = Upstream::seen(&seen, to).expect("it has been waited for");
+    assert_eq!(peer.connections, 1.0, "{seen:#?}");
+    // Both connections have been accepted.
+    let queue = peer.listener.as_ref().expect("the peer listens on this machine");
+    assert_eq!((queue.sockets, queue.backlog, queue.queued_max), (1, Some(16), Some(0)), "{queue:?}");
 }
 
 /// Returns the use of a thread of this process by its name.
@@ -290,6 +294,16 @@ fn unix_sockets_are_seen_on_both_sides() {
     let peer = peer(&seen).expect("it has been waited for");
     assert_eq!((peer.connections, peer.kept, peer.waiting, peer.role), (1.0, Some(1.0), None, super::Role::Database));
     assert_eq!(peer.processes[0].pid, std::process::id() as i32);
+    let queue = peer.listener.expect("the database listens on this machine");
+    assert_eq!((queue.sockets, queue.queued_max), (1, Some(0)));
+    assert!(queue.backlog.is_some_and(|backlog| backlog > 0), "{queue:?}");
+    // A connection that the database has not accepted is in its queue.
+    let _queued_there = UnixStream::connect(&other).expect("there is room");
+    let queued = |signals: &Signals| {
+        let peer = signals.peers.iter().find(|peer| peer.address == other)?;
+        peer.listener.as_ref()?.queued_max
+    };
+    until(&watcher, &watcher.reading(), |signals| queued(signals) == Some(1));
 }
 
 #[test]

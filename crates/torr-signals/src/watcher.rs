@@ -1,6 +1,7 @@
 //! Watches a server on this machine from a thread of its own, some twenty times a second.
 
 use super::clients::Clients;
+use super::holders::takes;
 use super::machine::{machine, network};
 use super::netlink::Netlink;
 use super::others::Others;
@@ -225,6 +226,13 @@ impl State {
         self.peers.add(
             over_tcp.chain(over_unix.into_iter().map(|(path, inode)| Link::unix(path.to_owned(), inode))).collect(),
         );
+        for &peer in &self.talked_to {
+            let at_peer = sockets.iter().filter(|socket| socket.listens && takes(socket.local, peer));
+            self.peers.add_queues(&peer.to_string(), at_peer.map(|socket| (socket.unread, socket.unsent)));
+        }
+        for (path, listeners) in unix::listeners(&unix) {
+            self.peers.add_queues(path, listeners.iter().map(|socket| (socket.unread, socket.unsent)));
+        }
         self.sockets = sockets;
         self.samples += 1;
     }

@@ -2,7 +2,7 @@
 
 use super::seen::{busy_generator, likely, machine_cpu, other_programs, ours, undecided};
 use crate::figures::server_fills;
-use crate::thresholds::{FULL_THREAD, MACHINE_FULL, OTHERS_DISTURB, WORTH_TELLING};
+use crate::thresholds::{FULL_THREAD, GENERATOR_WORKS, MACHINE_FULL, OTHERS_DISTURB, WORTH_TELLING};
 use torr_gauge::host::Host;
 use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
 use torr_gauge::{Factor, RunResult};
@@ -52,15 +52,18 @@ pub fn full_machine(run: &RunResult) -> Option<Finding> {
 /// There is CPU to spare, but one side has no more to give.
 pub fn one_side(run: &RunResult) -> Option<Finding> {
     let limited_by_generator = || likely(Factor::Generator, Headline::Generator).because(busy_generator(run));
+    // A thread that is never idle may wait for a CPU, or be woken for little: a limit is one that works.
+    let works = run.generator_cores().is_none_or(|cores| cores >= GENERATOR_WORKS);
+    let saturated = run.generator.saturated && works;
     let Some(host) = &run.host else {
-        return run.generator.saturated.then(|| {
+        return saturated.then(|| {
             limited_by_generator()
                 .because(run.generator.cpu_share.map(|share| Fact::GeneratorCpu { share }))
                 .advice(Advice::MoreThreads)
         });
     };
     let full = host.server_threads.iter().filter(|&&share| share >= FULL_THREAD).count();
-    match (full, run.generator.saturated) {
+    match (full, saturated) {
         (0, true) => Some(
             limited_by_generator()
                 .because(Fact::SaturatedThreads { threads: 0, cores: None })

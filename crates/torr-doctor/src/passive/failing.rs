@@ -52,6 +52,19 @@ pub fn backlog(run: &RunResult) -> Option<Finding> {
     })
 }
 
+/// Connections that were dropped before they were accepted, in a run whose rate was kept all the same: the tail is the fault.
+pub fn slow_connections(run: &RunResult) -> Option<Finding> {
+    let p99 = run.latency_us?.p99?;
+    let facts = witnesses::accept_queue(run, run.signals.as_ref());
+    let overflowed = facts.iter().any(|fact| matches!(fact, Fact::ListenOverflows { .. }));
+    (p99 >= SYN_TIMEOUT_US && overflowed && witnesses::connect_tail(run).is_some()).then(|| {
+        likely(Factor::AcceptBacklog, Headline::ConnectionsDropped)
+            .because(facts)
+            .advice(Advice::RaiseBacklog)
+            .advice(Advice::AcceptFaster)
+    })
+}
+
 pub fn errors(run: &RunResult) -> Option<Finding> {
     let failed = run.errors.total();
     if run.requests == 0 && failed == 0 && run.unfinished > 0 {

@@ -6,7 +6,7 @@ use crate::thresholds::{
     ALL_IN_USE, AT_THE_CAP, BACKLOG_DEVIATIONS, BACKLOG_GREW, BACKLOG_GREW_IN_STAGES, BACKLOG_LATE, BACKLOG_S,
     BACKLOG_SHARE, FEW_IN_FLIGHT, MACHINE_PAUSE, MANY_FAILED, OWN_PAUSE, STALLED,
 };
-use crate::witnesses::throttled_fact;
+use crate::witnesses;
 use torr_gauge::fleet::Fleet;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::validity::Criterion;
@@ -20,8 +20,8 @@ pub fn rule(run: &RunResult) -> Option<Finding> {
         return None;
     }
     let (rate, done) = if kept_schedule(run) {
-        if let Some(silence) = silence(run) {
-            return Some(silence);
+        if let Some(finding) = failing::slow_connections(run).or_else(|| silence(run)) {
+            return Some(finding.because(response_times(run)));
         }
         (kept_rate(run), done(run))
     } else if ran_at_the_cap(run) {
@@ -35,13 +35,24 @@ pub fn rule(run: &RunResult) -> Option<Finding> {
         return None;
     };
     let failed = run.errors.total();
+    let (tail, stopped) = (witnesses::tail(run), run.signals.as_ref().and_then(witnesses::stopped));
+    let headline = if tail.is_some() { Headline::RateKeptWithTail(rate) } else { Headline::RateKept(rate) };
+    let throttled = run.signals.as_ref().and_then(witnesses::ever_throttled);
+    let causes = [(throttled.is_some() && tail.is_some(), Advice::RaiseQuota), (stopped.is_some(), Advice::FindStops)];
+    let finding = causes
+        .into_iter()
+        .filter(|(is_so, _)| *is_so)
+        .fold(likely(Factor::None, headline), |finding, (_, advice)| finding.advice(advice));
     Some(
-        likely(Factor::None, Headline::RateKept(rate))
+        finding
             .because(done)
             .because((failed > 0).then_some(Fact::FewFailed { failed }))
             .because(response_times(run))
+            .because(tail)
+            .because(witnesses::stalls(run))
             .because(server(run))
-            .because(throttled(run))
+            .because(throttled)
+            .because(stopped)
             .because(busy_generator(run))
             .because(other_programs(run))
             .because(wire::delayed_ack(run).map(|_| Fact::DelayedAckTimes))
@@ -230,10 +241,4 @@ fn server(run: &RunResult) -> Fact {
         cores: Some(host.cores),
         busiest_thread: host.server_threads.first().copied(),
     }
-}
-
-fn throttled(run: &RunResult) -> Option<Fact> {
-    let signals = run.signals.as_ref()?;
-    let quota = signals.quota().filter(|quota| quota.throttled_periods > 0)?;
-    Some(throttled_fact(quota, signals.machine.map(|machine| machine.cores)))
 }

@@ -1,5 +1,6 @@
 //! What single runs point to, each beside its look-alikes.
 
+mod hidden;
 mod schedule;
 
 use super::passive;
@@ -100,6 +101,17 @@ fn each_factor_by_its_signals_and_not_by_its_look_alikes() {
         ("we close", json!({"plan": {"keep_alive": false}, "connections": {"opened": 100_000}}), Factor::Unknown),
         ("generator, unseen server", json!({"generator": saturated, "host": null}), Factor::Generator),
         ("generator, idle server", json!({"generator": saturated, "host": {"cpu_share": 0.7}}), Factor::Generator),
+        (
+            "a generator that is never idle, but hardly works",
+            json!({"generator": {"cpu_share": 0.2, "busy_share": 0.99, "saturated": true}, "host": {"cpu_share": 0.7}}),
+            Factor::Unknown,
+        ),
+        (
+            "a generator that a full link keeps awake",
+            json!({"generator": saturated, "sockets": {"looked_at": 9, "min_rtt_us": 100, "rtt_us": 90_000.0},
+                "bytes": {"received": 600_000_000}}),
+            Factor::Bandwidth,
+        ),
         (
             "both full",
             json!({"generator": saturated, "host": {"cpu_share": 0.7, "server_threads": [0.99]}}),

@@ -18,6 +18,7 @@ pub(super) fn reading(text: &str, at_us: u64) -> Option<Reading> {
         segments_sent: count("node_netstat_Tcp_OutSegs"),
         delayed_acks: count("node_netstat_TcpExt_DelayedACKs"),
         time_wait: count("node_sockstat_TCP_tw"),
+        local_ports: None,
     };
     let network = (network != NetworkCounts::default()).then_some(network);
     Some(Reading { schema: SCHEMA.into(), at_us, machine: Some(machine), network, ..Reading::default() })

@@ -11,6 +11,7 @@ use crate::thresholds::{
 use crate::witnesses::{rows_for_little, rows_one_by_one};
 use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain};
 use torr_gauge::{Confidence, Factor};
+use torr_signals::Role;
 
 pub fn rule(evidence: &Evidence) -> Step {
     if let Some(finding) = database(evidence) {
@@ -231,6 +232,7 @@ fn database(evidence: &Evidence) -> Option<Finding> {
     if let Some(finding) = round_trips(evidence) {
         return Some(finding);
     }
+    let is_cache = peer.role == Role::Cache;
     let (handler, flat) = (handler(evidence), flatness(evidence));
     let is_certain = handler.is_some() && flat.as_ref().is_some_and(|(flat, _)| *flat);
     let confidence = if is_certain { Confidence::Certain } else { Confidence::Likely };
@@ -240,8 +242,8 @@ fn database(evidence: &Evidence) -> Option<Finding> {
             .because(throttled.then(|| Fact::PeerThrottled { peer: peer.label() }))
             .because(flat.map(|(_, fact)| fact))
             .because(handler)
-            .advice(Advice::SlowQueries)
-            .advice(Advice::CacheReads)
+            .advice(if is_cache { Advice::SlowCommands } else { Advice::SlowQueries })
+            .advice(if is_cache { Advice::FewerCommands } else { Advice::CacheReads })
             .gain(match fills && full == 0 {
                 true => gain::by_half(theirs, theirs + ours + figures.generator_there(), Change::CheaperQueries),
                 false => evidence.bounds().gain((2.0, 2.0), Change::CheaperQueries),

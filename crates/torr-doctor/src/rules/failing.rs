@@ -1,12 +1,12 @@
-//! Requests that fail: no local port, a full backlog, a limiter that refuses, or errors of the service's own.
+//! Requests that fail for a reason of their own: no local port, a full backlog, a limiter that refuses.
 
 use crate::evidence::Evidence;
 use crate::experiment::{Ask, Request, Step};
 use crate::gain;
 use crate::observation::Observation;
 use crate::thresholds::{
-    ACCEPTS_NO_MORE, ALWAYS, FAILS_ALONE, FEWER_LATE, FULL_THREAD, KEPT_FROM, LATE_CONNECTS, LEAST_HELD, MANY_FAILED,
-    NOT_FULL, OFFERED, ONE_PACKET_BYTES, OVERFLOWS, REFUSES, SYN_TIMEOUT_US,
+    ACCEPTS_NO_MORE, ALWAYS, FEWER_LATE, FULL_THREAD, KEPT_FROM, LATE_CONNECTS, LEAST_HELD, NOT_FULL, OFFERED,
+    ONE_PACKET_BYTES, OVERFLOWS, REFUSES, SYN_TIMEOUT_US,
 };
 use crate::witnesses::{self, Refusals};
 use torr_gauge::verdict::{Advice, Change, ExperimentId, Fact, Finding, Headline, Promise, UnknownGain};
@@ -180,54 +180,4 @@ pub fn without_limiter(evidence: &Evidence) -> Promise {
     }
     let one_at_a_time = 1.0 / (evidence.figures.alone_mean_s * rps).max(1e-9);
     gain::promised(one_at_a_time, evidence.bounds().null_at_most(), Change::NoLimiter)
-}
-
-/// Requests fail for other reasons.
-pub fn errors(evidence: &Evidence) -> Step {
-    let (full, alone) = (evidence.full(), evidence.alone());
-    // A service that is full may refuse what is too much for it: then it is full, not failing.
-    let shed = if alone.status_share(&[503]) < ALWAYS { full.status_share(&[503]) } else { 0.0 };
-    let (share, alone_share) = (full.failed_share() - shed, alone.failed_share());
-    let nothing = full.run.requests == 0 && alone.run.requests == 0;
-    if share < MANY_FAILED && !nothing {
-        return Ok(None);
-    }
-    if nothing && share < MANY_FAILED {
-        let command = Some(evidence.setting.commands.press(&[("-c", &1), ("-n", &1)]));
-        return Ok(Some(
-            Finding::new(Factor::Errors, Confidence::Certain, Headline::NoResponses)
-                .because(Fact::Unanswered { requests: full.run.unfinished, seconds: Some(full.run.duration_s) })
-                .because(Fact::AloneUnanswered)
-                .advice(Advice::TryOne { command }),
-        ));
-    }
-    let shortened = evidence.setting.experiment_timeout_s() < evidence.setting.timeout_s;
-    let requests = full.run.errors.timeout;
-    if shortened && requests * 2 > full.run.errors.total() {
-        return Ok(Some(
-            Finding::new(Factor::Unknown, Confidence::Unknown, Headline::TimeoutTooShort)
-                .because(Fact::TimedOut { requests, timeout_s: full.run.plan.timeout_s })
-                .because(Fact::RequestAlone { seconds: evidence.figures.alone_mean_s })
-                .advice(Advice::LongerBudget),
-        ));
-    }
-    let (headline, advice) = match alone_share > share / FAILS_ALONE {
-        true => (Headline::AlwaysFail, Advice::FixFirst),
-        false => (Headline::FailUnderLoad, Advice::LogUnderLoad),
-    };
-    // A limiter's refusals are failures as well, and may be the limit even where a gentle load meets them.
-    let refused = full.status_share(&[429]) > share / 2.0;
-    let confidence = if refused { Confidence::Likely } else { Confidence::Certain };
-    // Closes of idle connections have a remedy of their own, and the log of the service has nothing about them.
-    let advice = match witnesses::remedy(&full.run) {
-        Some(remedy @ Advice::RaiseKeepAliveTimeout) => remedy,
-        _ => advice,
-    };
-    Ok(Some(
-        Finding::new(Factor::Errors, confidence, headline)
-            .because(Fact::FailedShare { share, alone_share })
-            .because(witnesses::failures(&full.run))
-            .advice(advice)
-            .gain(Promise::unknown(Change::NoFailures, UnknownGain::FailuresTellLittle)),
-    ))
 }

@@ -2,11 +2,13 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::Step;
+use crate::observation::Observation;
+use crate::survey;
 use crate::thresholds::{
-    GENERATOR_STARVED, GENERATOR_THROTTLED, MACHINE_FULL, MORE_AGENTS_BETTER, MORE_THREADS_BETTER, NULL_AS_GOOD,
-    NULL_NO_BETTER, SERVED,
+    GENERATOR_EASY, GENERATOR_STARVED, GENERATOR_THROTTLED, GENERATOR_WORKS, MACHINE_FULL, MORE_AGENTS_BETTER,
+    MORE_THREADS_BETTER, NULL_AS_GOOD, NULL_FAR_BETTER, NULL_NO_BETTER, SERVED,
 };
-use torr_gauge::generator::SATURATED;
+use torr_gauge::generator::{Generator, SATURATED};
 use torr_gauge::verdict::{Advice, Change, ExperimentId, Fact, Finding, Headline, Promise, UnknownGain};
 use torr_gauge::{Confidence, Factor};
 
@@ -24,8 +26,11 @@ pub fn rule(evidence: &Evidence) -> Step {
     let is_shared =
         evidence.figures.same_machine && evidence.figures.machine_share().is_some_and(|share| share >= MACHINE_FULL);
     let alone_starved = starved.is_some() && evidence.figures.server_waits_for_cpu().is_none_or(|share| share < SERVED);
-    let is_limit = quota.is_some() || evidence.figures.full_threads() == 0 && (alone_starved || busy && !is_shared);
-    if !is_limit {
+    // Waiting for a CPU is no limit of threads that have little to do.
+    let works = wanted(&generator, evidence.figures.generator_threads).is_none_or(|wanted| wanted >= GENERATOR_WORKS);
+    let is_limit =
+        quota.is_some() || evidence.figures.full_threads() == 0 && works && (alone_starved || busy && !is_shared);
+    if !is_limit || quota.is_none() && did_as_much_with_ease(evidence) {
         return Ok(None);
     }
     let cpus = evidence.setting.generator_cpus;
@@ -64,7 +69,10 @@ pub fn rule(evidence: &Evidence) -> Step {
         return Ok(Some(Finding { confidence: Confidence::Certain, ..finding }));
     }
     if quota.is_some() || threads >= cpus || threads >= evidence.figures.connections {
-        return Ok(Some(finding.gain(not_at_its_limit())));
+        // There is no other thread to try. The same threads brought far more from a service that does nothing if they are no limit.
+        let far_better = evidence.figures.null_rps.is_some_and(|null| null >= NULL_FAR_BETTER * evidence.figures.rps());
+        let is_limit = quota.is_some() || !far_better;
+        return Ok(is_limit.then(|| finding.gain(not_at_its_limit())));
     }
     let way = |threads| evidence.setting.user(ExperimentId::Threads(threads), 0.7).with(|load| load.threads = threads);
     let contrast = evidence.in_turns([way(threads), way(threads + 1)])?;
@@ -76,6 +84,27 @@ pub fn rule(evidence: &Evidence) -> Step {
         .gain(Promise::at_least(contrast.of.low, Change::AnotherThread, UnknownGain::ServiceNotAtLimit))
         .verify(again.press(&[("-c", &evidence.setting.connections), ("-t", &(threads + 1))]));
     Ok(Some(Finding { confidence: Confidence::Certain, ..finding }))
+}
+
+/// Returns the CPU time that the generator wanted, in CPUs: what it used, and what its threads waited for. `None` if it is not known.
+fn wanted(generator: &Generator, threads: usize) -> Option<f64> {
+    Some((generator.cpu_share? + generator.queued_share.unwrap_or(0.0)) * threads as f64)
+}
+
+/// Returns whether fewer connections brought as much while the generator's threads had time left: then it is not the limit.
+fn did_as_much_with_ease(evidence: &Evidence) -> bool {
+    let full = evidence.full();
+    let has_time = |seen: &&Observation| {
+        let generator = &seen.run.generator;
+        let is_idle = generator.busy_share.is_some_and(|busy| busy < GENERATOR_EASY);
+        is_idle && wanted(generator, threads_of(seen)).is_some_and(|wanted| wanted < GENERATOR_EASY)
+    };
+    let as_much = |seen: &&Observation| seen.good_rps() >= NULL_AS_GOOD * full.good_rps();
+    survey::rungs_of(evidence).filter(as_much).any(|seen| has_time(&seen))
+}
+
+fn threads_of(seen: &Observation) -> usize {
+    seen.run.plan.threads.unwrap_or(1)
 }
 
 /// Examines whether twice as many agents bring more, which is certain proof. With one agent there is nothing to compare with.

@@ -1,12 +1,14 @@
 //! Something gives out time: a quota of CPU, a link, a limiter that delays. Requests then wait though hardly any is worked
 //! on: with what one takes on its own, the service could do more than it does with a single one at a time.
 
+use super::hidden_quota;
 use crate::evidence::Evidence;
 use crate::experiment::{Ask, Experiment, Request, Step, Warmup};
 use crate::gain::{self, Bounds};
+use crate::ladder::Rung;
 use crate::thresholds::{
-    BURST, EVEN, GAIN_SPREAD, GENTLE, IDLE_SERVER, LEAST_HELD, LINK_DELAY, LINK_DELAY_S, ON_A_LINK, RELIEVED, RTT_GREW,
-    RTT_LONG_S, SAME_THROUGHPUT, SMALLER_BETTER, WIDE_LADDER,
+    BURST, EVEN, GAIN_SPREAD, GENTLE, IDLE_SERVER, LEAST_HELD, LINK_DELAY, LINK_DELAY_S, MOSTLY_NETWORK, ON_A_LINK,
+    RELIEVED, RTT_GREW, RTT_LONG_S, SAME_THROUGHPUT, SMALLER_BETTER, WIDE_LADDER,
 };
 use crate::witnesses::{throttled, throttled_fact};
 use std::time::Duration;
@@ -19,6 +21,9 @@ pub fn rule(evidence: &Evidence) -> Step {
         return Ok(Some(verdict));
     }
     if let Some(verdict) = link(evidence)? {
+        return Ok(Some(verdict));
+    }
+    if let Some(verdict) = hidden_quota::rule(evidence)? {
         return Ok(Some(verdict));
     }
     limiter(evidence)
@@ -97,14 +102,23 @@ fn link(evidence: &Evidence) -> Step {
 /// could have.
 fn limiter(evidence: &Evidence) -> Step {
     let figures = &evidence.figures;
-    let held = figures.parallelism();
+    let rtt_s = figures.round_trip_s.unwrap_or(0.0);
+    // Where the network takes most of the time, the rest of it is small and uncertain.
+    let is_far = rtt_s >= MOSTLY_NETWORK * figures.alone_median_s;
+    let held = match is_far {
+        true => figures.ladder.most() * (figures.alone_median_s - rtt_s).max(1e-6),
+        false => figures.parallelism(),
+    };
     if held >= LEAST_HELD || figures.full_threads() > 0 || figures.wants_cpu() {
         return Ok(None);
     }
     // A server whose throughput falls with load is overloaded, not throttled.
     let rates: Vec<f64> = figures.ladder.0.iter().map(|rung| rung.rps).collect();
     let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
-    let even = least > EVEN * figures.ladder.most();
+    // A few connections over a long way cannot bring more than one response each round trip.
+    let reachable = |rung: &Rung| figures.ladder.most().min(rung.connections as f64 / figures.alone_mean_s.max(1e-6));
+    let bound = |rung: &Rung| if is_far { reachable(rung) } else { figures.ladder.most() };
+    let even = figures.ladder.0.iter().all(|rung| rung.rps > EVEN * bound(rung));
     let seen = figures.server_cores();
     let idle = seen.is_none_or(|cores| cores < IDLE_SERVER * figures.cores().unwrap_or(1) as f64);
     if !idle {

@@ -7,12 +7,12 @@ use crate::gain;
 use crate::rules::cpu::round_trips;
 use crate::thresholds::{
     AS_MANY_CONNECTIONS, AS_MANY_THREADS, COMPUTES, LEAST_HELD, MANY_WAITING_WORKERS, MORE_IN_HAND, MOST_WAIT,
-    NO_MORE_IN_HAND, NOT_KEPT, ONE, POOL_IN_USE, QUERIED_BY_EACH,
+    NO_MORE_IN_HAND, NOT_KEPT, ONE, PARTLY_LOCKED, POOL_IN_USE, QUERIED_BY_EACH, WHOLE_POOL,
 };
 use crate::witnesses::peer_connections;
 use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain, WorkerCount};
 use torr_gauge::{Confidence, Factor};
-use torr_signals::PeerUse;
+use torr_signals::{PeerUse, Role};
 
 pub fn rule(evidence: &Evidence) -> Step {
     let figures = &evidence.figures;
@@ -49,7 +49,22 @@ pub fn rule(evidence: &Evidence) -> Step {
             .advice(Advice::FindPool { size: held })
             .gain(evidence.bounds().gain((2.0, 2.0), Change::TwiceTheLimit)),
     };
-    Ok(Some(finding.because(witnesses(evidence, held))))
+    Ok(Some(for_a_lock(evidence, held, finding).because(witnesses(evidence, held))))
+}
+
+/// Returns the finding on a few requests at a time with the advice for a lock, if it may be one: threads take turns, and a lock that is
+/// held for a part of each request lets in a number that is no whole one.
+fn for_a_lock(evidence: &Evidence, held: f64, finding: Finding) -> Finding {
+    let is_pool = (held - held.round()).abs() <= WHOLE_POOL;
+    if finding.confidence == Confidence::Certain || !(ONE..PARTLY_LOCKED).contains(&held) || is_pool {
+        return finding;
+    }
+    let advises_pool = finding.advice.iter().any(|advice| matches!(advice, Advice::FindPool { .. }));
+    if !advises_pool || evidence.figures.taking_turns() < 2 {
+        return finding;
+    }
+    Finding { advice: vec![Advice::ShortenLock, Advice::FindPool { size: held }], ..finding }
+        .gain(Promise::unknown(Change::NoLock, UnknownGain::ConcurrencyNotSeen))
 }
 
 fn witnesses(evidence: &Evidence, held: f64) -> Vec<Fact> {
@@ -146,7 +161,7 @@ fn pooled(evidence: &Evidence, peer: &PeerUse, held: f64, confidence: Confidence
             connections: peer.connections,
         }))
         .advice(Advice::LargerPool { connections: held })
-        .advice(Advice::FasterQueries)
+        .advice(if peer.role == Role::Cache { Advice::FewerCommands } else { Advice::FasterQueries })
         .gain(evidence.bounds().gain((2.0, 2.0), Change::TwiceThePool))
 }
 
@@ -159,6 +174,7 @@ fn workers(evidence: &Evidence, held: f64, confidence: Confidence) -> Finding {
     let headline = if held < ONE { Headline::OneWorker } else { Headline::WorkersBlocked(Some(count)) };
     Finding::new(Factor::Workers, confidence, headline)
         .advice(match cores {
+            _ if held < ONE && evidence.figures.is_event_loop() => Advice::UnblockLoop,
             Some(cores) if held >= MANY_WAITING_WORKERS * cores as f64 => Advice::StillMoreWorkers,
             cores => Advice::MoreBlockingWorkers { cores },
         })

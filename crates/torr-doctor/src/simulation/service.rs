@@ -42,6 +42,13 @@ pub enum Fault {
     Acks,
     /// A share of the requests fails.
     Fails,
+    /// As many workers that wait while they hold a request, and a queue before them; what finds it full fails at once.
+    Overflows {
+        /// The number of workers.
+        workers: usize,
+        /// The length of the queue.
+        queue: usize,
+    },
     /// One connection for each request, which are accepted one by one.
     Accepts {
         /// The backlog: the accept queue takes one connection more (Linux).
@@ -196,7 +203,7 @@ impl Service {
     fn fault_capacity(&self, load: &Load) -> f64 {
         match self.fault {
             Fault::SingleThread => 1.0 / self.cpu_s,
-            Fault::Workers(workers) => workers as f64 / (self.cpu_s + self.wait_s),
+            Fault::Workers(workers) | Fault::Overflows { workers, .. } => workers as f64 / (self.cpu_s + self.wait_s),
             Fault::Lock(hold_s, _) => 1.0 / hold_s,
             Fault::Pool(connections, query_s) => connections as f64 / query_s,
             Fault::Delays { per_second, .. } | Fault::Refuses { per_second } => per_second,
@@ -249,7 +256,7 @@ impl Service {
     pub fn held_up_s(&self, connections: f64, response_s: f64) -> f64 {
         let queued_s = (response_s - self.rtt_s - self.cpu_s - self.wait_s - self.hold_s()).max(0.0);
         match self.fault {
-            Fault::SingleThread | Fault::Workers(_) => queued_s,
+            Fault::SingleThread | Fault::Workers(_) | Fault::Overflows { .. } => queued_s,
             Fault::Cpu => queued_s / 2.0,
             Fault::Accepts { backlog, every_s, .. } => every_s * connections.min(backlog as f64 + 1.0),
             Fault::Link(_) => self.connect_s(connections),
@@ -315,7 +322,7 @@ impl Service {
     fn factor(&self) -> Option<Factor> {
         Some(match self.fault {
             Fault::SingleThread => Factor::SingleCore,
-            Fault::Workers(_) => Factor::Workers,
+            Fault::Workers(_) | Fault::Overflows { .. } => Factor::Workers,
             Fault::Lock(..) => Factor::Lock,
             Fault::Pool(..) => Factor::Database,
             Fault::Refuses { .. } | Fault::Delays { .. } => Factor::RateLimit,

@@ -12,7 +12,7 @@ pub fn of(service: &Service, plan: &experiment::Load, load: super::Load, seconds
         plan.request,
         experiment::Request::Absent | experiment::Request::WithoutHost | experiment::Request::Null(_)
     );
-    let done = if is_target { load.rps * (1.0 - load.refused) } else { 0.0 };
+    let done = if is_target { load.rps * (1.0 - load.refused - load.failed) } else { 0.0 };
     let used = done * service.cpu_s + load.rps * load.opened * service.connect_cpu_s;
     let generator = load.rps * (service.generator_s + load.opened * service.connect_cpu_s);
     let share = ((used + generator) / service.cores as f64).min(1.0);
@@ -23,7 +23,7 @@ pub fn of(service: &Service, plan: &experiment::Load, load: super::Load, seconds
     };
     let threads = match service.fault {
         Fault::SingleThread => busy(1, "ep_poll"),
-        Fault::Workers(workers) => {
+        Fault::Workers(workers) | Fault::Overflows { workers, .. } => {
             let waiting = (done * service.wait_s / workers as f64).min(1.0);
             let each = done / workers as f64;
             let cores = (used / workers as f64).min(1.0);
@@ -41,7 +41,7 @@ pub fn of(service: &Service, plan: &experiment::Load, load: super::Load, seconds
     };
     let taken = match service.fault {
         Fault::SingleThread => 1.0 + 0.1 * load.connections,
-        Fault::Workers(workers) | Fault::Lock(_, workers) => workers as f64,
+        Fault::Workers(workers) | Fault::Lock(_, workers) | Fault::Overflows { workers, .. } => workers as f64,
         Fault::Accepts { .. } => load.connections - load.accepting.queued,
         _ => load.connections,
     };

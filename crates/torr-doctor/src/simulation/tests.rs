@@ -129,6 +129,16 @@ fn each_fault_is_named_and_its_look_alike_is_not_taken_for_it() {
             Service { connections: 4, ..service(Fault::Accepts { backlog: 4, every_s: 10e-3, left: 1.0, lucky: 0.1 }) },
             Factor::RateLimit,
         ),
+        (
+            "failures beyond four workers and their queue",
+            service(Fault::Overflows { workers: 4, queue: 32 }),
+            Factor::Workers,
+        ),
+        (
+            "failures beyond four workers without a queue",
+            service(Fault::Overflows { workers: 4, queue: 0 }),
+            Factor::Errors,
+        ),
         ("failures", Service { failing: 0.3, ..service(Fault::Fails) }, Factor::Errors),
     ] {
         let verdict = diagnose(&service, 1).finding;

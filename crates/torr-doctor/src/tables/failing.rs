@@ -1,8 +1,8 @@
 //! Requests that fail: no local port, a limiter that refuses, errors.
 
-use super::case::{FULL, service, thread, uses};
+use super::case::{FULL, RUNGS, peer, service, thread, uses, waiting};
 use super::{Row, check};
-use serde_json::json;
+use serde_json::{Value, json};
 use torr_gauge::verdict::{Advice, ExperimentId, Fact};
 use torr_gauge::{Confidence, Factor};
 
@@ -14,6 +14,16 @@ pub fn rows() -> Vec<Row> {
     let refused = || json!({"run": {"errors": {"connect": 500}}});
     let failing = |count: u64| json!({"run": {"errors": {"status": count}, "status": {"500": count}}});
     let full = || uses(0.4, vec![thread(1, 0.97, 0.02), thread(2, 0.01, 0.0)]);
+    let under_load = |change: &Value| plain().at(RUNGS, change.clone()).at(FULL, change.clone());
+    let four_workers = || plain().others_wait(4e-3).everywhere(uses(0.1, waiting(4, "hrtimer_nanosleep")));
+    // A server whose machine has a thousand ports, nearly all of them of connections that are closed.
+    let out_of_ports = |opened: f64| {
+        let peer = peer("other", 0.1, vec![], json!({"kept": 0.1, "address": "10.0.0.7:80"}));
+        let ports = |time_wait: u64| json!({"signals": {"network": {"time_wait": time_wait, "local_ports": 1000}}});
+        let opens = json!({"signals": {"network": {"active_opens": (opened * 560.0) as u64 + 64}}});
+        let case = plain().load(|setting| setting.is_read_only = false).everywhere(peer).everywhere(ports(300));
+        case.at(|id| id == ExperimentId::Rung(16), opens).at(FULL, ports(998)).at(FULL, failing(500))
+    };
     let timeouts = || json!({"run": {"errors": {"timeout": 500}}});
     let silent = || {
         json!({"run": {"requests": 0, "rps": 0.0, "status": {}, "unfinished": 64, "bytes": {"received": 0, "body": 0}},
@@ -27,7 +37,7 @@ pub fn rows() -> Vec<Row> {
             Factor::ClientPorts,
             Likely,
         ),
-        ("connections that are refused", plain().at(FULL, refused()), Factor::Errors, Certain),
+        ("connections that are refused", under_load(&refused()), Factor::Errors, Certain),
         ("429 above a rate", plain().refuses(429, 300.0), Factor::RateLimit, Certain),
         (
             "429 above a rate, and under the full load nothing else",
@@ -57,13 +67,50 @@ pub fn rows() -> Vec<Row> {
             Factor::Errors,
             Likely,
         ),
-        ("failures under load", plain().at(FULL, failing(500)), Factor::Errors, Certain),
+        ("failures under any load of several connections", under_load(&failing(500)), Factor::Errors, Certain),
+        (
+            "failures with more connections than four workers and their queue take",
+            four_workers().at(FULL, failing(500)),
+            Factor::Workers,
+            Certain,
+        ),
+        (
+            "failures as soon as requests queue",
+            service(5e-3, 800.0).at(|id| matches!(id, ExperimentId::Rung(8..) | ExperimentId::Full), failing(500)),
+            Factor::Errors,
+            Certain,
+        ),
+        (
+            "time-outs of requests that queue before four workers",
+            four_workers().load(|setting| setting.timeout_s = 60.0).at(FULL, timeouts()),
+            Factor::Workers,
+            Certain,
+        ),
+        (
+            "failures that stay: with fewer connections as well since",
+            plain().at(FULL, failing(500)).at(|id| id == ExperimentId::FullWithoutErrors, failing(500)),
+            Factor::Errors,
+            Certain,
+        ),
+        (
+            "a proxy that has used up its local ports",
+            out_of_ports(1.0).at(|id| id == ExperimentId::FullWithoutErrors, failing(500)),
+            Factor::Proxy,
+            Certain,
+        ),
+        ("the same, of which the failures do not stay", out_of_ports(1.0), Factor::Lock, Likely),
+        (
+            "many closed connections, but none that the server opened",
+            out_of_ports(0.0).at(|id| id == ExperimentId::FullWithoutErrors, failing(500)),
+            Factor::Errors,
+            Certain,
+        ),
         ("a few failures", plain().at(FULL, failing(3)), Factor::Lock, Likely),
         ("not one response", plain().everywhere(silent()), Factor::Errors, Certain),
-        ("time-outs", plain().at(FULL, timeouts()), Factor::Errors, Certain),
+        ("time-outs", under_load(&timeouts()), Factor::Errors, Certain),
         (
             "time-outs, but the budget allows for less than the user does",
-            plain().load(|setting| setting.timeout_s = 60.0).at(FULL, timeouts()),
+            under_load(&timeouts()).load(|setting| setting.timeout_s = 60.0),
             Factor::Unknown,
             Unknown,
         ),

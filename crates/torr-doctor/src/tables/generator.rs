@@ -1,6 +1,6 @@
 //! The load generator itself.
 
-use super::case::{service, thread, uses};
+use super::case::{FULL, HEADS, LIGHT, service, spread, thread, uses};
 use super::{Row, check};
 use serde_json::json;
 use torr_gauge::verdict::ExperimentId;
@@ -10,7 +10,8 @@ pub fn rows() -> Vec<Row> {
     use Confidence::{Certain, Likely};
     let fast = || service(2e-4, 60_000.0).empty(65_000.0, 15_000.0);
     let busy = || json!({"run": {"generator": {"busy_share": 0.98, "cpu_share": 0.96, "saturated": true}}});
-    let starved = || json!({"run": {"generator": {"queued_share": 0.4, "busy_share": 0.7}}});
+    // Threads that want a CPU nine tenths of the time, and such that hardly want one but wait for it.
+    let starved = |cpu: f64| json!({"run": {"generator": {"queued_share": 0.4, "busy_share": 0.7, "cpu_share": cpu}}});
     let idle = || uses(0.45, vec![thread(1, 0.3, 0.01), thread(2, 0.3, 0.01)]);
     let full = || uses(0.45, vec![thread(1, 0.97, 0.01), thread(2, 0.02, 0.01)]);
     let full_machine =
@@ -70,11 +71,20 @@ pub fn rows() -> Vec<Row> {
         (
             "a full thread on all CPUs there are",
             fast()
+                .load(|setting| (setting.threads, setting.generator_cpus, setting.has_null) = (1, 1, false))
+                .everywhere(busy())
+                .everywhere(idle()),
+            Factor::Generator,
+            Likely,
+        ),
+        (
+            "the same, and it brings three times as much from a service that does nothing",
+            fast()
                 .empty(200_000.0, 50_000.0)
                 .load(|setting| (setting.threads, setting.generator_cpus) = (1, 1))
                 .everywhere(busy())
                 .everywhere(idle()),
-            Factor::Generator,
+            Factor::Lock,
             Likely,
         ),
         (
@@ -91,8 +101,29 @@ pub fn rows() -> Vec<Row> {
         ),
         (
             "threads without a CPU, though the server gets what it asks for",
-            fast().everywhere(starved()).everywhere(idle()),
+            fast().everywhere(starved(0.5)).everywhere(idle()),
             Factor::Generator,
+            Certain,
+        ),
+        (
+            "threads that wait for a CPU, but have little to do: two threads of the server share one CPU",
+            service(1e-3, 1000.0)
+                .load(|setting| (setting.threads, setting.generator_cpus) = (1, 1))
+                .others_wait(9e-4)
+                .everywhere(uses(0.6, vec![thread(1, 0.5, 0.05), thread(2, 0.5, 0.05)]))
+                .everywhere(starved(0.05)),
+            Factor::SingleCore,
+            Likely,
+        ),
+        (
+            "threads that are never idle, though fewer connections brought as much with time left: a full link",
+            service(4e-3, 300.0)
+                .body(50_000.0)
+                .empty(350.0, 300.0)
+                .times(HEADS, 8.0)
+                .at(LIGHT, json!({"times": {"connect": spread(50.0, 0.05)}}))
+                .at(FULL, busy()),
+            Factor::Bandwidth,
             Certain,
         ),
         ("a quota of its own", service(5e-3, 800.0).everywhere(quota()).everywhere(idle()), Factor::Generator, Likely),

@@ -20,6 +20,9 @@ pub fn rows() -> Vec<Row> {
     let link = || service(4e-3, 300.0).body(50_000.0).at(LIGHT, slow_connects());
     // 200/s however many connections there are, though a request takes 1 ms.
     let limited = || service(1e-3, 200.0);
+    let stopping: Which = |id| id == ExperimentId::Stops;
+    let light_stopping: Which = |id| matches!(id, ExperimentId::LightStops(_));
+    let stops = |stopped_s: f64| json!({"times": {"stops": {"period_s": 0.1, "stopped_s": stopped_s}}});
     let turns = || uses(0.1, waiting(8, "futex_wait_queue"));
     vec![
         (
@@ -56,6 +59,46 @@ pub fn rows() -> Vec<Row> {
             Likely,
         ),
         ("the same, of a server that is not visible", limited().unseen(), Factor::RateLimit, Likely),
+        (
+            "the same, and it stops in each period, for cheap requests too",
+            limited().unseen().at(stopping, stops(0.06)).at(light_stopping, stops(0.05)),
+            Factor::CpuQuota,
+            Likely,
+        ),
+        (
+            "it stops in each period, though not for cheap requests",
+            limited().unseen().at(stopping, stops(0.06)),
+            Factor::RateLimit,
+            Likely,
+        ),
+        (
+            "it stops in each period, and lets as many cheap requests pass",
+            limited()
+                .unseen()
+                .at(stopping, stops(0.06))
+                .at(light_stopping, stops(0.06))
+                .at(light_stopping, json!({"run": {"rps": 210.0}})),
+            Factor::RateLimit,
+            Likely,
+        ),
+        (
+            "the same behind acknowledgements that are delayed by as long as it holds back",
+            service(4e-3, 20.0).acks(0.04).at(|id| id == ExperimentId::Alone, json!({"times": {"ack_delayed": 20}})),
+            Factor::RateLimit,
+            Certain,
+        ),
+        (
+            "the same over a long way, on which few connections do not reach it",
+            service(41e-3, 100.0).rtt(40e-3),
+            Factor::RateLimit,
+            Likely,
+        ),
+        (
+            "four workers over a long way",
+            service(60e-3, 200.0).rtt(40e-3).others_wait(20e-3).everywhere(uses(0.1, waiting(4, "hrtimer_nanosleep"))),
+            Factor::Workers,
+            Certain,
+        ),
         (
             "the same with three connections at most",
             limited().load(|setting| (setting.connections, setting.max_connections) = (1, 3)),

@@ -41,6 +41,8 @@ impl Bounded for Sample {
             idle_closes,
             sockets,
             idle,
+            // Any bits are times.
+            activity: _,
             open,
         } = self;
         for (field, latency) in [

@@ -69,6 +69,7 @@ pub enum ExperimentId {
     FewerPorts,
     FewConnections,
     ConnectForHeads,
+    FullWithoutErrors,
     Offered,
     OfferedTwice,
     TwoAddresses,
@@ -77,6 +78,9 @@ pub enum ExperimentId {
     WholeResponses,
     HeadsOnly,
     AfterPause,
+    /// The load of the user, sampled so often that stops within a period of a quota show.
+    Stops,
+    LightStops(CheapRequest),
     // The generator.
     Threads(usize),
     Agents(usize),

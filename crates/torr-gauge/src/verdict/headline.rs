@@ -30,6 +30,7 @@ pub enum WorkerCount {
 pub enum Headline {
     // Nothing, or nothing that is known.
     RateKept(KeptRate),
+    RateKeptWithTail(KeptRate),
     AllAllowed,
     Unclear,
     UnclearNow,
@@ -69,6 +70,7 @@ pub enum Headline {
     UnevenWorkers,
     ThreadsSaturated,
     CpuQuota,
+    HiddenQuota,
     MachineFullWith { server: String, is_proxy: bool },
     OneWorker,
     WorkersBlocked(Option<WorkerCount>),
@@ -79,6 +81,7 @@ pub enum Headline {
     // What stands before or behind the server.
     Proxy,
     ProxyConnects,
+    ProxyOutOfPorts,
     DatabaseBusy,
     PoolInUse,
     ManyQueries,

@@ -61,6 +61,8 @@ pub(super) struct Recorder {
     interval: Nanos,
     /// The number of samples handed over.
     intervals: u64,
+    /// When the interval of the current sample began.
+    interval_began: Nanos,
     /// Whether the times from the connection on are recorded.
     detailed: bool,
     pub begun: u64,
@@ -86,6 +88,7 @@ impl Recorder {
             warm_until: clock::nanos(plan.warmup),
             interval: clock::nanos(plan.interval),
             intervals: 0,
+            interval_began: clock::nanos(plan.warmup),
             detailed: plan.detailed,
             begun: 0,
             open: 0,
@@ -138,6 +141,7 @@ impl Recorder {
             coordinator.held_up(self.intervals, self.open);
             self.intervals += 1;
         }
+        self.interval_began = self.warm_until + self.interval * self.intervals;
     }
 
     /// Adds what is known only at the end of an interval.
@@ -181,6 +185,7 @@ impl Recorder {
         last_byte: Nanos,
         established_at: impl FnOnce() -> Nanos,
     ) {
+        self.sample.activity.mark(last_byte.saturating_sub(self.interval_began));
         let sample = match &mut self.warmup {
             Some(warmup) if request.in_warmup => {
                 self.sample.carried.answered += 1;

@@ -107,11 +107,20 @@ pub fn advice(advice: &Advice) -> String {
         A::StillMoreWorkers => {
             "run more workers, as far as memory and the services behind them allow; or let handlers wait asynchronously"
         }
+        A::UnblockLoop => {
+            "move the blocking call out of the event loop: use its asynchronous form, or a pool of 4 to 8 threads for each CPU"
+        }
         A::SpreadConnections => {
             "let the kernel spread connections over the workers: set SO_REUSEPORT (nginx: 'listen ... reuseport'), and turn \
              'multi_accept' and 'accept_mutex' off"
         }
         A::RaiseQuota => "raise the quota (cpu.max, CPUQuota=, a container's CPU limit), or make requests cheaper",
+        A::FindQuota => {
+            "look at the CPU limit of the container, the unit or the virtual machine (cpu.max, CPUQuota=), and raise it"
+        }
+        A::FindStops => {
+            "find what stops the processes: SIGSTOP, a debugger, a frozen or checkpointed container, a snapshot"
+        }
         A::ShortenLock => {
             "hold the lock for less time: move slow work (I/O, a query, a call) out of it, or use a lock for each key"
         }
@@ -128,6 +137,8 @@ pub fn advice(advice: &Advice) -> String {
             "look for the proxy's limits: connections to the upstream (maxconn), workers, compression, its log"
         }
         A::SlowQueries => "look at the slowest queries (EXPLAIN), and add missing indexes",
+        A::SlowCommands => "look at the slowest commands (SLOWLOG GET in Redis), and avoid those that scan many keys",
+        A::FewerCommands => "send fewer commands: fetch several keys with one (MGET, a pipeline)",
         A::CacheReads => "query less: cache what is read often",
         A::FasterQueries => "make the queries faster: each connection then processes more of them",
         A::OneQuery => "load what belongs together with one query: a join, eager loading, 'IN (...)'",

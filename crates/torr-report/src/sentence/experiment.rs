@@ -8,10 +8,11 @@ pub fn experiment(label: &ExperimentLabel) -> String {
     use ExperimentId as Id;
     let connections = plural(label.connections as u64, "connection");
     match label.id {
-        Id::Rung(_) | Id::Full | Id::Double => return connections,
+        Id::FullWithoutErrors | Id::Rung(_) | Id::Full | Id::Double => return connections,
         Id::FullUndisturbed | Id::DoubleConnected => return format!("{connections}, again"),
         // It may follow a load that was repeated already.
         Id::FullSpread => return format!("{connections}, opened again"),
+        Id::LightStops(request) => return format!("{}, sampled every 10 ms", cheap(request)),
         Id::Beside(request) => return format!("{connections}, and beside them {}", cheap(request)),
         Id::LightLoad(request) => return format!("light load: {}", cheap(request)),
         Id::FewerPorts => return format!("{connections}, kept alive"),
@@ -56,6 +57,7 @@ pub fn experiment(label: &ExperimentLabel) -> String {
         Id::HeadsOnly => "header sections only",
         Id::TwoAddresses => "your load from two client addresses",
         Id::AfterPause => "your load after a pause",
+        Id::Stops => "your load, sampled every 10 ms",
         Id::ThroughProxy => "your load through the proxy",
         Id::Direct => "your load without the proxy",
         Id::Pause => "a pause",
@@ -89,12 +91,15 @@ pub fn question(id: ExperimentId) -> &'static str {
         Id::KeepAliveOffered | Id::KeepAliveNotOffered => "does it matter whether Torr offers keep-alive?",
         Id::FewerPorts => "do fewer connections find free local ports?",
         Id::FewConnections => "are connections dropped under this load too?",
+        Id::FullWithoutErrors => "what limits the service below the load at which errors begin?",
         Id::ConnectForHeads => "are connections dropped when responses are small too?",
         Id::Offered | Id::OfferedTwice => "does the service accept more when more is offered?",
         Id::TwoAddresses => "does the limiter count each client address separately?",
         Id::Gentle => "does the quota throttle at less than half the load too?",
         Id::WholeResponses | Id::HeadsOnly => "do smaller responses raise throughput?",
         Id::AfterPause => "do more requests pass after a pause?",
+        Id::Stops => "does the service stop at the same point of each period?",
+        Id::LightStops(_) => "does it stop for other requests too?",
         Id::Threads(_) => "does another generator thread raise throughput?",
         Id::Agents(_) => "do more agents raise throughput?",
         Id::Upstream(_) => "does the server behind the proxy give the same responses?",

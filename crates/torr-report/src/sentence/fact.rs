@@ -2,10 +2,11 @@
 
 use super::early_end::early_end;
 use super::experiment::{cheap, condition, experiment};
-use super::search;
+use super::parts::{counted, grew, listed, shown, was};
+use super::{hidden, search};
 use crate::human::{bits, bytes, count, mean, micros, per_second, percent, plural, rate, seconds, times};
 use torr_gauge::threshold::measured_us;
-use torr_gauge::verdict::{Fact, ProgramUse, SearchGoal, Speedup, Unit};
+use torr_gauge::verdict::{Fact, SearchGoal, Unit};
 
 /// Returns a fact as a clause, without a full stop.
 pub fn fact(fact: &Fact) -> String {
@@ -58,6 +59,9 @@ pub fn fact(fact: &Fact) -> String {
             plural(*workers as u64, "other worker"),
             was(*workers)
         ),
+        F::ThreadsStopped { share } => hidden::threads_stopped(*share),
+        F::StopsEachPeriod { period_s, stopped_s } => hidden::stops(*period_s, *stopped_s),
+        F::LightLoadStops { request, rps, target_rps } => hidden::light_load_stops(*request, *rps, *target_rps),
         F::BehindProxy { services } => {
             format!("this verdict is about {}, to which the server forwards requests", services.join(", "))
         }
@@ -172,6 +176,8 @@ pub fn fact(fact: &Fact) -> String {
             seconds(*p75_s)
         ),
         F::LongestResponse { seconds: longest } => format!("the longest response time was {}", seconds(*longest)),
+        F::Tail { p50_s, p99_s } => hidden::tail(*p50_s, *p99_s),
+        F::Stalls { stalls, longest_s, share } => hidden::stalls(*stalls, *longest_s, *share),
         F::Silence { from_s, to_s } => {
             format!("no response from {} to {} of the run", seconds(*from_s), seconds(*to_s))
         }
@@ -363,6 +369,7 @@ pub fn fact(fact: &Fact) -> String {
         F::SlowestConnect { seconds: slowest } => {
             format!("connecting took up to {}; the kernel sends a SYN again after a second", seconds(*slowest))
         }
+        F::ConnectTail { p50_s, p99_s } => hidden::connect_tail(*p50_s, *p99_s),
         F::ListenOverflows { count: overflows, few } => {
             let few = few.map(|(few, n)| format!(", {} with {}", count(n), plural(few as u64, "connection")));
             format!("the kernel counted {} of the accept queue{}", plural(*overflows, "overflow"), shown(few))
@@ -370,6 +377,8 @@ pub fn fact(fact: &Fact) -> String {
         F::AcceptQueue { backlog, queued } => {
             format!("the accept queue has room for {}; {queued} were queued", plural(*backlog, "connection"))
         }
+        F::PeerQueueFull { peer, backlog, queued } => hidden::peer_queue(peer, *backlog, *queued),
+        F::PortsTaken { time_wait, ports } => hidden::ports_taken(*time_wait, *ports),
         F::NothingInService => "hardly any accepted request waited: the service was idle".into(),
         F::UnevenConnections { rps, usual_rps } => format!(
             "in one experiment, one worker of the server got nearly all connections, and throughput was {} instead of {}; \
@@ -391,6 +400,8 @@ pub fn fact(fact: &Fact) -> String {
             percent(*share),
             percent(*alone_share)
         ),
+        F::ErrorsBegin { clean, connections, share } => hidden::errors_begin(*clean, *connections, *share),
+        F::ErrorsStay { connections, share } => hidden::errors_stay(*connections, *share),
         F::Cause { count: n, kind, what } => format!("{} x {kind}: {what}", count(*n)),
         F::StatusCount { status, count: n } => format!("{} with status {status}", plural(*n, "response")),
         F::Unanswered { requests, seconds: waited } => {
@@ -555,34 +566,4 @@ pub(crate) fn idle_closes(requests: u64, after: Option<String>) -> String {
     let after = shown(after.map(|after| format!(" after {after}")));
     let requests = format!("{} {}", plural(requests, "request"), was(requests as usize));
     format!("the server closes idle connections{after}; {requests} sent during such a close")
-}
-
-/// Returns a ratio of two measured loads.
-fn grew(speedup: &Speedup) -> String {
-    let Speedup { before_rps, after_rps, ratio, interval, pairs } = speedup;
-    let interval = match interval {
-        Some((low, high)) => format!("{} to {}, {pairs} pairs of runs", times(*low), times(*high)),
-        None => "one pair of runs".to_owned(),
-    };
-    let (before, after) = (per_second(*before_rps), per_second(*after_rps));
-    format!("throughput went from {before} to {after}, {} ({interval})", times(*ratio))
-}
-
-fn listed(programs: &[ProgramUse]) -> String {
-    let text = |(program, at): (&ProgramUse, usize)| {
-        format!("{} {:.2}{}", program.name, program.cores, if at == 0 { " CPUs" } else { "" })
-    };
-    programs.iter().zip(0..).map(text).collect::<Vec<_>>().join(", ")
-}
-
-fn counted(unit: Unit, n: u64) -> String {
-    plural(n, if unit == Unit::Request { "request" } else { "session" })
-}
-
-fn was(n: usize) -> &'static str {
-    if n == 1 { "was" } else { "were" }
-}
-
-fn shown(part: Option<String>) -> String {
-    part.unwrap_or_default()
 }

@@ -7,7 +7,8 @@ use torr_gauge::verdict::{Headline, KeptRate, WorkerCount};
 pub fn headline(headline: &Headline) -> String {
     use Headline as H;
     match headline {
-        H::RateKept(rate) => return kept(rate),
+        H::RateKept(rate) => return kept(rate, "nothing limited this run"),
+        H::RateKeptWithTail(rate) => return kept(rate, "nothing limited throughput, but 1% of the responses were slow"),
         H::MachineFull { server_share, peers_share, generator_share } => {
             let peers = match *peers_share {
                 0.0 => String::new(),
@@ -76,6 +77,7 @@ pub fn headline(headline: &Headline) -> String {
         H::UnevenWorkers => "One worker of the server has nearly all connections and is saturated; others are idle.",
         H::ThreadsSaturated => "All busy threads of the server are saturated, while CPU is free.",
         H::CpuQuota => "A CPU quota throttles the server.",
+        H::HiddenQuota => "The server stops in each period of 100 ms, as under a CPU quota that is not visible from here.",
         H::OneWorker => "One worker processes one request at a time, and blocks while it has one.",
         H::WorkersBlocked(None) => "All workers are blocked, while CPU is free.",
         H::Lock => "Requests wait for a lock: one runs at a time while the CPUs are idle.",
@@ -83,6 +85,9 @@ pub fn headline(headline: &Headline) -> String {
         H::LimiterRefuses => "A rate limiter refuses the requests above its rate.",
         H::LimiterDelays => "A rate limiter delays requests: they wait although nothing is busy.",
         H::Proxy => "The proxy in front of the service is the limit.",
+        H::ProxyOutOfPorts => {
+            "The proxy in front of the service opened a connection to it for each request, and ran out of local ports."
+        }
         H::ProxyConnects => "The proxy in front of the service opens a connection to it for each request.",
         H::DatabaseBusy => "The database behind the service is busy with its queries.",
         H::PoolInUse => "Requests wait for a connection to the database: the whole pool is in use, while CPU is free.",
@@ -97,15 +102,16 @@ pub fn headline(headline: &Headline) -> String {
     .to_owned()
 }
 
-fn kept(rate: &KeptRate) -> String {
+fn kept(rate: &KeptRate, so: &str) -> String {
     let rate = match rate {
         KeptRate::Planned(rps) => format!("your rate of {}", per_second(*rps)),
         KeptRate::Sessions(rps) => format!("your rate of {} for sessions", per_second(*rps)),
         KeptRate::Steered => "the rates that you set during the run".into(),
         KeptRate::Stages => "the rates of your stages".into(),
         KeptRate::Cap(rps) => {
-            return format!("The service kept the {} of --max-rate: nothing else limited this run.", per_second(*rps));
+            let so = so.replacen("nothing", "nothing else", 1);
+            return format!("The service kept the {} of --max-rate: {so}.", per_second(*rps));
         }
     };
-    format!("The service kept {rate}: nothing limited this run.")
+    format!("The service kept {rate}: {so}.")
 }
