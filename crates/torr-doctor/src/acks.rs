@@ -10,7 +10,14 @@ use crate::observation::Observation;
 use crate::survey;
 use crate::thresholds::{ACK_DELAYED, ACK_DELAYS_S, ACKED_FASTER, ACKS_HELD_BACK, DELAYS_GONE, FELL_BY_DELAY};
 use crate::witnesses::acks_held_back;
+use std::time::Duration;
 use torr_gauge::verdict::ExperimentId;
+
+/// The longest pause after which a request should meet no limiter, as a multiple of the time that each takes without pauses; half of it is
+/// the shortest. A limiter that delays each request to its turn has the next turn free by then.
+const PAUSES: f64 = 4.0;
+/// The longest such time in seconds: with a longer one, too few requests would show anything.
+const LONGEST_PAUSE_S: f64 = 0.1;
 
 /// Looks whether single requests are answered sooner if acknowledgements are not held back. Under load, queues may happen to take
 /// as long as a delay.
@@ -21,8 +28,10 @@ pub fn rule(evidence: &Evidence) -> Step {
         evidence.in_turns(ways(evidence))?;
     }
     if is_delayed && found(evidence).is_none() {
-        // A limiter may allow one connection no more, however soon it is answered. With pauses it does not matter.
-        survey::look_alone(evidence, ExperimentId::AloneAcked, ExperimentId::AloneAckedLonger)?;
+        // A limiter may allow one connection no more, however soon it is answered. After longer pauses that does not matter.
+        let at_once = evidence.last(ExperimentId::AckedAtOnce).and_then(Observation::median_s).unwrap_or(0.0);
+        let pause = Duration::from_secs_f64(at_once.min(LONGEST_PAUSE_S) * PAUSES);
+        survey::look_acked(evidence, pause)?;
     }
     Ok(None)
 }

@@ -21,22 +21,27 @@ const REST: f64 = 1.0 / 30.0;
 
 /// One request at a time.
 pub fn alone_rule(evidence: &Evidence) -> Step {
-    look_alone(evidence, Id::Alone, Id::AloneLonger)
+    look_alone(evidence, [Id::Alone, Id::AloneLonger], PAUSE)
 }
 
 /// One request at a time again, where responses wait for acknowledgements as usual.
 pub fn alone_acked(evidence: &Evidence) -> Step {
     match evidence.acks {
-        Some(_) => look_alone(evidence, Id::AloneAcked, Id::AloneAckedLonger),
+        Some(_) => look_acked(evidence, PAUSE),
         None => Ok(None),
     }
 }
 
+/// Requests one request at a time with immediate acknowledgements, and with pauses of at most this length.
+pub fn look_acked(evidence: &Evidence, pause: Duration) -> Step {
+    look_alone(evidence, [Id::AloneAcked, Id::AloneAckedLonger], pause)
+}
+
 /// Requests one request at a time with pauses, and again for longer where it is slow.
-pub fn look_alone(evidence: &Evidence, usual: Id, longer: Id) -> Step {
+fn look_alone(evidence: &Evidence, [usual, longer]: [Id; 2], pause: Duration) -> Step {
     let one = |id, length| {
         evidence.setting.single(id, length).with(|load| {
-            load.think = Some((PAUSE / 2, PAUSE));
+            load.think = Some((pause / 2, pause));
             load.quick_ack = (usual == Id::AloneAcked).then_some(true);
         })
     };

@@ -11,7 +11,9 @@ use torr_signals::Role;
 
 /// Examines failures. Where a limit is reached before they begin, the service is examined below them: then this rule passes.
 pub fn rule(evidence: &Evidence) -> Step {
-    if let Some(onset) = below_errors::onset(evidence)
+    // Closes of idle connections are no sign of a limit.
+    let is_idle = witnesses::remedy(&evidence.full().run) == Some(Advice::RaiseKeepAliveTimeout);
+    if let Some(onset) = below_errors::onset(evidence).filter(|_| !is_idle)
         && (onset.is_saturated(evidence) || taken_ports(evidence).is_some())
     {
         evidence.observe_if_reached(below_errors::experiment(evidence, &onset))?;
@@ -118,7 +120,7 @@ fn proxy_out_of_ports(evidence: &Evidence, onset: &Onset<'_>) -> Option<Finding>
     if per_request < UPSTREAM_OPENS || signals.peers.first().is_some_and(|peer| peer.role != Role::Other) {
         return None;
     }
-    // The same load had no errors before the ports were used up, and has them since.
+    // A load that had no errors before the ports were used up has them since.
     let stays = stay(evidence);
     let confidence = if stays.is_some() { Confidence::Certain } else { Confidence::Likely };
     let peer = signals.peers.first().map(|peer| peer.label());

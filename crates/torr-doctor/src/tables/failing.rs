@@ -123,7 +123,7 @@ fn requests_that_meet_the_close_of_idle_connections_have_a_remedy_of_their_own()
     let idle = |requests: u64| {
         let closes = json!({"requests": requests, "shortest_ms": 200, "longest_ms": 204});
         let run = json!({"run": {"errors": {"read": 400}, "connections": {"idle_closes": closes}}});
-        service(5e-3, 800.0).at(FULL, run).diagnose().finding
+        service(5e-3, 800.0).at(RUNGS, run.clone()).at(FULL, run).diagnose().finding
     };
     let found = idle(399);
     assert_eq!((found.factor, found.advice), (Factor::Errors, vec![Advice::RaiseKeepAliveTimeout]));

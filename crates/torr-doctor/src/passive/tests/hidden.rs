@@ -12,7 +12,7 @@ fn dropped() -> Value {
 }
 
 #[test]
-fn connections_that_were_dropped_are_told_of_whatever_the_verdict() {
+fn connections_that_were_dropped_are_reported_whatever_the_verdict() {
     let tail = Fact::ConnectTail { p50_s: Some(60e-6), p99_s: 1.01 };
     let facts = [Fact::ListenOverflows { count: 12_000, few: None }, tail.clone()];
     let full = json!({"host": {"server_cores": 1.0, "server_threads": [0.99, 0.01]}});
@@ -32,7 +32,7 @@ fn connections_that_were_dropped_are_told_of_whatever_the_verdict() {
 }
 
 #[test]
-fn a_rate_that_was_kept_has_its_tail_told_and_what_made_it() {
+fn a_rate_that_was_kept_has_its_tail_reported_with_the_cause() {
     let slow = |p99: u64| json!({"latency_us": {"p50": 100, "p90": 120, "p99": p99, "mean": 15_000.0, "max": 310_000}});
     let kept = |changes: &[Value]| {
         let mut run = open_loop(json!({}));
@@ -61,10 +61,10 @@ fn a_rate_that_was_kept_has_its_tail_told_and_what_made_it() {
     assert!(found.because.contains(&Fact::ThreadsStopped { share: 0.1 }), "{:?}", found.because);
 
     let stalls = json!({"stalls": {"count": 3, "total_s": 0.9, "longest_s": 0.301}});
-    let told = Fact::Stalls { stalls: 3, longest_s: 0.301, share: 0.09 };
-    assert!(kept(&[slow(280_000), stalls.clone()]).because.contains(&told));
+    let reported = Fact::Stalls { stalls: 3, longest_s: 0.301, share: 0.09 };
+    assert!(kept(&[slow(280_000), stalls.clone()]).because.contains(&reported));
     let own = json!({"generator": {"send_lag_p99_us": 290_000}});
-    assert!(!kept(&[slow(280_000), stalls, own]).because.contains(&told), "it was the generator that paused");
+    assert!(!kept(&[slow(280_000), stalls, own]).because.contains(&reported), "it was the generator that paused");
 
     let found = kept(&[json!({"latency_us": {"p99": 1_020_000, "max": 3_100_000}}), dropped()]);
     assert_eq!((found.factor, found.headline), (Factor::AcceptBacklog, Headline::ConnectionsDropped));

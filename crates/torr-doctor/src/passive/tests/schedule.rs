@@ -10,7 +10,7 @@ fn a_few_requests_show_no_limit() {
     let busy = |requests: u64| {
         verdict(json!({
             "asked": requests, "requests": requests, "plan": {"requests": requests},
-            "generator": {"busy_share": 1.0, "saturated": true}
+            "generator": {"cpu_share": 0.97, "busy_share": 1.0, "saturated": true}
         }))
     };
     assert_eq!([1, 2, 9].map(|requests| busy(requests).confidence), [Confidence::Unknown; 3]);
