@@ -8,8 +8,8 @@ pub fn experiment(label: &ExperimentLabel) -> String {
     use ExperimentId as Id;
     let connections = plural(label.connections as u64, "connection");
     match label.id {
-        Id::FullWithoutErrors | Id::Rung(_) | Id::Full | Id::Double => return connections,
-        Id::FullUndisturbed | Id::DoubleConnected => return format!("{connections}, again"),
+        Id::Rung(_) | Id::Full | Id::Double => return connections,
+        Id::FullUndisturbed | Id::DoubleConnected | Id::FullWithoutErrors => return format!("{connections}, again"),
         // It may follow a load that was repeated already.
         Id::FullSpread => return format!("{connections}, opened again"),
         Id::LightStops(request) => return format!("{}, sampled every 10 ms", cheap(request)),
