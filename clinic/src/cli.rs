@@ -60,9 +60,9 @@ pub struct UpOptions {
 /// The options of the judgement of a file.
 #[derive(Args)]
 pub struct JudgeOptions {
-    /// The verdicts, as clinic/answers.schema.json describes them
+    /// The verdicts, as clinic/verdicts.schema.json describes them
     #[arg(value_name = "FILE")]
-    pub answers: PathBuf,
+    pub verdicts: PathBuf,
     /// Measure the gain of each cure, to judge the promises
     #[arg(long)]
     pub gains: bool,
@@ -104,7 +104,7 @@ pub struct Options {
     /// Press each for 2 s, and its cured form, and print the figures: is it up, with the fault of its label?
     #[arg(long, conflicts_with = "passive")]
     pub dry: bool,
-    /// Let this command of a shell judge: it finds $URL and $CASE in its environment, and writes its verdict to $ANSWER
+    /// Let this command of a shell judge: it finds $URL and $CASE in its environment, and writes its verdict to $VERDICT
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["passive", "dry", "record"])]
     pub by: Option<String>,
     /// Run this many programs beside each diagnosis that want a CPU for some seconds, again and again

@@ -1,13 +1,12 @@
 //! The diagnosis of a subject that is up: by `torr doctor`, by a plain run, or by another tool.
 
-use crate::answer::Answer;
 use crate::case::Case;
 use crate::environment::{Environment, Process};
-use serde::Serialize;
+use crate::finding::Finding;
+use crate::given::GivenVerdict;
 use serde_json::Value;
 use std::fs;
 use std::time::{Duration, Instant};
-use torr_gauge::{Confidence, Factor, Gain, Verdict};
 use torr_test_support::error::Error;
 
 /// The duration of a plain run.
@@ -24,20 +23,6 @@ pub enum Judge {
     Passive,
     /// A command for a shell, with a budget. It finds the case in its environment, and writes its verdict into a file.
     Tool(String, Duration),
-}
-
-/// A diagnosis.
-#[derive(Debug, Clone, Serialize)]
-pub struct Finding {
-    pub factor: Factor,
-    pub confidence: Confidence,
-    /// The duration as the doctor counts it, or the wall-clock time of a plain run.
-    pub seconds: f64,
-    pub summary: String,
-    /// The gain that the verdict promises.
-    pub gain: Option<Gain>,
-    /// The JSON of the diagnosis or of the plain run.
-    pub trail: Value,
 }
 
 impl Judge {
@@ -81,28 +66,17 @@ impl Judge {
     }
 
     fn by_tool(environment: &Environment, case: &Case, line: &str, budget: Duration) -> Result<Finding, Error> {
-        let file = environment.folder().join("answer.json");
+        let file = environment.folder().join("verdict.json");
         let _ = fs::remove_file(&file);
         let description = serde_json::to_string(case).map_err(Error::at("the case"))?;
         let mut command = environment.generator.command("sh");
-        command.args(["-c", line]).env("URL", &case.url).env("CASE", description).env("ANSWER", &file);
+        command.args(["-c", line]).env("URL", &case.url).env("CASE", description).env("VERDICT", &file);
         command.env("BUDGET_S", budget.as_secs_f64().to_string());
         let begin = Instant::now();
         let ended = Process::start("tool", &mut command, environment.folder())?.end(budget + OVERTIME)?;
         let took = begin.elapsed().as_secs_f64();
         let written = fs::read_to_string(&file)
             .map_err(|_| Error::failed(format!("the tool wrote no verdict ({}): {}", ended.status, ended.last_line)))?;
-        Ok(Answer::parse(&written)?.finding(took))
-    }
-}
-
-impl Finding {
-    /// Reads the verdict from the JSON of a diagnosis or of a plain run.
-    fn read(trail: Value, seconds: f64) -> Result<Self, Error> {
-        let verdict = serde_json::from_value(trail["verdict"].clone()).map_err(Error::at("torr's verdict"))?;
-        let none = || Verdict::new(Factor::Unknown, Confidence::Unknown, "");
-        let Verdict { factor, confidence, summary, gain, .. } = Option::unwrap_or_else(verdict, none);
-        let seconds = trail["seconds"].as_f64().unwrap_or(seconds);
-        Ok(Self { factor, confidence, seconds, summary, gain, trail })
+        Ok(GivenVerdict::parse(&written)?.finding(took))
     }
 }

@@ -1,8 +1,8 @@
 //! A file of verdicts, judged by the labels of its cases.
 
-use crate::answer::{Answers, OfCase};
 use crate::cli::JudgeOptions;
 use crate::environment::Environment;
+use crate::given::{GivenVerdicts, OfCase};
 use crate::outcome::{Outcome, Record, columns};
 use crate::subject::Subject;
 use crate::totals::{self, Demands};
@@ -17,10 +17,10 @@ use torr_test_support::interrupt;
 /// # Errors
 /// If the file cannot be read, names an unknown case, or names a case twice.
 pub fn run(options: &JudgeOptions) -> Result<bool, Error> {
-    let answers = Answers::read(&options.answers)?;
+    let verdicts = GivenVerdicts::read(&options.verdicts)?;
     let subjects = subjects::all();
-    let mut record = Record::new(&answers.by, options.neighbours);
-    let judged = judge(&answers.answers, &subjects)?;
+    let mut record = Record::new(&verdicts.by, options.neighbours);
+    let judged = judge(&verdicts.verdicts, &subjects)?;
     let torr = options.gains.then(|| options.torr.torr()).transpose()?;
     if torr.is_some() {
         interrupt::install()?;
@@ -55,14 +55,14 @@ pub fn run(options: &JudgeOptions) -> Result<bool, Error> {
 }
 
 /// Returns the outcome of each verdict. None is late: how long a person may take is not the clinic's to say.
-fn judge<'s>(answers: &[OfCase], subjects: &'s [Subject]) -> Result<Vec<(&'s Subject, Outcome)>, Error> {
+fn judge<'s>(verdicts: &[OfCase], subjects: &'s [Subject]) -> Result<Vec<(&'s Subject, Outcome)>, Error> {
     let mut judged: Vec<(&Subject, Outcome)> = Vec::new();
-    for OfCase { case, answer } in answers {
+    for OfCase { case, verdict } in verdicts {
         let subject = case::find(subjects, case).ok_or_else(|| Error::Usage(format!("there is no case {case:?}")))?;
         if judged.iter().any(|(earlier, _)| earlier.name == subject.name) {
             return Err(Error::Usage(format!("the case {case:?} has two verdicts")));
         }
-        let outcome = Outcome::new(subject.name, &subject.label, answer.clone().finding(0.0), f64::INFINITY);
+        let outcome = Outcome::new(subject.name, &subject.label, verdict.clone().finding(0.0), f64::INFINITY);
         judged.push((subject, outcome));
     }
     Ok(judged)
@@ -82,21 +82,21 @@ fn real_gain(subject: &Subject, torr: &Path) -> Result<Option<f64>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::Answer;
+    use crate::given::GivenVerdict;
 
-    fn answer(case: &str, factor: &str) -> OfCase {
-        let answer = format!("{{\"factor\": \"{factor}\", \"confidence\": \"certain\"}}");
-        OfCase { case: case.into(), answer: Answer::parse(&answer).expect("it is one") }
+    fn verdict(case: &str, factor: &str) -> OfCase {
+        let verdict = format!("{{\"factor\": \"{factor}\", \"confidence\": \"certain\"}}");
+        OfCase { case: case.into(), verdict: GivenVerdict::parse(&verdict).expect("it is one") }
     }
 
     #[test]
     fn verdicts_are_judged_by_the_labels() {
         let subjects = subjects::all();
         let id = |name: &str| case::id(name);
-        let answers = [answer(&id("lock-async"), "lock"), answer(&id("workers-php"), "lock")];
-        let judged = judge(&answers, &subjects).expect("both cases exist");
+        let verdicts = [verdict(&id("lock-async"), "lock"), verdict(&id("workers-php"), "lock")];
+        let judged = judge(&verdicts, &subjects).expect("both cases exist");
         assert!(judged[0].1.right && judged[1].1.is_surely_wrong());
-        assert!(judge(&[answer("zzzzzz", "lock")], &subjects).is_err());
-        assert!(judge(&[answers[0].clone(), answer("lock-async", "lock")], &subjects).is_err(), "twice");
+        assert!(judge(&[verdict("zzzzzz", "lock")], &subjects).is_err());
+        assert!(judge(&[verdicts[0].clone(), verdict("lock-async", "lock")], &subjects).is_err(), "twice");
     }
 }

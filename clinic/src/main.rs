@@ -4,11 +4,12 @@
 //! find.
 #![forbid(unsafe_code)]
 
-mod answer;
 mod case;
 mod cli;
 mod dry;
 mod environment;
+mod finding;
+mod given;
 mod judge;
 mod judged;
 mod markdown;

@@ -1,7 +1,7 @@
 //! The outcome of each subject, and the record of a whole run as JSON.
 
 use crate::case;
-use crate::judge::Finding;
+use crate::finding::Finding;
 use crate::promise::Promise;
 use crate::subject::Label;
 use serde::Serialize;

@@ -136,7 +136,7 @@ fn matrix(outcomes: &[Outcome]) -> String {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::judge::Finding;
+    use crate::finding::Finding;
     use crate::subject::Label;
     use serde_json::Value;
     use torr_gauge::{Confidence, Factor, Gain};

@@ -70,7 +70,7 @@ fn another_tool_is_judged_by_what_it_writes() {
                 "--only",
                 "errors-500",
                 "--by",
-                &format!("echo \"$CASE $URL\" && echo '{verdict}' > $ANSWER"),
+                &format!("echo \"$CASE $URL\" && echo '{verdict}' > $VERDICT"),
                 "--torr",
             ])
             .arg(torr())

@@ -4,9 +4,8 @@ use super::Environment;
 use super::databases::Database;
 use super::programs;
 use super::proxies::Nginx;
-use std::net::{SocketAddr, TcpStream};
-use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use super::socket::Socket;
+use std::path::Path;
 use torr_test_support::error::Error;
 
 /// The pool of PHP-FPM behind an nginx.
@@ -19,22 +18,6 @@ pub struct Fpm<'a> {
     pub backlog: &'a str,
     /// The script.
     pub script: &'a str,
-}
-
-/// The socket of a service.
-pub enum Socket {
-    Tcp(SocketAddr),
-    Unix(PathBuf),
-}
-
-impl Socket {
-    /// Whether the socket takes a connection.
-    pub fn is_open(&self) -> bool {
-        match self {
-            Self::Tcp(address) => TcpStream::connect(address).is_ok(),
-            Self::Unix(path) => UnixStream::connect(path).is_ok(),
-        }
-    }
 }
 
 impl Environment {

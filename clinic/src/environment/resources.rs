@@ -1,9 +1,9 @@
 //! The resources of one subject, and the start of its programs.
 
-use super::behind::Socket;
 use super::placement::Placement;
 use super::ports;
 use super::process::Process;
+use super::socket::Socket;
 use std::any::Any;
 use std::ffi::OsStr;
 use std::fs;

@@ -1,25 +1,25 @@
 //! The verdicts of other tools, of people and of models: one as a program writes it, and a file of many.
 
-use crate::judge::Finding;
+use crate::finding::Finding;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
 use torr_gauge::{Confidence, Factor, Gain};
 use torr_test_support::error::Error;
 
-/// The version of [`Answers`].
-const SCHEMA: &str = "torr.clinic.answers/1";
+/// The version of [`GivenVerdicts`].
+const SCHEMA: &str = "torr.clinic.verdicts/1";
 
 /// The verdicts on some cases.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Answers {
+pub struct GivenVerdicts {
     /// [`SCHEMA`].
     schema: String,
     /// The judged one: a program with its version, a model, a person.
     pub by: String,
     /// The verdicts, each with its case.
-    pub answers: Vec<OfCase>,
+    pub verdicts: Vec<OfCase>,
 }
 
 /// A verdict on a case.
@@ -29,12 +29,12 @@ pub struct OfCase {
     pub case: String,
     /// The verdict.
     #[serde(flatten)]
-    pub answer: Answer,
+    pub verdict: GivenVerdict,
 }
 
 /// A verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct GivenVerdict {
     /// The factor that limits the service under the load; `unknown` if the judged one does not know it.
     pub factor: Factor,
     /// How sure the judged one is.
@@ -62,7 +62,7 @@ pub struct Interval {
     pub high: Option<f64>,
 }
 
-impl Answers {
+impl GivenVerdicts {
     /// Reads a file.
     ///
     /// # Errors
@@ -73,15 +73,15 @@ impl Answers {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let answers: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        match answers.schema == SCHEMA {
-            true => Ok(answers),
-            false => Err(format!("the schema is '{}', expected '{SCHEMA}'", answers.schema)),
+        let verdicts: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        match verdicts.schema == SCHEMA {
+            true => Ok(verdicts),
+            false => Err(format!("the schema is '{}', expected '{SCHEMA}'", verdicts.schema)),
         }
     }
 }
 
-impl Answer {
+impl GivenVerdict {
     /// Reads what a program has written.
     ///
     /// # Errors
@@ -111,10 +111,10 @@ mod tests {
     use serde_json::Value;
     use std::collections::BTreeSet;
 
-    const ANSWERS: &str = r#"{
-        "schema": "torr.clinic.answers/1",
+    const VERDICTS: &str = r#"{
+        "schema": "torr.clinic.verdicts/1",
         "by": "a person",
-        "answers": [
+        "verdicts": [
             {"case": "8f3a12", "factor": "lock", "confidence": "certain", "gain": {"low": 2, "high": 4}, "seconds": 31.5,
              "text": "one request at a time"},
             {"case": "0077aa", "factor": "unknown", "confidence": "unknown"}
@@ -123,27 +123,28 @@ mod tests {
 
     #[test]
     fn a_file_of_verdicts_is_read() {
-        let answers = Answers::parse(ANSWERS).expect("it is of the schema");
-        assert_eq!((answers.by.as_str(), answers.answers.len()), ("a person", 2));
-        let finding = answers.answers[0].answer.clone().finding(0.0);
+        let verdicts = GivenVerdicts::parse(VERDICTS).expect("it is of the schema");
+        assert_eq!((verdicts.by.as_str(), verdicts.verdicts.len()), ("a person", 2));
+        let finding = verdicts.verdicts[0].verdict.clone().finding(0.0);
         assert_eq!((finding.factor, finding.confidence, finding.seconds), (Factor::Lock, Confidence::Certain, 31.5));
         assert_eq!(finding.gain.map(|gain| (gain.low, gain.high)), Some((Some(2.0), Some(4.0))));
-        assert_eq!(answers.answers[1].answer.gain, None);
-        assert!(Answers::parse(&ANSWERS.replace("answers/1", "answers/9")).is_err());
-        assert!(Answers::parse(&ANSWERS.replace("\"lock\"", "\"the lock\"")).is_err());
+        assert_eq!(verdicts.verdicts[1].verdict.gain, None);
+        assert!(GivenVerdicts::parse(&VERDICTS.replace("verdicts/1", "verdicts/9")).is_err());
+        assert!(GivenVerdicts::parse(&VERDICTS.replace("\"lock\"", "\"the lock\"")).is_err());
     }
 
     #[test]
     fn a_verdict_without_a_duration_took_as_long_as_its_program() {
-        let answer = Answer::parse("{\"factor\": \"workers\", \"confidence\": \"likely\"}\n").expect("it is one");
-        assert_eq!((answer.factor, answer.clone().finding(9.0).seconds), (Factor::Workers, 9.0));
-        assert!(Answer::parse("no idea").is_err() && Answer::parse("").is_err());
+        let verdict =
+            GivenVerdict::parse("{\"factor\": \"workers\", \"confidence\": \"likely\"}\n").expect("it is one");
+        assert_eq!((verdict.factor, verdict.clone().finding(9.0).seconds), (Factor::Workers, 9.0));
+        assert!(GivenVerdict::parse("no idea").is_err() && GivenVerdict::parse("").is_err());
     }
 
     /// The schema for others says what this module reads.
     #[test]
     fn the_schema_names_each_field_and_each_factor() {
-        let schema: Value = serde_json::from_str(include_str!("../answers.schema.json")).expect("it is JSON");
+        let schema: Value = serde_json::from_str(include_str!("../verdicts.schema.json")).expect("it is JSON");
         let names = |at: &str| -> BTreeSet<String> {
             let properties = schema.pointer(at).and_then(Value::as_object);
             properties.expect("it has properties").keys().cloned().collect()
@@ -152,10 +153,10 @@ mod tests {
             let value: Value = serde_json::from_str(text).expect("it is JSON");
             value.as_object().expect("it is an object").keys().cloned().collect()
         };
-        let answers: Value = serde_json::from_str(ANSWERS).expect("it is JSON");
-        assert_eq!(names("/properties"), of(ANSWERS));
-        assert_eq!(names("/$defs/answer/properties"), of(&answers["answers"][0].to_string()));
-        let factors = schema.pointer("/$defs/answer/properties/factor/enum").and_then(Value::as_array);
+        let verdicts: Value = serde_json::from_str(VERDICTS).expect("it is JSON");
+        assert_eq!(names("/properties"), of(VERDICTS));
+        assert_eq!(names("/$defs/verdict/properties"), of(&verdicts["verdicts"][0].to_string()));
+        let factors = schema.pointer("/$defs/verdict/properties/factor/enum").and_then(Value::as_array);
         for factor in factors.expect("it is a list") {
             serde_json::from_value::<Factor>(factor.clone()).expect("Torr has the factor");
         }
