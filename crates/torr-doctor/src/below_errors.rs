@@ -5,7 +5,7 @@ use crate::evidence::{Evidence, Positions};
 use crate::experiment::Experiment;
 use crate::observation::Observation;
 use crate::survey;
-use crate::thresholds::{ALL_AT_WORK, ALWAYS, KEPT_FROM, MANY_FAILED};
+use crate::thresholds::{ALL_AT_WORK, ALWAYS, FLAT, KEPT_FROM, MANY_FAILED};
 use crate::witnesses;
 use torr_gauge::Factor;
 use torr_gauge::verdict::{ExperimentId, Fact, Finding};
@@ -42,9 +42,23 @@ pub fn onset(evidence: &Evidence) -> Option<Onset<'_>> {
     Some(Onset { clean, failing: loads[failing] })
 }
 
-/// Returns the experiment that shows the service under the highest load without errors.
-pub fn experiment(evidence: &Evidence, onset: &Onset<'_>) -> Experiment {
-    evidence.setting.with_connections(connections(onset.clean), ExperimentId::FullWithoutErrors, 2.5)
+/// Returns the load between those of an onset that was tried, if there was one.
+fn tried<'e>(evidence: &'e Evidence, onset: &Onset<'_>) -> Option<&'e Observation> {
+    evidence.last(ExperimentId::FullWithoutErrors).filter(|seen| connections(seen) > connections(onset.clean))
+}
+
+/// Returns the experiment that shows the service under the highest load without errors: that of the ladder, or one between it and the
+/// next where requests do not queue yet, though more connections bring no more good responses. `None` where the limit is not reached
+/// before errors begin, unless the load without errors is to be tried `again` to see whether failures stay.
+pub fn experiment(evidence: &Evidence, onset: &Onset<'_>, again: bool) -> Option<Experiment> {
+    let (clean, failing) = (connections(onset.clean), connections(onset.failing));
+    let between = clean + clean / 2;
+    let connections = match again || onset.is_saturated(evidence) {
+        true => clean,
+        false if onset.stays_flat(evidence) && clean < between && between < failing => between,
+        false => return None,
+    };
+    Some(evidence.setting.with_connections(connections, ExperimentId::FullWithoutErrors, 2.5))
 }
 
 impl Onset<'_> {
@@ -60,12 +74,23 @@ impl Onset<'_> {
         rps * figures.alone_mean_s / in_flight < ALL_AT_WORK && rps >= KEPT_FROM * figures.ladder.most()
     }
 
+    /// Returns whether the user's load has about as many good responses as the load without errors, which is more than one request at a
+    /// time.
+    pub fn stays_flat(&self, evidence: &Evidence) -> bool {
+        let ratio = evidence.full().good_rps() / self.clean.good_rps().max(1e-9);
+        connections(self.clean) > 1 && (FLAT.0..FLAT.1).contains(&ratio)
+    }
+
     /// Returns where errors begin, as evidence.
     pub fn fact(&self, evidence: &Evidence) -> Fact {
+        let tried = tried(evidence, self);
+        let has_errors = |seen: &&Observation| failed_share(evidence, seen) >= MANY_FAILED;
+        let failing = tried.filter(has_errors).unwrap_or(self.failing);
+        let clean = tried.filter(|seen| !has_errors(seen)).unwrap_or(self.clean);
         Fact::ErrorsBegin {
-            clean: connections(self.clean),
-            connections: connections(self.failing),
-            share: failed_share(evidence, self.failing),
+            clean: connections(clean),
+            connections: connections(failing),
+            share: failed_share(evidence, failing),
         }
     }
 }

@@ -55,7 +55,12 @@ pub fn passive(run: &RunResult) -> Finding {
         Factor::AcceptBacklog => vec![],
         _ => witnesses::accept_queue(run, run.signals.as_ref()),
     };
-    finding.because(kept::shortfall(run)).because(queue)
+    // A rate that was kept has these among its evidence already.
+    let hidden = match finding.factor {
+        Factor::None => vec![],
+        _ => kept::stops(run),
+    };
+    finding.because(kept::shortfall(run)).because(hidden).because(queue)
 }
 
 fn unknown(run: &RunResult) -> Finding {

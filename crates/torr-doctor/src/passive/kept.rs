@@ -234,6 +234,13 @@ fn response_times(run: &RunResult) -> Option<Fact> {
     })
 }
 
+/// Returns what shows that the server stopped now and then: its threads, and times without a response to requests that were due.
+pub fn stops(run: &RunResult) -> Vec<Fact> {
+    let stopped = run.signals.as_ref().and_then(witnesses::stopped);
+    let stalls = witnesses::stalls(run).filter(|_| run.plan.is_scheduled());
+    stopped.into_iter().chain(stalls).collect()
+}
+
 fn server(run: &RunResult) -> Fact {
     let Some(host) = &run.host else { return Fact::ServerNotVisible };
     Fact::ServerCpu {

@@ -3,7 +3,7 @@
 use crate::below_errors::{self, Onset, failed_share};
 use crate::evidence::Evidence;
 use crate::experiment::Step;
-use crate::thresholds::{FAILS_ALONE, FLAT, MANY_FAILED, PORTS_TAKEN, UPSTREAM_OPENS};
+use crate::thresholds::{FAILS_ALONE, MANY_FAILED, PORTS_TAKEN, UPSTREAM_OPENS};
 use crate::witnesses;
 use torr_gauge::verdict::{Advice, Change, ExperimentId, Fact, Finding, Headline, Promise, UnknownGain};
 use torr_gauge::{Confidence, Factor};
@@ -14,9 +14,9 @@ pub fn rule(evidence: &Evidence) -> Step {
     // Closes of idle connections are no sign of a limit.
     let is_idle = witnesses::remedy(&evidence.full().run) == Some(Advice::RaiseKeepAliveTimeout);
     if let Some(onset) = below_errors::onset(evidence).filter(|_| !is_idle)
-        && (onset.is_saturated(evidence) || taken_ports(evidence).is_some())
+        && let Some(experiment) = below_errors::experiment(evidence, &onset, taken_ports(evidence).is_some())
     {
-        evidence.observe_if_reached(below_errors::experiment(evidence, &onset))?;
+        evidence.observe_if_reached(experiment)?;
         if below_errors::view(evidence).is_some() {
             return Ok(None);
         }
@@ -79,7 +79,7 @@ pub fn failures(evidence: &Evidence) -> Option<Finding> {
             .because(Fact::FailedShare { share, alone_share })
             .because(onset.map(|onset| onset.fact(evidence)))
             .because(onset.and_then(|onset| good_stay_flat(evidence, &onset)))
-            .because(stay(evidence))
+            .because(onset.and_then(|onset| stay(evidence, &onset)))
             .because(full.signals.as_ref().and_then(witnesses::full_peer_queue))
             .because(witnesses::failures(&full.run))
             .advice(advice)
@@ -90,17 +90,16 @@ pub fn failures(evidence: &Evidence) -> Option<Finding> {
 /// Returns as evidence that good responses do not become more above the load without errors: what more connections ask for fails.
 fn good_stay_flat(evidence: &Evidence, onset: &Onset<'_>) -> Option<Fact> {
     let (clean, full) = (onset.clean, evidence.full());
-    let from = clean.run.plan.connections;
-    let is_flat = (FLAT.0..FLAT.1).contains(&(full.good_rps() / clean.good_rps().max(1e-9)));
-    let to = Some(full.run.plan.connections);
-    (from > 1 && is_flat).then(|| Fact::ThroughputFlat { rps: clean.good_rps(), from, to })
+    let (from, to) = (clean.run.plan.connections, Some(full.run.plan.connections));
+    onset.stays_flat(evidence).then(|| Fact::ThroughputFlat { rps: clean.good_rps(), from, to })
 }
 
 /// Returns that a load which had no errors has them now, as evidence: what failed once fails since.
-fn stay(evidence: &Evidence) -> Option<Fact> {
+fn stay(evidence: &Evidence, onset: &Onset<'_>) -> Option<Fact> {
     let again = evidence.last(ExperimentId::FullWithoutErrors)?;
     let share = failed_share(evidence, again);
-    (share >= MANY_FAILED).then_some(Fact::ErrorsStay { connections: again.run.plan.connections, share })
+    let is_again = again.run.plan.connections == onset.clean.run.plan.connections;
+    (is_again && share >= MANY_FAILED).then_some(Fact::ErrorsStay { connections: again.run.plan.connections, share })
 }
 
 /// Returns the closed connections of the server's machine that hold nearly all of its local ports, and the number of its ports.
@@ -121,7 +120,7 @@ fn proxy_out_of_ports(evidence: &Evidence, onset: &Onset<'_>) -> Option<Finding>
         return None;
     }
     // A load that had no errors before the ports were used up has them since.
-    let stays = stay(evidence);
+    let stays = stay(evidence, onset);
     let confidence = if stays.is_some() { Confidence::Certain } else { Confidence::Likely };
     let peer = signals.peers.first().map(|peer| peer.label());
     Some(

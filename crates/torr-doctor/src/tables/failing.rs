@@ -1,6 +1,6 @@
 //! Requests that fail: no local port, a limiter that refuses, errors.
 
-use super::case::{FULL, RUNGS, peer, service, thread, uses, waiting};
+use super::case::{FULL, RUNGS, Which, peer, service, thread, uses, waiting};
 use super::{Row, check};
 use serde_json::{Value, json};
 use torr_gauge::verdict::{Advice, ExperimentId, Fact};
@@ -24,6 +24,8 @@ pub fn rows() -> Vec<Row> {
         let case = plain().load(|setting| setting.is_read_only = false).everywhere(peer).everywhere(ports(300));
         case.at(|id| id == ExperimentId::Rung(16), opens).at(FULL, ports(998)).at(FULL, failing(500))
     };
+    let above_eight: Which = |id| matches!(id, ExperimentId::Rung(8..) | ExperimentId::Full);
+    let between: Which = |id| id == ExperimentId::FullWithoutErrors;
     let timeouts = || json!({"run": {"errors": {"timeout": 500}}});
     let silent = || {
         json!({"run": {"requests": 0, "rps": 0.0, "status": {}, "unfinished": 64, "bytes": {"received": 0, "body": 0}},
@@ -76,8 +78,14 @@ pub fn rows() -> Vec<Row> {
         ),
         (
             "failures as soon as requests queue",
-            service(5e-3, 800.0).at(|id| matches!(id, ExperimentId::Rung(8..) | ExperimentId::Full), failing(500)),
+            service(5e-3, 800.0).at(above_eight, failing(500)).at(between, failing(500)),
             Factor::Errors,
+            Certain,
+        ),
+        (
+            "failures as soon as eight requests queue, but none with six connections for four workers",
+            four_workers().at(above_eight, failing(500)),
+            Factor::Workers,
             Certain,
         ),
         (
