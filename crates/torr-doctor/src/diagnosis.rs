@@ -2,6 +2,7 @@
 
 use crate::agents::Agents;
 use crate::assignment::Assignment;
+use crate::below_errors;
 use crate::driver::{self, CutShort, Outcome};
 use crate::evidence::Evidence;
 use crate::figures::Figures;
@@ -93,10 +94,13 @@ impl Diagnosis {
     /// Returns the diagnosis that an outcome amounts to, after so many seconds.
     pub(crate) fn of(outcome: Outcome, seconds: f64) -> Self {
         let Outcome { finding, evidence, cut_short } = outcome;
-        let evidence = seen_through(&evidence);
-        let mut finding = finding.unwrap_or_else(|| unknown(&evidence, cut_short));
+        // What the verdict is about: the load below errors, where the service was examined there.
+        let is_errors = finding.as_ref().is_some_and(|finding| finding.factor == Factor::Errors);
+        let below = below_errors::view(&evidence).filter(|_| !is_errors);
+        let examined = seen_through(below.as_ref().unwrap_or(&evidence));
+        let mut finding = finding.unwrap_or_else(|| unknown(&examined, cut_short));
         if finding.verify.is_none() {
-            finding.verify = verification(&evidence, &finding, cut_short);
+            finding.verify = verification(&examined, &finding, cut_short);
         }
         if finding.verify.is_some() {
             finding.advice.extend(evidence.setting.commands.before_running());
@@ -111,10 +115,10 @@ impl Diagnosis {
             seconds,
             budget_s: evidence.setting.budget_s,
             interrupted: cut_short == Some(CutShort::Interrupted),
-            remarks: remarks(&evidence, keep_alive.as_ref(), &finding),
+            remarks: remarks(&evidence, &examined.figures, keep_alive.as_ref(), &finding),
             finding,
             setting,
-            figures: evidence.figures.clone(),
+            figures: examined.figures,
             keep_alive,
             unreached: evidence.unreached().to_vec(),
             trail: evidence.into_observations(),
@@ -191,7 +195,7 @@ fn accept_queue(evidence: &Evidence) -> Vec<Fact> {
 }
 
 /// Returns observations that are not the limit.
-fn remarks(evidence: &Evidence, keep_alive: Option<&KeepAlive>, finding: &Finding) -> Vec<Fact> {
+fn remarks(evidence: &Evidence, figures: &Figures, keep_alive: Option<&KeepAlive>, finding: &Finding) -> Vec<Fact> {
     let mut remarks = vec![];
     if let Some(found) = keep_alive {
         remarks.extend(found.depends_on.iter().cloned());
@@ -208,9 +212,9 @@ fn remarks(evidence: &Evidence, keep_alive: Option<&KeepAlive>, finding: &Findin
     if finding.factor != Factor::AcceptBacklog {
         remarks.extend(accept_queue(evidence));
     }
-    let usual_rps = evidence.figures.rps();
-    remarks.extend(evidence.figures.uneven_rps.map(|rps| Fact::UnevenConnections { rps, usual_rps }));
-    for process in evidence.figures.processes() {
+    let usual_rps = figures.rps();
+    remarks.extend(figures.uneven_rps.map(|rps| Fact::UnevenConnections { rps, usual_rps }));
+    for process in figures.processes() {
         if let (Some(open), Some(limit)) = (process.open_files, process.file_limit)
             && open * 10 > limit * 8
         {

@@ -1,6 +1,7 @@
 //! Tables of evidence: services described by what is observed of them, each beside its look-alikes, with the verdict of the whole
 //! procedure. Nothing is measured and nothing waits, so a table takes milliseconds.
 
+mod advice;
 mod backlog;
 mod busy;
 mod case;
