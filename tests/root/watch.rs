@@ -1,10 +1,10 @@
 //! `torr watch` in another network namespace than the one that asks.
+use serde_json::Value;
 use torr_doctor::remote::RemoteWatch;
 use torr_signals::Reading;
 use torr_test_support::namespace::Hosts;
 use torr_test_support::program::{Running, torr_command, torr_path};
 use torr_test_support::servers::Serve;
-
 
 fn port(address: &str) -> u16 {
     address.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).expect("an address has a port")
@@ -12,7 +12,6 @@ fn port(address: &str) -> u16 {
 
 #[test]
 fn another_network_namespace_is_not_taken_for_this_one() {
-
     let Some(hosts) = Hosts::start("watch", 100) else { return };
     let server = Serve::start_as(hosts.on_server(torr_path(), &["serve", "--listen", "10.99.0.2:0"]));
     let inside =
@@ -29,4 +28,25 @@ fn another_network_namespace_is_not_taken_for_this_one() {
     let reading: Reading = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
     assert_eq!((reading.listeners.len(), reading.processes.len()), (1, 1), "{reading:?}");
     assert_eq!(reading.listeners[0].address, server.address);
+}
+
+#[test]
+fn root_looks_into_the_network_namespace_of_the_server() {
+    let Some(hosts) = Hosts::start("look", 1000) else { return };
+    let server = Serve::start_as(hosts.on_server(torr_path(), &["serve", "--listen", "10.99.0.2:0"]));
+    let url = format!("http://{}/", server.address);
+    let arguments = ["-c", "4", "-t", "1", "-d", "2s", "-q", "--json", "-", &url];
+    let ended = Running::start(hosts.on_client(torr_path(), &arguments)).wait();
+    let result: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    let signals = &result["signals"];
+    assert_eq!(signals["other_namespace"], true, "{signals}");
+    assert_eq!(signals["processes"][0]["name"], "torr", "{signals}");
+    assert_eq!(signals["listeners"][0]["address"], server.address, "{signals}");
+    let connections = signals["clients"]["established"].as_f64();
+    assert!(connections.is_some_and(|mean| mean > 1.0 && mean <= 4.0), "{signals}");
+    let accepted = signals["network"]["passive_opens"].as_u64();
+    assert!(
+        accepted.is_some_and(|accepted| accepted >= 4),
+        "the counters are those of the server's namespace: {signals}"
+    );
 }

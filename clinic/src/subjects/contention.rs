@@ -2,7 +2,7 @@
 
 use crate::environment::Environment;
 use crate::subject::Subject;
-use torr_gauge::Factor::{Lock, Workers};
+use torr_gauge::Factor::{Lock, Pool, Workers};
 use torr_gauge::machine::cpus;
 use torr_test_support::error::Error;
 
@@ -34,6 +34,8 @@ pub fn subjects() -> Vec<Subject> {
             .cured(|env| two_writes(env, "sleep=5ms")),
         Subject::fault("lock-burn-pool", Lock, |env| serve(env, "pool=16", "lock-burn=1ms"))
             .cured(|env| serve(env, "pool=16", "burn=1ms")),
+        Subject::fault("pool-semaphore-four", Pool, |env| serve(env, "loops=2", "semaphore=4:5ms"))
+            .cured(|env| serve(env, "loops=2", "semaphore=8:5ms")),
         Subject::fault("lock-async", Lock, |env| serve(env, "loops=2", "async-lock=5ms"))
             .cured(|env| serve(env, "loops=2", "async-sleep=5ms")),
         Subject::fault("lock-one-route", Lock, |env| {

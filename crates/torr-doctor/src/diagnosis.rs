@@ -164,7 +164,8 @@ fn unknown(evidence: &Evidence, cut_short: Option<CutShort>) -> Finding {
     let finding = finding
         .because(figures.server_cpu())
         .because(figures.server_cores().and_then(|_| figures.machine_cpu()))
-        .because(figures.signals.as_ref().and_then(other_programs));
+        .because(figures.signals.as_ref().and_then(other_programs))
+        .because(evidence.setting.hidden_namespace.then_some(Fact::OtherNamespace));
     if is_interrupted {
         return finding.advice(Advice::LetItEnd { seconds: evidence.setting.budget_s });
     }
@@ -172,7 +173,11 @@ fn unknown(evidence: &Evidence, cut_short: Option<CutShort>) -> Finding {
         Some(CutShort::OutOfTime) => finding.advice(Advice::MoreBudget),
         _ => finding,
     };
-    finding.advice(if figures.server_cores().is_some() { Advice::StopOthers } else { Advice::WatchServer })
+    finding.advice(match figures.server_cores() {
+        Some(_) => Advice::StopOthers,
+        None if evidence.setting.hidden_namespace => Advice::LookAsRoot,
+        None => Advice::WatchServer,
+    })
 }
 
 /// Returns which experiments were made.

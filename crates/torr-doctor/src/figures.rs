@@ -4,19 +4,20 @@ use crate::ladder::Ladder;
 use crate::thresholds::{
     CHEAP, FETCHED_FOR_LITTLE, FULL_THREAD, FULL_THREAD_USES, HELD_UP, LEAST_WORK, MACHINE_FULL, MANY_TRIPS,
     MORE_IN_HAND, MOSTLY_WAITS, MUCH_FETCHED, NOT_HELD_UP, REQUESTS_PER_WAIT, SERVED, SERVER_COMPUTES, SERVERS_PART,
-    STARVED_THREAD, WORKING_THREAD,
+    STARVED_THREAD, WORKING_THREAD, WORKS_ON_REQUESTS,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use torr_gauge::verdict::{CheapRequest, Fact, Speedup};
-use torr_signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse};
+use torr_signals::{ClientsUse, PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse};
 
 /// The parts of the kernel's wait channels that may mean a lock: of threads, of files, of System V.
 const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
 
-/// The parts of the kernel's wait channels of idle threads.
-const IDLE: [&str; 6] = ["epoll", "ep_poll", "accept", "poll_schedule", "select", "sigsuspend"];
+/// The parts of the kernel's wait channels of idle threads. The last one is that of `accept` on a Unix socket.
+const IDLE: [&str; 7] =
+    ["epoll", "ep_poll", "accept", "poll_schedule", "select", "sigsuspend", "wait_for_more_packets"];
 
 /// The parts of the kernel's wait channels of a thread that waits for events of many connections.
 const POLLS: [&str; 2] = ["epoll", "ep_poll"];
@@ -73,6 +74,9 @@ pub struct Figures {
     pub before: Option<Before>,
     /// The services behind the proxy, if these are examined as the server.
     pub behind: Vec<String>,
+    /// The requests that wait for these services, as evidence.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queues_behind: Vec<Fact>,
 }
 
 /// A proxy and the service behind it on a saturated machine.
@@ -148,8 +152,21 @@ impl Figures {
             signals.processes = behind.iter().flat_map(|peer| peer.processes.clone()).collect();
             signals.processes.dedup_by_key(|process| process.pid);
             signals.peers.retain(|other| behind.iter().all(|peer| peer.address != other.address));
-            signals.clients = None;
+            let further = behind.iter().flat_map(|peer| &peer.peers);
+            let further: Vec<_> = further
+                .filter(|further| signals.peers.iter().all(|peer| peer.address != further.address))
+                .cloned()
+                .collect();
+            signals.peers.extend(further);
+            let sides = behind.iter().map(|peer| Some((peer.accepted?, unread(peer)?)));
+            let sides: Option<Vec<_>> = sides.collect();
+            signals.clients = sides.map(|sides| ClientsUse {
+                established: sides.iter().map(|(accepted, _)| accepted).sum(),
+                unread: sides.iter().map(|(_, unread)| unread).sum(),
+                ..ClientsUse::default()
+            });
         }
+        self.queues_behind = behind.iter().filter_map(queue).collect();
         // These figures were the proxy's.
         (self.cheap, self.beside, self.idle_workers) = (None, None, 0);
     }
@@ -266,15 +283,27 @@ impl Figures {
     /// Returns the number of threads of one kind, by their names, that contend for a lock: they wait for it most of the time, but run now
     /// and then. Idle threads of a pool do not run; a thread that a timer wakes is the only one of its kind.
     pub fn taking_turns(&self) -> usize {
+        self.contenders().len()
+    }
+
+    /// Returns the mean number of contending threads that do not wait for the lock at a time: those that have it. `None` without contention.
+    pub fn past_lock(&self) -> Option<f64> {
+        let waits = |thread: &ThreadUse| share_in(thread, |name| is_one_of(name, &LOCKS));
+        let contenders = self.contenders();
+        (contenders.len() >= 2).then(|| contenders.into_iter().map(|thread| (1.0 - waits(thread)).max(0.0)).sum())
+    }
+
+    /// Returns the threads of the kind with the most threads that contend for a lock.
+    fn contenders(&self) -> Vec<&ThreadUse> {
         let turns = |thread: &&ThreadUse| self.mostly_waits(thread, |name| is_one_of(name, &LOCKS));
-        let mut kinds = BTreeMap::<_, usize>::new();
+        let mut kinds = BTreeMap::<_, Vec<_>>::new();
         for process in self.processes() {
             for thread in process.threads.iter().filter(turns) {
                 let kind = thread.name.trim_end_matches(|c: char| c.is_ascii_digit() || "-_#/:".contains(c));
-                *kinds.entry((process.name.as_str(), kind)).or_default() += 1;
+                kinds.entry((process.name.as_str(), kind)).or_default().push(thread);
             }
         }
-        kinds.into_values().max().unwrap_or(0)
+        kinds.into_values().max_by_key(Vec::len).unwrap_or_default()
     }
 
     /// Returns the number of threads that block most of the time with a request: in a sleep, or in a call to a peer.
@@ -293,10 +322,19 @@ impl Figures {
         loops || self.in_service().is_some_and(|requests| requests > more + beyond)
     }
 
+    /// Returns the number of processes that work on requests, if `held` are in service: each waits about once for a request, where a
+    /// supervisor hardly ever does.
+    pub fn working_processes(&self, held: f64) -> usize {
+        let each = self.rps() / held.max(1.0);
+        let waits =
+            |process: &ProcessUse| process.threads.iter().filter_map(|thread| thread.waits_per_s).fold(0.0, f64::max);
+        self.processes().filter(|process| waits(process) >= WORKS_ON_REQUESTS * each).count()
+    }
+
     /// Returns whether a thread spends most of its time in such waits, but runs often enough to work on requests.
     fn mostly_waits(&self, thread: &ThreadUse, is_such: impl Fn(&str) -> bool) -> bool {
-        let such: f64 = thread.waiting.iter().filter(|(name, _)| is_such(name)).map(|(_, share)| share).sum();
-        such > MOSTLY_WAITS && thread.waits_per_s.is_some_and(|waits| waits > self.rps() / REQUESTS_PER_WAIT)
+        share_in(thread, is_such) > MOSTLY_WAITS
+            && thread.waits_per_s.is_some_and(|waits| waits > self.rps() / REQUESTS_PER_WAIT)
     }
 
     /// Returns a database with many messages for each request, and their number.
@@ -363,6 +401,24 @@ impl Figures {
     }
 }
 
+/// Returns the share of the time that a thread spends in such waits.
+fn share_in(thread: &ThreadUse, is_such: impl Fn(&str) -> bool) -> f64 {
+    thread.waiting.iter().filter(|(name, _)| is_such(name)).map(|(_, share)| share).sum()
+}
+
+/// Returns the mean number of connections that a service has accepted and not read from. A process for each connection has read its request,
+/// though bytes may be left: FastCGI ends a request with a record that PHP does not read.
+fn unread(peer: &PeerUse) -> Option<f64> {
+    let has_process_for_each = peer.processes.len() as f64 >= peer.accepted?;
+    if has_process_for_each { Some(0.0) } else { peer.unread }
+}
+
+/// Returns the requests that wait for a service behind the server, if there are any.
+fn queue(peer: &PeerUse) -> Option<Fact> {
+    let (accepted, unread, queued) = (peer.accepted?, peer.unread?, peer.queued?);
+    (queued + unread >= 1.0).then(|| Fact::PeerQueue { peer: peer.label(), accepted, unread, queued })
+}
+
 fn is_one_of(name: &str, parts: &[&str]) -> bool {
     parts.iter().any(|part| name.contains(part))
 }
@@ -371,7 +427,7 @@ fn is_one_of(name: &str, parts: &[&str]) -> bool {
 mod tests {
     use super::*;
     use crate::ladder::Rung;
-    use torr_signals::{ClientsUse, MachineUse};
+    use torr_signals::MachineUse;
 
     /// A service that takes 5 ms for a request, of which so many go on at a time.
     fn figures(held: f64) -> Figures {
@@ -442,6 +498,7 @@ mod tests {
         let signals = Some(Signals { processes, clients, ..Signals::default() });
         let figures = Figures { signals, ..figures(1.0) };
         assert_eq!((figures.taking_turns(), figures.holding(), figures.in_service()), (2, 1, Some(16.0)));
+        assert!(figures.past_lock().is_some_and(|past| (past - 0.3).abs() < 1e-9), "{:?}", figures.past_lock());
         assert_eq!(Figures::default().in_service(), None, "unknown is not none");
     }
 
@@ -450,6 +507,19 @@ mod tests {
         let mut figures = Figures { idle_workers: 1, beside: beside(Some(0.001)), ..figures(1.0) };
         figures.look_behind(&[]);
         assert!(figures.idle_workers == 0 && figures.beside.is_none() && figures.cheap.is_none());
+    }
+
+    #[test]
+    fn bytes_that_a_process_for_each_connection_leaves_are_no_unread_requests() {
+        let front = |processes: usize, accepted, bytes| {
+            let mut figures = Figures { signals: Some(Signals::default()), ..figures(1.0) };
+            let processes = vec![ProcessUse::default(); processes];
+            let (accepted, unread, queued) = (Some(accepted), Some(bytes), Some(90.0));
+            figures.look_behind(&[PeerUse { processes, accepted, unread, queued, ..PeerUse::default() }]);
+            (figures.in_service(), figures.queues_behind.len())
+        };
+        assert_eq!(front(9, 8.0, 8.0), (Some(8.0), 1), "eight processes with a request each");
+        assert_eq!(front(1, 60.0, 50.0), (Some(10.0), 1), "an event loop");
     }
 
     #[test]

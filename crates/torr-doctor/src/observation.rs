@@ -118,7 +118,12 @@ impl Observation {
 
     /// Returns the connections opened on the server's machine by programs other than the generator.
     pub fn opened_by_others(&self) -> Option<u64> {
-        let opened = self.signals.as_ref()?.network?.active_opens?;
+        let signals = self.signals.as_ref()?;
+        let opened = signals.network?.active_opens?;
+        if signals.other_namespace {
+            // The generator's connections are counted in its own network namespace.
+            return Some(opened);
+        }
         let connections = &self.run.connections;
         let while_warming_up =
             self.run.warmup.filter(|_| !self.run.plan.keep_alive).map_or(0, |warmup| warmup.requests);

@@ -12,12 +12,17 @@ mod delayed_ack;
 mod disturbed;
 mod failing;
 mod failures;
+mod front;
 mod generator;
 mod held_back;
 mod hidden_quota;
+mod pooler;
 mod proxy;
+mod relay;
 mod rising;
+mod serialised;
 mod waiting;
+mod waits_for;
 
 use crate::evidence::Evidence;
 use crate::experiment::Step;
@@ -87,8 +92,9 @@ fn busy(evidence: &Evidence) -> Step {
     };
     let behind = &evidence.figures.behind;
     let about = (!behind.is_empty()).then(|| Fact::BehindProxy { services: behind.clone() });
+    let queues = evidence.figures.queues_behind.clone();
     Ok(finding.map(|finding| {
-        let finding = with_proxy(finding, evidence.figures.before.as_ref()).because(about);
+        let finding = with_proxy(finding, evidence.figures.before.as_ref()).because(about).because(queues);
         doubted(finding, evidence.figures.stolen_share())
     }))
 }

@@ -8,6 +8,8 @@ use crate::thresholds::TIMEOUT_SHARE;
 use serde::{Deserialize, Serialize};
 use torr_gauge::machine::cpus;
 use torr_gauge::verdict::ExperimentId;
+use torr_net::Address;
+use torr_signals::leads_to_namespace;
 
 /// The highest rate of a schedule, in requests per second.
 const HIGHEST_RATE: f64 = 1e9;
@@ -58,6 +60,9 @@ pub struct Setting {
     pub timeout_s: f64,
     /// The URL.
     pub url: String,
+    /// Whether the service is in another network namespace of this machine, which is not visible for a lack of rights.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden_namespace: bool,
     /// The user's command line, for the commands that are printed. Not recorded.
     #[serde(skip)]
     pub commands: Invocation,
@@ -67,6 +72,7 @@ impl Setting {
     /// Returns the setting of an assignment. `sees_here` tells whether the server's machine is seen and is this one.
     pub fn of(assignment: &Assignment, sees_here: bool, has_null: bool, agents: Option<&dyn Agents>) -> Self {
         let Assignment { plan, options, .. } = assignment;
+        let tcp: Vec<_> = plan.addresses.iter().filter_map(Address::tcp).collect();
         let connections = plan.connections.min(assignment.max_connections);
         let loopback = plan
             .addresses
@@ -99,6 +105,7 @@ impl Setting {
             budget_s: assignment.budget.as_secs_f64(),
             timeout_s: plan.timeout.as_secs_f64(),
             url: plan.target.url.clone(),
+            hidden_namespace: !sees_here && leads_to_namespace(&tcp),
             commands: assignment.again.clone(),
         }
     }

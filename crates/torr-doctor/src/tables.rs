@@ -37,7 +37,7 @@ fn check(rows: Vec<Row>) {
 
 /// The factors of the specification.
 const FACTORS: &str = "generator connections network-delay bandwidth keep-alive client-ports accept-backlog tls-handshake proxy server-cpu \
-                       single-core cpu-quota workers database orm lock rate-limit delayed-ack errors unknown";
+                       single-core cpu-quota workers database orm lock pool rate-limit delayed-ack errors unknown";
 
 #[test]
 fn each_factor_has_a_table() {

@@ -299,6 +299,11 @@ pub const DIRECT_BETTER: f64 = 1.25;
 pub const WORKS_BEHIND: f64 = 0.5;
 /// The ratio of CPU from which a process behind the server does the work rather than the server.
 pub const WORKS_MORE: f64 = 2.0;
+/// The ratio of a single request's time through a relay to its time directly up to which the relay itself costs little. A relay whose own
+/// work is a third of the time or more is also worth making cheaper.
+pub const RELAY_ADDS: f64 = 1.5;
+/// The waits of a worker process as a share of those that one of as many workers as requests in service has at least: one for each request.
+pub const WORKS_ON_REQUESTS: f64 = 0.5;
 
 // Throughput that grows.
 /// The share of connections that must be at work rather than in a queue.
@@ -336,6 +341,10 @@ pub const MORE_IN_HAND: (f64, f64) = (2.0, 2.0);
 pub const NO_MORE_IN_HAND: (f64, f64) = (1.4, 1.0);
 /// The difference within which a pool has as many connections as there are requests in service: a ratio, and a number beyond it.
 pub const AS_MANY_CONNECTIONS: (f64, f64) = (0.25, 0.3);
+/// The threads that wait for one kind of thing as a share of the requests in service, from which the kind is named.
+pub const NAMED_WAITS: f64 = 0.4;
+/// The share of a pool's connections without a query from which requests hold them while they do something else.
+pub const HELD_IDLE: f64 = 0.4;
 
 // A single run.
 /// The share of the machine's CPU below which CPU did not limit server and generator.

@@ -11,7 +11,7 @@ mod promise;
 
 pub use advice::Advice;
 pub use experiment::{CheapRequest, ExperimentId, ExperimentLabel, KeepAliveCondition};
-pub use fact::{Fact, Speedup, Unit};
+pub use fact::{Fact, Speedup, Unit, WaitKind};
 pub use factor::{Confidence, Factor};
 pub use finding::Finding;
 pub use headline::{Headline, KeptRate, WorkerCount};

@@ -164,13 +164,17 @@ impl Plan {
 
     /// Returns a watcher of the server's processes, where they are on this machine.
     pub fn watcher(&self) -> Option<Watcher> {
-        if self.tunnel.is_some() || !self.further.is_empty() || !self.addresses.iter().all(Address::is_local) {
+        if self.tunnel.is_some() || !self.further.is_empty() {
             // The watched process would be the proxy, or one of several servers.
             return None;
         }
         match &self.addresses[..] {
             [Address::Unix(path)] => Watcher::start_unix(path),
-            addresses => Watcher::start(&addresses.iter().filter_map(Address::tcp).collect::<Vec<_>>()),
+            addresses => {
+                let is_here = addresses.iter().all(Address::is_local);
+                let addresses: Vec<_> = addresses.iter().filter_map(Address::tcp).collect();
+                if is_here { Watcher::start(&addresses) } else { Watcher::start_elsewhere(&addresses) }
+            }
         }
     }
 

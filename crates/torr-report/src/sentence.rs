@@ -2,6 +2,7 @@
 //! one, here, for every output.
 
 mod advice;
+mod behind;
 pub mod caution;
 mod early_end;
 mod experiment;

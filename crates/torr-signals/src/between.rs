@@ -30,9 +30,6 @@ impl Signals {
             samples: later.socket_samples.saturating_sub(earlier.socket_samples) as f64,
             quotas: earlier.all_processes().filter_map(|process| process.quota.as_ref()).collect(),
         };
-        let mut peers: Vec<_> = later.peers.iter().filter_map(|peer| span.peer(earlier, peer)).collect();
-        let traffic = |peer: &PeerUse| (peer.sends_per_s.unwrap_or(0.0), peer.connections);
-        peers.sort_by(|a, b| traffic(b).partial_cmp(&traffic(a)).unwrap_or(std::cmp::Ordering::Equal));
         Self {
             seconds,
             machine: earlier.machine.zip(later.machine).and_then(|(then, now)| span.machine(&then, &now)),
@@ -40,8 +37,14 @@ impl Signals {
             listeners: later.listeners.iter().map(|listener| span.listener(earlier, listener)).collect(),
             clients: later.clients.as_ref().and_then(|now| span.clients(earlier.clients.as_ref(), now)),
             processes: span.processes(&earlier.processes, &later.processes),
-            peers,
+            peers: span.peers(&earlier.peers, &later.peers),
             others: span.others(earlier, later),
+            lookups: ratio(
+                rise(earlier.lookups_sum, later.lookups_sum),
+                rise(earlier.lookup_samples, later.lookup_samples),
+            )
+            .filter(|mean| *mean > 0.0),
+            other_namespace: later.other_namespace,
         }
     }
 }
@@ -215,10 +218,18 @@ impl Span<'_> {
         uses
     }
 
-    /// `None` for one that there was no connection to.
-    fn peer(&self, earlier: &Reading, now: &PeerCounts) -> Option<PeerUse> {
+    /// Returns the peers, those with the most traffic first.
+    fn peers(&self, then: &[PeerCounts], now: &[PeerCounts]) -> Vec<PeerUse> {
         let none = PeerCounts::default();
-        let then = earlier.peers.iter().find(|then| then.address == now.address).unwrap_or(&none);
+        let before = |now: &PeerCounts| then.iter().find(|then| then.address == now.address).unwrap_or(&none);
+        let mut peers: Vec<_> = now.iter().filter_map(|now| self.peer(before(now), now)).collect();
+        let traffic = |peer: &PeerUse| (peer.sends_per_s.unwrap_or(0.0), peer.connections);
+        peers.sort_by(|a, b| traffic(b).partial_cmp(&traffic(a)).unwrap_or(std::cmp::Ordering::Equal));
+        peers
+    }
+
+    /// `None` for one that there was no connection to.
+    fn peer(&self, then: &PeerCounts, now: &PeerCounts) -> Option<PeerUse> {
         let connections =
             ratio(rise(then.connections_sum, now.connections_sum), self.samples).filter(|&mean| mean > 0.0)?;
         let known = |then: Option<u64>, now: Option<u64>, whole| ratio(rise(then.unwrap_or_default(), now?), whole);
@@ -234,13 +245,18 @@ impl Span<'_> {
             rtt_us: ratio(rise(then.rtt_us_sum, now.rtt_us_sum), rise(then.rtt_count, now.rtt_count)),
             processes: self.processes(&then.processes, &now.processes),
             listener: now.listener.as_ref().map(|now| self.queue(then.listener.as_ref(), now)),
+            accepted: known(then.accepted_sum, now.accepted_sum, self.samples),
+            unread: known(then.unread_sum, now.unread_sum, self.samples),
+            queued: known(then.queued_sum, now.queued_sum, self.samples),
+            peers: self.peers(&then.peers, &now.peers),
         })
     }
 }
 
 impl Reading {
     fn all_processes(&self) -> impl Iterator<Item = &ProcessCounts> {
-        self.processes.iter().chain(self.peers.iter().flat_map(|peer| &peer.processes))
+        let peers = self.peers.iter().flat_map(|peer| std::iter::once(peer).chain(&peer.peers));
+        self.processes.iter().chain(peers.flat_map(|peer| &peer.processes))
     }
 }
 

@@ -100,9 +100,9 @@ pub(crate) fn numbers(directory: &Path) -> Vec<i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The listening sockets, by inode, whose local address is one of those.
-pub(crate) fn listening(is_one: impl Fn(SocketAddr) -> bool) -> BTreeSet<u64> {
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(listeners);
+/// The listening sockets, by inode, whose local address is one of those. `tables` is the directory of a network namespace's tables.
+pub(crate) fn listening(tables: &Path, is_one: impl Fn(SocketAddr) -> bool) -> BTreeSet<u64> {
+    let tables = ["tcp", "tcp6"].map(|name| listeners(&tables.join(name)));
     tables.into_iter().flatten().filter(|entry| is_one(entry.local_address)).map(|entry| entry.inode).collect()
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn takes(local: SocketAddr, address: SocketAddr) -> bool {
 
 /// The listeners of a table. The kernel lists them first, and there may be tens of thousands of others after them, which
 /// it would cost it milliseconds to list.
-fn listeners(table: &str) -> Vec<TcpNetEntry> {
+fn listeners(table: &Path) -> Vec<TcpNetEntry> {
     let Ok(file) = File::open(table) else { return vec![] };
     let is_listener = |line: &String| line.split_whitespace().nth(3) == Some(LISTEN);
     let mut lines = BufReader::new(file).lines().map_while(Result::ok);

@@ -26,6 +26,13 @@ pub struct Signals {
     /// The eight busiest programs that take no part in the run and used at least a hundredth of a CPU, the busiest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<ProgramUse>,
+    /// The mean number of lookups of host names in flight, where there were any: UDP sockets that the server's processes have connected
+    /// to port 53.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lookups: Option<f64>,
+    /// Whether the server is in another network namespace of its machine than the watcher; addresses of peers are those of that namespace.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub other_namespace: bool,
 }
 
 /// The processes of one name that take no part in the run.
@@ -211,4 +218,16 @@ pub struct PeerUse {
     /// The peer's accept queue, over TCP or a Unix socket, if its listener is on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listener: Option<ListenerUse>,
+    /// The mean number of connections that the peer has accepted, of all clients; `None` where its listener is not visible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<f64>,
+    /// The mean number of accepted connections with bytes that the peer has not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread: Option<f64>,
+    /// The mean number of connections in the peer's accept queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queued: Option<f64>,
+    /// The services that the peer's processes are connected to, if the peer is on this machine and may forward requests.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<Self>,
 }

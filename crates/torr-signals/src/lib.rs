@@ -5,13 +5,16 @@
 //! the kernel, is absent, never zero.
 #![forbid(unsafe_code)]
 
+mod behind;
 mod between;
 mod cgroup;
 mod clients;
 mod holders;
 mod interval;
 mod levels;
+mod lookups;
 mod machine;
+mod namespaces;
 mod netlink;
 mod others;
 mod peers;
@@ -21,6 +24,7 @@ mod reading;
 mod role;
 mod rounds;
 mod scope;
+mod sides;
 mod sums;
 mod task;
 mod tcp;
@@ -34,6 +38,7 @@ pub use interval::{
     ClientsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, ProgramUse, QuotaUse, Signals, ThreadUse,
 };
 pub use levels::Levels;
+pub use namespaces::leads_to_namespace;
 pub use printable::printable;
 pub use reading::{
     ClientCounts, ListenerCounts, MachineCounts, NetworkCounts, PeerCounts, ProcessCounts, ProgramCounts, QuotaCounts,

@@ -1,9 +1,12 @@
 //! The kernel's sockets over netlink (`sock_diag`): one request, and all records of the reply to it.
 
+use super::namespaces::Namespace;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 /// A request by address family.
@@ -29,7 +32,25 @@ pub(super) struct Netlink {
 }
 
 impl Netlink {
-    pub fn open() -> io::Result<Self> {
+    /// Opens a conversation about the sockets of a network namespace.
+    ///
+    /// # Errors
+    /// Those of the kernel, such as a lack of rights to enter another namespace.
+    pub fn open(namespace: Namespace) -> io::Result<Self> {
+        if namespace == Namespace::Own {
+            return Self::here();
+        }
+        // A socket stays in the namespace that its thread was in when it was made. The thread ends, so none has to return.
+        let enter = move || {
+            let link = File::open(namespace.link())?;
+            move_into_link_name_space(link.as_fd(), Some(LinkNameSpaceType::Network))?;
+            Self::here()
+        };
+        let thread = std::thread::Builder::new().name("torr-namespace".into()).spawn(enter)?;
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread ended too early")))
+    }
+
+    fn here() -> io::Result<Self> {
         let protocol = Some(netlink::SOCK_DIAG);
         let socket = net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)?;
         // The kernel replies at once. Should it ever not, a watcher must still come to its end.

@@ -1,6 +1,7 @@
 //! Counts the connections that the server's processes have opened to others, sample by sample.
 
 use super::reading::{ListenerCounts, PeerCounts};
+use super::sides::Side;
 use super::tcp::TcpSocket;
 use std::collections::{BTreeMap, HashMap};
 
@@ -87,6 +88,21 @@ impl Peers {
         if let Some(listener) = &mut peer.counts.listener {
             listener.sockets = sockets;
         }
+    }
+
+    /// Counts the peers' side of a sample, by address.
+    pub fn add_sides(&mut self, sides: &BTreeMap<String, Side>) {
+        for (address, side) in sides {
+            let Some(peer) = self.0.get_mut(address) else { continue };
+            *peer.counts.accepted_sum.get_or_insert_default() += side.accepted;
+            *peer.counts.unread_sum.get_or_insert_default() += side.unread;
+            *peer.counts.queued_sum.get_or_insert_default() += side.queued;
+        }
+    }
+
+    /// Returns the addresses of the peers so far.
+    pub fn addresses(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
     }
 
     pub fn counts(&self) -> Vec<PeerCounts> {

@@ -32,6 +32,13 @@ pub struct Reading {
     pub processes: Vec<ProcessCounts>,
     /// The server's peers.
     pub peers: Vec<PeerCounts>,
+    /// The lookups of host names by the server's processes: their UDP sockets that are connected to port 53, summed over
+    /// `lookup_samples`.
+    pub lookups_sum: u64,
+    /// The number of samples of UDP sockets.
+    pub lookup_samples: u64,
+    /// Whether the server is in another network namespace than the watcher, and its peers' addresses are that namespace's.
+    pub other_namespace: bool,
     /// The programs that take no part in the run, those with the most CPU time first.
     pub others: Vec<ProgramCounts>,
 }
@@ -228,4 +235,12 @@ pub struct PeerCounts {
     /// The accept queue of the peer, if its listener is on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listener: Option<ListenerCounts>,
+    /// The number of connections that the peer has accepted, of all clients; `None` if its listener is not visible.
+    pub accepted_sum: Option<u64>,
+    /// The number of accepted connections with bytes that the peer has not read.
+    pub unread_sum: Option<u64>,
+    /// The number of connections in the peer's accept queue.
+    pub queued_sum: Option<u64>,
+    /// The services that the peer's processes have connections to, without peers of their own.
+    pub peers: Vec<Self>,
 }

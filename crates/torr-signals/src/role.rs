@@ -16,7 +16,7 @@ pub enum Role {
 }
 
 /// Prefixes of the names of database servers; the kernel truncates names to 15 characters.
-const DATABASES: [&str; 16] = [
+const DATABASES: [&str; 17] = [
     "postgres",
     "postmaster",
     "mysqld",
@@ -32,12 +32,23 @@ const DATABASES: [&str; 16] = [
     "pgcat",
     "odyssey",
     "proxysql",
+    "maxscale",
     "tidb-server",
 ];
 const CACHES: [&str; 7] =
     ["redis-server", "valkey-server", "memcached", "keydb-server", "dragonfly", "varnishd", "kvrocks"];
 const DATABASE_PORTS: [u16; 11] = [5432, 3306, 33060, 27017, 27018, 1433, 1521, 6432, 9042, 26257, 8123];
 const CACHE_PORTS: [u16; 3] = [6379, 6380, 11211];
+
+/// Prefixes of the names of poolers, which stand before a database and are called one.
+const POOLERS: [&str; 5] = ["pgbouncer", "pgcat", "odyssey", "proxysql", "maxscale"];
+
+/// Returns whether a program of this name may forward requests to another service: all but databases and caches themselves.
+pub(super) fn forwards(name: Option<String>) -> bool {
+    let Some(name) = name else { return false };
+    let is_one = |names: &[&str]| names.iter().any(|prefix| name.starts_with(prefix));
+    is_one(&POOLERS) || !is_one(&DATABASES) && !is_one(&CACHES)
+}
 
 /// Returns the role by the names of the peer's processes, else by its address.
 pub(super) fn role<'a>(names: impl Iterator<Item = &'a str>, address: &str) -> Role {
@@ -77,6 +88,13 @@ fn by_path(path: &str) -> Role {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pooler_forwards_and_a_database_does_not() {
+        let forwards = |name: &str| super::forwards(Some(name.into()));
+        assert!(forwards("pgbouncer") && forwards("php-fpm8.2") && !forwards("postgres") && !forwards("redis-server"));
+        assert!(!super::forwards(None), "it has ended");
+    }
 
     #[test]
     fn names_precede_ports() {

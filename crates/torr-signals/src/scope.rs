@@ -1,6 +1,8 @@
 //! The processes that a watcher observes: those behind the target, and those behind their peers.
 
 use super::holders::{Holders, bound_to, listening, socket_inodes, takes};
+use super::namespaces::Namespace;
+use super::peers::PEERS;
 use super::tcp::TcpSocket;
 use super::unix::UnixSocket;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -18,9 +20,9 @@ pub(super) enum Target {
 
 impl Target {
     /// The sockets, by inode, that listen there.
-    pub fn listeners(&self) -> BTreeSet<u64> {
+    pub fn listeners(&self, namespace: Namespace) -> BTreeSet<u64> {
         match self {
-            Self::Tcp(_) | Self::Port(_) => listening(|local| self.takes(local)),
+            Self::Tcp(_) | Self::Port(_) => listening(&namespace.tables(), |local| self.takes(local)),
             Self::Unix(path) => bound_to(path),
         }
     }
@@ -39,6 +41,8 @@ impl Target {
 #[derive(Debug)]
 pub(super) struct Scope {
     pub target: Target,
+    /// The network namespace that the target is in.
+    pub namespace: Namespace,
     /// Whether this process may be the server, as it is in tests.
     with_self: bool,
     holders: Holders,
@@ -46,14 +50,24 @@ pub(super) struct Scope {
     pub server: BTreeSet<i32>,
     /// The processes behind each peer.
     pub peers: BTreeMap<String, BTreeSet<i32>>,
+    /// The listeners, by inode, of peers in other network namespaces of this machine; none for a peer on another machine.
+    elsewhere: HashMap<SocketAddr, BTreeSet<u64>>,
     /// Peers that others on this machine have connections to as well.
     shared: HashSet<SocketAddr>,
     /// Local addresses of connections that other programs on this machine have to the target.
     foreign_clients: HashSet<SocketAddr>,
+    /// The paths of Unix sockets that the server is known to have connections to.
+    paths: HashSet<String>,
     /// Connections to peers, by inode, without a known holder in the last sample.
     unheld: HashSet<u64>,
     /// Connections that stayed without a known holder, by inode, and whether the server turned out to hold them.
     resolved: HashMap<u64, bool>,
+}
+
+/// Returns the listeners of an address in another network namespace of this machine than the one given.
+fn listeners_elsewhere(namespace: Namespace, address: SocketAddr) -> BTreeSet<u64> {
+    let other = namespace.other_with(&[address]);
+    other.map_or_else(BTreeSet::new, |other| listening(&other.tables(), |local| takes(local, address)))
 }
 
 /// An address as IPv4 where it is a mapped one: a listener for both families has those.
@@ -72,15 +86,34 @@ pub(super) struct Sorted<'a> {
 
 impl Scope {
     pub fn new(target: Target, with_self: bool) -> Self {
-        let (server, peers, shared, foreign_clients, unheld, resolved) = Default::default();
+        let (server, peers, shared, foreign_clients, paths, unheld, resolved) = Default::default();
         let holders = Holders::default();
-        Self { target, with_self, holders, server, peers, shared, foreign_clients, unheld, resolved }
+        let (namespace, elsewhere) = (Namespace::Own, HashMap::new());
+        Self {
+            target,
+            namespace,
+            with_self,
+            holders,
+            server,
+            peers,
+            elsewhere,
+            shared,
+            foreign_clients,
+            paths,
+            unheld,
+            resolved,
+        }
+    }
+
+    /// Looks for the target in another network namespace.
+    pub fn in_namespace(self, namespace: Namespace) -> Self {
+        Self { namespace, ..self }
     }
 
     /// Looks at all processes again. `peers` are the addresses that the server is known to talk to.
-    pub fn look(&mut self, sockets: &[TcpSocket], peers: &HashSet<SocketAddr>, unix: &[UnixSocket]) {
+    pub fn look(&mut self, sockets: &[TcpSocket], peers: &HashSet<SocketAddr>) {
         self.holders = Holders::look();
-        self.server = self.family(&self.target.listeners());
+        self.server = self.family(&self.target.listeners(self.namespace));
         let foreign = |socket: &&TcpSocket| peers.contains(&socket.remote) && self.is_foreign(socket.inode);
         self.shared = sockets.iter().filter(foreign).map(|socket| socket.remote).collect();
         let this = std::process::id() as i32;
@@ -96,16 +129,53 @@ impl Scope {
         (self.unheld, self.resolved) = Default::default();
         self.peers.clear();
         for &peer in peers {
-            let behind = sockets.iter().filter(|socket| socket.listens && takes(socket.local, peer));
-            let pids = self.family(&behind.map(|socket| socket.inode).collect());
+            let mut pids = self.behind(sockets, peer);
+            if pids.is_empty() {
+                let namespace = self.namespace;
+                let inodes = self.elsewhere.entry(peer).or_insert_with(|| listeners_elsewhere(namespace, peer));
+                pids = self.holders.families(&self.holders.of(inodes), std::process::id() as i32);
+            }
             self.peers.insert(peer.to_string(), pids);
         }
-        let paths: HashSet<_> = self.opened_unix(unix).into_iter().map(|(path, _)| path).collect();
-        for path in paths {
-            let behind = unix.iter().filter(|socket| socket.listens && socket.path.as_deref() == Some(path));
-            let pids = self.family(&behind.map(|socket| socket.inode).collect());
-            self.peers.insert(path.to_owned(), pids);
+    }
+
+    /// Looks at the server's connections to Unix sockets, right after `unix` was listed: they may be short.
+    pub fn look_unix(&mut self, unix: &[UnixSocket]) {
+        let held = self.server.iter().flat_map(|&pid| socket_inodes(pid)).collect();
+        let opened = self.opened_unix(unix, &self.server, &self.paths, &held);
+        self.paths =
+            opened.into_iter().map(|(path, _)| path.to_owned()).chain(self.paths.drain()).take(PEERS).collect();
+        for path in &self.paths {
+            let pids = self.behind_unix(unix, path);
+            self.peers.insert(path.clone(), pids);
         }
+    }
+
+    /// Returns the processes that listen at an address.
+    pub fn behind(&self, sockets: &[TcpSocket], address: SocketAddr) -> BTreeSet<i32> {
+        let listeners = sockets.iter().filter(|socket| socket.listens && takes(socket.local, address));
+        self.family(&listeners.map(|socket| socket.inode).collect())
+    }
+
+    /// Returns the processes that listen at a path.
+    pub fn behind_unix(&self, sockets: &[UnixSocket], path: &str) -> BTreeSet<i32> {
+        let listeners = sockets.iter().filter(|socket| socket.listens && socket.path.as_deref() == Some(path));
+        self.family(&listeners.map(|socket| socket.inode).collect())
+    }
+
+    /// Returns the processes that held a socket at the last look.
+    pub fn holders(&self, inode: u64) -> &[i32] {
+        self.holders.holders(inode)
+    }
+
+    /// Returns whether a connection is one of the target's clients, seen from either side.
+    pub fn is_clients(&self, socket: &TcpSocket) -> bool {
+        self.target.takes(socket.remote) || self.target.takes(socket.local)
+    }
+
+    /// Returns the paths of Unix sockets that the server has or had connections to.
+    pub fn paths(&self) -> &HashSet<String> {
+        &self.paths
     }
 
     /// Returns the peers of new connections of the server's processes: short connections could not be attributed to them after the
@@ -158,14 +228,33 @@ impl Scope {
         servers.map(|socket| socket.local.port()).collect()
     }
 
-    /// The connections that the server's processes have opened to Unix sockets: where to, and the inode.
-    pub fn opened_unix<'a>(&self, sockets: &'a [UnixSocket]) -> Vec<(&'a str, u64)> {
+    /// Returns the connections that processes have opened to Unix sockets: where to, and the inode. `held` are sockets that the processes
+    /// hold now. `known` are the paths that they are known to have connections to: a connection that has come since the last look, and so
+    /// has no known holder, counts if it goes there.
+    pub fn opened_unix<'a>(
+        &self,
+        sockets: &'a [UnixSocket],
+        pids: &BTreeSet<i32>,
+        known: &HashSet<String>,
+        held: &HashSet<u64>,
+    ) -> Vec<(&'a str, u64)> {
         // An accepted connection has its listener's path, so the other end of one that was opened tells where to.
-        let paths: HashMap<u64, &str> =
-            sockets.iter().filter(|s| !s.listens).filter_map(|s| Some((s.inode, s.path.as_deref()?))).collect();
-        let opened =
-            sockets.iter().filter(|socket| !socket.listens && socket.path.is_none() && self.is_servers(socket.inode));
-        opened.filter_map(|socket| Some((*paths.get(&socket.peer)?, socket.inode))).collect()
+        let accepted = sockets.iter().filter(|socket| !socket.listens && socket.inode != 0);
+        let paths: HashMap<u64, &str> = accepted.filter_map(|s| Some((s.inode, s.path.as_deref()?))).collect();
+        // One in an accept queue has no other end yet. Where only one listener has a queue, it is there.
+        let mut queues = sockets.iter().filter(|socket| socket.listens && socket.unread > 0);
+        let queue = queues.next().filter(|_| queues.next().is_none()).and_then(|listener| listener.path.as_deref());
+        let opened = sockets.iter().filter(|socket| !socket.listens && socket.path.is_none() && socket.inode != 0);
+        let to_path = opened.filter_map(|socket| {
+            let path = if socket.peer == 0 { queue } else { paths.get(&socket.peer).copied() };
+            Some((path?, socket.inode))
+        });
+        let is_theirs = |(path, inode): &(&str, u64)| match self.holders.holders(*inode) {
+            _ if held.contains(inode) => true,
+            [] => known.contains(*path),
+            holders => holders.iter().any(|pid| pids.contains(pid)),
+        };
+        to_path.filter(is_theirs).collect()
     }
 
     fn family(&self, listeners: &BTreeSet<u64>) -> BTreeSet<i32> {

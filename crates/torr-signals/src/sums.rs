@@ -1,6 +1,7 @@
 //! Sums and texts that are derived from signals.
 
 use super::{PeerUse, ProcessUse, ProgramUse, QuotaUse, Signals, ThreadUse};
+use std::collections::BTreeSet;
 
 /// The upper bound of the steal factor, beyond which an extrapolation is not credible.
 const MAX_STEAL_FACTOR: f64 = 2.0;
@@ -16,9 +17,13 @@ impl Signals {
         cores(&self.processes)
     }
 
-    /// Returns the CPU time in cores of the server's peers, as far as they are visible.
+    /// Returns the CPU time in cores of the server's peers, and of those behind them, as far as they are visible.
     pub fn peer_cores(&self) -> f64 {
-        self.peers.iter().map(PeerUse::cores).sum()
+        let mut counted = BTreeSet::new();
+        let peers = self.peers.iter().flat_map(|peer| std::iter::once(peer).chain(&peer.peers));
+        // A service may be a peer at several addresses, and of several others.
+        let others = peers.flat_map(|peer| &peer.processes).filter(|process| counted.insert(process.pid));
+        others.map(|process| process.cores).sum()
     }
 
     /// Returns the busiest programs, three at most, that take no part in the run and used at least `least_cores`.
@@ -47,7 +52,9 @@ impl Signals {
     /// Returns the signals with the CPU times that processes and threads demanded (see [`Signals::steal_factor`]).
     pub fn without_steal(mut self) -> Self {
         let factor = self.steal_factor();
-        let peers = self.peers.iter_mut().flat_map(|peer| &mut peer.processes);
+        let peers = self.peers.iter_mut().flat_map(|peer| {
+            peer.processes.iter_mut().chain(peer.peers.iter_mut().flat_map(|behind| &mut behind.processes))
+        });
         for process in self.processes.iter_mut().chain(peers) {
             process.cores *= factor;
             for thread in &mut process.threads {

@@ -1,4 +1,4 @@
-//! TCP sockets of this network namespace, as the kernel lists them (`inet_diag`).
+//! TCP sockets of a network namespace, and the connected ones of UDP, as the kernel lists them (`inet_diag`).
 
 use super::netlink::{ALL_TCP, BY_FAMILY, Netlink, attributes, number32, number64};
 use std::io;
@@ -11,6 +11,7 @@ const STATES: u32 = 1 << ESTABLISHED | 1 << LISTEN;
 const IPV4: u8 = 2;
 const IPV6: u8 = 10;
 const TCP: u8 = 6;
+const UDP: u8 = 17;
 /// The attribute with `tcp_info`, and the bit that requests it.
 const INFO: u16 = 2;
 const WANT_INFO: u8 = 1 << (INFO - 1);
@@ -67,8 +68,19 @@ pub(super) fn sockets(netlink: &mut Netlink) -> io::Result<Vec<TcpSocket>> {
     if all.is_err() {
         found.clear();
         for family in [IPV4, IPV6] {
-            netlink.dump(BY_FAMILY, &family_request(family), |record| found.extend(socket(record)))?;
+            netlink.dump(BY_FAMILY, &family_request(family, TCP, STATES), |record| found.extend(socket(record)))?;
         }
+    }
+    Ok(found)
+}
+
+/// Returns the connected UDP sockets: the other side's address, and the inode.
+pub(super) fn connected_udp(netlink: &mut Netlink) -> io::Result<Vec<(SocketAddr, u64)>> {
+    let mut found = vec![];
+    for family in [IPV4, IPV6] {
+        netlink.dump(BY_FAMILY, &family_request(family, UDP, 1 << ESTABLISHED), |record| {
+            found.extend(socket(record).map(|socket| (socket.remote, socket.inode)));
+        })?;
     }
     Ok(found)
 }
@@ -81,9 +93,10 @@ fn all_request() -> Vec<u8> {
     request
 }
 
-fn family_request(family: u8) -> Vec<u8> {
-    let mut request = vec![family, TCP, WANT_INFO, 0];
-    request.extend(STATES.to_ne_bytes());
+fn family_request(family: u8, protocol: u8, states: u32) -> Vec<u8> {
+    let wanted = if protocol == TCP { WANT_INFO } else { 0 };
+    let mut request = vec![family, protocol, wanted, 0];
+    request.extend(states.to_ne_bytes());
     request.extend(IDENTITY);
     request
 }
@@ -132,9 +145,34 @@ impl TcpInfo {
     /// A request is mostly acknowledged along with its response, or when the other side's timer for acknowledgements has
     /// passed, some 40 ms later. Then the order of the last events decides: data was sent after data was received, or an
     /// acknowledgement was received after the last data.
+    ///
+    /// On a new connection the kernel takes the time of its opening for that of the last data received, which a request follows at once: there
+    /// the counts decide.
     pub fn awaits_response(&self, unacknowledged: u32) -> bool {
+        if self.bytes_received == Some(0) {
+            return unacknowledged > 0 || self.data_segments_sent.is_some_and(|segments| segments > 0);
+        }
         let sent_last = self.last_data_sent_ms < self.last_data_received_ms;
         let sent_meanwhile = self.last_data_sent_ms == self.last_data_received_ms;
         unacknowledged > 0 || sent_last || sent_meanwhile && self.last_ack_received_ms < self.last_data_received_ms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_connection_awaits_a_response_once_it_has_sent_a_request() {
+        let new = |segments| TcpInfo {
+            bytes_received: Some(0),
+            data_segments_sent: Some(segments),
+            last_ack_received_ms: 7,
+            last_data_received_ms: 7,
+            last_data_sent_ms: 7,
+            ..TcpInfo::default()
+        };
+        assert!(new(1).awaits_response(0) && new(0).awaits_response(9) && !new(0).awaits_response(0));
+        assert!(!TcpInfo { bytes_received: Some(80), ..new(1) }.awaits_response(0), "a response has come");
     }
 }

@@ -1,16 +1,20 @@
 //! Watches a server on this machine from a thread of its own, some twenty times a second.
 
+use super::behind::Behind;
 use super::clients::Clients;
 use super::holders::takes;
+use super::lookups::Lookups;
 use super::machine::{machine, network};
+use super::namespaces::Namespace;
 use super::netlink::Netlink;
 use super::others::Others;
 use super::peers::{Link, PEERS, Peers};
 use super::processes::Processes;
-use super::reading::{Reading, SCHEMA};
+use super::reading::{PeerCounts, Reading, SCHEMA};
 use super::role::role;
 use super::rounds::{Rounds, thread_cpu};
 use super::scope::{Scope, Target};
+use super::sides::sides;
 use super::tcp::{self, TcpSocket};
 use super::unix;
 use rustix::time::{ClockId, clock_gettime};
@@ -23,6 +27,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+/// The number of samples for one that looks for new connections to Unix sockets, which may be too short for a look at all processes.
+const UNIX_EVERY: u64 = 5;
+
 /// A thread that watches a server until the value is dropped.
 #[derive(Debug)]
 pub struct Watcher {
@@ -34,10 +41,17 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Watches the listeners of these addresses. `None` if no listener is visible on this machine; it may be in another network
+    /// Watches the listeners of these addresses, which are this machine's. `None` if no listener is visible; it may be in another network
     /// namespace.
     pub fn start(addresses: &[SocketAddr]) -> Option<Self> {
         Self::of(Scope::new(Target::Tcp(addresses.to_vec()), false))
+    }
+
+    /// Watches the listeners of addresses that are another network namespace's of this machine, such as a container's. `None` if they are
+    /// another machine's, or if this process may not look into that namespace, which root may.
+    pub fn start_elsewhere(addresses: &[SocketAddr]) -> Option<Self> {
+        let namespace = Namespace::Own.other_with(addresses)?;
+        Self::of(Scope::new(Target::Tcp(addresses.to_vec()), false).in_namespace(namespace))
     }
 
     /// Watches the listeners of a port, at any address.
@@ -51,7 +65,7 @@ impl Watcher {
     }
 
     pub(super) fn of(scope: Scope) -> Option<Self> {
-        if scope.target.listeners().is_empty() {
+        if scope.target.listeners(scope.namespace).is_empty() {
             return None;
         }
         let mut state = State::new(scope);
@@ -139,6 +153,9 @@ struct State {
     sockets: Vec<TcpSocket>,
     clients: Clients,
     peers: Peers,
+    /// What is behind the peers.
+    behind_peers: Behind,
+    lookups: Lookups,
     /// The peers' addresses.
     talked_to: HashSet<SocketAddr>,
     /// Whether the server has had, since the last sample, a new peer whose processes are not known yet.
@@ -158,12 +175,14 @@ impl State {
         Self {
             began: Instant::now(),
             watcher: since_boot().as_nanos() as u64,
+            netlink: Netlink::open(scope.namespace).ok(),
             scope,
-            netlink: Netlink::open().ok(),
             samples: 0,
             sockets: vec![],
             clients: Clients::default(),
             peers: Peers::default(),
+            behind_peers: Behind::default(),
+            lookups: Lookups::default(),
             talked_to: HashSet::new(),
             new_peers: false,
             over_unix: false,
@@ -176,9 +195,13 @@ impl State {
 
     /// Looks for processes that are new.
     fn look(&mut self) {
+        self.scope.look(&self.sockets, &self.talked_to);
         let unix = self.netlink.as_mut().and_then(|netlink| unix::sockets(netlink).ok()).unwrap_or_default();
-        self.scope.look(&self.sockets, &self.talked_to, &unix);
-        self.over_unix = matches!(self.scope.target, Target::Unix(_)) || !self.scope.opened_unix(&unix).is_empty();
+        self.scope.look_unix(&unix);
+        self.behind_peers.look(&self.scope, &self.sockets, &unix);
+        self.over_unix = matches!(self.scope.target, Target::Unix(_))
+            || !self.scope.paths().is_empty()
+            || self.behind_peers.over_unix();
         self.new_peers = false;
         self.server.extend(&self.scope.server);
         for (address, pids) in &self.scope.peers {
@@ -187,30 +210,41 @@ impl State {
         let now_us = self.now_us();
         self.processes.follow(&self.scope.server, now_us);
         self.scope.peers.values().for_each(|pids| self.processes.follow(pids, now_us));
+        self.processes.follow(&self.behind_peers.pids().collect(), now_us);
         self.processes.refresh();
         let followed = self.processes.pids();
         self.server.retain(|pid| followed.contains(pid));
         self.behind.values_mut().for_each(|pids| pids.retain(|pid| followed.contains(pid)));
+        self.behind_peers.retain(&followed);
         self.others.look(&self.mine());
     }
 
     /// The processes that have a part in the run: the server's, those that it talks to, and this one.
     fn mine(&self) -> BTreeSet<i32> {
         let behind = self.behind.values().flatten();
-        self.server.iter().chain(behind).copied().chain([std::process::id() as i32]).collect()
+        let further = self.behind_peers.pids();
+        self.server.iter().chain(behind).copied().chain(further).chain([std::process::id() as i32]).collect()
     }
 
     fn sample(&mut self) {
         self.processes.sample();
         let Some(netlink) = &mut self.netlink else { return };
         let Ok(sockets) = tcp::sockets(netlink) else { return };
+        self.lookups.sample(netlink, &self.scope.server);
         let new = self.scope.newly_talked_to(&sockets, |address| self.talked_to.contains(&address));
         let room = PEERS.saturating_sub(self.talked_to.len());
         for address in new.into_iter().take(room) {
             self.new_peers |= self.talked_to.insert(address);
         }
         self.scope.resolve(&sockets, |address| self.talked_to.contains(&address));
-        let unix = if self.over_unix { unix::sockets(netlink).unwrap_or_default() } else { vec![] };
+        let looks_for_unix = self.samples.is_multiple_of(UNIX_EVERY);
+        let unix = if self.over_unix || looks_for_unix { unix::sockets(netlink).unwrap_or_default() } else { vec![] };
+        if looks_for_unix {
+            let known = self.scope.paths().len();
+            self.scope.look_unix(&unix);
+            self.over_unix |= !self.scope.paths().is_empty();
+            self.new_peers |= self.scope.paths().len() > known;
+        }
         let sorted = self.scope.sort(&sockets, |address| self.talked_to.contains(&address));
         match &self.scope.target {
             Target::Tcp(_) | Target::Port(_) => self.clients.add(&sorted.listeners, &sorted.accepted),
@@ -222,7 +256,7 @@ impl State {
             }
         }
         let over_tcp = sorted.opened.into_iter().map(Link::tcp);
-        let over_unix = self.scope.opened_unix(&unix);
+        let over_unix = self.scope.opened_unix(&unix, &self.scope.server, self.scope.paths(), &HashSet::new());
         self.peers.add(
             over_tcp.chain(over_unix.into_iter().map(|(path, inode)| Link::unix(path.to_owned(), inode))).collect(),
         );
@@ -233,6 +267,9 @@ impl State {
         for (path, listeners) in unix::listeners(&unix) {
             self.peers.add_queues(path, listeners.iter().map(|socket| (socket.unread, socket.unsent)));
         }
+        let sides = sides(self.peers.addresses(), &sockets, &unix);
+        self.peers.add_sides(&sides);
+        self.new_peers |= self.behind_peers.sample(&self.scope, &sockets, &unix);
         self.sockets = sockets;
         self.samples += 1;
     }
@@ -262,6 +299,11 @@ impl State {
             let pids = self.behind.get(&peer.address);
             peer.processes = pids.map_or(vec![], |pids| self.processes.counts(pids));
             peer.role = role(peer.processes.iter().map(|process| process.name.as_str()), &peer.address);
+            for (counts, pids) in self.behind_peers.counts(&peer.address) {
+                let processes = self.processes.counts(&pids);
+                let role = role(processes.iter().map(|process| process.name.as_str()), &counts.address);
+                peer.peers.push(PeerCounts { role, processes, ..counts });
+            }
         }
         Reading {
             schema: SCHEMA.into(),
@@ -269,12 +311,15 @@ impl State {
             at_us: self.now_us(),
             machine: machine(),
             network: network(self.scope.server.first().copied()).or_else(|| network(None)),
+            other_namespace: self.scope.namespace != Namespace::Own,
             socket_samples: self.samples,
             listeners,
             clients: (self.samples > 0).then_some(clients),
             processes: self.processes.counts(&self.server),
             peers,
             others: self.others.counts(&mine),
+            lookups_sum: self.lookups.sum,
+            lookup_samples: self.lookups.samples,
         }
     }
 }

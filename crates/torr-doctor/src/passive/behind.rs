@@ -51,7 +51,10 @@ pub fn rows(run: &RunResult) -> Option<Finding> {
 pub fn proxy(run: &RunResult) -> Option<Finding> {
     let signals = run.signals.as_ref()?;
     // Connections of the warm-up are included.
-    let own = run.connections.opened + run.connections.carried + run.warmup.map_or(0, |warmup| warmup.requests);
+    let own = match signals.other_namespace {
+        true => 0,
+        false => run.connections.opened + run.connections.carried + run.warmup.map_or(0, |warmup| warmup.requests),
+    };
     let opened = signals.network?.active_opens?.saturating_sub(own);
     let each = opened as f64 / run.requests.max(1) as f64;
     // All programs of the machine are counted together: a few connections may be those of others.

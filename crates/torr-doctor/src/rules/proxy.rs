@@ -8,7 +8,8 @@ use crate::gain;
 use crate::invocation::Flag;
 use crate::observation::Observation;
 use crate::permission::is_ours;
-use crate::thresholds::{DIRECT_BETTER, MACHINE_FULL, UPSTREAM_KEPT, UPSTREAM_OPENS, WORKS_BEHIND, WORKS_MORE};
+use crate::rules::{front, relay};
+use crate::thresholds::{DIRECT_BETTER, MACHINE_FULL, UPSTREAM_KEPT, UPSTREAM_OPENS};
 use crate::witnesses::peer_connections;
 use std::net::SocketAddr;
 use torr_gauge::verdict::{Advice, Change, ExperimentId, Fact, Finding, Headline, Promise, UnknownGain};
@@ -23,6 +24,13 @@ pub fn rule(evidence: &Evidence) -> Step {
     let Some((first, _)) = behind.first() else { return Ok(None) };
     let addresses: Vec<_> = behind.iter().map(|(_, address)| *address).collect();
     let contrast = evidence.in_turns(ways(evidence, &addresses))?;
+    let direct_s = evidence.last(ExperimentId::Upstream(addresses[0])).and_then(Observation::median_s);
+    if contrast.is_above(DIRECT_BETTER)
+        && let Some(direct_s) = direct_s
+        && let Some(finding) = relay::few_workers(evidence, first, direct_s, &contrast)
+    {
+        return Ok(Some(finding));
+    }
     let opened = evidence.full().upstream_opens(evidence.alone());
     let churns = churns(evidence, first);
     if !contrast.is_above(DIRECT_BETTER) || is_full(evidence) && !churns {
@@ -45,7 +53,10 @@ pub fn rule(evidence: &Evidence) -> Step {
     });
     let addresses: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
     let direct = &addresses[0];
-    let finding = Finding::new(Factor::Proxy, Confidence::Certain, Headline::Proxy)
+    // With all of its workers taken, their number may bind rather than what a request costs.
+    let is_taken = relay::waits_before(evidence, first);
+    let confidence = if is_taken { Confidence::Likely } else { Confidence::Certain };
+    let finding = Finding::new(Factor::Proxy, confidence, Headline::Proxy)
         .because(Fact::WithoutProxy {
             service: Some(service),
             addresses: addresses.clone(),
@@ -82,7 +93,7 @@ pub fn seen_through(evidence: &Evidence) -> Evidence {
             }
             _ => {}
         }
-    } else if let Some(peer) = works_behind(&figures) {
+    } else if let Some(peer) = front::behind(&figures) {
         figures.look_behind(&[peer]);
     }
     evidence.with_figures(figures)
@@ -121,7 +132,9 @@ fn gain_of(contrast: &Contrast, null: Option<f64>) -> Promise {
 /// Only safe requests are sent to them, and only on this machine, where addresses are known to be right.
 fn behind(evidence: &Evidence) -> Result<Vec<(PeerUse, SocketAddr)>, Box<Ask>> {
     let may_go_there = evidence.setting.same_machine && evidence.setting.agents.is_none();
-    if !may_go_there || !evidence.setting.is_read_only {
+    // In another network namespace the same address is another service's.
+    let is_apart = evidence.figures.signals.as_ref().is_some_and(|signals| signals.other_namespace);
+    if !may_go_there || is_apart || !evidence.setting.is_read_only {
         return Ok(vec![]);
     }
     let peers = evidence.figures.peers().filter(|peer| peer.role == Role::Other && !peer.processes.is_empty());
@@ -156,15 +169,6 @@ fn before(figures: &Figures, behind: &[PeerUse], contrast: &Contrast) -> Before 
     }
 }
 
-/// Returns the peer that does the work but cannot be loaded directly, since it speaks another protocol (FastCGI, AJP) or listens on an
-/// address that only the server reaches.
-fn works_behind(figures: &Figures) -> Option<PeerUse> {
-    let others = figures.peers().filter(|peer| peer.role == Role::Other);
-    let peer = others.max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
-    let works = peer.cores() > WORKS_MORE * figures.server_cores()? && peer.cores() > WORKS_BEHIND;
-    works.then(|| peer.clone())
-}
-
 /// The statuses and sizes of responses, by which services are compared.
 struct Responses {
     statuses: Vec<u16>,
@@ -184,37 +188,5 @@ impl Responses {
         let least = 0.9 * through.body - 1.0;
         let most = if compressed { f64::INFINITY } else { 1.1 * through.body + 1.0 };
         !self.statuses.is_empty() && known && (least..=most).contains(&self.body)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use torr_signals::{ProcessUse, Signals};
-
-    fn process(cores: f64) -> ProcessUse {
-        ProcessUse { cores, ..ProcessUse::default() }
-    }
-
-    /// A server that uses so much, beside others.
-    fn figures(server: f64, others: &[(Role, f64)]) -> Figures {
-        let peers = others.iter().map(|&(role, cores)| PeerUse {
-            address: format!("{cores}"),
-            role,
-            processes: vec![process(cores)],
-            ..PeerUse::default()
-        });
-        let signals = Signals { processes: vec![process(server)], peers: peers.collect(), ..Signals::default() };
-        Figures { signals: Some(signals), ..Figures::default() }
-    }
-
-    #[test]
-    fn who_works_for_a_server_that_only_hands_requests_on_is_looked_at() {
-        let found = |server, others: &[_]| works_behind(&figures(server, others)).map(|peer| peer.address);
-        assert_eq!(found(0.05, &[(Role::Other, 0.1), (Role::Other, 1.9)]).as_deref(), Some("1.9"));
-        assert_eq!(found(0.05, &[(Role::Database, 1.9)]), None, "that has rules of its own");
-        assert_eq!(found(1.0, &[(Role::Other, 0.9)]), None, "the server works as well");
-        assert_eq!(found(0.0, &[(Role::Other, 0.2)]), None, "no peer works");
-        assert!(works_behind(&Figures::default()).is_none(), "no peer is visible");
     }
 }

@@ -5,6 +5,7 @@ use crate::evidence::Evidence;
 use crate::experiment::Step;
 use crate::gain;
 use crate::rules::cpu::round_trips;
+use crate::rules::{pooler, serialised, waits_for};
 use crate::thresholds::{
     AS_MANY_CONNECTIONS, AS_MANY_THREADS, COMPUTES, LEAST_HELD, MANY_WAITING_WORKERS, MORE_IN_HAND, MOST_WAIT,
     NO_MORE_IN_HAND, NOT_KEPT, ONE, PARTLY_LOCKED, POOL_IN_USE, QUERIED_BY_EACH, WHOLE_POOL,
@@ -25,7 +26,8 @@ pub fn rule(evidence: &Evidence) -> Step {
     }
     let Some(inside) = waits_inside(evidence, held) else { return Ok(Some(unseen(evidence, held))) };
     let Some(used) = figures.server_cores() else { return Ok(Some(unseen(evidence, held))) };
-    if used > COMPUTES * held && by_threads(evidence, held) != Some(true) {
+    let computes_in_turns = inside && !waits_for_database(evidence, held) && serialised::computes_in_turns(figures);
+    if used > COMPUTES * held && by_threads(evidence, held) != Some(true) && !computes_in_turns {
         return Ok(None);
     }
     // Two witnesses that do not depend on each other, with the ladder as the intervention.
@@ -37,19 +39,21 @@ pub fn rule(evidence: &Evidence) -> Step {
     let is_accepted =
         inside || by_threads(evidence, held) == Some(false) || evidence.full().opened_per_request() < NOT_KEPT;
     let confidence = if agree && is_seen && is_accepted { Confidence::Certain } else { Confidence::Likely };
-    let pool = pool(evidence, held).map(|peer| (peer, confidence));
-    let pool = pool.or_else(|| Some((pool_of_as_many(evidence, held)?, Confidence::Likely)));
-    let finding = match (inside, pool) {
-        (false, _) => workers(evidence, held, confidence),
-        (true, Some((peer, confidence))) => pooled(evidence, peer, held, confidence),
-        (true, None) if held < ONE => Finding::new(Factor::Lock, confidence, Headline::Lock)
-            .advice(Advice::ShortenLock)
-            .gain(without_lock(evidence, held)),
-        (true, None) => Finding::new(Factor::Lock, Confidence::Likely, Headline::FewAtATime)
-            .advice(Advice::FindPool { size: held })
-            .gain(evidence.bounds().gain((2.0, 2.0), Change::TwiceTheLimit)),
+    let finding = match inside {
+        false => workers(evidence, held, confidence),
+        // A pool whose requests compute may use about one CPU by accident: only threads that take turns prove a lock.
+        true if computes_in_turns && by_threads(evidence, held) != Some(true) => {
+            serialised::finding(evidence, Confidence::Likely)
+        }
+        true if computes_in_turns => serialised::finding(evidence, confidence),
+        true => held_inside(evidence, held, confidence),
     };
-    Ok(Some(for_a_lock(evidence, held, finding).because(witnesses(evidence, held))))
+    let finding = for_a_lock(evidence, held, finding);
+    let resolves = waits_for::resolves_names(figures, held);
+    let finding = if resolves { finding.advice(Advice::ResolveLess) } else { finding };
+    let further = witnesses(evidence, held).into_iter().filter(|fact| !is_evidence(&finding, fact));
+    let further: Vec<_> = further.collect();
+    Ok(Some(finding.because(further)))
 }
 
 /// Returns the finding on a few requests at a time with the advice for a lock, if it may be one: threads take turns, and a lock that is
@@ -65,6 +69,55 @@ fn for_a_lock(evidence: &Evidence, held: f64, finding: Finding) -> Finding {
     }
     Finding { advice: vec![Advice::ShortenLock, Advice::FindPool { size: held }], ..finding }
         .gain(Promise::unknown(Change::NoLock, UnknownGain::ConcurrencyNotSeen))
+}
+
+/// Returns whether a finding already has a fact about the requests in flight at the same peer.
+fn is_evidence(finding: &Finding, fact: &Fact) -> bool {
+    let Fact::PeerInFlight { mean: further, .. } = fact else { return false };
+    finding.because.iter().any(|known| matches!(known, Fact::PeerInFlight { mean, .. } if mean == further))
+}
+
+/// Returns whether the connections to a database are in use, whoever has the pool.
+fn waits_for_database(evidence: &Evidence, held: f64) -> bool {
+    pool(evidence, held).is_some() || pooler::in_use(evidence, held).is_some()
+}
+
+/// Returns the finding on what requests hold inside the server, of which `held` are in service.
+fn held_inside(evidence: &Evidence, held: f64, confidence: Confidence) -> Finding {
+    if let Some(pooler) = pooler::in_use(evidence, held) {
+        return pooler::finding(evidence, pooler, confidence);
+    }
+    if let Some(peer) = pool(evidence, held) {
+        return pooled(evidence, peer, held, confidence);
+    }
+    if let Some((peer, fact)) = waits_for::held_during_call(&evidence.figures, held) {
+        return Finding::new(Factor::Database, Confidence::Likely, Headline::PoolInUse)
+            .because(peer_connections(peer))
+            .because(fact)
+            .advice(Advice::ReleaseBeforeCall)
+            .advice(Advice::LargerPool { connections: held })
+            .gain(evidence.bounds().gain((2.0, 2.0), Change::TwiceThePool));
+    }
+    if let Some(peer) = pool_of_as_many(evidence, held) {
+        return pooled(evidence, peer, held, Confidence::Likely);
+    }
+    if held < ONE {
+        return Finding::new(Factor::Lock, confidence, Headline::Lock)
+            .advice(Advice::ShortenLock)
+            .gain(without_lock(evidence, held));
+    }
+    let past_lock = evidence.figures.past_lock();
+    if past_lock.is_some_and(|past| past < ONE) {
+        // More requests are in service, but only one of the threads that contend is past what they wait for.
+        return Finding::new(Factor::Lock, Confidence::Likely, Headline::Lock)
+            .advice(Advice::ShortenLock)
+            .gain(without_lock(evidence, held));
+    }
+    // A number that was counted is better than a ratio of times. A limiter of that rate looks alike.
+    let size = past_lock.unwrap_or(held);
+    Finding::new(Factor::Pool, Confidence::Likely, Headline::Pool { size })
+        .advice(Advice::FindPool { size })
+        .gain(evidence.bounds().gain((2.0, 2.0), Change::TwiceTheLimit))
 }
 
 fn witnesses(evidence: &Evidence, held: f64) -> Vec<Fact> {
@@ -91,19 +144,21 @@ fn witnesses(evidence: &Evidence, held: f64) -> Vec<Fact> {
     let in_service = figures.in_service().filter(|hands| hands.round() > 0.0);
     let in_service =
         in_service.map(|hands| Fact::InService { requests: hands.round(), of: figures.connections as f64 });
-    [Some(at_a_time), figures.server_cpu(), light, threads, in_service].into_iter().flatten().collect()
+    let seen = [Some(at_a_time), figures.server_cpu(), light, threads, in_service].into_iter().flatten();
+    seen.chain(waits_for::facts(figures, held)).collect()
 }
 
 /// Returns whether requests wait inside the server, for something that others do not need, rather than before it.
 fn waits_inside(evidence: &Evidence, held: f64) -> Option<bool> {
     by_threads(evidence, held)
+        .or_else(|| contend(evidence, held))
         .or_else(|| evidence.figures.others_wait().map(|wait| !wait))
         .or_else(|| by_hands(evidence, held))
 }
 
 /// Returns whether requests wait inside the server, by what its threads wait for: as many threads block with a request as requests are
 /// in service, or several contend for a lock.
-fn by_threads(evidence: &Evidence, held: f64) -> Option<bool> {
+pub fn by_threads(evidence: &Evidence, held: f64) -> Option<bool> {
     let (holding, turns) = (evidence.figures.holding() as f64, evidence.figures.taking_turns());
     // A single thread may be a runtime's own with a timer; other requests would not pass it if it were the only worker.
     let is_none = holding < 1.0 || holding == 1.0 && evidence.figures.others_wait() == Some(false);
@@ -116,8 +171,16 @@ fn by_threads(evidence: &Evidence, held: f64) -> Option<bool> {
     }
 }
 
+/// Returns `Some(true)` if far more threads have a request than requests are in service: they wait for a semaphore or for a service behind the
+/// server. With all threads taken others wait as well, though not for a lack of threads.
+fn contend(evidence: &Evidence, held: f64) -> Option<bool> {
+    let threads = evidence.figures.taking_turns().max(evidence.figures.holding()) as f64;
+    let is_more = threads > MORE_IN_HAND.0 * held + MORE_IN_HAND.1;
+    (is_more && by_hands(evidence, held) == Some(true)).then_some(true)
+}
+
 /// Returns whether requests wait inside the server, by the number of requests in the server: more than those in service, or no more.
-fn by_hands(evidence: &Evidence, held: f64) -> Option<bool> {
+pub fn by_hands(evidence: &Evidence, held: f64) -> Option<bool> {
     let (hands, connections) = (evidence.figures.in_service()?, evidence.figures.connections as f64);
     let more = MORE_IN_HAND.0 * held + MORE_IN_HAND.1;
     match hands {
@@ -210,5 +273,6 @@ fn without_lock(evidence: &Evidence, held: f64) -> Promise {
 fn unseen(evidence: &Evidence, held: f64) -> Finding {
     Finding::new(Factor::Unknown, Confidence::Unknown, Headline::Unseen)
         .because(witnesses(evidence, held))
-        .advice(Advice::WatchServer)
+        .because(evidence.setting.hidden_namespace.then_some(Fact::OtherNamespace))
+        .advice(if evidence.setting.hidden_namespace { Advice::LookAsRoot } else { Advice::WatchServer })
 }

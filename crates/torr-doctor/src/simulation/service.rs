@@ -20,6 +20,8 @@ pub enum Fault {
     Lock(f64, usize),
     /// A pool of so many connections to a database, whose queries take so many seconds.
     Pool(usize, f64),
+    /// A semaphore of so many permits, held for so many seconds, in a server that reads all requests.
+    Semaphore(usize, f64),
     /// A limiter that responds 429 above a rate.
     Refuses {
         /// Requests per second.
@@ -112,6 +114,7 @@ impl Service {
             2 => Fault::SingleThread,
             3 => Fault::Workers(random.usize(1..17)),
             4 => Fault::Lock(hold_s, random.usize(8..64)),
+            5 if share < 0.4 => Fault::Semaphore(random.usize(1..17), hold_s),
             5 => Fault::Pool(random.usize(1..17), hold_s),
             // The CPUs must be able to do what the limiter accepts.
             6 => Fault::Refuses { per_second: rate.min(0.5 * cores as f64 / cpu_s) },
@@ -146,7 +149,7 @@ impl Service {
     /// Returns the time in which a request holds what limits, beside its CPU time.
     fn hold_s(&self) -> f64 {
         match self.fault {
-            Fault::Lock(hold_s, _) | Fault::Pool(_, hold_s) => hold_s,
+            Fault::Lock(hold_s, _) | Fault::Pool(_, hold_s) | Fault::Semaphore(_, hold_s) => hold_s,
             _ => 0.0,
         }
     }
@@ -205,7 +208,7 @@ impl Service {
             Fault::SingleThread => 1.0 / self.cpu_s,
             Fault::Workers(workers) | Fault::Overflows { workers, .. } => workers as f64 / (self.cpu_s + self.wait_s),
             Fault::Lock(hold_s, _) => 1.0 / hold_s,
-            Fault::Pool(connections, query_s) => connections as f64 / query_s,
+            Fault::Pool(many, hold_s) | Fault::Semaphore(many, hold_s) => many as f64 / hold_s,
             Fault::Delays { per_second, .. } | Fault::Refuses { per_second } => per_second,
             Fault::Quota(cores) => cores / self.cpu_s,
             Fault::Link(per_second) => per_second / self.bytes(load.request),
@@ -314,6 +317,7 @@ impl Service {
             Fault::Accepts { backlog, .. } if load.connections <= backlog + 2 => truths.push(Factor::RateLimit),
             // A pool of one and a single worker are one thing at a time, whatever it is called.
             Fault::Pool(1, _) if truths.contains(&Factor::Database) => truths.push(Factor::Lock),
+            Fault::Semaphore(1, _) if truths.contains(&Factor::Pool) => truths.push(Factor::Lock),
             _ => {}
         }
         truths
@@ -325,6 +329,7 @@ impl Service {
             Fault::Workers(_) | Fault::Overflows { .. } => Factor::Workers,
             Fault::Lock(..) => Factor::Lock,
             Fault::Pool(..) => Factor::Database,
+            Fault::Semaphore(..) => Factor::Pool,
             Fault::Refuses { .. } | Fault::Delays { .. } => Factor::RateLimit,
             Fault::Quota(_) => Factor::CpuQuota,
             Fault::Link(_) => Factor::Bandwidth,

@@ -114,6 +114,7 @@ fn each_fault_is_named_and_its_look_alike_is_not_taken_for_it() {
         ("four workers that wait", service(Fault::Workers(4)), Factor::Workers),
         ("a lock of which threads take turns", service(Fault::Lock(5e-3, 16)), Factor::Lock),
         ("a pool of four", service(Fault::Pool(4, 5e-3)), Factor::Database),
+        ("a semaphore of four", service(Fault::Semaphore(4, 5e-3)), Factor::Pool),
         ("a limiter that refuses", service(Fault::Refuses { per_second: 200.0 }), Factor::RateLimit),
         ("a limiter that delays", service(Fault::Delays { per_second: 50.0, bucket: 50.0 }), Factor::RateLimit),
         ("a quota", busy(Fault::Quota(0.5)), Factor::CpuQuota),

@@ -61,7 +61,7 @@ pub fn rows() -> Vec<Row> {
             Factor::AcceptBacklog,
             Certain,
         ),
-        ("overflows of another program's listener", starved(&other_listener), Factor::Lock, Likely),
+        ("overflows of another program's listener", starved(&other_listener), Factor::Pool, Likely),
         (
             "overflows of a server with a full thread",
             starved(&late(Some(500))).everywhere(full),

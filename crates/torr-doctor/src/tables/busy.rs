@@ -57,9 +57,26 @@ pub fn rows() -> Vec<Row> {
         ),
         (
             "two threads use one CPU, and others do not wait",
+            // It was unknown before a lock that is held while computing had its own verdict.
             one().everywhere(uses(0.3, threads(2, 0.5, 0.2))),
-            Factor::Unknown,
-            Confidence::Unknown,
+            Factor::Lock,
+            Likely,
+        ),
+        (
+            "the same where requests also wait without the lock",
+            service(4e-3, 1000.0).everywhere(uses(0.3, threads(4, 0.25, 0.2))),
+            Factor::Lock,
+            Likely,
+        ),
+        (
+            "the same by accident: the threads wait for the connections to a database",
+            service(4e-3, 1000.0).everywhere(uses(0.3, threads(4, 0.25, 0.2))).everywhere(database(
+                0.1,
+                vec![],
+                json!({"connections": 4.0, "connections_max": 4, "waiting": 3.9}),
+            )),
+            Factor::Database,
+            Certain,
         ),
         ("two full threads on four CPUs", service(1e-3, 1950.0).everywhere(full_server()), Factor::Workers, Certain),
         (

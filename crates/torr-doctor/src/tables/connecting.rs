@@ -46,8 +46,8 @@ pub fn rows() -> Vec<Row> {
             Factor::KeepAlive,
             Certain,
         ),
-        ("the same, but keeping them brings nothing", fresh(), Factor::Lock, Likely),
-        ("every tenth connection is closed", quick().closes(ALL, 0.1), Factor::Lock, Likely),
+        ("the same, but keeping them brings nothing", fresh(), Factor::Pool, Likely),
+        ("every tenth connection is closed", quick().closes(ALL, 0.1), Factor::Pool, Likely),
         ("each connection is closed, but four workers take long", slow().closes(ALL, 1.0), Factor::Workers, Certain),
         (
             "handshakes fill a thread",
@@ -70,7 +70,7 @@ pub fn rows() -> Vec<Row> {
             Factor::TlsHandshake,
             Certain,
         ),
-        ("handshakes of connections that are kept", secured().at(ALONE, handshakes(1.0, 2.4e-4)), Factor::Lock, Likely),
+        ("handshakes of connections that are kept", secured().at(ALONE, handshakes(1.0, 2.4e-4)), Factor::Pool, Likely),
         ("responses wait for acknowledgements, and so does the load", acks(), Factor::DelayedAck, Certain),
         (
             "single responses wait, but four workers limit the load",

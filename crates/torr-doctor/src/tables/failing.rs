@@ -106,14 +106,14 @@ pub fn rows() -> Vec<Row> {
             Factor::Proxy,
             Certain,
         ),
-        ("the same, of which the failures do not stay", out_of_ports(1.0), Factor::Lock, Likely),
+        ("the same, of which the failures do not stay", out_of_ports(1.0), Factor::Pool, Likely),
         (
             "many closed connections, but none that the server opened",
             out_of_ports(0.0).at(|id| id == ExperimentId::FullWithoutErrors, failing(500)),
             Factor::Errors,
             Certain,
         ),
-        ("a few failures", plain().at(FULL, failing(3)), Factor::Lock, Likely),
+        ("a few failures", plain().at(FULL, failing(3)), Factor::Pool, Likely),
         ("not one response", plain().everywhere(silent()), Factor::Errors, Certain),
         ("time-outs", under_load(&timeouts()), Factor::Errors, Certain),
         (

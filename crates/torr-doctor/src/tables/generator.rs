@@ -37,7 +37,7 @@ pub fn rows() -> Vec<Row> {
         (
             "a full thread, and a second one brings nothing",
             fast().empty(200_000.0, 50_000.0).everywhere(busy()).everywhere(idle()),
-            Factor::Lock,
+            Factor::Pool,
             Likely,
         ),
         (
@@ -56,7 +56,7 @@ pub fn rows() -> Vec<Row> {
                 .load(|setting| (setting.agents, setting.has_null) = (Some(4), false))
                 .everywhere(busy())
                 .everywhere(idle()),
-            Factor::Lock,
+            Factor::Pool,
             Likely,
         ),
         (

@@ -62,6 +62,9 @@ pub enum Advice {
     ShortenLock,
     FindPool { size: f64 },
     RaiseLimit,
+    ComputeOutsideLock,
+    ResolveLess,
+    LookAsRoot,
     // What stands before or behind the server.
     CheaperProxy,
     KeepUpstreamConnections,
@@ -74,6 +77,8 @@ pub enum Advice {
     FewerRows,
     SlowCommands,
     FewerCommands,
+    ReleaseBeforeCall,
+    LargerPooler { connections: f64 },
     // Failures.
     FixFailures,
     FixFirst,

@@ -31,6 +31,24 @@ pub enum Unit {
     Session,
 }
 
+/// What a thread waits for in the kernel, as far as the name of the kernel's function tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitKind {
+    /// A time to pass: a sleep.
+    Sleep,
+    /// Data from a socket.
+    Socket,
+    /// Data from a pipe.
+    Pipe,
+    /// A disk: a read, or data to be written durably (`fsync`).
+    Disk,
+    /// A lock of a file.
+    FileLock,
+    /// A child process to end.
+    Child,
+}
+
 /// A measurement, or a result of an experiment.
 ///
 /// Names that end with `_s` are seconds, with `_rps` requests per second, `share` is from 0 to 1, `cores` is CPU time in CPUs.
@@ -198,6 +216,16 @@ pub enum Fact {
     Messages { peer: String, per_request: f64 },
     TripTime { alone_s: f64, each_s: f64 },
     BytesFetched { peer: String, bytes: f64, response_bytes: f64 },
+    RelayAlone { through_s: f64, direct_s: f64 },
+    WorkerProcesses { name: String, processes: usize },
+    PeerQueue { peer: String, accepted: f64, unread: f64, queued: f64 },
+    PoolerConnections { pooler: String, database: String, mean: f64, most: usize, in_flight: Option<f64> },
+    // What requests wait for.
+    WaitsIn { what: WaitKind, threads: f64 },
+    HeldDuringCall { database: String, connections: f64, querying: f64, peer: String, in_flight: f64 },
+    NamesResolved { lookups: f64 },
+    LoopBlocked { requests: f64 },
+    OtherNamespace,
 }
 
 impl Fact {

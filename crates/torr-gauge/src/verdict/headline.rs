@@ -75,7 +75,9 @@ pub enum Headline {
     OneWorker,
     WorkersBlocked(Option<WorkerCount>),
     Lock,
-    FewAtATime,
+    Pool { size: f64 },
+    SerialisedComputation,
+    RelayWorkers(WorkerCount),
     LimiterRefuses,
     LimiterDelays,
     // What stands before or behind the server.
@@ -84,6 +86,7 @@ pub enum Headline {
     ProxyOutOfPorts,
     DatabaseBusy,
     PoolInUse,
+    PoolerInUse,
     ManyQueries,
     RowsForLittle,
     // Failures.

@@ -42,6 +42,12 @@ pub fn advice(advice: &Advice) -> String {
         A::LookAtSession { file } => {
             return format!("look at one session: 'torr once {file}' with the same variables shows each response");
         }
+        A::LargerPooler { connections } => {
+            return format!(
+                "let the pooler open more than {connections:.0} connections to the database (pgbouncer: default_pool_size), as \
+                 far as the database allows"
+            );
+        }
         A::RaiseMaxConnections { connections } => {
             return format!("allow more connections: --max-connections {connections}");
         }
@@ -124,6 +130,15 @@ pub fn advice(advice: &Advice) -> String {
         A::ShortenLock => {
             "hold the lock for less time: move slow work (I/O, a query, a call) out of it, or use a lock for each key"
         }
+        A::ComputeOutsideLock => {
+            "compute outside the lock, use a lock for each key, or a lock that lets readers in together"
+        }
+        A::ResolveLess => {
+            "resolve names less often: keep connections to the other service, cache its address, or use a name server nearby"
+        }
+        A::LookAsRoot => {
+            "run Torr as root, or with CAP_SYS_PTRACE and CAP_SYS_ADMIN: it can then look into that network namespace"
+        }
         A::RaiseLimit => "raise the limit, or exempt the load generator from it to measure the service itself",
         A::CheaperProxy => {
             "make the proxy cheaper: less compression, fewer rules, no log line for each request, fewer copies of bodies; or \
@@ -144,6 +159,9 @@ pub fn advice(advice: &Advice) -> String {
         A::OneQuery => "load what belongs together with one query: a join, eager loading, 'IN (...)'",
         A::FewerRows => {
             "fetch only the columns and rows that the response needs, and compare with the raw driver on the same query"
+        }
+        A::ReleaseBeforeCall => {
+            "return the connection to the pool before the request waits for another service"
         }
         A::FixFailures => "fix the failures first, or lower the load with -c until they stop",
         A::FixFirst => "fix the failures first: look at a response with 'torr once', and at the service's log",

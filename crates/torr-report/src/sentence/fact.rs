@@ -1,5 +1,6 @@
 //! The sentence of each fact: the measurement, then what it is compared with.
 
+use super::behind;
 use super::early_end::early_end;
 use super::experiment::{cheap, condition, experiment};
 use super::parts::{counted, grew, listed, shown, was};
@@ -558,6 +559,15 @@ pub fn fact(fact: &Fact) -> String {
             bytes(*fetched),
             bytes(*response_bytes)
         ),
+        F::RelayAlone { .. }
+        | F::WorkerProcesses { .. }
+        | F::PeerQueue { .. }
+        | F::PoolerConnections { .. }
+        | F::WaitsIn { .. }
+        | F::HeldDuringCall { .. }
+        | F::NamesResolved { .. }
+        | F::LoopBlocked { .. }
+        | F::OtherNamespace => behind::fact(fact),
     }
 }
 

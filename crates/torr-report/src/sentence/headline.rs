@@ -22,11 +22,16 @@ pub fn headline(headline: &Headline) -> String {
             return format!("The machine's CPU is saturated; of the two servers, {which}, uses the most.");
         }
         H::WorkersBlocked(Some(count)) => {
-            let workers = match count {
-                WorkerCount::Exactly(workers) => format!("All {workers}"),
-                WorkerCount::About(workers) => format!("All of about {workers:.0}"),
-            };
-            return format!("{workers} workers are blocked, while CPU is free.");
+            return format!("{} workers are blocked, while CPU is free.", all_of(count));
+        }
+        H::RelayWorkers(WorkerCount::Exactly(1)) => {
+            "The relay has one worker, which waits for the service behind the relay, while CPU is free."
+        }
+        H::RelayWorkers(count) => {
+            return format!(
+                "{} workers of the relay wait for the service behind the relay, while CPU is free.",
+                all_of(count)
+            );
         }
         H::AllAllowed => "The service kept the highest rate that --max-rate allows.",
         H::Unclear => "The evidence does not single out one limit.",
@@ -81,7 +86,15 @@ pub fn headline(headline: &Headline) -> String {
         H::OneWorker => "One worker processes one request at a time, and blocks while it has one.",
         H::WorkersBlocked(None) => "All workers are blocked, while CPU is free.",
         H::Lock => "Requests wait for a lock: one runs at a time while the CPUs are idle.",
-        H::FewAtATime => "Requests wait inside the server for a resource that only a few of them can hold at a time.",
+        H::Pool { size } => {
+            return format!(
+                "A semaphore or a pool inside the server lets about {size:.0} requests run at a time; the others wait for \
+                 it while the CPUs are idle."
+            );
+        }
+        H::SerialisedComputation => {
+            "Serialised computation: the server's threads compute one at a time, as under a lock, and use one CPU together."
+        }
         H::LimiterRefuses => "A rate limiter refuses the requests above its rate.",
         H::LimiterDelays => "A rate limiter delays requests: they wait although nothing is busy.",
         H::Proxy => "The proxy in front of the service is the limit.",
@@ -91,6 +104,9 @@ pub fn headline(headline: &Headline) -> String {
         H::ProxyConnects => "The proxy in front of the service opens a connection to it for each request.",
         H::DatabaseBusy => "The database behind the service is busy with its queries.",
         H::PoolInUse => "Requests wait for a connection to the database: the whole pool is in use, while CPU is free.",
+        H::PoolerInUse => {
+            "Requests wait in the pooler in front of the database: all of its connections to the database are in use."
+        }
         H::ManyQueries => "Each request queries the database many times, as an ORM does that loads rows one by one.",
         H::RowsForLittle => "The server is busy with rows of the database, most of which it does not send.",
         H::NoResponses => "The service responded to no request.",
@@ -100,6 +116,13 @@ pub fn headline(headline: &Headline) -> String {
         H::SessionsFailed => "Too many sessions failed for the throughput to mean much.",
     }
     .to_owned()
+}
+
+fn all_of(count: &WorkerCount) -> String {
+    match count {
+        WorkerCount::Exactly(workers) => format!("All {workers}"),
+        WorkerCount::About(workers) => format!("All of about {workers:.0}"),
+    }
 }
 
 fn kept(rate: &KeptRate, so: &str) -> String {

@@ -1,0 +1,157 @@
+//! Network namespaces of this machine other than one's own, as those of containers: which of them has a server's address.
+//!
+//! Only root may look into those of other users' processes (`CAP_SYS_PTRACE` to read them, `CAP_SYS_ADMIN` to ask for their sockets).
+
+use super::holders::{listening, numbers};
+use std::collections::HashSet;
+use std::fs::{read_dir, read_link, read_to_string};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+/// A network namespace, by a process in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Namespace {
+    /// This process's own.
+    Own,
+    /// That of a process with this id.
+    Of(i32),
+}
+
+impl Namespace {
+    /// Returns the directory with the namespace's tables.
+    pub fn tables(self) -> PathBuf {
+        match self {
+            Self::Own => "/proc/net".into(),
+            Self::Of(pid) => format!("/proc/{pid}/net").into(),
+        }
+    }
+
+    /// Returns the link that identifies the namespace.
+    pub fn link(self) -> PathBuf {
+        match self {
+            Self::Own => "/proc/self/ns/net".into(),
+            Self::Of(pid) => format!("/proc/{pid}/ns/net").into(),
+        }
+    }
+
+    /// Returns the namespace, other than this one, that has the addresses and listeners at them. `None` if there is none, or if this process
+    /// may not look there. Loopback addresses are each namespace's own, so they are in no other.
+    pub fn other_with(self, addresses: &[SocketAddr]) -> Option<Self> {
+        if addresses.is_empty() || addresses.iter().any(|address| address.ip().to_canonical().is_loopback()) {
+            return None;
+        }
+        let mut seen: HashSet<PathBuf> = read_link(self.link()).into_iter().collect();
+        for pid in numbers(Path::new("/proc")) {
+            let other = Self::Of(pid);
+            let is_new = read_link(other.link()).is_ok_and(|identity| seen.insert(identity));
+            if is_new && addresses.iter().all(|address| other.has(*address)) {
+                return Some(other);
+            }
+        }
+        None
+    }
+
+    /// Returns whether an address is one of the namespace's, and a socket listens there.
+    fn has(self, address: SocketAddr) -> bool {
+        let takes = |local: SocketAddr| super::holders::takes(local, address);
+        self.owns(address.ip().to_canonical()) && !listening(&self.tables(), takes).is_empty()
+    }
+
+    fn owns(self, ip: IpAddr) -> bool {
+        let table = |name: &str| read_to_string(self.tables().join(name)).unwrap_or_default();
+        match ip {
+            IpAddr::V4(ip) => is_local_v4(&table("fib_trie"), ip),
+            IpAddr::V6(ip) => is_local_v6(&table("if_inet6"), ip),
+        }
+    }
+}
+
+/// Returns whether addresses that are not this namespace's own lead into another namespace of this machine, as far as that is visible without
+/// any rights: they are reached through a bridge without a network card, or through a virtual pair of devices.
+pub fn leads_to_namespace(addresses: &[SocketAddr]) -> bool {
+    let routes = read_to_string("/proc/net/route").unwrap_or_default();
+    let is_inside = |address: &SocketAddr| match address.ip().to_canonical() {
+        IpAddr::V4(ip) if !ip.is_loopback() && !Namespace::Own.owns(ip.into()) => {
+            device(&routes, ip).is_some_and(|device| is_internal(&device))
+        }
+        _ => false,
+    };
+    !addresses.is_empty() && addresses.iter().all(is_inside)
+}
+
+/// Returns whether the kernel's table of routes (`fib_trie`) has an address as one of the namespace's own.
+fn is_local_v4(fib_trie: &str, ip: Ipv4Addr) -> bool {
+    let leaf = format!("|-- {ip}");
+    let mut lines = fib_trie.lines().map(str::trim);
+    while let Some(line) = lines.next() {
+        if line == leaf && lines.next().is_some_and(|next| next.starts_with("/32 host LOCAL")) {
+            return true;
+        }
+    }
+    false
+}
+
+fn is_local_v6(if_inet6: &str, ip: Ipv6Addr) -> bool {
+    let digits = format!("{:032x}", ip.to_bits());
+    if_inet6.lines().any(|line| line.split_whitespace().next() == Some(&digits))
+}
+
+/// Returns the device through which an address is reached directly, without a gateway.
+fn device(routes: &str, ip: Ipv4Addr) -> Option<String> {
+    let number = |text: &str| u32::from_str_radix(text, 16).ok().map(u32::swap_bytes);
+    let fits = routes.lines().skip(1).filter_map(|line| {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        let (network, gateway, mask) = (number(fields.get(1)?)?, number(fields.get(2)?)?, number(fields.get(7)?)?);
+        (ip.to_bits() & mask == network).then(|| (mask, gateway, (*fields[0]).to_owned()))
+    });
+    let (_, gateway, device) = fits.max_by_key(|(mask, ..)| *mask)?;
+    (gateway == 0).then_some(device)
+}
+
+/// Returns whether a device has no network card behind it: a bridge of virtual devices, or an end of a virtual pair.
+fn is_internal(device: &str) -> bool {
+    let folder = Path::new("/sys/class/net").join(device);
+    let is_card = |name: &str| Path::new("/sys/class/net").join(name).join("device").exists();
+    if folder.join("bridge").exists() {
+        let ports = read_dir(folder.join("brif")).into_iter().flatten().flatten();
+        return !ports.map(|port| port.file_name()).any(|name| is_card(&name.to_string_lossy()));
+    }
+    let text = |name: &str| read_to_string(folder.join(name)).unwrap_or_default();
+    // A virtual pair has no type of its own, unlike a VLAN or a tunnel, and its other end is another device.
+    !is_card(device) && !text("uevent").contains("DEVTYPE=") && text("iflink") != text("ifindex")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRIE: &str = "Local:\n  +-- 0.0.0.0/0 3 0 5\n     |-- 172.17.0.0\n        /16 link UNICAST\n     |-- 172.17.0.2\n        \
+                        /32 host LOCAL\n     |-- 172.17.255.255\n        /32 link BROADCAST\n";
+    const ROUTES: &str = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n\
+                          eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n\
+                          docker0\t000011AC\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0\n";
+
+    #[test]
+    fn an_address_is_local_where_the_table_of_routes_says_so() {
+        let is_local = |ip: &str| is_local_v4(TRIE, ip.parse().expect("an address"));
+        assert!(is_local("172.17.0.2") && !is_local("172.17.255.255") && !is_local("172.17.0.3"));
+        let addresses = "fd000000000000000000000000000007 02 40 00 80 eth0\n";
+        assert!(is_local_v6(addresses, "fd00::7".parse().expect("an address")));
+        assert!(!is_local_v6(addresses, "fd00::8".parse().expect("an address")));
+    }
+
+    #[test]
+    fn the_device_is_that_of_the_closest_network_without_a_gateway() {
+        let device = |ip: &str| device(ROUTES, ip.parse().expect("an address"));
+        assert_eq!(device("172.17.0.2").as_deref(), Some("docker0"));
+        assert_eq!(device("198.51.100.1"), None, "a gateway leads there");
+    }
+
+    #[test]
+    fn this_machine_has_its_own_addresses_and_loopback_leads_nowhere_else() {
+        assert!(Namespace::Own.owns([127, 0, 0, 1].into()) && !Namespace::Own.owns([192, 0, 2, 77].into()));
+        let loopback = SocketAddr::from(([127, 0, 0, 1], 80));
+        assert_eq!(Namespace::Own.other_with(&[loopback]), None);
+        assert!(!leads_to_namespace(&[loopback]) && !leads_to_namespace(&[]));
+    }
+}
