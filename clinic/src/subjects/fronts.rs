@@ -1,12 +1,12 @@
 //! Fronts that speak another language than HTTP to what stands behind them, relays, and poolers of connections.
 
-use super::machine::cpus;
 use crate::environment::databases::Make;
 use crate::environment::hosts::Link;
 use crate::environment::proxies::Nginx;
 use crate::environment::{Environment, Fpm};
 use crate::subject::Subject;
 use torr_gauge::Factor::{ClientPorts, Database, Pool, Proxy, Workers};
+use torr_gauge::machine::cpus;
 use torr_test_support::error::Error;
 
 /// A script that waits for something else for 10 ms.

@@ -1,9 +1,9 @@
 //! Locks, pools and blocked event loops in C, Go, Java, Node.js and Python.
 
-use super::machine::cpus;
 use super::node::script;
 use crate::subject::Subject;
 use torr_gauge::Factor::{AcceptBacklog, Lock, Pool, SingleCore, Workers};
+use torr_gauge::machine::cpus;
 
 /// The backlog of a service of C that is none of its faults.
 const LONG: &str = "4096";

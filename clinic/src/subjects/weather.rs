@@ -1,10 +1,10 @@
 //! Faults beside programs that come and go, faults behind a rate that is kept, and two faults at once.
 
-use super::machine::cpus;
 use super::node::node;
 use crate::environment::hosts::Link;
 use crate::subject::Subject;
 use torr_gauge::Factor::{self, Bandwidth, CpuQuota, DelayedAck, RateLimit, SingleCore, Unknown, Workers};
+use torr_gauge::machine::cpus;
 
 /// The facts by which a verdict shows that responses stop now and then.
 const STALLS: &[&str] = &["stalls", "threads-stopped", "tail"];
