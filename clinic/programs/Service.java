@@ -23,6 +23,8 @@ public class Service {
     public static void main(String[] words) throws Exception {
         String kind = words[2];
         Semaphore permits = new Semaphore(Integer.parseInt(words[3]));
+        // Compiled before the first request, as a service is that has been up for a while.
+        for (int round = 0; round < 200; round++) computeLocked();
         byte[] page = "<p>Hello, world!</p>".getBytes(StandardCharsets.UTF_8);
         HttpServer server = HttpServer.create(new InetSocketAddress(words[0], Integer.parseInt(words[1])), 4096);
         server.setExecutor(Executors.newCachedThreadPool());

@@ -6,6 +6,7 @@ use super::programs;
 use super::proxies::Nginx;
 use super::socket::Socket;
 use std::path::Path;
+use torr_test_support::databases::PASSWORD;
 use torr_test_support::error::Error;
 
 /// The pool of PHP-FPM behind an nginx.
@@ -60,7 +61,7 @@ impl Environment {
         let listen = self.address()?;
         let (start, rest) = database.url.split_once('@').ok_or_else(|| Error::failed("a URL without a user"))?;
         let (_, credentials) = start.split_once("://").ok_or_else(|| Error::failed("a URL without a scheme"))?;
-        let (user, password) = credentials.split_once(':').unwrap_or((credentials, ""));
+        let (user, _) = credentials.split_once(':').unwrap_or((credentials, ""));
         let (_, name) = rest.split_once('/').unwrap_or((rest, "postgres"));
         let port = database.port;
         // It refuses to run as root.
@@ -68,7 +69,7 @@ impl Environment {
         let file = self.write(
             "pgbouncer.ini",
             &format!(
-                "[databases]\n{name} = host=127.0.0.1 port={port} user={user} password={password}\n[pgbouncer]\n{as_user}\
+                "[databases]\n{name} = host=127.0.0.1 port={port} user={user} password='{PASSWORD}'\n[pgbouncer]\n{as_user}\
                  listen_addr = {}\nlisten_port = {}\nunix_socket_dir =\nauth_type = any\npool_mode = transaction\n\
                  default_pool_size = {connections}\nmax_client_conn = 1000\nignore_startup_parameters = extra_float_digits\n",
                 listen.ip(),
