@@ -60,7 +60,8 @@ pub fn run(options: &PowerOptions) -> Result<(), Error> {
         Some(folder) => Archive::resume(folder, options.budget)?,
         None => Archive::begin(header())?,
     };
-    eprintln!("archived in {}; continue with --resume", archive.folder().display());
+    let name = archive.folder().file_name().unwrap_or_default().display();
+    eprintln!("archived in bench/runs/{name}; continue with --resume bench/runs/{name}");
     let done = complete(&mut archive, options, torr);
     // What was measured before a failure or Ctrl-C is archived, and is in the report.
     let text = report::write(&archive)?;
