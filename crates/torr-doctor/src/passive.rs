@@ -49,6 +49,7 @@ pub fn passive(run: &RunResult) -> Finding {
         wire::link,
         busy::one_side,
         behind::waiting,
+        failing::slow_connections,
     ];
     let finding = rules.iter().find_map(|rule| rule(run)).unwrap_or_else(|| unknown(run));
     let queue = match finding.factor {

@@ -49,7 +49,7 @@ pub const SURVEY: [Rule; 9] = [
 ];
 
 /// The rules that are applied while there is time.
-pub const RULES: [Rule; 12] = [
+pub const RULES: [Rule; 13] = [
     failing::ports,
     delayed_ack::rule,
     failing::backlog,
@@ -62,6 +62,7 @@ pub const RULES: [Rule; 12] = [
     proxy::rule,
     disturbed,
     busy,
+    failing::slow_connections,
 ];
 
 /// The rules that tell something when there is no time for another experiment.

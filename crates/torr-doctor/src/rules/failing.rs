@@ -102,6 +102,27 @@ pub fn backlog(evidence: &Evidence) -> Step {
     ))
 }
 
+/// Connections that are dropped before the service accepts them, where nothing else was found: throughput may have another limit, but
+/// the time of those connections has this one.
+pub fn slow_connections(evidence: &Evidence) -> Step {
+    let full = evidence.full();
+    let (share, count) = late(full);
+    let overflows = full.signals.as_ref().and_then(Signals::listen_overflows).filter(|count| *count >= OVERFLOWS);
+    if share < LATE_CONNECTS || overflows.is_none() {
+        return Ok(None);
+    }
+    let alone_share = late(evidence.alone()).0;
+    Ok(Some(
+        Finding::new(Factor::AcceptBacklog, Confidence::Likely, Headline::ConnectionsDropped)
+            .because(Fact::LateConnections { count, share, few: 1, few_share: alone_share })
+            .because(witnesses::overflows(overflows, None))
+            .because(full.signals.as_ref().and_then(witnesses::full_accept_queue))
+            .advice(Advice::RaiseBacklog)
+            .advice(Advice::AcceptFaster)
+            .gain(Promise::unknown(Change::AllAccepted, UnknownGain::AcceptedNotSeen)),
+    ))
+}
+
 /// The share of connections that took longer than the time after which a SYN is sent again, or failed; and how many they are.
 fn late(observation: &Observation) -> (f64, u64) {
     let connects = observation.times.connect.map_or(0, |connect| connect.count);

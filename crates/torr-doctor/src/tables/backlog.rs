@@ -76,6 +76,15 @@ pub fn rows() -> Vec<Row> {
             Certain,
         ),
         (
+            "overflows beside a limit that nothing shows: two threads use one CPU, and others do not wait",
+            service(1e-3, 1000.0)
+                .load(|setting| setting.keep_alive = false)
+                .everywhere(uses(0.3, vec![thread(1, 0.5, 0.2), thread(2, 0.5, 0.2)]))
+                .at(FULL, late(Some(500))),
+            Factor::AcceptBacklog,
+            Likely,
+        ),
+        (
             "overflows while all of four workers have a request each",
             service(5e-3, 800.0)
                 .others_wait(4e-3)

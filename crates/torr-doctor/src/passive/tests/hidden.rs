@@ -24,6 +24,10 @@ fn connections_that_were_dropped_are_reported_whatever_the_verdict() {
     // Another program's overflows are not this run's.
     merge(&mut busy, json!({"phases_us": {"connect": {"p99": 90, "max": 100}}}));
     assert!(!verdict(busy).because.contains(&facts[0]));
+    // Where nothing else is found, they are what makes the tail.
+    let mut slow = dropped();
+    merge(&mut slow, json!({"latency_us": {"p99": 1_015_000, "max": 3_030_000}, "rps": 10_000.0}));
+    assert_eq!(verdict(slow).factor, Factor::AcceptBacklog);
     // Where no kernel counts, the late connections remain.
     let mut unseen = dropped();
     merge(&mut unseen, full);
