@@ -65,9 +65,9 @@ impl Haystack {
 
 /// Returns whether a text ends with the beginning of a secret.
 fn ends_with_beginning(text: &[u8], secret: &[u8]) -> bool {
-    let Some(first) = secret.get(..LEAST_BEGINNING) else { return false };
     let last = &text[text.len().saturating_sub(secret.len())..];
-    memmem::find_iter(last, first).any(|at| secret.starts_with(&last[at..]))
+    // Beginnings that overlap, as in a secret that begins with spaces behind a space, are all tried.
+    last.windows(LEAST_BEGINNING).zip(0..).any(|(_, at)| secret.starts_with(&last[at..]))
 }
 
 /// A text that stands for a secret.
@@ -223,6 +223,12 @@ mod tests {
         assert_eq!(some.mask_bytes(b"x-api: key\xff").as_ref(), b"x-api: ***\xff");
         assert_eq!(some.mask_bytes(b"\xff").as_ref(), b"\xff");
         assert_eq!(Secrets::default().mask("%41\\u0041&amp;".to_owned()), "%41\\u0041&amp;");
+    }
+
+    #[test]
+    fn a_cut_secret_is_found_behind_what_looks_like_its_beginning() {
+        assert!(Haystack::of_beginning(b"x     //%").may_hold(b"    //% "));
+        assert!(!Haystack::of_beginning(b"x   //%").may_hold(b"    //% "));
     }
 
     #[test]
