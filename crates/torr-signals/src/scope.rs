@@ -64,6 +64,22 @@ pub(super) struct Scope {
     resolved: HashMap<u64, bool>,
 }
 
+/// Returns the connections that any process has opened to Unix sockets: where to, and the inode.
+fn destinations(sockets: &[UnixSocket]) -> Vec<(&str, u64)> {
+    // An accepted connection has its listener's path, so the other end of one that was opened tells where to.
+    let accepted = sockets.iter().filter(|socket| !socket.listens && socket.inode != 0);
+    let paths: HashMap<u64, &str> = accepted.filter_map(|s| Some((s.inode, s.path.as_deref()?))).collect();
+    // One in an accept queue has no other end yet. Where only one listener has a queue, it is there.
+    let mut queues = sockets.iter().filter(|socket| socket.listens && socket.unread > 0);
+    let queue = queues.next().filter(|_| queues.next().is_none()).and_then(|listener| listener.path.as_deref());
+    let opened = sockets.iter().filter(|socket| !socket.listens && socket.path.is_none() && socket.inode != 0);
+    let to_path = opened.filter_map(|socket| {
+        let path = if socket.peer == 0 { queue } else { paths.get(&socket.peer).copied() };
+        Some((path?, socket.inode))
+    });
+    to_path.collect()
+}
+
 /// Returns the listeners of an address in another network namespace of this machine than the one given.
 fn listeners_elsewhere(namespace: Namespace, address: SocketAddr) -> BTreeSet<u64> {
     let other = namespace.other_with(&[address]);
@@ -137,6 +153,20 @@ impl Scope {
             }
             self.peers.insert(peer.to_string(), pids);
         }
+    }
+
+    /// Looks for connections of the server to Unix sockets that it is not known to have connections to, right after `unix` was listed. Returns
+    /// whether there are any.
+    pub fn find_unix(&mut self, unix: &[UnixSocket]) -> bool {
+        let is_target = |path: &str| matches!(&self.target, Target::Unix(target) if target.as_os_str() == path);
+        let is_new = |(path, inode): &(&str, u64)| {
+            self.holders.holders(*inode).is_empty() && !self.paths.contains(*path) && !is_target(path)
+        };
+        let known = self.paths.len();
+        if destinations(unix).iter().any(is_new) {
+            self.look_unix(unix);
+        }
+        self.paths.len() > known
     }
 
     /// Looks at the server's connections to Unix sockets, right after `unix` was listed: they may be short.
@@ -238,23 +268,12 @@ impl Scope {
         known: &HashSet<String>,
         held: &HashSet<u64>,
     ) -> Vec<(&'a str, u64)> {
-        // An accepted connection has its listener's path, so the other end of one that was opened tells where to.
-        let accepted = sockets.iter().filter(|socket| !socket.listens && socket.inode != 0);
-        let paths: HashMap<u64, &str> = accepted.filter_map(|s| Some((s.inode, s.path.as_deref()?))).collect();
-        // One in an accept queue has no other end yet. Where only one listener has a queue, it is there.
-        let mut queues = sockets.iter().filter(|socket| socket.listens && socket.unread > 0);
-        let queue = queues.next().filter(|_| queues.next().is_none()).and_then(|listener| listener.path.as_deref());
-        let opened = sockets.iter().filter(|socket| !socket.listens && socket.path.is_none() && socket.inode != 0);
-        let to_path = opened.filter_map(|socket| {
-            let path = if socket.peer == 0 { queue } else { paths.get(&socket.peer).copied() };
-            Some((path?, socket.inode))
-        });
         let is_theirs = |(path, inode): &(&str, u64)| match self.holders.holders(*inode) {
             _ if held.contains(inode) => true,
             [] => known.contains(*path),
             holders => holders.iter().any(|pid| pids.contains(pid)),
         };
-        to_path.filter(is_theirs).collect()
+        destinations(sockets).into_iter().filter(is_theirs).collect()
     }
 
     fn family(&self, listeners: &BTreeSet<u64>) -> BTreeSet<i32> {

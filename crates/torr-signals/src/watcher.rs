@@ -239,11 +239,8 @@ impl State {
         self.scope.resolve(&sockets, |address| self.talked_to.contains(&address));
         let looks_for_unix = self.samples.is_multiple_of(UNIX_EVERY);
         let unix = if self.over_unix || looks_for_unix { unix::sockets(netlink).unwrap_or_default() } else { vec![] };
-        if looks_for_unix {
-            let known = self.scope.paths().len();
-            self.scope.look_unix(&unix);
-            self.over_unix |= !self.scope.paths().is_empty();
-            self.new_peers |= self.scope.paths().len() > known;
+        if looks_for_unix && self.scope.find_unix(&unix) {
+            (self.over_unix, self.new_peers) = (true, true);
         }
         let sorted = self.scope.sort(&sockets, |address| self.talked_to.contains(&address));
         match &self.scope.target {

@@ -77,7 +77,7 @@ fn is_evidence(finding: &Finding, fact: &Fact) -> bool {
     finding.because.iter().any(|known| matches!(known, Fact::PeerInFlight { mean, .. } if mean == further))
 }
 
-/// Returns whether the connections to a database are in use, whoever has the pool.
+/// Returns whether the connections to a database are in use, in a pool of the service or of a pooler.
 fn waits_for_database(evidence: &Evidence, held: f64) -> bool {
     pool(evidence, held).is_some() || pooler::in_use(evidence, held).is_some()
 }

@@ -46,7 +46,7 @@ pub fn facts(figures: &Figures, held: f64) -> Vec<Fact> {
     let most = NAMED_WAITS * held;
     let threads = threads(figures).into_iter().filter(|(_, threads)| *threads >= most);
     let in_kernel = threads.map(|(what, threads)| Fact::WaitsIn { what, threads });
-    // What waits in a pooler is told by the pooler's own connections.
+    // What waits in a pooler shows in the connections of the pooler itself.
     let in_flight = figures.peers().filter(|peer| peer.peers.is_empty()).filter_map(|peer| {
         let mean = peer.waiting.filter(|waiting| *waiting >= most.max(MOST_WAIT))?;
         Some(Fact::PeerInFlight { peer: peer.label(), mean, connections: peer.connections })

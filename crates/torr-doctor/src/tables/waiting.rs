@@ -176,7 +176,7 @@ fn a_pool_has_its_number_and_what_its_requests_wait_for() {
 }
 
 #[test]
-fn a_service_in_a_hidden_network_namespace_is_told_with_the_rights_that_show_it() {
+fn a_service_in_a_hidden_network_namespace_is_reported_with_the_rights_that_show_it() {
     let hidden = holds(4.0, vec![]).unseen().load(|setting| setting.hidden_namespace = true);
     let finding = hidden.diagnose().finding;
     assert_eq!(finding.factor, Factor::Unknown);
