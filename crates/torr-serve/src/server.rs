@@ -19,6 +19,7 @@ use crate::observe::access_log::{AccessLog, LogTarget};
 use crate::observe::metric;
 use crate::observe::metrics_table::{self, MetricsTable};
 use crate::observe::notice;
+use crate::observe::standard_error::StandardError;
 use crate::process::adopted::Listener;
 use crate::process::background::Background;
 use crate::process::in_async;
@@ -36,7 +37,7 @@ use crate::worker;
 use reload::Reloader;
 use std::ffi::c_int;
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, ToSocketAddrs};
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -346,8 +347,15 @@ impl Bound {
     ///
     /// # Errors
     /// Returns the errors of [`Bound::run`], and [`ServeError::System`] if signals cannot be watched.
-    pub fn run_until_signal(mut self) -> Result<(), ServeError> {
+    pub fn run_until_signal(self) -> Result<(), ServeError> {
         in_async::refuse()?;
+        let ended = self.until_signal();
+        // The last lines of the log may wait for their reader.
+        let _ = StandardError.flush();
+        ended
+    }
+
+    fn until_signal(mut self) -> Result<(), ServeError> {
         let signals = self.signals.take().map_or_else(Signals::watch, Ok)?;
         if matches!(self.part, Part::Supervisor) {
             if let Some(signal) = self.supervise(Some(signals))? {

@@ -108,10 +108,11 @@ fn held_inside(evidence: &Evidence, held: f64, confidence: Confidence) -> Findin
     }
     let past_lock = evidence.figures.past_lock();
     if past_lock.is_some_and(|past| past < ONE) {
-        // More requests are in service, but only one of the threads that contend is past what they wait for.
+        // More requests are in service, but only one of the threads that contend is past what they wait for. How many would be without
+        // the lock is not seen.
         return Finding::new(Factor::Lock, Confidence::Likely, Headline::Lock)
             .advice(Advice::ShortenLock)
-            .gain(without_lock(evidence, held));
+            .gain(Promise::unknown(Change::NoLock, UnknownGain::ConcurrencyNotSeen));
     }
     // A number that was counted is better than a ratio of times. A limiter of that rate looks alike.
     let size = past_lock.unwrap_or(held);

@@ -84,7 +84,7 @@ pub fn rows() -> Vec<Row> {
                 .load(|setting| (setting.threads, setting.generator_cpus) = (1, 1))
                 .everywhere(busy())
                 .everywhere(idle()),
-            Factor::Lock,
+            Factor::Pool,
             Likely,
         ),
         (

@@ -39,10 +39,8 @@ pub fn versions(value: &Value) -> Markup {
                 table {
                     thead { tr { th scope="col" { "metric" } th scope="col" { "A" } th scope="col" { "B" } th scope="col" { "change" } td {} } }
                     tbody {
-                        @for finding in &findings {
-                            (row(finding, most))
-                            @if finding.name == "cpu" { (means(value)) }
-                        }
+                        @for finding in &findings { (row(finding, most)) }
+                        (means(value))
                     }
                 }
             }
@@ -76,7 +74,7 @@ fn row(finding: &Finding<'_>, most: f64) -> Markup {
     }
 }
 
-/// Returns the row of the mean response times, which stand beside the CPU time and are not tested.
+/// Returns the row of the mean response times, which are not tested.
 fn means(value: &Value) -> Markup {
     let of = |name: &str| number(value, &format!("means.{name}"));
     html! {

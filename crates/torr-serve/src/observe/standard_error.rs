@@ -5,11 +5,12 @@
 //! waits instead, in their order. Beyond a bound, lines are dropped and counted.
 
 use super::output::{Output, count};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// The number of bytes that wait at most.
 const MOST_WAITING: usize = 64 * 1024;
@@ -17,7 +18,13 @@ const MOST_WAITING: usize = 64 * 1024;
 /// The report of dropped lines, which ends with their number.
 const DROPPED: &str = "torr-serve: standard error was not read; lines dropped: ";
 
-/// A writer to the process's standard error that never blocks, for the program's log: each write is one line or several. A failure to
+/// The longest time for which the end of a server waits for the reader of standard error.
+const LONGEST_FLUSH: Duration = Duration::from_secs(1);
+
+/// The lines of this process.
+static SHARED: LazyLock<Option<Arc<Lines>>> = LazyLock::new(|| Lines::to(io::stderr()).ok());
+
+/// A writer to the process's standard error that does not block but for [`flush`](Write::flush), for the program's log: each write is one line or several. A failure to
 /// write is no error, since a server goes on without its log.
 ///
 /// ```
@@ -28,12 +35,13 @@ pub struct StandardError;
 
 impl Write for StandardError {
     fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
-        static SHARED: LazyLock<Option<Arc<Lines>>> = LazyLock::new(|| Lines::to(io::stderr()).ok());
         SHARED.iter().for_each(|shared| shared.write(lines));
         Ok(lines.len())
     }
 
+    /// Waits until standard error has taken all lines, at most for a second. A server does this before it ends.
     fn flush(&mut self) -> io::Result<()> {
+        SHARED.iter().for_each(|shared| shared.flush(LONGEST_FLUSH));
         Ok(())
     }
 }
@@ -74,6 +82,19 @@ impl Lines {
         }
         let this = Arc::clone(self);
         state.is_sent = thread::Builder::new().name("stderr".into()).spawn(move || this.send_waiting()).is_ok();
+    }
+
+    /// Writes what waits, at most for so long.
+    fn flush(&self, longest: Duration) {
+        let begun = Instant::now();
+        while !self.lock().put() {
+            let left = longest.saturating_sub(begun.elapsed());
+            // A second or less is in the range of the type.
+            let Ok(left) = Timespec::try_from(left) else { return };
+            if matches!(poll(&mut [PollFd::new(&self.room, PollFlags::OUT)], Some(&left)), Ok(0)) {
+                return;
+            }
+        }
     }
 
     /// Sends what waits, until nothing does.
@@ -139,6 +160,25 @@ mod tests {
         wait_until_sent(&lines);
         lines.write(b"later\n");
         assert_eq!(read.next().as_deref(), Some("later"));
+    }
+
+    #[test]
+    fn the_last_lines_are_written_before_the_end_to_a_reader_that_reads() {
+        let (mut reader, writer) = io::pipe().expect("a descriptor is free");
+        let lines = Lines::to(&writer).expect("the pipe can be opened again");
+        // As if no thread could be started that sends them.
+        lines.lock().is_sent = true;
+        lines.write(&[b'x'; 1 << 20]);
+        let begun = Instant::now();
+        lines.flush(Duration::from_millis(50));
+        assert!(begun.elapsed() >= Duration::from_millis(50) && !lines.lock().waiting.is_empty());
+        let read = thread::spawn(move || {
+            let mut read = Vec::new();
+            reader.read_to_end(&mut read).map(|_| read.len())
+        });
+        lines.flush(Duration::from_secs(60));
+        drop((lines, writer));
+        assert_eq!(read.join().expect("it does not panic").expect("a pipe can be read"), 1 << 20);
     }
 
     #[test]
