@@ -76,10 +76,10 @@ pub fn rows() -> Vec<Row> {
             Certain,
         ),
         (
-            "overflows beside a limit that nothing shows: two threads use one CPU, and others do not wait",
+            "overflows beside a limit that nothing shows: two threads use more than one CPU, and others do not wait",
             service(1e-3, 1000.0)
                 .load(|setting| setting.keep_alive = false)
-                .everywhere(uses(0.3, vec![thread(1, 0.5, 0.2), thread(2, 0.5, 0.2)]))
+                .everywhere(uses(0.4, vec![thread(1, 0.7, 0.2), thread(2, 0.7, 0.2)]))
                 .at(FULL, late(Some(500))),
             Factor::AcceptBacklog,
             Likely,
