@@ -108,8 +108,11 @@ pub struct Options {
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["passive", "dry", "record"])]
     pub by: Option<String>,
     /// Run this many programs beside each diagnosis that want a CPU for some seconds, again and again
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "dry")]
     pub neighbours: usize,
+    /// Let them come and go at other times: those of this seed and of the subject
+    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "neighbours")]
+    pub weather: u64,
     /// How many times each is diagnosed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub repeat: usize,

@@ -38,6 +38,9 @@ pub struct Record {
     pub by: String,
     /// The programs that came and went beside each diagnosis.
     pub neighbours: usize,
+    /// The seed of their coming and going. `None` if there were none, or if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weather: Option<u64>,
     /// The outcomes in the order of the run.
     pub outcomes: Vec<Outcome>,
     /// Names of subjects, and why they were not judged.
@@ -118,7 +121,7 @@ impl Record {
     /// Creates an empty record.
     pub fn new(by: &str, neighbours: usize) -> Self {
         let by = by.to_owned();
-        Self { schema: "torr.clinic/3", by, neighbours, outcomes: Vec::new(), not_run: Vec::new() }
+        Self { schema: "torr.clinic/3", by, neighbours, weather: None, outcomes: Vec::new(), not_run: Vec::new() }
     }
 
     /// Writes the record as JSON.

@@ -37,6 +37,7 @@ pub fn run(options: &Options) -> Result<bool, Error> {
     interrupt::install()?;
     let (able, unable) = split(chosen);
     let mut record = Record::new(options.judge().name(), options.neighbours);
+    record.weather = (options.neighbours > 0).then_some(options.weather);
     if !options.dry {
         println!("{}", columns());
     }
@@ -129,9 +130,10 @@ fn diagnose(subject: &Subject, torr: &Path, options: &Options, record: &mut Reco
     let url = (subject.form.start)(&mut environment)?;
     let case = Case::new(subject, subject.form.arguments, url.clone(), &environment);
     // Each subject has its own weather, in each round alike.
-    let seed = u64::from_str_radix(&case.case, 16).unwrap_or_default();
-    let neighbours = Neighbours::start(options.neighbours, VISIT, seed);
+    let own = u64::from_str_radix(&case.case, 16).unwrap_or_default();
+    let neighbours = Neighbours::start(options.neighbours, VISIT, own.wrapping_add(options.weather));
     let finding = options.judge().examine(&environment, &case)?;
+    // What the cure brings is measured without them.
     drop(neighbours);
     if let Some(folder) = &options.keep {
         let text = serde_json::to_string_pretty(&finding.trail).map_err(Error::at("the finding"))?;

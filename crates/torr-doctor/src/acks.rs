@@ -64,7 +64,7 @@ fn ways(evidence: &Evidence) -> [Experiment; 2] {
         let one = evidence.setting.single(id, Length::Responses(0.4)).with(|load| {
             load.quick_ack = Some(quick_ack);
         });
-        Experiment { warmup: Warmup::UnlessSlow, ..one }
+        Experiment { warmup: Warmup::Settled, ..one }
     };
     [way(ExperimentId::AckedAsUsual, false), way(ExperimentId::AckedAtOnce, true)]
 }

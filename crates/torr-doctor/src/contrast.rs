@@ -1,5 +1,6 @@
 //! Two ways to load a service, measured in turns, and what the second brings.
 
+use crate::thresholds::PAIRS_ALIKE;
 use crate::turns::{Ratio, median};
 use torr_gauge::verdict::Speedup;
 
@@ -10,13 +11,17 @@ pub struct Contrast {
     pub of: Ratio,
     /// The medians of both in good responses per second.
     pub rates: (f64, f64),
+    /// Whether both are alike in each pair.
+    pub are_alike: bool,
 }
 
 impl Contrast {
     /// The ratio over pairs of rates; at least one.
     pub fn over(pairs: &[(f64, f64)]) -> Self {
         let (before, after) = pairs.iter().copied().unzip();
-        Self { of: Ratio::over(pairs), rates: (median(before), median(after)) }
+        let is_alike = |(a, b): &(f64, f64)| (a / PAIRS_ALIKE..=a * PAIRS_ALIKE).contains(b);
+        let are_alike = pairs.iter().all(is_alike);
+        Self { of: Ratio::over(pairs), rates: (median(before), median(after)), are_alike }
     }
 
     /// Whether B is more than so many times A, beyond doubt.
@@ -26,7 +31,7 @@ impl Contrast {
 
     /// Returns the ratio as a part of a fact.
     pub fn speedup(&self) -> Speedup {
-        let Self { of: Ratio { ratio, low, high, pairs }, rates: (before_rps, after_rps) } = *self;
+        let Self { of: Ratio { ratio, low, high, pairs }, rates: (before_rps, after_rps), .. } = *self;
         Speedup { before_rps, after_rps, ratio, interval: (pairs > 1).then_some((low, high)), pairs }
     }
 }

@@ -7,12 +7,14 @@ use crate::driver::{self, CutShort, Outcome};
 use crate::evidence::Evidence;
 use crate::figures::Figures;
 use crate::halt::Halt;
+use crate::hypotheses;
 use crate::keep_alive::{self, KeepAlive};
 use crate::load_runner::LoadRunner;
 use crate::observation::{ExperimentStart, Observation};
 use crate::observer::Observer;
 use crate::rules::seen_through;
 use crate::setting::Setting;
+use crate::weather::Weather;
 use crate::witnesses::{self, other_programs};
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
@@ -97,8 +99,14 @@ impl Diagnosis {
         // What the verdict is about: the load below errors, where the service was examined there.
         let is_errors = finding.as_ref().is_some_and(|finding| finding.factor == Factor::Errors);
         let below = below_errors::view(&evidence).filter(|_| !is_errors);
-        let examined = seen_through(below.as_ref().unwrap_or(&evidence));
+        let seen = below.as_ref().unwrap_or(&evidence);
+        let hypotheses = hypotheses::ranked(seen);
+        let examined = seen_through(seen);
         let mut finding = finding.unwrap_or_else(|| unknown(&examined, cut_short));
+        if matches!(finding.headline, Headline::OthersUseCpu | Headline::Unclear) {
+            finding.advice.extend(hypotheses.first().map(|best| Advice::Prove { factor: best.factor }));
+            finding.hypotheses = hypotheses;
+        }
         if finding.verify.is_none() {
             finding.verify = verification(&examined, &finding, cut_short);
         }
@@ -164,6 +172,7 @@ fn unknown(evidence: &Evidence, cut_short: Option<CutShort>) -> Finding {
     let finding = finding
         .because(figures.server_cpu())
         .because(figures.server_cores().and_then(|_| figures.machine_cpu()))
+        .because(figures.weather.filter(Weather::has_changed).map(|weather| weather.fact()))
         .because(figures.signals.as_ref().and_then(other_programs))
         .because(evidence.setting.hidden_namespace.then_some(Fact::OtherNamespace));
     if is_interrupted {

@@ -13,10 +13,11 @@ use crate::observation::{ExperimentStart, Observation};
 use crate::rules::{self, RULES, Rule, SURVEY};
 use crate::runner::{ExperimentRunner, Order};
 use crate::setting::Setting;
+use crate::settling::{self, Settling};
 use crate::survey;
 use crate::thresholds::{
-    FEW_PAIRS, LAST_RULE, LEAST_PAIRS, LITTLE_BUDGET, LONG_RESPONSE_S, LONGEST_DRAIN, MOST_PAIRS, NARROW_PAIRS,
-    NO_BUDGET,
+    AGREEING_PAIRS, CLEARLY_BETTER, FEW_PAIRS, LAST_RULE, LEAST_PAIRS, LITTLE_BUDGET, LONGEST_DRAIN, MOST_PAIRS,
+    NARROW_PAIRS, NO_BUDGET,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -36,7 +37,7 @@ const RESPONSES: u32 = 8;
 /// The divisor of the budget that bounds an experiment.
 const LONGEST: u32 = 8;
 /// The length of a short warm-up, in which connections are opened.
-const WARMUP: Duration = Duration::from_millis(100);
+const WARMUP: Duration = settling::SHORT;
 /// The length of a warm-up in which a SYN that met a full accept queue is retransmitted.
 const SYN_AGAIN: Duration = Duration::from_millis(1300);
 /// The shares of the highest rate for two loads at the same time.
@@ -130,8 +131,8 @@ impl Driver<'_> {
                 return Ok(Some(finding));
             }
         }
-        // Failures need no further experiment, and so no time.
-        Ok(rules::failures(&self.evidence))
+        // What was observed so far may tell without further experiments.
+        Ok(self.without_experiment())
     }
 
     /// Applies a rule until it gives a verdict or passes.
@@ -163,7 +164,10 @@ impl Driver<'_> {
     /// Returns the verdict that needs no further experiment, if there is one and the load of the user was tried.
     fn without_experiment(&self) -> Option<Finding> {
         self.evidence.positions.full?;
-        rules::WITHOUT_EXPERIMENT.iter().find_map(|rule| rule(&self.evidence))
+        // Where errors begin above a limit, the load below them shows it.
+        let below = below_errors::view(&self.evidence);
+        let found = rules::without_experiment(below.as_ref().unwrap_or(&self.evidence))?;
+        Some(if below.is_some() { below_errors::with_onset(&self.evidence, found) } else { found })
     }
 
     fn run(&mut self, experiment: &Experiment) -> Result<(), Halt> {
@@ -178,20 +182,37 @@ impl Driver<'_> {
             self.evidence.add_unreached(experiment);
             self.conclude();
         }
-        self.add(outcome?)
+        let observation = self.once_open(&planned, outcome?)?;
+        self.add(observation)
     }
 
-    /// Runs A B A B ... until the interval of their ratio is narrow, or little of the budget is left.
+    /// Returns the observation of a step of the ladder; a repetition with a longer warm-up if connections were still being opened while
+    /// it was measured.
+    fn once_open(&mut self, order: &Order<'_>, seen: Observation) -> Result<Observation, Halt> {
+        let Some(warmup) = settling::until_open(&seen, order.warmup) else { return Ok(seen) };
+        let longest = Duration::from_secs_f64(self.evidence.setting.budget_s) / LONGEST;
+        let Ok(longer) = self.within_budget(Order { warmup: warmup.min(longest), ..*order }) else { return Ok(seen) };
+        self.go_on()?;
+        match self.runner.run(&longer) {
+            // A recording has an experiment once.
+            Err(Halt::NotRecorded(_)) => Ok(seen),
+            again => again,
+        }
+    }
+
+    /// Runs A B A B ... until the interval of their ratio is narrow, two pairs agree, or little of the budget is left.
     fn run_in_turns(&mut self, ways: [Experiment; 2]) -> Result<(), Halt> {
         for round in 1.. {
             for way in &ways {
                 self.run(way)?;
             }
-            let Contrast { of, .. } = self.evidence.pairs(&ways[0], &ways[1]);
+            let contrast @ Contrast { of, .. } = self.evidence.pairs(&ways[0], &ways[1]);
             let spent = self.spent();
             let least = if spent > LITTLE_BUDGET { FEW_PAIRS } else { LEAST_PAIRS };
             let is_narrow = of.high <= of.ratio * NARROW_PAIRS;
-            if round >= MOST_PAIRS || round >= least && (is_narrow || spent > NO_BUDGET) {
+            let agree = round >= AGREEING_PAIRS
+                && (contrast.is_above(CLEARLY_BETTER) && is_narrow || contrast.are_alike && is_looked_for(ways[1].id));
+            if agree || round >= MOST_PAIRS || round >= least && (is_narrow || spent > NO_BUDGET) {
                 break;
             }
         }
@@ -269,7 +290,7 @@ impl Driver<'_> {
     fn order<'e>(&self, experiment: &'e Experiment, max_rate: Option<f64>) -> Order<'e> {
         Order {
             experiment,
-            duration: self.length(experiment.length),
+            duration: self.length(experiment),
             warmup: self.warmup(experiment),
             quick_ack: experiment.load.quick_ack.unwrap_or(self.evidence.acks.is_some()),
             max_rate: max_rate.filter(|_| experiment.load.rate.is_none()),
@@ -293,31 +314,42 @@ impl Driver<'_> {
     }
 
     /// Returns how long an experiment takes: in proportion to the budget, and as far as the rest of the budget goes.
-    fn length(&self, length: Length) -> Duration {
+    fn length(&self, experiment: &Experiment) -> Duration {
         let budget = Duration::from_secs_f64(self.evidence.setting.budget_s);
         let response = Duration::from_secs_f64(self.evidence.figures.alone_mean_s);
-        let (seconds, response) = match length {
+        let (seconds, response, settled) = match experiment.length {
             Length::Share(share) => return budget.mul_f64(share),
-            Length::Seconds(seconds) => (seconds, Duration::ZERO),
-            Length::Responses(seconds) => (seconds, response),
+            Length::Seconds(seconds) => (seconds, Duration::ZERO, None),
+            Length::Responses(seconds) => (seconds, response, self.settling(experiment).least_length()),
         };
         let planned = Duration::from_secs_f64(budget.as_secs_f64() / PLANNED_S * seconds);
         let least = (budget / 40).clamp(SHORTEST, SHORT);
         let left = budget.saturating_sub(self.runner.elapsed());
-        planned.max(least).max(response * RESPONSES).min(budget / LONGEST).min((left / SHARED_BY).max(SHORTEST))
+        let longest = (budget / LONGEST).min((left / SHARED_BY).max(SHORTEST));
+        // Where not even twice the response time fits, the steady part of the load is not seen in any case.
+        let settled = settled.filter(|settled| *settled <= longest).unwrap_or_default();
+        planned.max(least).max(response * RESPONSES).max(settled).min(longest)
     }
 
     fn warmup(&self, experiment: &Experiment) -> Duration {
-        let figures = &self.evidence.figures;
-        let queued = experiment.load.connections as f64 / figures.ladder.most().max(1e-3);
-        // Requests sent in the warm-up do not count; with long queues that would be nearly all.
-        let is_slow = figures.alone_mean_s.max(queued.min(60.0)) > LONG_RESPONSE_S;
-        let unless_slow = if is_slow { Duration::ZERO } else { WARMUP };
+        let settled = || self.settling(experiment).warmup(self.length(experiment));
         match experiment.warmup {
             Warmup::None => Duration::ZERO,
             Warmup::Short => WARMUP,
-            Warmup::UnlessSlow => unless_slow,
-            Warmup::Connected => unless_slow + SYN_AGAIN,
+            Warmup::Settled => settled(),
+            Warmup::Connected => settled() + SYN_AGAIN,
         }
     }
+
+    /// Returns what an experiment has to wait for, as far as earlier experiments tell.
+    fn settling(&self, experiment: &Experiment) -> Settling {
+        let figures = &self.evidence.figures;
+        Settling::of(&experiment.load, figures.alone_mean_s, figures.ladder.most())
+    }
+}
+
+/// Returns whether an experiment looks for something that raises throughput, without which the rule that requests it passes.
+fn is_looked_for(id: ExperimentId) -> bool {
+    use ExperimentId as Id;
+    matches!(id, Id::AckedAtOnce | Id::LoadAckedAtOnce | Id::Threads(_) | Id::Agents(_) | Id::HeadsOnly | Id::Direct)
 }

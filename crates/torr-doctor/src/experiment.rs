@@ -91,9 +91,9 @@ pub enum Warmup {
     None,
     /// A short warm-up.
     Short,
-    /// A short warm-up, unless responses take so long that nearly all requests would be excluded.
-    UnlessSlow,
-    /// As [`Warmup::UnlessSlow`], and long enough that connections which found a full accept queue have been retried.
+    /// Until all connections are open and the first responses are in, unless the measurement is too short for that.
+    Settled,
+    /// As [`Warmup::Settled`], and long enough that connections which found a full accept queue have been retried.
     Connected,
 }
 

@@ -1,26 +1,18 @@
 //! The figures that rules read, from the experiments that every diagnosis makes.
 
+mod threads;
+
 use crate::ladder::Ladder;
 use crate::thresholds::{
     CHEAP, FETCHED_FOR_LITTLE, FULL_THREAD, FULL_THREAD_USES, HELD_UP, LEAST_WORK, MACHINE_FULL, MANY_TRIPS,
-    MORE_IN_HAND, MOSTLY_WAITS, MUCH_FETCHED, NOT_HELD_UP, REQUESTS_PER_WAIT, SERVED, SERVER_COMPUTES, SERVERS_PART,
-    STARVED_THREAD, WORKING_THREAD, WORKS_ON_REQUESTS,
+    MOST_OF_THE_WORK, MOSTLY_CONNECTING, MUCH_FETCHED, NOT_HELD_UP, SERVED, SERVER_COMPUTES, SERVERS_PART,
+    STARVED_THREAD, WORKING_THREAD,
 };
+use crate::weather::Weather;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::time::Duration;
 use torr_gauge::verdict::{CheapRequest, Fact, Speedup};
 use torr_signals::{ClientsUse, PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse};
-
-/// The parts of the kernel's wait channels that may mean a lock: of threads, of files, of System V.
-const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
-
-/// The parts of the kernel's wait channels of idle threads. The last one is that of `accept` on a Unix socket.
-const IDLE: [&str; 7] =
-    ["epoll", "ep_poll", "accept", "poll_schedule", "select", "sigsuspend", "wait_for_more_packets"];
-
-/// The parts of the kernel's wait channels of a thread that waits for events of many connections.
-const POLLS: [&str; 2] = ["epoll", "ep_poll"];
 
 /// Returns whether the server, rather than the load generator, saturates the machine that they share, by the CPU of each in cores. Used
 /// by active and passive rules, so that they agree.
@@ -45,6 +37,9 @@ pub struct Figures {
     pub alone_mean_s: f64,
     /// The median response time of single requests in seconds.
     pub alone_median_s: f64,
+    /// The quartiles of the response times of single requests in seconds, between which their middle half lies. `None` if they are not
+    /// known.
+    pub alone_middle_s: Option<(f64, f64)>,
     /// The least round-trip time of TCP in seconds.
     pub round_trip_s: Option<f64>,
     /// A request that costs the server little, if one was found.
@@ -77,6 +72,8 @@ pub struct Figures {
     /// The requests that wait for these services, as evidence.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues_behind: Vec<Fact>,
+    /// The disturbance of the experiments by other programs. `None` if the server's machine is not visible.
+    pub weather: Option<Weather>,
 }
 
 /// A proxy and the service behind it on a saturated machine.
@@ -120,13 +117,25 @@ impl Figures {
     /// Returns the service time of a single request in seconds, without the network. Where the network takes most of the response time,
     /// the remainder is uncertain, and an upper bound is returned.
     pub fn service_s(&self) -> f64 {
+        self.service_of(self.alone_mean_s)
+    }
+
+    /// Returns the part of a single request's response time that is not the network's, in seconds.
+    fn service_of(&self, alone_s: f64) -> f64 {
         let way = self.round_trip_s.unwrap_or(0.0);
-        (self.alone_mean_s - way).max(self.alone_mean_s * LEAST_WORK).max(1e-6)
+        (alone_s - way).max(alone_s * LEAST_WORK).max(1e-6)
     }
 
     /// Returns the number of requests in service at the highest throughput.
     pub fn parallelism(&self) -> f64 {
         self.ladder.parallelism(Duration::from_secs_f64(self.service_s()))
+    }
+
+    /// Returns the bounds of the number of requests in service, by the middle half of the response times of single requests.
+    pub fn parallelism_range(&self) -> Option<(f64, f64)> {
+        let (low, high) = self.alone_middle_s?;
+        let held = |alone_s| self.ladder.parallelism(Duration::from_secs_f64(self.service_of(alone_s)));
+        Some((held(low), held(high)))
     }
 
     /// Returns the throughput of the user's load.
@@ -190,6 +199,14 @@ impl Figures {
     /// application does not, since the kernel accepts.
     pub fn connect_delay_s(&self) -> Option<f64> {
         Some((self.beside?.connect_s - self.cheap.as_ref()?.connect_s).max(0.0))
+    }
+
+    /// Returns whether most of what the target's load delays a light load by is the time to connect.
+    pub fn connecting_waits(&self) -> bool {
+        let response = self.beside.and_then(|beside| beside.response_s);
+        let alone = self.cheap.as_ref().map(|cheap| cheap.alone_s);
+        let held = response.zip(alone).map(|(response, alone)| response - alone).filter(|held| *held > 0.0);
+        self.connect_delay_s().zip(held).is_some_and(|(delay, held)| delay >= MOSTLY_CONNECTING * held)
     }
 
     /// Returns the server's CPU in cores, if its processes are visible.
@@ -261,6 +278,15 @@ impl Figures {
             && self.server_waits_for_cpu().is_none_or(|share| share >= SERVED)
     }
 
+    /// Returns the CPU that one thread wanted which does most of the server's work, in cores: a thread that computes does not wait.
+    /// 0 if the work is spread over several threads.
+    pub fn worker_demand(&self) -> f64 {
+        let busiest = self.busiest_thread().filter(|thread| {
+            thread.cores >= FULL_THREAD_USES && thread.cores >= MOST_OF_THE_WORK * self.server_cores().unwrap_or(0.0)
+        });
+        busiest.map_or(0.0, ThreadUse::demand)
+    }
+
     /// Returns the number of the server's saturated threads.
     pub fn full_threads(&self) -> usize {
         self.threads().filter(|thread| thread.demand() >= FULL_THREAD && thread.cores >= FULL_THREAD_USES).count()
@@ -278,63 +304,6 @@ impl Figures {
     /// Returns the server's processes.
     pub fn processes(&self) -> impl Iterator<Item = &ProcessUse> {
         self.signals.iter().flat_map(|signals| &signals.processes)
-    }
-
-    /// Returns the number of threads of one kind, by their names, that contend for a lock: they wait for it most of the time, but run now
-    /// and then. Idle threads of a pool do not run; a thread that a timer wakes is the only one of its kind.
-    pub fn taking_turns(&self) -> usize {
-        self.contenders().len()
-    }
-
-    /// Returns the mean number of contending threads that do not wait for the lock at a time: those that have it. `None` without contention.
-    pub fn past_lock(&self) -> Option<f64> {
-        let waits = |thread: &ThreadUse| share_in(thread, |name| is_one_of(name, &LOCKS));
-        let contenders = self.contenders();
-        (contenders.len() >= 2).then(|| contenders.into_iter().map(|thread| (1.0 - waits(thread)).max(0.0)).sum())
-    }
-
-    /// Returns the threads of the kind with the most threads that contend for a lock.
-    fn contenders(&self) -> Vec<&ThreadUse> {
-        let turns = |thread: &&ThreadUse| self.mostly_waits(thread, |name| is_one_of(name, &LOCKS));
-        let mut kinds = BTreeMap::<_, Vec<_>>::new();
-        for process in self.processes() {
-            for thread in process.threads.iter().filter(turns) {
-                let kind = thread.name.trim_end_matches(|c: char| c.is_ascii_digit() || "-_#/:".contains(c));
-                kinds.entry((process.name.as_str(), kind)).or_default().push(thread);
-            }
-        }
-        kinds.into_values().max_by_key(Vec::len).unwrap_or_default()
-    }
-
-    /// Returns the number of threads that block most of the time with a request: in a sleep, or in a call to a peer.
-    pub fn holding(&self) -> usize {
-        let blocks = |name: &str| !is_one_of(name, &LOCKS) && !is_one_of(name, &IDLE);
-        self.threads().filter(|thread| self.mostly_waits(thread, blocks)).count()
-    }
-
-    /// Returns whether the one thread that blocks with a request is an event loop: it waits for events as well, or has read many more
-    /// requests than the one that it works on.
-    pub fn is_event_loop(&self) -> bool {
-        let blocks = |name: &str| !is_one_of(name, &LOCKS) && !is_one_of(name, &IDLE);
-        let polls = |thread: &ThreadUse| thread.waiting.keys().any(|name| is_one_of(name, &POLLS));
-        let loops = self.threads().filter(|thread| self.mostly_waits(thread, blocks)).any(polls);
-        let (more, beyond) = MORE_IN_HAND;
-        loops || self.in_service().is_some_and(|requests| requests > more + beyond)
-    }
-
-    /// Returns the number of processes that work on requests, if `held` are in service: each waits about once for a request, where a
-    /// supervisor hardly ever does.
-    pub fn working_processes(&self, held: f64) -> usize {
-        let each = self.rps() / held.max(1.0);
-        let waits =
-            |process: &ProcessUse| process.threads.iter().filter_map(|thread| thread.waits_per_s).fold(0.0, f64::max);
-        self.processes().filter(|process| waits(process) >= WORKS_ON_REQUESTS * each).count()
-    }
-
-    /// Returns whether a thread spends most of its time in such waits, but runs often enough to work on requests.
-    fn mostly_waits(&self, thread: &ThreadUse, is_such: impl Fn(&str) -> bool) -> bool {
-        share_in(thread, is_such) > MOSTLY_WAITS
-            && thread.waits_per_s.is_some_and(|waits| waits > self.rps() / REQUESTS_PER_WAIT)
     }
 
     /// Returns a database with many messages for each request, and their number.
@@ -401,11 +370,6 @@ impl Figures {
     }
 }
 
-/// Returns the share of the time that a thread spends in such waits.
-fn share_in(thread: &ThreadUse, is_such: impl Fn(&str) -> bool) -> f64 {
-    thread.waiting.iter().filter(|(name, _)| is_such(name)).map(|(_, share)| share).sum()
-}
-
 /// Returns the mean number of connections that a service has accepted and not read from. A process for each connection has read its request,
 /// though bytes may be left: FastCGI ends a request with a record that PHP does not read.
 fn unread(peer: &PeerUse) -> Option<f64> {
@@ -417,10 +381,6 @@ fn unread(peer: &PeerUse) -> Option<f64> {
 fn queue(peer: &PeerUse) -> Option<Fact> {
     let (accepted, unread, queued) = (peer.accepted?, peer.unread?, peer.queued?);
     (queued + unread >= 1.0).then(|| Fact::PeerQueue { peer: peer.label(), accepted, unread, queued })
-}
-
-fn is_one_of(name: &str, parts: &[&str]) -> bool {
-    parts.iter().any(|part| name.contains(part))
 }
 
 #[cfg(test)]

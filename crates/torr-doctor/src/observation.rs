@@ -60,13 +60,13 @@ pub struct Observation {
 impl Observation {
     /// Returns the observation of a measured experiment.
     pub fn new(id: ExperimentId, variant: Option<String>, measured: Measurement, seen: Seen) -> Self {
-        let Measurement { mut result, total, .. } = measured;
+        let Measurement { mut result, total, warm_connects, .. } = measured;
         // A diagnosis has dozens of runs, whose samples would be most of its JSON.
         result.latency_histogram = Default::default();
         Self {
             id,
             variant,
-            times: Times::of(&result, &total),
+            times: Times::of(&result, &total, &warm_connects),
             run: result,
             signals: seen.server,
             own_quota: seen.own_quota,
@@ -105,9 +105,11 @@ impl Observation {
         self.signals.as_ref().and_then(stolen).unwrap_or(0.0)
     }
 
-    /// Returns the connections opened for each response, beyond those of the plan.
+    /// Returns the connections opened for each response, beyond those of the plan, which the warm-up may have opened.
     pub fn opened_per_request(&self) -> f64 {
-        let again = self.run.connections.opened.saturating_sub(self.run.plan.connections as u64);
+        let connections = &self.run.connections;
+        let first = (self.run.plan.connections as u64).saturating_sub(connections.carried);
+        let again = connections.opened.saturating_sub(first);
         again as f64 / self.run.requests.max(1) as f64
     }
 

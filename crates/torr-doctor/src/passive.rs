@@ -17,14 +17,17 @@ mod sessions;
 mod tests;
 mod wire;
 
-use crate::witnesses;
+use crate::{calm, witnesses};
 use seen::{busy_generator, other_programs, undecided};
-use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
+use torr_gauge::verdict::{Advice, Fact, Finding, Headline, Hypothesis};
 use torr_gauge::{Factor, RunResult};
+
+/// A rule about a single run.
+type Rule = fn(&RunResult) -> Option<Finding>;
 
 /// Names the factor that limited a run, or says that none did or that it does not know.
 pub fn passive(run: &RunResult) -> Finding {
-    let rules = [
+    let rules: [Rule; 24] = [
         fleet::rule,
         few::rule,
         kept::rule,
@@ -51,7 +54,12 @@ pub fn passive(run: &RunResult) -> Finding {
         behind::waiting,
         failing::slow_connections,
     ];
-    let finding = rules.iter().find_map(|rule| rule(run)).unwrap_or_else(|| unknown(run));
+    let mut finding = rules.iter().find_map(|rule| rule(run)).unwrap_or_else(|| unknown(run));
+    if finding.headline == Headline::OthersUseCpu {
+        finding.hypotheses = hypotheses(run);
+        let best = finding.hypotheses.first().map(|best| best.factor);
+        finding.advice.extend(best.map(|factor| Advice::Prove { factor }));
+    }
     let queue = match finding.factor {
         Factor::AcceptBacklog => vec![],
         _ => witnesses::accept_queue(run, run.signals.as_ref()),
@@ -62,6 +70,24 @@ pub fn passive(run: &RunResult) -> Finding {
         _ => kept::stops(run),
     };
     finding.because(kept::shortfall(run)).because(hidden).because(queue)
+}
+
+/// Returns what most likely limited a run that other programs disturbed: what the rules about busy and waiting servers find as if no other
+/// program had run.
+fn hypotheses(run: &RunResult) -> Vec<Hypothesis> {
+    let rules: [Rule; 9] = [
+        behind::quota,
+        wire::connections,
+        behind::database,
+        behind::rows,
+        behind::proxy,
+        busy::full_machine,
+        wire::link,
+        busy::one_side,
+        behind::waiting,
+    ];
+    let named = calm::run(run).and_then(|run| rules.iter().find_map(|rule| rule(&run)));
+    named.into_iter().map(|finding| Hypothesis { factor: finding.factor, readings: 1, of: 1 }).collect()
 }
 
 fn unknown(run: &RunResult) -> Finding {

@@ -16,6 +16,7 @@ mod front;
 mod generator;
 mod held_back;
 mod hidden_quota;
+mod in_service;
 mod pooler;
 mod proxy;
 mod relay;
@@ -28,6 +29,7 @@ use crate::evidence::Evidence;
 use crate::experiment::Step;
 use crate::figures::Before;
 use crate::thresholds::STOLEN_DOUBTFUL;
+use crate::weather::Weather;
 use crate::{acks, keep_alive, survey};
 use torr_gauge::verdict::{Advice, Fact, Finding, Headline};
 use torr_gauge::{Confidence, Factor};
@@ -55,28 +57,67 @@ pub const RULES: [Rule; 13] = [
     failing::backlog,
     failing::refusals,
     failures::rule,
-    generator::rule,
-    connecting::rule,
+    generator,
+    connecting,
     rising,
-    held_back::rule,
-    proxy::rule,
+    held_back,
+    proxy,
     disturbed,
     busy,
     failing::slow_connections,
 ];
 
-/// The rules that tell something when there is no time for another experiment.
-pub const WITHOUT_EXPERIMENT: [fn(&Evidence) -> Option<Finding>; 2] =
-    [|evidence| allowed::rule(evidence).ok().flatten(), failures];
+/// The rules about failures that have a cause of their own.
+const FAILING: [Rule; 3] = [failing::ports, failing::backlog, failing::refusals];
+
+/// The rules that name what limits a service that responds, without regard to other programs on its machine.
+pub const READINGS: [Rule; 6] = [generator, connecting, rising, held_back, proxy, busy];
+
+/// Applies the rules without another experiment, as there is no time for one. A rule that needs one passes. Failures are counted; of all
+/// other factors none is certain, since what a rule before would have found is not excluded.
+pub fn without_experiment(evidence: &Evidence) -> Option<Finding> {
+    let first_of = |rules: &[Rule]| rules.iter().find_map(|rule| rule(evidence).ok().flatten());
+    let found = first_of(&[allowed::rule]).or_else(|| first_of(&FAILING));
+    // The load of the user fails, and the service is not examined below that.
+    let found = found.or_else(|| failures::failures(evidence)).or_else(|| first_of(&RULES))?;
+    let confidence = match found.factor {
+        Factor::Errors => found.confidence,
+        _ => at_most_likely(found.confidence),
+    };
+    Some(Finding { confidence, ..found })
+}
 
 pub use failing::out_of_ports;
-pub use failures::failures;
 pub use proxy::seen_through;
+
+/// The load generator is the limit.
+fn generator(evidence: &Evidence) -> Step {
+    comparable(generator::rule, evidence)
+}
+
+/// Connections are opened over and over.
+fn connecting(evidence: &Evidence) -> Step {
+    comparable(connecting::rule, evidence)
+}
 
 /// Throughput still grows with connections.
 fn rising(evidence: &Evidence) -> Step {
-    let finding = rising::rule(evidence)?;
+    let finding = comparable(rising::rule, evidence)?;
     Ok(finding.map(|finding| doubted(finding, evidence.figures.stolen_share())))
+}
+
+/// A quota, a link or a limiter holds requests back.
+fn held_back(evidence: &Evidence) -> Step {
+    match held_back::rule(evidence)? {
+        // The kernel counts how often it throttles, whatever other programs do.
+        Some(finding) if finding.factor == Factor::CpuQuota => Ok(Some(finding)),
+        finding => Ok(finding.map(|finding| in_weather(finding, evidence.figures.weather))),
+    }
+}
+
+/// The proxy before the service is the limit.
+fn proxy(evidence: &Evidence) -> Step {
+    comparable(proxy::rule, evidence)
 }
 
 /// Other programs use the machine of the server that limits.
@@ -96,7 +137,7 @@ fn busy(evidence: &Evidence) -> Step {
     let queues = evidence.figures.queues_behind.clone();
     Ok(finding.map(|finding| {
         let finding = with_proxy(finding, evidence.figures.before.as_ref()).because(about).because(queues);
-        doubted(finding, evidence.figures.stolen_share())
+        doubted(in_weather(finding, evidence.figures.weather), evidence.figures.stolen_share())
     }))
 }
 
@@ -119,16 +160,32 @@ fn with_proxy(finding: Finding, before: Option<&Before>) -> Finding {
     finding
 }
 
+/// Applies a rule that compares experiments with each other.
+fn comparable(rule: Rule, evidence: &Evidence) -> Step {
+    Ok(rule(evidence)?.map(|finding| in_weather(finding, evidence.figures.weather)))
+}
+
+/// Lowers the confidence of a finding if the disturbance changed during the experiments that it compares.
+fn in_weather(finding: Finding, weather: Option<Weather>) -> Finding {
+    match weather.filter(Weather::has_changed) {
+        Some(weather) => Finding { confidence: at_most_likely(finding.confidence), ..finding }.because(weather.fact()),
+        None => finding,
+    }
+}
+
 /// Lowers the confidence of a finding if the hypervisor took much CPU, so that the use of CPU is uncertain.
 fn doubted(finding: Finding, stolen: f64) -> Finding {
     if stolen <= STOLEN_DOUBTFUL {
         return finding;
     }
-    let confidence = match finding.confidence {
+    Finding { confidence: at_most_likely(finding.confidence), ..finding }.because(Fact::Steal { share: stolen })
+}
+
+fn at_most_likely(confidence: Confidence) -> Confidence {
+    match confidence {
         Confidence::Certain => Confidence::Likely,
         other => other,
-    };
-    Finding { confidence, ..finding }.because(Fact::Steal { share: stolen })
+    }
 }
 
 #[cfg(test)]
@@ -160,6 +217,18 @@ mod tests {
         let lock = Finding::new(Factor::Lock, Confidence::Likely, Headline::Lock);
         assert_eq!(with_proxy(lock.clone(), Some(&before(1.0, 1.0))), lock);
         assert_eq!(with_proxy(finding(), None), finding());
+    }
+
+    #[test]
+    fn nothing_is_certain_that_was_compared_while_the_disturbance_changed() {
+        let weather = |least_share, most_share, is_short| Some(Weather { least_share, most_share, is_short });
+        let lock = || Finding::new(Factor::Lock, Confidence::Certain, Headline::Lock);
+        for calm in [None, weather(0.4, 0.45, true), weather(0.0, 0.3, false)] {
+            assert_eq!(in_weather(lock(), calm), lock(), "{calm:?}");
+        }
+        let found = in_weather(lock(), weather(0.05, 0.6, true));
+        let change = Fact::OthersChanged { least_share: 0.05, most_share: 0.6 };
+        assert_eq!((found.confidence, found.because), (Confidence::Likely, vec![change]));
     }
 
     #[test]

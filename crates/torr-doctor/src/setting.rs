@@ -140,7 +140,7 @@ impl Setting {
                 direct: vec![],
             },
             length: Length::Responses(seconds),
-            warmup: Warmup::UnlessSlow,
+            warmup: Warmup::Settled,
             rest: None,
         }
     }

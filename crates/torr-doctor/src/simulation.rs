@@ -2,10 +2,13 @@
 //! runner. Throughput follows from the bounds of operational analysis (Denning and Buzen, 1978): the population over the response time
 //! without queues, and the capacity of each station.
 
+pub mod neighbours;
 mod service;
 mod signals;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod weather;
 
 use crate::experiment::Request;
 use crate::halt::Halt;
@@ -13,6 +16,7 @@ use crate::observation::Observation;
 use crate::runner::{ExperimentRunner, Order};
 use crate::setting::Setting;
 use crate::times::{Spread, Times};
+use neighbours::{Neighbours, Pressure};
 use serde_json::json;
 use service::{Fault, Service};
 use std::sync::Arc;
@@ -56,13 +60,40 @@ const SYN_AGAIN_S: [f64; 3] = [1.0, 3.0, 7.0];
 /// The runner of a simulated service. Its clock advances by the length of each experiment.
 struct Simulation {
     service: Service,
+    neighbours: Neighbours,
+    /// What the neighbours do to the experiment that is carried out.
+    pressure: Pressure,
     elapsed: Duration,
     random: fastrand::Rng,
 }
 
 impl Simulation {
     fn new(service: Service, seed: u64) -> Self {
-        Self { service, elapsed: Duration::ZERO, random: fastrand::Rng::with_seed(seed) }
+        let random = fastrand::Rng::with_seed(seed);
+        let (neighbours, pressure) = (Neighbours::default(), Pressure::NONE);
+        Self { service, neighbours, pressure, elapsed: Duration::ZERO, random }
+    }
+
+    /// Adds other programs to the machine of the service.
+    fn beside(self, neighbours: Neighbours) -> Self {
+        Self { neighbours, ..self }
+    }
+
+    /// Lets the time of an experiment pass, and notes what the neighbours do to it.
+    fn pass(&mut self, order: &Order<'_>) {
+        let from = self.elapsed + order.warmup;
+        self.elapsed = from + order.duration;
+        let load = &order.experiment.load;
+        self.service = Service { slowdown: 1.0, wake_s: 0.0, ..self.service.clone() };
+        let calm = self.load_of(order, 1.0);
+        let service = &self.service;
+        let (server_s, generator_s) = (calm.rps * service.cpu_s, calm.rps * service.generator_s);
+        let own = server_s.min(service.worker_threads()).max(1.0) + generator_s.min(load.threads as f64).max(0.1);
+        let time = (from, self.elapsed);
+        let (cores, wanted) = (service.cores, (server_s + generator_s).min(service.cores as f64));
+        self.pressure = self.neighbours.pressure(time, cores, own, wanted, &mut self.random);
+        self.service.slowdown = self.pressure.slowdown;
+        self.service.wake_s = self.pressure.wake_s;
     }
 
     /// Returns a factor that varies from run to run by some percent.
@@ -73,6 +104,12 @@ impl Simulation {
 
     /// Returns what an order's load does.
     fn load(&mut self, order: &Order<'_>) -> Load {
+        let noise = self.noise();
+        self.load_of(order, noise)
+    }
+
+    /// Returns what an order's load does, with a factor by which throughput varies.
+    fn load_of(&self, order: &Order<'_>, noise: f64) -> Load {
         let load = &order.experiment.load;
         let service = &self.service;
         let alone_s = service.paced_alone_s(load, order.quick_ack);
@@ -89,7 +126,6 @@ impl Simulation {
         let ratio = offered / capacity;
         let rps = offered / (1.0 + ratio.powi(8)).powf(1.0 / 8.0);
         let opened = if service.keeps(load) { 0.0 } else { 1.0 };
-        let noise = self.noise();
         if let (Fault::Refuses { per_second, .. }, true) = (self.service.fault, is_target) {
             // Refusals come at once.
             let refusal_s = self.service.rtt_s + 0.000_1;
@@ -133,6 +169,7 @@ impl Simulation {
             _ => 1.0,
         };
         let (rps, connections) = (rps * noise * left, connections - accepting.dropped);
+        let rps = if load.rate.is_none() && !load.single { rps * self.settled_share(order, alone_s) } else { rps };
         let response_s = match load.rate {
             _ if ratio < 0.1 => alone_s * noise.clamp(0.99, 1.01),
             Some(_) if ratio < 0.8 => alone_s,
@@ -140,6 +177,13 @@ impl Simulation {
             None => (connections / rps - think_s).max(alone_s * noise.clamp(0.99, 1.01)),
         };
         Load { connections, rps, refused: 0.0, failed: 0.0, response_s, opened, accepting }
+    }
+
+    /// Returns the share of a measurement in which the load has settled: all connections are open, and the first responses are in.
+    fn settled_share(&self, order: &Order<'_>, alone_s: f64) -> f64 {
+        let settled_s = order.experiment.load.connections as f64 / self.service.opens_per_s + alone_s;
+        let lost_s = (settled_s - order.warmup.as_secs_f64()).max(0.0);
+        (1.0 - lost_s / order.duration.as_secs_f64()).max(0.1)
     }
 
     /// Returns what becomes of connections before they are accepted, if so many want `rps` requests per second.
@@ -182,7 +226,10 @@ impl Simulation {
             () => json!({"200": requests - refused - failed, "429": refused, "500": failed}),
         };
         let errors = if absent { requests } else { refused + failed };
-        let opened = (load.connections + requests * load.opened).round();
+        let warmup_s = order.warmup.as_secs_f64();
+        let before = if warmup_s > 0.0 { (warmup_s * service.opens_per_s).min(load.connections).floor() } else { 0.0 };
+        let opened = (load.connections - before + requests * load.opened).round();
+        let warmup = json!({"requests": 0, "errors": 0, "p50": null});
         let generator_s = service.generator_s + load.opened * service.connect_cpu_s;
         let threads = if plan.single { 1 } else { plan.threads };
         let busy = (load.rps * generator_s / threads as f64).min(1.0);
@@ -195,21 +242,25 @@ impl Simulation {
             "bytes": {"sent": requests * 100.0, "received": requests * (body + 200.0), "body": requests * body},
             "errors": {"connect": 0, "tls": 0, "timeout": 0, "read": 0, "write": 0, "protocol": 0, "status": errors, "ports": 0},
             "latency_us": null, "phases_us": {"connect": null, "tls": null, "first_byte": null},
-            "connections": {"opened": opened, "peak": load.connections,
+            "warmup": if warmup_s > 0.0 { warmup } else { json!(null) },
+            "connections": {"opened": opened, "carried": before, "peak": load.connections,
                 "closed_by_server": if plan.keep_alive { requests * load.opened } else { 0.0 },
                 "requests_per_connection": requests / opened.max(1.0)},
             "series": [],
-            "generator": {"cpu_us_per_request": generator_s * 1e6, "cpu_share": busy, "busy_share": busy, "saturated": busy > 0.9}
+            "generator": {"cpu_us_per_request": generator_s * 1e6, "cpu_share": busy, "busy_share": busy,
+                "queued_share": busy * (1.0 - 1.0 / service.generator_slowdown()), "saturated": busy > 0.9}
         });
         let spread = |seconds: f64, count: f64| Spread {
             count: count as u64,
             min_us: (seconds * 0.9 * 1e6) as u64,
             mean_us: seconds * 1e6,
             median_us: seconds * 1e6,
+            quartiles_us: None,
         };
         let connect_s = service.connect_s(if is_light { load.connections } else { 0.0 });
         let delays = requests * f64::from(u8::from(service.waits_for_acks(order.quick_ack) && !absent));
-        let signals = (service.is_seen && !is_light).then(|| signals::of(service, plan, load, duration_s));
+        let signals =
+            (service.is_seen && !is_light).then(|| signals::of(service, &self.pressure, plan, load, duration_s));
         Observation {
             id: order.experiment.id,
             variant: None,
@@ -218,7 +269,7 @@ impl Simulation {
             own_quota: None,
             times: Times {
                 answered: (requests >= 1.0).then(|| spread(load.response_s, requests)),
-                connect: Some(spread(connect_s, opened)),
+                connect: Some(spread(connect_s, opened + before)),
                 ack_delayed: delays as u64,
                 late_connects: load.accepting.late as u64,
                 first_tenth: self.service.burst(plan, load.rps, order.experiment.rest) as u64,
@@ -233,7 +284,7 @@ impl Simulation {
 /// Makes counts whole numbers, as they are in results.
 fn whole(value: serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
-    const COUNTS: [&str; 14] = [
+    const COUNTS: [&str; 15] = [
         "asked",
         "requests",
         "200",
@@ -245,6 +296,7 @@ fn whole(value: serde_json::Value) -> serde_json::Value {
         "body",
         "status",
         "opened",
+        "carried",
         "peak",
         "closed_by_server",
         "unfinished",
@@ -269,13 +321,13 @@ impl ExperimentRunner for Simulation {
     }
 
     fn run(&mut self, order: &Order<'_>) -> Result<Observation, Halt> {
-        self.elapsed += order.duration + order.warmup;
+        self.pass(order);
         let load = self.load(order);
         Ok(self.observation(order, load, false))
     }
 
     fn run_beside(&mut self, order: &Order<'_>, light: &Order<'_>) -> Result<[Observation; 2], Halt> {
-        self.elapsed += order.duration + order.warmup;
+        self.pass(order);
         let load = self.load(order);
         let alone_s = self.service.paced_alone_s(&light.experiment.load, false);
         let response_s = alone_s + self.service.held_up_s(load.connections, load.response_s);

@@ -7,7 +7,8 @@ use crate::figures::{Beside, Cheap, Figures};
 use crate::ladder::{Ladder, Rung, rungs};
 use crate::observation::Observation;
 use crate::spread;
-use crate::thresholds::{CHEAP, FLAT_LADDER, MOST_CONNECTED, RUN_DISTURBED};
+use crate::thresholds::{CHEAP, FLAT_LADDER, MOST_CONNECTED, OTHERS_COUNT, RUN_DISTURBED};
+use crate::weather::{Weather, disturbance};
 use std::time::Duration;
 use torr_gauge::verdict::{CheapRequest, ExperimentId as Id};
 use torr_signals::Signals;
@@ -19,9 +20,21 @@ const TRIES: u64 = 12;
 /// The share of the budget for which a disturbed machine is left alone: other programs may have something to do for a moment only.
 const REST: f64 = 1.0 / 30.0;
 
-/// One request at a time.
+/// One request at a time; again after a pause if other programs disturbed it, or requests of an earlier load.
 pub fn alone_rule(evidence: &Evidence) -> Step {
-    look_alone(evidence, [Id::Alone, Id::AloneLonger], PAUSE)
+    look_alone(evidence, [Id::Alone, Id::AloneLonger], PAUSE)?;
+    if alone_as_usual(evidence).is_some_and(|alone| is_spoiled(evidence, alone)) {
+        let rest = Some(Duration::from_secs_f64(evidence.setting.budget_s * REST));
+        let again = one_at_a_time(evidence, Id::AloneUndisturbed, Length::Seconds(1.2), PAUSE);
+        evidence.observe_if_reached(Experiment { rest, ..again })?;
+    }
+    Ok(None)
+}
+
+/// Returns whether an observation of one request at a time says little about the service without load.
+fn is_spoiled(evidence: &Evidence, alone: &Observation) -> bool {
+    let is_disturbed = evidence.setting.same_machine && others_share(evidence, alone) > RUN_DISTURBED;
+    is_disturbed || alone.times.answered.is_some_and(|answered| answered.is_scattered())
 }
 
 /// One request at a time again, where responses wait for acknowledgements as usual.
@@ -40,10 +53,8 @@ pub fn look_acked(evidence: &Evidence, pause: Duration) -> Step {
 /// Requests one request at a time with pauses, and again for longer where it is slow.
 fn look_alone(evidence: &Evidence, [usual, longer]: [Id; 2], pause: Duration) -> Step {
     let one = |id, length| {
-        evidence.setting.single(id, length).with(|load| {
-            load.think = Some((pause / 2, pause));
-            load.quick_ack = (usual == Id::AloneAcked).then_some(true);
-        })
+        let one = one_at_a_time(evidence, id, length, pause);
+        one.with(|load| load.quick_ack = (usual == Id::AloneAcked).then_some(true))
     };
     let first = evidence.observe(one(usual, Length::Seconds(1.2)))?;
     if first.times.answered.is_none_or(|answered| answered.count < 3) {
@@ -53,6 +64,10 @@ fn look_alone(evidence: &Evidence, [usual, longer]: [Id; 2], pause: Duration) ->
     Ok(None)
 }
 
+fn one_at_a_time(evidence: &Evidence, id: Id, length: Length, pause: Duration) -> Experiment {
+    evidence.setting.single(id, length).with(|load| load.think = Some((pause / 2, pause)))
+}
+
 /// Returns the observation of one request at a time, as it was acknowledged first.
 pub fn alone_as_usual(evidence: &Evidence) -> Option<&Observation> {
     evidence.last(Id::AloneLonger).or_else(|| evidence.last(Id::Alone))
@@ -60,8 +75,18 @@ pub fn alone_as_usual(evidence: &Evidence) -> Option<&Observation> {
 
 /// Returns where the observation of one request at a time stands that figures rest on.
 pub fn alone(evidence: &Evidence) -> Option<usize> {
-    let tried = [Id::AloneAckedLonger, Id::AloneAcked, Id::AloneLonger, Id::Alone];
-    tried.into_iter().find_map(|id| evidence.position(id))
+    let usual = [Id::AloneLonger, Id::Alone].into_iter().find_map(|id| evidence.position(id));
+    let acked = [Id::AloneAckedLonger, Id::AloneAcked].into_iter().find_map(|id| evidence.position(id));
+    acked.or_else(|| calmer(evidence, usual, evidence.position(Id::AloneUndisturbed)))
+}
+
+/// Returns which of an observation and its repetition others disturbed less; the repetition if the disturbance was about the same.
+fn calmer(evidence: &Evidence, first: Option<usize>, again: Option<usize>) -> Option<usize> {
+    let share = |at: usize| others_share(evidence, &evidence.observations()[at]);
+    match (first, again) {
+        (Some(first), Some(again)) if share(again) > share(first) + OTHERS_COUNT => Some(first),
+        (first, again) => again.or(first),
+    }
 }
 
 /// Requests that the server may handle without the target's work.
@@ -115,7 +140,7 @@ pub fn ladder_rule(evidence: &Evidence) -> Step {
         }
     }
     let full = evidence.observe(again(Id::Full))?;
-    if setting.same_machine && disturbance(full) > RUN_DISTURBED {
+    if setting.same_machine && others_share(evidence, full) > RUN_DISTURBED {
         let rest = Some(Duration::from_secs_f64(setting.budget_s * REST));
         evidence.observe(Experiment { rest, ..again(Id::FullUndisturbed) })?;
     }
@@ -139,7 +164,7 @@ pub fn ladder_rule(evidence: &Evidence) -> Step {
 
 /// Returns where the observation of the user's load stands, with the connections that came first.
 fn first_full(evidence: &Evidence) -> Option<usize> {
-    evidence.position(Id::FullUndisturbed).or_else(|| evidence.position(Id::Full))
+    calmer(evidence, evidence.position(Id::Full), evidence.position(Id::FullUndisturbed))
 }
 
 /// Returns where the observation of the user's load stands.
@@ -231,6 +256,7 @@ pub fn figures(evidence: &Evidence) -> Figures {
         ladder: ladder(evidence),
         null_rps: good_rps(Id::Null),
         null_rps_connecting: good_rps(Id::NullConnecting),
+        weather: Weather::over(evidence.observations(), setting.same_machine),
         ..Figures::default()
     };
     let figures = with_alone(figures, evidence);
@@ -241,11 +267,12 @@ pub fn figures(evidence: &Evidence) -> Figures {
 fn with_alone(figures: Figures, evidence: &Evidence) -> Figures {
     let Some(alone) = alone(evidence).map(|at| &evidence.observations()[at]) else { return figures };
     let Some(times) = alone.times.answered.or(alone.times.unanswered) else { return figures };
-    let (mean_s, median_s) = (times.mean_us / 1e6, times.median_us / 1e6);
+    let (mean_s, median_s) = (times.typical_us() / 1e6, times.median_us / 1e6);
     Figures {
         alone_least_s: times.min_us as f64 / 1e6,
         alone_mean_s: unpaused(mean_s, median_s, alone.stolen_s() / times.count.max(1) as f64),
         alone_median_s: median_s,
+        alone_middle_s: times.quartiles_us.map(|(low, high)| (low / 1e6, high / 1e6)),
         ..figures
     }
 }
@@ -315,14 +342,9 @@ fn unpaused(mean_s: f64, median_s: f64, paused_s: f64) -> f64 {
     (mean_s - paused_s).max(median_s.min(mean_s))
 }
 
-/// The share of the machine's CPU that neither server nor generator used, nor what the server talks to.
-fn disturbance(seen: &Observation) -> f64 {
-    let of_others = |signals: &Signals| {
-        let machine = signals.machine?;
-        let known = signals.server_cores() + signals.peer_cores() + seen.run.generator_cores()?;
-        Some(machine.cpu_share - known / machine.cores as f64)
-    };
-    seen.signals.as_ref().and_then(of_others).unwrap_or(0.0)
+/// Returns the share of the machine's CPU that neither server nor generator used, nor what the server talks to; 0 if that is unknown.
+fn others_share(evidence: &Evidence, seen: &Observation) -> f64 {
+    disturbance(seen, evidence.setting.same_machine).map_or(0.0, |disturbance| disturbance.others_share)
 }
 
 #[cfg(test)]

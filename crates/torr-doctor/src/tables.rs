@@ -3,6 +3,7 @@
 
 mod advice;
 mod backlog;
+mod budget;
 mod busy;
 mod case;
 mod connecting;

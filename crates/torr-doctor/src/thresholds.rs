@@ -76,6 +76,10 @@ pub const LEAST_PAIRS: usize = 5;
 pub const MOST_PAIRS: usize = 7;
 /// The number of pairs of runs once little of the budget is left.
 pub const FEW_PAIRS: usize = 3;
+/// The number of pairs of runs that settle a question alone if they agree.
+pub const AGREEING_PAIRS: usize = 2;
+/// The ratio of throughput that two agreeing pairs must exceed, above the thresholds of all rules.
+pub const CLEARLY_BETTER: f64 = 1.5;
 /// The half width of the interval, as a factor, below which no more pairs are run.
 pub const NARROW_PAIRS: f64 = 1.1;
 
@@ -96,8 +100,8 @@ pub const KEPT_ALIVE: f64 = 0.5;
 /// The share of the highest throughput from which the service counts as saturated.
 pub const SATURATED_FROM: f64 = 0.9;
 
-/// The response time in seconds from which a warm-up would exclude nearly all requests.
-pub const LONG_RESPONSE_S: f64 = 0.02;
+/// The share of a step's connections that may be opened while it is measured.
+pub const STILL_OPENING: f64 = 0.1;
 /// The growth of throughput over two doublings up to which the ladder skips to the user's connections.
 pub const FLAT_LADDER: f64 = 1.08;
 /// The share of the machine's CPU that other programs may use before the decisive experiment is repeated.
@@ -212,6 +216,21 @@ pub const OTHERS_DISTURB: f64 = 0.25;
 /// The share of the machine's CPU that the hypervisor may give to others before experiments are invalid.
 pub const STOLEN_DISTURBS: f64 = 0.2;
 
+/// The share of the machine's CPU by which the use of other programs may differ between experiments that are compared.
+pub const WEATHER_CHANGED: f64 = 0.15;
+/// The share of the machine's CPU from which other programs may take CPU from the server.
+pub const OTHERS_COUNT: f64 = 0.08;
+/// The share of the machine's CPU from which threads wait for each other now and then.
+pub const CPU_IS_SHORT: f64 = 0.75;
+/// The seconds of an experiment from which the CPU use of the machine is known to a few per cent.
+pub const SHORTEST_SEEN_S: f64 = 0.3;
+/// CPU in cores, with the time runnable without a CPU, from which a thread works and does not wait.
+pub const WORKS: f64 = 0.7;
+/// CPU in cores, with the time runnable without a CPU, up to which a thread mostly waits.
+pub const MOSTLY_IDLE: f64 = 0.5;
+/// The share of the server's CPU that a working thread must use for the server to work rather than wait.
+pub const MOST_OF_THE_WORK: f64 = 0.5;
+
 // Failures.
 /// The size in bytes of a response, header section included, that fits one packet: a smaller one would load a link as much.
 pub const ONE_PACKET_BYTES: f64 = 1500.0;
@@ -261,6 +280,8 @@ pub const LINK_DELAY_S: f64 = 0.001;
 pub const LINK_DELAY: f64 = 9.0;
 /// The most requests that are being transmitted at a time: a link transmits packets one by one.
 pub const ON_A_LINK: f64 = 1.5;
+/// The share of a light load's delay from which it is the connecting that the target's load delays, and not the server's work.
+pub const MOSTLY_CONNECTING: f64 = 0.5;
 /// The ratio of the usual round-trip time to the least one from which packets queue in the network.
 pub const RTT_GREW: f64 = 4.0;
 /// The round-trip time in seconds below which an acknowledgement that is sent with the response explains it.
@@ -312,6 +333,9 @@ pub const ALL_AT_WORK: f64 = 0.7;
 pub const STILL_GROWS: f64 = 1.4;
 /// The share of a request's time from which most of it is the network's.
 pub const MOSTLY_NETWORK: f64 = 0.5;
+/// The shares of a request's time between which it is uncertain whether most of it is the network's: the simulation's neighbours make a
+/// single request take up to a fifth longer.
+pub const UNSURE_NETWORK: (f64, f64) = (0.4, 0.6);
 /// The share of a response's time between its first and its last byte from which its sending is paced.
 pub const PACED: f64 = 0.7;
 /// The least share of a response's time that remains without the network.
@@ -345,6 +369,19 @@ pub const AS_MANY_CONNECTIONS: (f64, f64) = (0.25, 0.3);
 pub const NAMED_WAITS: f64 = 0.4;
 /// The share of a pool's connections without a query from which requests hold them while they do something else.
 pub const HELD_IDLE: f64 = 0.4;
+
+/// The largest ratio between a count of requests in service and the number by Little's law that mean the same requests.
+pub const LAW_OFF: f64 = 2.0;
+/// The difference within which two counts of requests in service agree: a ratio, and a number of requests beyond it.
+pub const COUNTS_AGREE: (f64, f64) = (0.1, 1.0);
+/// The number of single requests below which their mean is one of a few, and one slow response changes it much.
+pub const FEW_ALONE: u64 = 30;
+/// The ratio between the quartiles of few response times up to which they are alike, so that a slow one is an exception.
+pub const ALIKE: f64 = 1.25;
+/// The ratio of the mean of few response times to their median from which a slow one spoiled the mean.
+pub const SCATTERED: f64 = 1.25;
+/// The ratio of throughput that neither of two pairs of runs exceeds, and neither falls below its reciprocal, for both ways to be alike.
+pub const PAIRS_ALIKE: f64 = 1.05;
 
 // A single run.
 /// The share of the machine's CPU below which CPU did not limit server and generator.

@@ -2,7 +2,7 @@
 //! histograms do not.
 
 use crate::stops::Stops;
-use crate::thresholds::{ACK_DELAYS_S, SYN_TIMEOUT_US};
+use crate::thresholds::{ACK_DELAYS_S, ALIKE, FEW_ALONE, SCATTERED, SYN_TIMEOUT_US};
 use serde::{Deserialize, Serialize};
 use torr_gauge::{Latency, RunResult, Sample};
 
@@ -53,18 +53,35 @@ pub struct Spread {
     pub mean_us: f64,
     /// The median, however few there are.
     pub median_us: f64,
+    /// The quartiles, however few there are. `None` in a recording of an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quartiles_us: Option<(f64, f64)>,
 }
 
 impl Spread {
     /// Returns the figures of a histogram. `None` if nothing was recorded in it.
     pub fn of(latency: &Latency) -> Option<Self> {
         let histogram = latency.histogram();
+        let quantile = |share| histogram.value_at_quantile(share) as f64;
         (latency.count() > 0).then(|| Self {
             count: latency.count(),
             min_us: histogram.min(),
             mean_us: histogram.mean(),
-            median_us: histogram.value_at_quantile(0.5) as f64,
+            median_us: quantile(0.5),
+            quartiles_us: Some((quantile(0.25), quantile(0.75))),
         })
+    }
+
+    /// Returns the time that one of them takes on average, in microseconds: the mean; the median of few that are alike but for some
+    /// exceptions, of which one would change the mean of few by much.
+    pub fn typical_us(&self) -> f64 {
+        let are_alike = self.quartiles_us.is_some_and(|(low, high)| high <= ALIKE * low);
+        if self.count < FEW_ALONE && are_alike { self.median_us.min(self.mean_us) } else { self.mean_us }
+    }
+
+    /// Returns whether they are so few, and some of them so slow, that their mean says little.
+    pub fn is_scattered(&self) -> bool {
+        self.count < FEW_ALONE && self.mean_us > SCATTERED * self.median_us
     }
 
     /// Returns the sum in seconds.
@@ -74,9 +91,11 @@ impl Spread {
 }
 
 impl Times {
-    /// Returns the times of a run.
-    pub fn of(run: &RunResult, sample: &Sample) -> Self {
-        let connect = Spread::of(&sample.connect);
+    /// Returns the times of a run. `warm_connects` are the times to connect of its warm-up, in which most connections are opened.
+    pub fn of(run: &RunResult, sample: &Sample, warm_connects: &Latency) -> Self {
+        let mut connects = sample.connect.clone();
+        connects.add(warm_connects);
+        let connect = Spread::of(&connects);
         let least = [connect.map(|connect| connect.min_us), run.sockets.and_then(|sockets| sockets.min_rtt_us)];
         let round_trip_s = least.into_iter().flatten().min().unwrap_or(0) as f64 / 1e6;
         let begin = run.series.iter().take_while(|point| point.t <= BEGIN_S);
@@ -88,7 +107,7 @@ impl Times {
             sending_s: (sample.last_apart.sum() - sample.first_apart.sum()).max(0.0)
                 / 1e6
                 / sample.answered.count().max(1) as f64,
-            late_connects: sample.connect.count() - sample.connect.up_to(SYN_TIMEOUT_US),
+            late_connects: connects.count() - connects.up_to(SYN_TIMEOUT_US),
             ack_delayed: ack_delayed(&sample.answered, round_trip_s),
             first_tenth: begin.map(|point| point.requests).sum(),
             ended_idle_s: sample.ended_idle.map(|nanos| nanos as f64 / 1e9),
@@ -104,4 +123,31 @@ fn ack_delayed(answered: &Latency, round_trip_s: f64) -> u64 {
         answered.up_to(us(*to)) - answered.up_to(us(*from))
     });
     within.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the figures of responses that took so many milliseconds.
+    fn spread(millis: &[u64]) -> Spread {
+        let mut latency = Latency::default();
+        millis.iter().for_each(|millis| latency.record(millis * 1_000_000));
+        Spread::of(&latency).expect("some were recorded")
+    }
+
+    #[test]
+    fn one_slow_response_among_a_few_does_not_change_the_time_alone() {
+        let about = |us: f64, millis: f64| (us / 1000.0 - millis).abs() < 0.02 * millis;
+        let queued = spread(&[580, 201, 202, 201, 201, 203, 201]);
+        assert!(queued.is_scattered() && about(queued.typical_us(), 201.0), "{queued:?}");
+        let calm = spread(&[201, 202, 201, 201, 203, 201, 202]);
+        assert!(!calm.is_scattered() && about(calm.typical_us(), 201.6), "{calm:?}");
+        // Two of five are slow: that is what the service does.
+        let mixed = spread(&[10, 50, 10, 50, 10]);
+        assert!(mixed.is_scattered() && about(mixed.typical_us(), 26.0), "{mixed:?}");
+        // Of many, the slow ones are counted with the right weight.
+        let many = spread(&[[10; 9].as_slice(), &[100]].concat().repeat(10));
+        assert!(!many.is_scattered() && about(many.typical_us(), 19.0), "{many:?}");
+    }
 }

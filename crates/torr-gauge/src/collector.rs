@@ -60,6 +60,8 @@ pub struct Measurement {
     pub result: RunResult,
     /// The merged samples of all threads.
     pub total: Sample,
+    /// The times to connect of the connections that were opened in the warm-up.
+    pub warm_connects: Latency,
     /// The counts of each thread.
     pub threads: Vec<ThreadTotals>,
     /// The progress since the last one returned: intervals that the end of the run truncated.
@@ -301,6 +303,7 @@ impl Collector {
         Measurement {
             result,
             total: self.total,
+            warm_connects: self.warmup.map(|warmup| warmup.connect).unwrap_or_default(),
             threads: self.threads,
             rest,
             thread_rates: self.thread_rates,

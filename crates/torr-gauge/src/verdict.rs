@@ -6,6 +6,7 @@ mod fact;
 mod factor;
 mod finding;
 mod headline;
+mod hypothesis;
 mod limit;
 mod promise;
 
@@ -15,6 +16,7 @@ pub use fact::{Fact, Speedup, Unit, WaitKind};
 pub use factor::{Confidence, Factor};
 pub use finding::Finding;
 pub use headline::{Headline, KeptRate, WorkerCount};
+pub use hypothesis::Hypothesis;
 pub use limit::{Course, LimitKind, OverloadEffect, SearchGoal, StepReason};
 pub use promise::{Change, Promise, UnknownGain};
 pub use torr_signals::ProgramUse;
@@ -45,13 +47,17 @@ pub struct Verdict {
     /// A command that would show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<String>,
+    /// The factors that an unknown one most likely is, the most likely first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "known::all")]
+    pub hypotheses: Vec<Hypothesis>,
 }
 
 impl Verdict {
     /// Returns a verdict without evidence.
     pub fn new(factor: Factor, confidence: Confidence, summary: impl Into<String>) -> Self {
         let (because, advice, facts, gain, verify) = (vec![], vec![], vec![], None, None);
-        Self { factor, confidence, summary: summary.into(), because, advice, facts, gain, verify }
+        let hypotheses = vec![];
+        Self { factor, confidence, summary: summary.into(), because, advice, facts, gain, verify, hypotheses }
     }
 }
 

@@ -12,9 +12,11 @@ pub mod fleet;
 mod gain;
 mod headline;
 mod hidden;
+mod hypothesis;
 mod limit;
 mod parts;
 mod search;
+mod weather;
 
 pub use advice::advice;
 pub use experiment::{experiment, question};
@@ -31,16 +33,18 @@ use torr_gauge::verdict::Finding;
 
 /// Returns the verdict of a finding, with sentences.
 pub fn verdict(finding: Finding) -> Verdict {
-    let Finding { factor, confidence, headline, because, advice, gain, verify } = finding;
+    let Finding { factor, confidence, headline, because, advice, gain, verify, hypotheses } = finding;
+    let most_likely = hypothesis::most_likely(&hypotheses, &because).map(|sentence| format!(" {sentence}"));
     Verdict {
         factor,
         confidence,
-        summary: headline::headline(&headline),
+        summary: headline::headline(&headline) + &most_likely.unwrap_or_default(),
         because: because.iter().map(fact).collect(),
         advice: advice.iter().map(advice::advice).collect(),
         facts: because,
         gain: gain.as_ref().map(gain::gain),
         verify,
+        hypotheses,
     }
 }
 

@@ -8,6 +8,9 @@ use torr_gauge::latency::Summary;
 use torr_gauge::result::validity::Criterion;
 use torr_gauge::{Factor, RunResult, Verdict};
 
+/// The share of the machine's CPU from which the use of other programs disturbs a run.
+const DISTURBS: f64 = 0.1;
+
 /// Returns throughput, tail latency, errors and the limiting factor in one line with colours; of a run with sessions, also
 /// their rate and how many failed.
 pub fn line(run: &RunResult) -> String {
@@ -22,7 +25,8 @@ pub fn line(run: &RunResult) -> String {
     let silence = silence(run);
     // Where nothing is known of a limit, a silence of the service is what there is to say.
     let limit = run.verdict.as_ref().filter(|verdict| silence.is_none() || is_limited(verdict)).map(limit);
-    let ends: Vec<_> = silence.into_iter().chain(limit).map(|end| format!("; {end}")).collect();
+    let ends = silence.into_iter().chain(limit).chain(disturbed(run)).map(|end| format!("; {end}"));
+    let ends: Vec<_> = ends.collect();
     format!("{}{}", parts.join(", "), ends.concat())
 }
 
@@ -62,6 +66,15 @@ fn silence(run: &RunResult) -> Option<String> {
     Some(paint(BAD, caution::note(silence)))
 }
 
+/// Returns how much other programs used of the server's machine, if that disturbed the run.
+fn disturbed(run: &RunResult) -> Option<String> {
+    let signals = run.signals.as_ref()?;
+    let used: f64 = signals.others.iter().map(|program| program.cores).sum();
+    let share = used / signals.machine?.cores.max(1) as f64;
+    let of = format!("other programs used {} of the CPU", percent(share.min(1.0)));
+    (share >= DISTURBS).then(|| paint(BAD, of))
+}
+
 /// Returns whether a verdict names what limited the run.
 fn is_limited(verdict: &Verdict) -> bool {
     !matches!(verdict.factor, Factor::None | Factor::Unknown)
@@ -72,7 +85,8 @@ fn limit(verdict: &Verdict) -> String {
         return "the rate was kept".into();
     }
     let (factor, confidence) = (verdict.factor.to_string(), verdict.confidence.to_string());
-    let Named { before, name, behind } = sentence::limited(&factor, &confidence);
+    let best = verdict.hypotheses.first().map(|best| best.factor.to_string());
+    let Named { before, name, behind } = sentence::limited(&factor, &confidence, best.as_deref());
     let name = name.map_or_else(String::new, |name| paint(STRONG, name));
     format!("{before}{name}{behind}")
 }
@@ -80,6 +94,7 @@ fn limit(verdict: &Verdict) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
     use std::time::Duration;
     use torr_gauge::collector::RunFacts;
     use torr_gauge::result::PlanSummary;
@@ -117,6 +132,18 @@ mod tests {
         assert_eq!(plain(&good), "1,000 of 1,500 requests/s, p99 1.00 ms, no errors; limiting factor unknown");
         assert_eq!(plain(&run(199, 1)), "99.5 requests/s, p90 1.00 ms, 1 error (0.5%)");
         assert_eq!(plain(&run(0, 0)), "0.00 requests/s, no responses");
+    }
+
+    #[test]
+    fn a_busy_machine_is_in_the_summary() {
+        let beside = |cores: f64| {
+            let signals = json!({"machine": {"cores": 2}, "others": [{"name": "rustc", "cores": cores}]});
+            let signals = serde_json::from_value(signals).expect("it has the schema's form");
+            plain(&RunResult { signals, ..run(2000, 0) })
+        };
+        let start = "1,000 requests/s, p99 1.00 ms, no errors";
+        assert_eq!(beside(0.92), format!("{start}; other programs used 46% of the CPU"));
+        assert_eq!(beside(0.1), start);
     }
 
     #[test]

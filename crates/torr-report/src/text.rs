@@ -285,7 +285,8 @@ fn cautions(validity: &Validity) -> String {
 /// Returns the verdict with its evidence and advice.
 pub fn verdict(verdict: &Verdict) -> String {
     let (factor, confidence) = (verdict.factor.to_string(), verdict.confidence.to_string());
-    let Named { before, name, behind } = sentence::named(&factor, &confidence);
+    let best = verdict.hypotheses.first().map(|best| best.factor.to_string());
+    let Named { before, name, behind } = sentence::named(&factor, &confidence, best.as_deref());
     let name = match name {
         None => paint(STRONG, before),
         Some(name) => format!("{before}{}{}", paint(STRONG, name), paint(FAINT, behind)),

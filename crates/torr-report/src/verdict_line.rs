@@ -12,7 +12,8 @@ pub fn verdict_line(measured: &Measurement, notes: &[String]) -> String {
             return verdict.summary.clone();
         }
         let (factor, confidence) = (verdict.factor.to_string(), verdict.confidence.to_string());
-        let Named { before, name, behind } = sentence::limited(&factor, &confidence);
+        let best = verdict.hypotheses.first().map(|best| best.factor.to_string());
+        let Named { before, name, behind } = sentence::limited(&factor, &confidence, best.as_deref());
         format!("{before}{}{behind}: {}", name.unwrap_or_default(), verdict.summary)
     });
     let sentences: Vec<_> = limit.iter().chain(notes).map(|text| text.trim_end_matches('.')).collect();

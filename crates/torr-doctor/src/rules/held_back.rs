@@ -68,8 +68,9 @@ fn link(evidence: &Evidence) -> Step {
         // An acknowledgement that is sent with the response comes up to 40 ms late.
         (rtt > RTT_GREW * least && rtt > RTT_LONG_S).then_some((rtt, least))
     });
-    if evidence.figures.parallelism() > ON_A_LINK || delay < LINK_DELAY_S.max(LINK_DELAY * alone) && queueing.is_none()
-    {
+    // A request that also waits elsewhere has others on the link meanwhile.
+    let is_alone = evidence.figures.parallelism() <= ON_A_LINK || evidence.figures.connecting_waits();
+    if !is_alone || delay < LINK_DELAY_S.max(LINK_DELAY * alone) && queueing.is_none() {
         return Ok(None);
     }
     let received = full.run.received_per_s();
@@ -162,6 +163,19 @@ fn limiter(evidence: &Evidence) -> Step {
     ))
 }
 
+/// A limiter that delays, of which a request takes so long that several seem to be in service at a time, as with a lock or a pool. A token
+/// bucket shows itself after a pause.
+pub fn with_bucket(evidence: &Evidence) -> Step {
+    let Some(burst) = burst(evidence)? else { return Ok(None) };
+    Ok(Some(
+        Finding::new(Factor::RateLimit, Confidence::Likely, Headline::LimiterDelays)
+            .because(burst)
+            .because(evidence.figures.server_cpu())
+            .advice(Advice::RaiseLimit)
+            .gain(super::failing::without_limiter(evidence)),
+    ))
+}
+
 /// Examines a token bucket, which fills during a pause, so that the first requests pass faster than the rate.
 fn burst(evidence: &Evidence) -> Result<Option<Fact>, Box<Ask>> {
     if evidence.setting.agents.is_some() {
@@ -172,9 +186,12 @@ fn burst(evidence: &Evidence) -> Result<Option<Fact>, Box<Ask>> {
     let rest = Duration::from_secs_f64((evidence.setting.budget_s / 40.0).min(2.0));
     let after = evidence.setting.user(ExperimentId::AfterPause, 1.0);
     let after = after.with(|load| load.interval = Some(Duration::from_millis(50)));
-    let seen = evidence.observe(Experiment { rest: Some(rest), warmup: Warmup::None, ..after })?;
+    let after = Experiment { rest: Some(rest), warmup: Warmup::None, ..after };
+    let Some(seen) = evidence.observe_if_reached(after)? else { return Ok(None) };
     let first = seen.times.first_tenth as f64;
-    let expected = steady * 0.1;
+    // Other programs may have slowed the load before the pause, and left it alone after that.
+    let later = (seen.run.requests as f64 - first) / (seen.run.duration_s - 0.1).max(0.1);
+    let expected = steady.max(later) * 0.1;
     let is_burst = first > BURST.0 * expected + BURST.1;
     Ok(is_burst.then_some(Fact::Burst { pause_s: rest.as_secs_f64(), responses: first, expected }))
 }

@@ -5,10 +5,12 @@ use crate::evidence::Evidence;
 use crate::experiment::Step;
 use crate::gain;
 use crate::rules::cpu::round_trips;
+use crate::rules::held_back::with_bucket;
+use crate::rules::in_service::{held, range};
 use crate::rules::{pooler, serialised, waits_for};
 use crate::thresholds::{
     AS_MANY_CONNECTIONS, AS_MANY_THREADS, COMPUTES, LEAST_HELD, MANY_WAITING_WORKERS, MORE_IN_HAND, MOST_WAIT,
-    NO_MORE_IN_HAND, NOT_KEPT, ONE, PARTLY_LOCKED, POOL_IN_USE, QUERIED_BY_EACH, WHOLE_POOL,
+    MOSTLY_IDLE, NO_MORE_IN_HAND, NOT_KEPT, ONE, PARTLY_LOCKED, POOL_IN_USE, QUERIED_BY_EACH, WHOLE_POOL, WORKS,
 };
 use crate::witnesses::peer_connections;
 use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain, WorkerCount};
@@ -17,8 +19,14 @@ use torr_signals::{PeerUse, Role};
 
 pub fn rule(evidence: &Evidence) -> Step {
     let figures = &evidence.figures;
-    let held = figures.parallelism();
+    let held = held(figures);
     if held < LEAST_HELD || figures.wants_cpu() {
+        return Ok(None);
+    }
+    // A thread that computes most of the time does not wait, whatever a time alone that a disturbance spoiled makes of the ratio; but for
+    // threads that share one CPU in turns.
+    let computes = figures.worker_demand() >= WORKS && !serialised::computes_in_turns(figures);
+    if computes && by_threads(evidence, held).is_none() {
         return Ok(None);
     }
     if let Some(finding) = round_trips(evidence) {
@@ -38,7 +46,21 @@ pub fn rule(evidence: &Evidence) -> Step {
     // A listener that accepts at a pace looks like as many workers where each request opens a connection, but for threads that block.
     let is_accepted =
         inside || by_threads(evidence, held) == Some(false) || evidence.full().opened_per_request() < NOT_KEPT;
-    let confidence = if agree && is_seen && is_accepted { Confidence::Certain } else { Confidence::Likely };
+    let is_idle = figures.worker_demand() < MOSTLY_IDLE || by_threads(evidence, held).is_some();
+    let is_certain = agree && is_seen && is_accepted && is_idle;
+    let confidence = if is_certain { Confidence::Certain } else { Confidence::Likely };
+    let is_shown = computes_in_turns || by_threads(evidence, held).is_some() || has_pool(evidence, held);
+    if inside
+        && !is_shown
+        && let Some(limiter) = with_bucket(evidence)?
+    {
+        return Ok(Some(limiter));
+    }
+    let each_connects = evidence.full().opened_per_request() >= NOT_KEPT;
+    if !is_shown && each_connects && figures.weather.is_some_and(|weather| weather.has_changed()) {
+        // Only a ratio of experiments tells, which are not comparable, and connections may be accepted at a pace.
+        return Ok(None);
+    }
     let finding = match inside {
         false => workers(evidence, held, confidence),
         // A pool whose requests compute may use about one CPU by accident: only threads that take turns prove a lock.
@@ -80,6 +102,12 @@ fn is_evidence(finding: &Finding, fact: &Fact) -> bool {
 /// Returns whether the connections to a database are in use, in a pool of the service or of a pooler.
 fn waits_for_database(evidence: &Evidence, held: f64) -> bool {
     pool(evidence, held).is_some() || pooler::in_use(evidence, held).is_some()
+}
+
+/// Returns whether connections of the server to a service behind it show what requests wait for.
+fn has_pool(evidence: &Evidence, held: f64) -> bool {
+    let is_held = || waits_for::held_during_call(&evidence.figures, held).is_some();
+    waits_for_database(evidence, held) || pool_of_as_many(evidence, held).is_some() || is_held()
 }
 
 /// Returns the finding on what requests hold inside the server, of which `held` are in service.
@@ -128,6 +156,7 @@ fn witnesses(evidence: &Evidence, held: f64) -> Vec<Fact> {
         rps: figures.ladder.most(),
         alone_s: figures.service_s(),
         at_a_time: held,
+        range: range(figures, held),
     };
     let light = figures.cheap.as_ref().zip(figures.beside).zip(figures.others_wait());
     let light = light.map(|((cheap, beside), waits)| Fact::LightLoad {

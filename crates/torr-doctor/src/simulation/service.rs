@@ -93,6 +93,12 @@ pub struct Service {
     pub failing: f64,
     /// By how much throughput varies from run to run.
     pub noise: f64,
+    /// Connections opened per second at most.
+    pub opens_per_s: f64,
+    /// The factor by which computing takes longer beside other programs.
+    pub slowdown: f64,
+    /// The mean time in seconds that a thread which becomes runnable waits for a CPU.
+    pub wake_s: f64,
 }
 
 impl Service {
@@ -143,7 +149,30 @@ impl Service {
             body,
             failing: if fault == Fault::Fails { 0.1 + share / 2.0 } else { 0.0 },
             noise,
+            opens_per_s: f64::INFINITY,
+            slowdown: 1.0,
+            wake_s: 0.0,
         }
+    }
+
+    /// Returns the number of threads of the server that can compute at a time.
+    pub fn worker_threads(&self) -> f64 {
+        match self.fault {
+            Fault::SingleThread => 1.0,
+            Fault::Workers(workers) | Fault::Overflows { workers, .. } => workers as f64,
+            Fault::Lock(_, threads) => threads as f64,
+            _ => self.cores as f64,
+        }
+    }
+
+    /// Returns the factor by which the generator's work takes longer beside other programs: 1 on a machine of its own.
+    pub fn generator_slowdown(&self) -> f64 {
+        if self.is_seen { self.slowdown } else { 1.0 }
+    }
+
+    /// Returns the time in which a request is computed in seconds, with the waits for a CPU.
+    fn computed_s(&self) -> f64 {
+        self.cpu_s * self.slowdown + self.wake_s
     }
 
     /// Returns the time in which a request holds what limits, beside its CPU time.
@@ -158,15 +187,15 @@ impl Service {
     pub fn alone_s(&self, load: &Load, quick_ack: bool) -> f64 {
         let connect_s = if self.keeps(load) { 0.0 } else { self.rtt_s + self.connect_cpu_s };
         match load.request {
-            Request::Absent | Request::WithoutHost => self.rtt_s + connect_s + 50e-6,
-            Request::Null(_) => 30e-6 + connect_s,
+            Request::Absent | Request::WithoutHost => self.rtt_s + connect_s + 50e-6 + self.wake_s,
+            Request::Null(_) => 30e-6 + connect_s + if self.is_seen { self.wake_s } else { 0.0 },
             _ => {
                 let on_link_s = match self.fault {
                     Fault::Link(per_second) => self.bytes(load.request) / per_second,
                     _ => 0.0,
                 };
                 let ack_s = if self.waits_for_acks(quick_ack) { 0.04 } else { 0.0 };
-                self.rtt_s + connect_s + self.cpu_s + self.wait_s + self.hold_s() + on_link_s + ack_s
+                self.rtt_s + connect_s + self.computed_s() + self.wait_s + self.hold_s() + on_link_s + ack_s
             }
         }
     }
@@ -205,10 +234,13 @@ impl Service {
     /// Returns the capacity of the station that the fault is, in requests per second.
     fn fault_capacity(&self, load: &Load) -> f64 {
         match self.fault {
-            Fault::SingleThread => 1.0 / self.cpu_s,
-            Fault::Workers(workers) | Fault::Overflows { workers, .. } => workers as f64 / (self.cpu_s + self.wait_s),
-            Fault::Lock(hold_s, _) => 1.0 / hold_s,
-            Fault::Pool(many, hold_s) | Fault::Semaphore(many, hold_s) => many as f64 / hold_s,
+            // A thread that always has something to do need not be woken.
+            Fault::SingleThread => 1.0 / (self.cpu_s * self.slowdown),
+            Fault::Workers(workers) | Fault::Overflows { workers, .. } => {
+                workers as f64 / (self.computed_s() + self.wait_s)
+            }
+            Fault::Lock(hold_s, _) => 1.0 / (hold_s + self.wake_s),
+            Fault::Pool(many, hold_s) | Fault::Semaphore(many, hold_s) => many as f64 / (hold_s + self.wake_s),
             Fault::Delays { per_second, .. } | Fault::Refuses { per_second } => per_second,
             Fault::Quota(cores) => cores / self.cpu_s,
             Fault::Link(per_second) => per_second / self.bytes(load.request),
@@ -221,12 +253,12 @@ impl Service {
     fn cpu_capacity(&self, load: &Load) -> f64 {
         let connect_s = if self.keeps(load) { 0.0 } else { self.connect_cpu_s };
         let each_s = self.cpu_s + connect_s + if self.is_seen { self.generator_s + connect_s } else { 0.0 };
-        self.cores as f64 / each_s
+        self.cores as f64 / (each_s * self.slowdown)
     }
 
     fn generator_capacity(&self, load: &Load) -> f64 {
         let connect_s = if self.keeps(load) { 0.0 } else { self.connect_cpu_s };
-        load.threads as f64 / (self.generator_s + connect_s)
+        load.threads as f64 / ((self.generator_s + connect_s) * self.generator_slowdown())
     }
 
     /// Returns the most requests per second that the target takes.
@@ -242,7 +274,7 @@ impl Service {
     /// Returns the most requests per second of a service that does nothing.
     pub fn empty_capacity(&self, load: &Load) -> f64 {
         let connect_s = if load.keep_alive { 0.0 } else { self.connect_cpu_s };
-        let shared = self.cores as f64 / (2.0 * self.generator_s + 2.0 * connect_s);
+        let shared = self.cores as f64 / ((2.0 * self.generator_s + 2.0 * connect_s) * self.generator_slowdown());
         shared.min(self.generator_capacity(load))
     }
 
@@ -257,7 +289,7 @@ impl Service {
 
     /// Returns by how much a light load on a cheap path is held up while `connections` have the responses of the target taking so long.
     pub fn held_up_s(&self, connections: f64, response_s: f64) -> f64 {
-        let queued_s = (response_s - self.rtt_s - self.cpu_s - self.wait_s - self.hold_s()).max(0.0);
+        let queued_s = (response_s - self.rtt_s - self.computed_s() - self.wait_s - self.hold_s()).max(0.0);
         match self.fault {
             Fault::SingleThread | Fault::Workers(_) | Fault::Overflows { .. } => queued_s,
             Fault::Cpu => queued_s / 2.0,

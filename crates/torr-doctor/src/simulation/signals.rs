@@ -1,13 +1,15 @@
 //! What the machine of a simulated service shows of it.
 
+use super::neighbours::Pressure;
 use super::service::{Fault, Service};
 use crate::experiment;
 use torr_signals::{
-    ClientsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse,
+    ClientsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, ProgramUse, QuotaUse, Role, Signals,
+    ThreadUse,
 };
 
-/// Returns the signals of a load of so many seconds.
-pub fn of(service: &Service, plan: &experiment::Load, load: super::Load, seconds: f64) -> Signals {
+/// Returns the signals of a load of so many seconds, beside other programs.
+pub fn of(service: &Service, pressure: &Pressure, plan: &experiment::Load, load: super::Load, seconds: f64) -> Signals {
     let is_target = !matches!(
         plan.request,
         experiment::Request::Absent | experiment::Request::WithoutHost | experiment::Request::Null(_)
@@ -15,10 +17,17 @@ pub fn of(service: &Service, plan: &experiment::Load, load: super::Load, seconds
     let done = if is_target { load.rps * (1.0 - load.refused - load.failed) } else { 0.0 };
     let used = done * service.cpu_s + load.rps * load.opened * service.connect_cpu_s;
     let generator = load.rps * (service.generator_s + load.opened * service.connect_cpu_s);
-    let share = ((used + generator) / service.cores as f64).min(1.0);
-    let queued = if share > 0.9 { 0.3 } else { 0.02 };
+    let ours = used + generator;
+    let others = pressure.taken(service.cores, ours);
+    let share = ((ours + others) / service.cores as f64).min(1.0);
+    let own_queue: f64 = if ours > 0.9 * service.cores as f64 { 0.3 } else { 0.02 };
+    // A thread waits for a CPU while it computes, and each time that it is woken.
+    let queued = |cores: f64, wakes_per_s: f64| {
+        own_queue.max((cores * (service.slowdown - 1.0) + wakes_per_s * service.wake_s).min(1.0 - cores))
+    };
     let busy = |count: usize, wait: &str| -> Vec<ThreadUse> {
         let cores = (used / count as f64).min(1.0);
+        let queued = queued(cores, (1.0 - cores) * done / count as f64);
         (1..).take(count).map(|tid| thread(tid, cores, queued, wait, 1.0 - cores, 2.0 * done / count as f64)).collect()
     };
     let threads = match service.fault {
@@ -27,11 +36,13 @@ pub fn of(service: &Service, plan: &experiment::Load, load: super::Load, seconds
             let waiting = (done * service.wait_s / workers as f64).min(1.0);
             let each = done / workers as f64;
             let cores = (used / workers as f64).min(1.0);
+            let queued = queued(cores, each);
             (1..).take(workers).map(|tid| thread(tid, cores, queued, "hrtimer_nanosleep", waiting, each)).collect()
         }
         Fault::Lock(hold_s, threads) => {
             let held = (done * hold_s / threads as f64).min(1.0);
             let cores = (used / threads as f64).min(1.0);
+            let queued = queued(cores, done / threads as f64);
             (1..)
                 .take(threads)
                 .map(|tid| thread(tid, cores, queued, "futex_wait_queue", 1.0 - held, 2.0 * done / threads as f64))
@@ -103,6 +114,7 @@ pub fn of(service: &Service, plan: &experiment::Load, load: super::Load, seconds
         listeners,
         processes: vec![process],
         peers,
+        others: vec![ProgramUse { name: "neighbour".into(), cores: others }],
         ..Signals::default()
     }
 }

@@ -57,7 +57,8 @@ fn no_diagnosis_takes_more_than_its_budget() {
     }
 }
 
-fn truths(service: &Service) -> Vec<Factor> {
+/// Returns the factors that may be named of a service, disturbed or not: those that limit it on a machine of its own.
+pub(super) fn truths(service: &Service) -> Vec<Factor> {
     service.truths(&setting(service).user(ExperimentId::Full, 1.0).load, TOGETHER)
 }
 
@@ -85,7 +86,7 @@ fn no_wrong_verdict_is_certain() {
 }
 
 /// A service on four CPUs of which a request takes 0.2 ms of CPU and 5 ms of waiting, with one fault.
-fn service(fault: Fault) -> Service {
+pub(super) fn service(fault: Fault) -> Service {
     Service {
         fault,
         is_seen: true,
@@ -100,6 +101,9 @@ fn service(fault: Fault) -> Service {
         body: 2000.0,
         failing: 0.0,
         noise: 0.01,
+        opens_per_s: f64::INFINITY,
+        slowdown: 1.0,
+        wake_s: 0.0,
     }
 }
 
@@ -144,5 +148,25 @@ fn each_fault_is_named_and_its_look_alike_is_not_taken_for_it() {
     ] {
         let verdict = diagnose(&service, 1).finding;
         assert_eq!(verdict.factor, factor, "{what}: {verdict:#?}");
+    }
+}
+
+/// A service that accepts connections slowly shows at each step what it does once they are open.
+#[test]
+fn a_step_is_measured_once_its_connections_are_open_and_the_first_responses_are_in() {
+    for (what, opens_per_s, wait_s, connections) in [
+        ("connections come about slowly", 500.0, 10e-3, 200),
+        ("responses take long", f64::INFINITY, 0.5, 200),
+        ("both", 500.0, 0.3, 128),
+    ] {
+        let service = Service { opens_per_s, wait_s, connections, cpu_s: 10e-6, noise: 0.0, ..service(Fault::None) };
+        let found = diagnose(&service, 1);
+        let expected = connections as f64 / (wait_s + 10e-6 + service.rtt_s);
+        let ladder = &found.figures.ladder;
+        let (step, double) = (ladder.at(connections), ladder.at(2 * connections));
+        let is_near =
+            |rps: Option<f64>, factor: f64| rps.is_some_and(|rps| (rps / (factor * expected) - 1.0).abs() < 0.07);
+        assert!(is_near(step, 1.0) && is_near(double, 2.0), "{what}: {expected} {ladder:?}");
+        assert_eq!(found.finding.factor, Factor::Connections, "{what}: {:?}", found.finding);
     }
 }

@@ -20,7 +20,8 @@ pub const CPUS: usize = 4;
 /// Some experiments of a diagnosis.
 pub type Which = fn(Id) -> bool;
 pub const ALL: Which = |_| true;
-pub const ALONE: Which = |id| matches!(id, Id::Alone | Id::AloneLonger | Id::AloneAcked | Id::AloneAckedLonger);
+pub const ALONE: Which =
+    |id| matches!(id, Id::Alone | Id::AloneLonger | Id::AloneUndisturbed | Id::AloneAcked | Id::AloneAckedLonger);
 pub const FULL: Which = |id| id == Id::Full;
 pub const HEADS: Which = |id| matches!(id, Id::HeadsOnly | Id::ConnectForHeads);
 pub const LIGHT: Which = |id| matches!(id, Id::LightLoad(_));

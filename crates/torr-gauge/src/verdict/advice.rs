@@ -1,6 +1,7 @@
 //! What a verdict recommends, as data. `torr-report` has a sentence for each.
 
 use super::experiment::KeepAliveCondition;
+use super::factor::Factor;
 
 /// A recommended change or a next step.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +25,7 @@ pub enum Advice {
     TryOne { command: Option<String> },
     StartServer { command: String },
     ExportSecrets { variables: Vec<(String, String)> },
+    Prove { factor: Factor },
     // The generator.
     MoreThreads,
     MoreCpu,

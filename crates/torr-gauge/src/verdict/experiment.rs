@@ -36,6 +36,7 @@ pub enum ExperimentId {
     // The survey.
     Alone,
     AloneLonger,
+    AloneUndisturbed,
     AloneAcked,
     AloneAckedLonger,
     Cheap(CheapRequest),

@@ -72,6 +72,7 @@ pub enum Fact {
     StopsEachPeriod { period_s: f64, stopped_s: f64 },
     LightLoadStops { request: CheapRequest, rps: f64, target_rps: f64 },
     BehindProxy { services: Vec<String> },
+    OthersChanged { least_share: f64, most_share: f64 },
     // The generator.
     GeneratorBusy { share: f64, cores: Option<f64> },
     GeneratorCpu { share: f64 },
@@ -114,7 +115,7 @@ pub enum Fact {
     NoQueueing { median_s: f64, min_s: f64 },
     ConnectionsBound { min_s: f64, connections: usize, rps: f64 },
     Waiting { mean_s: f64, min_s: f64, at_a_time: f64 },
-    AtATime { connections: usize, rps: f64, alone_s: f64, at_a_time: f64 },
+    AtATime { connections: usize, rps: f64, alone_s: f64, at_a_time: f64, range: Option<(f64, f64)> },
     LessThanOne { alone_s: f64, at_a_time: f64 },
     Burst { pause_s: f64, responses: f64, expected: f64 },
     Handler { request: CheapRequest, seconds: f64, target_s: f64 },

@@ -4,6 +4,7 @@ use super::advice::Advice;
 use super::fact::Fact;
 use super::factor::{Confidence, Factor};
 use super::headline::Headline;
+use super::hypothesis::Hypothesis;
 use super::promise::Promise;
 
 /// The factor that limits a service, and what shows it. `torr-report` turns a finding into a [`super::Verdict`] with sentences.
@@ -23,12 +24,15 @@ pub struct Finding {
     pub gain: Option<Promise>,
     /// A command that would show the limiting factor.
     pub verify: Option<String>,
+    /// The factors that an unknown one most likely is, the most likely first.
+    pub hypotheses: Vec<Hypothesis>,
 }
 
 impl Finding {
     /// Returns a finding without evidence.
     pub fn new(factor: Factor, confidence: Confidence, headline: Headline) -> Self {
-        Self { factor, confidence, headline, because: vec![], advice: vec![], gain: None, verify: None }
+        let (because, advice, hypotheses) = (vec![], vec![], vec![]);
+        Self { factor, confidence, headline, because, advice, gain: None, verify: None, hypotheses }
     }
 
     /// Adds facts: one, an `Option` or any number of them.

@@ -1,6 +1,6 @@
 //! The verdict: a sentence, its evidence, and the advice.
 
-use crate::fields::{field, text, texts};
+use crate::fields::{field, list, text, texts};
 use maud::{Markup, html};
 use serde_json::Value;
 use torr_report::sentence::{Named, named};
@@ -16,7 +16,8 @@ pub fn verdict(value: &Value) -> Markup {
 /// Returns a verdict with this sentence above its evidence.
 pub fn block(verdict: &Value, sentence: &str) -> Markup {
     let confidence = text(verdict, "confidence").unwrap_or("unknown");
-    let Named { before, name, behind } = named(text(verdict, "factor").unwrap_or("unknown"), confidence);
+    let best = list(verdict, "hypotheses").first().and_then(|best| text(best, "factor"));
+    let Named { before, name, behind } = named(text(verdict, "factor").unwrap_or("unknown"), confidence, best);
     let class = if confidence == "unknown" { "verdict unknown" } else { "verdict" };
     html! {
         section class=(class) {

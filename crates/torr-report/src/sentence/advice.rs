@@ -1,6 +1,7 @@
 //! The sentence of each advice.
 
 use super::experiment::condition;
+use super::hypothesis::proof;
 use crate::human::{plural, seconds};
 use torr_gauge::verdict::Advice;
 
@@ -14,6 +15,7 @@ pub fn advice(advice: &Advice) -> String {
         A::TestConnections { connections } => {
             return format!("test with more connections; start with {connections}");
         }
+        A::Prove { factor } => return proof(*factor),
         A::LetItEnd { seconds: most } => return format!("let it finish: it takes at most {}", seconds(*most)),
         A::TryOne { command: Some(command) } => return format!("check that the service responds at all: {command}"),
         A::StartServer { command } => {

@@ -4,7 +4,7 @@ use super::behind;
 use super::early_end::early_end;
 use super::experiment::{cheap, condition, experiment};
 use super::parts::{counted, grew, listed, shown, was};
-use super::{hidden, search};
+use super::{hidden, search, weather};
 use crate::human::{bits, bytes, count, mean, micros, per_second, percent, plural, rate, seconds, times};
 use torr_gauge::threshold::measured_us;
 use torr_gauge::verdict::{Fact, SearchGoal, Unit};
@@ -66,6 +66,7 @@ pub fn fact(fact: &Fact) -> String {
         F::BehindProxy { services } => {
             format!("this verdict is about {}, to which the server forwards requests", services.join(", "))
         }
+        F::OthersChanged { least_share, most_share } => weather::others_changed(*least_share, *most_share),
         // The load generator.
         F::GeneratorBusy { share, cores } => {
             let cores = cores.map(|cores| format!("; all threads used {cores:.2} CPUs"));
@@ -200,12 +201,12 @@ pub fn fact(fact: &Fact) -> String {
             seconds(*min_s),
             mean(*at_a_time)
         ),
-        F::AtATime { connections, rps, alone_s, at_a_time } => format!(
+        F::AtATime { connections, rps, alone_s, at_a_time, range } => format!(
             "throughput stops growing at {} and {}; at {} per request, {} requests are in service at a time",
             plural(*connections as u64, "connection"),
             per_second(*rps),
             seconds(*alone_s),
-            mean(*at_a_time)
+            weather::measured(*at_a_time, *range)
         ),
         F::LessThanOne { alone_s, at_a_time } => format!(
             "one request at a time takes {}, so one connection could reach {}: only {} requests are in service at a time",

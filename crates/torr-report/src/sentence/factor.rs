@@ -7,30 +7,40 @@ use torr_gauge::Confidence;
 pub struct Named<'n> {
     /// The words before the name; all words where no factor is named.
     pub before: &'static str,
-    /// The name of the factor.
+    /// The name of the factor, or of the one that an unknown factor most likely is.
     pub name: Option<&'n str>,
     /// The words behind the name.
     pub behind: String,
 }
 
-/// Returns the words for a factor, with the confidence and what that means. What a newer version names stays as it is.
-pub fn named<'n>(factor: &'n str, confidence: &str) -> Named<'n> {
+/// Returns the words for a factor, with the confidence and what that means; for an unknown one, with the best hypothesis. What a newer
+/// version names stays as it is.
+pub fn named<'n>(factor: &'n str, confidence: &str, best: Option<&'n str>) -> Named<'n> {
     let known = [Confidence::Certain, Confidence::Likely, Confidence::Unknown];
     let meaning = known.into_iter().find(|known| known.to_string() == confidence).map(meaning);
     let meaning = meaning.map_or_else(String::new, |meaning| format!(": {meaning}"));
-    words(factor, confidence, "limiting factor ", &meaning)
+    words(factor, confidence, best, "limiting factor ", &meaning)
 }
 
 /// Returns the words for a factor where a line has room for few.
-pub fn limited<'n>(factor: &'n str, confidence: &str) -> Named<'n> {
-    words(factor, confidence, "limited by ", "")
+pub fn limited<'n>(factor: &'n str, confidence: &str, best: Option<&'n str>) -> Named<'n> {
+    words(factor, confidence, best, "limited by ", "")
 }
 
-fn words<'n>(factor: &'n str, confidence: &str, before: &'static str, meaning: &str) -> Named<'n> {
+fn words<'n>(
+    factor: &'n str,
+    confidence: &str,
+    best: Option<&'n str>,
+    before: &'static str,
+    meaning: &str,
+) -> Named<'n> {
     let unnamed = |before| Named { before, name: None, behind: String::new() };
     match (factor, confidence) {
         // A rate that was kept is counted, not inferred: it needs no confidence.
         ("none", _) => unnamed("no limiting factor"),
+        ("unknown", _) | (_, "unknown") if best.is_some() => {
+            Named { name: best, ..unnamed("limiting factor unknown, most likely ") }
+        }
         ("unknown", _) | (_, "unknown") => unnamed("limiting factor unknown"),
         _ => Named { before, name: Some(factor), behind: format!(" ({confidence}{meaning})") },
     }
@@ -65,9 +75,12 @@ mod tests {
             (Factor::Lock, Confidence::Unknown, "limiting factor unknown", "limiting factor unknown"),
         ] {
             let (factor, confidence) = (factor.to_string(), confidence.to_string());
-            assert_eq!(text(named(&factor, &confidence)), long);
-            assert_eq!(text(limited(&factor, &confidence)), short);
+            assert_eq!(text(named(&factor, &confidence, None)), long);
+            assert_eq!(text(limited(&factor, &confidence, None)), short);
         }
-        assert_eq!(text(named("new", "sure")), "limiting factor new (sure)");
+        assert_eq!(text(named("new", "sure", None)), "limiting factor new (sure)");
+        let guessed = "limiting factor unknown, most likely lock";
+        assert_eq!(text(named("unknown", "unknown", Some("lock"))), guessed);
+        assert_eq!(text(limited("unknown", "unknown", Some("lock"))), guessed);
     }
 }

@@ -9,22 +9,21 @@ use torr_gauge::RunResult;
 use torr_gauge::verdict::Advice;
 use torr_report::human::{self, plural};
 use torr_report::sentence::advice;
-use torr_report::style::{FAINT, STRONG, paint};
+use torr_report::style::{BAD, FAINT, STRONG, paint};
 use torr_report::{table, text};
 
 /// Returns the report, with the name of the JSON file, if there is one.
 pub fn text(demo: &Demo, json: Option<&Path>) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "{}\n", paint(STRONG, "torr serve, loaded by torr"));
+    let disturbed = disturbed(&demo.rows).map_or(String::new(), |disturbed| format!("; {}", paint(BAD, disturbed)));
+    let _ = writeln!(out, "{}{disturbed}\n", paint(STRONG, "torr serve, loaded by torr"));
     let (hello, queries): (Vec<_>, Vec<_>) = demo.rows.iter().partition(|row| row.setting.path == "/");
     append(&mut out, hello_table(&hello));
     for (kept, rows) in queries.chunk_by(|one, other| one.setting.keep_alive == other.setting.keep_alive).map(kept) {
         let _ = writeln!(out, "\n  one row of 100,000 as JSON, {QUERY_CONNECTIONS} connections, {kept}\n");
         append(&mut out, query_table(rows));
     }
-    for line in notes(&demo.rows) {
-        let _ = writeln!(out, "\n  {}", paint(FAINT, line));
-    }
+    let _ = writeln!(out, "\n  {}", paint(FAINT, note(&demo.rows)));
     let machine = &demo.machine;
     let _ = writeln!(
         out,
@@ -51,18 +50,20 @@ pub fn text(demo: &Demo, json: Option<&Path>) -> String {
 }
 
 /// Returns what the reader should know of the figures.
-fn notes(rows: &[Row]) -> Vec<String> {
+fn note(rows: &[Row]) -> String {
     let rounds = rows.iter().map(|row| row.rounds).max().unwrap_or(0);
-    let mut notes = vec![match rounds {
+    match rounds {
         1 => "each figure is of one run; there is no range".to_owned(),
         _ => format!("each figure is the median of {rounds} runs in turns, with the smallest and the largest"),
-    }];
-    if let Some(taken) = rows.iter().find_map(|row| row.disturbed.as_ref()) {
-        let disturbed = rows.iter().filter(|row| row.disturbed.is_some()).count();
-        let of_rows = plural(rows.len() as u64, "row");
-        notes.push(format!("disturbed, {disturbed} of {of_rows}: {taken}; {}", advice(&Advice::StopOthers)));
     }
-    notes
+}
+
+/// Returns what took CPU time from the rows, if something did.
+fn disturbed(rows: &[Row]) -> Option<String> {
+    let taken = rows.iter().find_map(|row| row.disturbed.as_ref())?;
+    let disturbed = rows.iter().filter(|row| row.disturbed.is_some()).count();
+    let of_rows = plural(rows.len() as u64, "row");
+    Some(format!("disturbed, {disturbed} of {of_rows}: {taken}; {}", advice(&Advice::StopOthers)))
 }
 
 /// Returns rows that are all with keep-alive or all without, and the words for that.
