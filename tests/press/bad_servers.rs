@@ -108,7 +108,8 @@ fn a_reused_connection_may_end_before_the_next_response() {
 fn a_server_that_accepts_and_says_nothing_is_timed_out() {
     let result = press(|client| while client.request().is_some() {}, &["-n", "6", "-c", "3", "--timeout", "200ms"]);
     assert_eq!(count(&result, "/errors/timeout"), 6, "{result}");
-    assert!(count(&result, "/latency_us/min") >= 200_000, "each is in the histogram at its age: {result}");
+    // The values of a bucket of the histogram are within 0.1% of each other, and the least of them is shown.
+    assert!(count(&result, "/latency_us/min") >= 199_800, "each is in the histogram at its age: {result}");
 }
 
 #[test]
