@@ -79,7 +79,7 @@ pub fn rows() -> Vec<Row> {
             "overflows beside a limit that nothing shows: two threads use more than one CPU, and others do not wait",
             service(1e-3, 1000.0)
                 .load(|setting| setting.keep_alive = false)
-                .everywhere(uses(0.4, vec![thread(1, 0.7, 0.2), thread(2, 0.7, 0.2)]))
+                .everywhere(uses(0.3, vec![thread(1, 0.7, 0.05), thread(2, 0.6, 0.05)]))
                 .at(FULL, late(Some(500))),
             Factor::AcceptBacklog,
             Likely,
