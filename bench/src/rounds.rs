@@ -115,8 +115,11 @@ pub fn turns<'r, T>(rows: &'r [Row<T>], of: &str) -> impl Iterator<Item = &'r T>
     rows.iter().filter(move |row| row.candidate == of).map(|row| &row.turn)
 }
 
-/// The middle value, or the mean of the two in the middle.
+/// Returns the middle value, or the mean of the two in the middle; 0 without values.
 pub fn median(mut values: Vec<f64>) -> f64 {
+    if values.is_empty() {
+        return 0.0;
+    }
     values.sort_by(f64::total_cmp);
     let (low, high) = (values[(values.len() - 1) / 2], values[values.len() / 2]);
     (low + high) / 2.0
@@ -132,6 +135,7 @@ mod tests {
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
         assert_eq!(median(vec![7.0]), 7.0);
+        assert_eq!(median(vec![]), 0.0);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::planted::Kind;
 use crate::candidates::arguments::words;
 use crate::child::{self, Server, free_port};
+use crate::rounds::median;
 use torr_test_support::error::Error;
 
 /// The connections of all loads, of comparisons as well.
@@ -75,12 +76,12 @@ impl Calibration {
             without.push(plain);
             ratios.push(heavy / plain);
         }
-        Ok(Self { kind, base_us: median(&without), units, ratios })
+        Ok(Self { kind, base_us: median(without), units, ratios })
     }
 
     /// Returns the cost of a unit as a share of a request without.
     pub fn unit(&self) -> f64 {
-        (median(&self.ratios) - 1.0) / f64::from(self.units)
+        (median(self.ratios.clone()) - 1.0) / f64::from(self.units)
     }
 
     /// Returns the units that come closest to a difference in percent; at least one, unless there is to be none.
@@ -146,17 +147,6 @@ impl Site<'_> {
 /// Returns the arguments of the service, of which none holds a space.
 pub fn arguments(listen: &str, kind: Kind, units: u32) -> String {
     format!("planted {listen} --kind {} --units {units}", kind.name())
-}
-
-/// Returns the median; 0 without values.
-pub fn median(values: &[f64]) -> f64 {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => values[n / 2],
-        n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What the comparisons of a difference come to: how often it was shown, how often rightly, and whether intervals hold the truth.
 
-use super::calibration::median;
 use super::comparison::{Entry, Found};
+use crate::rounds::median;
 
 /// The share of comparisons of a version with itself that may call a metric different.
 const FALSE_ALARMS: f64 = 0.05;
@@ -75,9 +75,9 @@ fn tally(neighbours: usize, difference: u32, entries: &[&Entry]) -> Tally {
         any: count(&|entry| entry.found.iter().any(|found| found.outcome == "different")),
         intervals: count(&|entry| interval(entry).is_some()),
         hold: count(&|entry| holds_truth(entry)),
-        smallest: (!smallest.is_empty()).then(|| median(&smallest)),
-        seconds: median(&values(&|entry| Some(entry.seconds))),
-        others: median(&values(&|entry| Some(entry.others))),
+        smallest: (!smallest.is_empty()).then(|| median(smallest)),
+        seconds: median(values(&|entry| Some(entry.seconds))),
+        others: median(values(&|entry| Some(entry.others))),
     }
 }
 
