@@ -379,7 +379,7 @@ fn unread(peer: &PeerUse) -> Option<f64> {
 
 /// Returns the requests that wait for a service behind the server, if there are any.
 fn queue(peer: &PeerUse) -> Option<Fact> {
-    let (accepted, unread, queued) = (peer.accepted?, peer.unread?, peer.queued?);
+    let (accepted, unread, queued) = (peer.accepted?, peer.unread?, peer.queued()?);
     (queued + unread >= 1.0).then(|| Fact::PeerQueue { peer: peer.label(), accepted, unread, queued })
 }
 
@@ -387,7 +387,7 @@ fn queue(peer: &PeerUse) -> Option<Fact> {
 mod tests {
     use super::*;
     use crate::ladder::Rung;
-    use torr_signals::MachineUse;
+    use torr_signals::{ListenerUse, MachineUse};
 
     /// A service that takes 5 ms for a request, of which so many go on at a time.
     fn figures(held: f64) -> Figures {
@@ -474,8 +474,9 @@ mod tests {
         let front = |processes: usize, accepted, bytes| {
             let mut figures = Figures { signals: Some(Signals::default()), ..figures(1.0) };
             let processes = vec![ProcessUse::default(); processes];
-            let (accepted, unread, queued) = (Some(accepted), Some(bytes), Some(90.0));
-            figures.look_behind(&[PeerUse { processes, accepted, unread, queued, ..PeerUse::default() }]);
+            let listener = Some(ListenerUse { queued_mean: Some(90.0), ..ListenerUse::default() });
+            let (accepted, unread) = (Some(accepted), Some(bytes));
+            figures.look_behind(&[PeerUse { processes, accepted, unread, listener, ..PeerUse::default() }]);
             (figures.in_service(), figures.queues_behind.len())
         };
         assert_eq!(front(9, 8.0, 8.0), (Some(8.0), 1), "eight processes with a request each");

@@ -247,7 +247,6 @@ impl Span<'_> {
             listener: now.listener.as_ref().map(|now| self.queue(then.listener.as_ref(), now)),
             accepted: known(then.accepted_sum, now.accepted_sum, self.samples),
             unread: known(then.unread_sum, now.unread_sum, self.samples),
-            queued: known(then.queued_sum, now.queued_sum, self.samples),
             peers: self.peers(&then.peers, &now.peers),
         })
     }

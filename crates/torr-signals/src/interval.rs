@@ -224,9 +224,6 @@ pub struct PeerUse {
     /// The mean number of accepted connections with bytes that the peer has not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread: Option<f64>,
-    /// The mean number of connections in the peer's accept queue.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queued: Option<f64>,
     /// The services that the peer's processes are connected to, if the peer is on this machine and may forward requests.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub peers: Vec<Self>,

@@ -76,27 +76,16 @@ impl Peers {
         }
     }
 
-    /// Counts a sample of the accept queues at a peer's address: the length and the backlog of each listener.
-    pub fn add_queues(&mut self, address: &str, queues: impl Iterator<Item = (u32, u32)>) {
-        let Some(peer) = self.0.get_mut(address) else { return };
-        let mut sockets = 0;
-        for (queued, backlog) in queues {
-            sockets += 1;
-            let named = || ListenerCounts { address: address.to_owned(), ..ListenerCounts::default() };
-            peer.counts.listener.get_or_insert_with(named).count(queued, backlog);
-        }
-        if let Some(listener) = &mut peer.counts.listener {
-            listener.sockets = sockets;
-        }
-    }
-
     /// Counts the peers' side of a sample, by address.
     pub fn add_sides(&mut self, sides: &BTreeMap<String, Side>) {
         for (address, side) in sides {
             let Some(peer) = self.0.get_mut(address) else { continue };
             *peer.counts.accepted_sum.get_or_insert_default() += side.accepted;
             *peer.counts.unread_sum.get_or_insert_default() += side.unread;
-            *peer.counts.queued_sum.get_or_insert_default() += side.queued;
+            let named = || ListenerCounts { address: address.clone(), ..ListenerCounts::default() };
+            let listener = peer.counts.listener.get_or_insert_with(named);
+            listener.sockets = side.queues.len();
+            side.queues.iter().for_each(|&(queued, backlog)| listener.count(queued, backlog));
         }
     }
 

@@ -239,8 +239,6 @@ pub struct PeerCounts {
     pub accepted_sum: Option<u64>,
     /// The number of accepted connections with bytes that the peer has not read.
     pub unread_sum: Option<u64>,
-    /// The number of connections in the peer's accept queue.
-    pub queued_sum: Option<u64>,
     /// The services that the peer's processes have connections to, without peers of their own.
     pub peers: Vec<Self>,
 }

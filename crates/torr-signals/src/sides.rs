@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 
 /// The connections of all clients of a service on this machine, in one sample.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Side {
     /// Connections that the service has accepted.
     pub accepted: u64,
     /// Those of them with bytes that the service has not read.
     pub unread: u64,
-    /// Connections in the accept queue.
-    pub queued: u64,
+    /// The accept queue of each listener: its length and its backlog.
+    pub queues: Vec<(u32, u32)>,
 }
 
 /// Returns the sides of the services at these addresses, as far as their listeners are visible.
@@ -27,17 +27,17 @@ pub(super) fn sides<'a>(
     for text in addresses {
         match text.parse::<SocketAddr>() {
             Ok(address) => {
-                let mut listeners = sockets.iter().filter(|s| s.listens && takes(s.local, address)).peekable();
-                if listeners.peek().is_some() {
-                    let queued = listeners.map(|listener| u64::from(listener.unread)).sum();
-                    over_tcp.insert(address, Side { queued, ..Side::default() });
+                let listeners = sockets.iter().filter(|s| s.listens && takes(s.local, address));
+                let queues: Vec<_> = listeners.map(|listener| (listener.unread, listener.unsent)).collect();
+                if !queues.is_empty() {
+                    over_tcp.insert(address, Side { queues, ..Side::default() });
                 }
             }
             Err(_) => {
-                let mut listeners = unix.iter().filter(|s| s.listens && s.path.as_deref() == Some(text)).peekable();
-                if listeners.peek().is_some() {
-                    let queued = listeners.map(|listener| u64::from(listener.unread)).sum();
-                    over_unix.insert(text, Side { queued, ..Side::default() });
+                let listeners = unix.iter().filter(|s| s.listens && s.path.as_deref() == Some(text));
+                let queues: Vec<_> = listeners.map(|listener| (listener.unread, listener.unsent)).collect();
+                if !queues.is_empty() {
+                    over_unix.insert(text, Side { queues, ..Side::default() });
                 }
             }
         }
@@ -64,9 +64,10 @@ mod tests {
     use super::*;
 
     fn tcp(listens: bool, local: &str, inode: u64, unread: u32) -> TcpSocket {
+        let unsent = if listens { 16 } else { 0 };
         let remote = "127.0.0.1:40000".parse().expect("an address");
         let local = local.parse().expect("an address");
-        TcpSocket { listens, local, remote, cookie: 0, inode, unread, unsent: 0, info: None }
+        TcpSocket { listens, local, remote, cookie: 0, inode, unread, unsent, info: None }
     }
 
     #[test]
@@ -84,14 +85,14 @@ mod tests {
             path: Some("/run/fpm.sock".into()),
             peer: 0,
             unread,
-            unsent: 0,
+            unsent: if listens { 24 } else { 0 },
         };
         let unix = [unix(true, 9, 2), unix(false, 10, 5), unix(false, 0, 5)];
         let addresses = ["127.0.0.1:9000", "127.0.0.1:9001", "/run/fpm.sock", "/run/other.sock"];
         let found = sides(addresses.into_iter(), &sockets, &unix);
         let expected = [
-            ("/run/fpm.sock".to_owned(), Side { accepted: 1, unread: 1, queued: 2 }),
-            ("127.0.0.1:9000".to_owned(), Side { accepted: 2, unread: 1, queued: 3 }),
+            ("/run/fpm.sock".to_owned(), Side { accepted: 1, unread: 1, queues: vec![(2, 24)] }),
+            ("127.0.0.1:9000".to_owned(), Side { accepted: 2, unread: 1, queues: vec![(3, 16)] }),
         ];
         assert_eq!(found, BTreeMap::from(expected), "what has no visible listener is unknown");
     }

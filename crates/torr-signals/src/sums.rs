@@ -96,6 +96,11 @@ impl PeerUse {
     pub fn cores(&self) -> f64 {
         cores(&self.processes)
     }
+
+    /// Returns the mean number of connections in the peer's accept queue; `None` where its listener is not visible.
+    pub fn queued(&self) -> Option<f64> {
+        self.listener.as_ref()?.queued_mean
+    }
 }
 
 fn cores(processes: &[ProcessUse]) -> f64 {

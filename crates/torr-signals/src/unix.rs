@@ -2,7 +2,6 @@
 
 use super::netlink::{BY_FAMILY, Netlink, attributes, number32};
 use crate::printable::printable;
-use std::collections::BTreeMap;
 use std::io;
 
 const FAMILY: u8 = 1;
@@ -47,15 +46,6 @@ pub(super) fn sockets(netlink: &mut Netlink) -> io::Result<Vec<UnixSocket>> {
     let mut found = vec![];
     netlink.dump(BY_FAMILY, &request, |record| found.extend(socket(record)))?;
     Ok(found)
-}
-
-/// Returns the listeners by their paths.
-pub(super) fn listeners(sockets: &[UnixSocket]) -> BTreeMap<&str, Vec<&UnixSocket>> {
-    let mut by_path = BTreeMap::<_, Vec<_>>::new();
-    for socket in sockets.iter().filter(|socket| socket.listens) {
-        by_path.entry(socket.path.as_deref()).or_default().push(socket);
-    }
-    by_path.into_iter().filter_map(|(path, listeners)| Some((path?, listeners))).collect()
 }
 
 fn socket(record: &[u8]) -> Option<UnixSocket> {

@@ -2,7 +2,6 @@
 
 use super::behind::Behind;
 use super::clients::Clients;
-use super::holders::takes;
 use super::lookups::Lookups;
 use super::machine::{machine, network};
 use super::namespaces::Namespace;
@@ -257,13 +256,6 @@ impl State {
         self.peers.add(
             over_tcp.chain(over_unix.into_iter().map(|(path, inode)| Link::unix(path.to_owned(), inode))).collect(),
         );
-        for &peer in &self.talked_to {
-            let at_peer = sockets.iter().filter(|socket| socket.listens && takes(socket.local, peer));
-            self.peers.add_queues(&peer.to_string(), at_peer.map(|socket| (socket.unread, socket.unsent)));
-        }
-        for (path, listeners) in unix::listeners(&unix) {
-            self.peers.add_queues(path, listeners.iter().map(|socket| (socket.unread, socket.unsent)));
-        }
         let sides = sides(self.peers.addresses(), &sockets, &unix);
         self.peers.add_sides(&sides);
         self.new_peers |= self.behind_peers.sample(&self.scope, &sockets, &unix);

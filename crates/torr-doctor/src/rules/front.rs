@@ -36,7 +36,7 @@ fn others(figures: &Figures) -> impl Iterator<Item = &PeerUse> {
 
 /// Returns the mean number of requests that wait at a peer or are in service there.
 fn demand(peer: &PeerUse) -> f64 {
-    let waits = peer.queued.unwrap_or(0.0) + peer.unread.unwrap_or(0.0);
+    let waits = peer.queued().unwrap_or(0.0) + peer.unread.unwrap_or(0.0);
     // A connection over a Unix socket does not tell whether it has a request in flight, one that was not accepted or read does.
     peer.waiting.map_or(waits, |waiting| waiting.max(waits))
 }
@@ -45,7 +45,7 @@ fn demand(peer: &PeerUse) -> f64 {
 mod tests {
     use super::*;
     use crate::ladder::{Ladder, Rung};
-    use torr_signals::{ClientsUse, ProcessUse, Signals};
+    use torr_signals::{ClientsUse, ListenerUse, ProcessUse, Signals};
 
     fn process(cores: f64) -> ProcessUse {
         ProcessUse { cores, ..ProcessUse::default() }
@@ -86,7 +86,11 @@ mod tests {
     #[test]
     fn the_peer_at_which_requests_queue_is_looked_at() {
         let over_tcp = |waiting: f64| PeerUse { waiting: Some(waiting), ..PeerUse::default() };
-        let over_unix = |queued: f64| PeerUse { queued: Some(queued), accepted: Some(2.0), ..PeerUse::default() };
+        let over_unix = |queued: f64| PeerUse {
+            listener: Some(ListenerUse { queued_mean: Some(queued), ..ListenerUse::default() }),
+            accepted: Some(2.0),
+            ..PeerUse::default()
+        };
         for (what, figures, expected) in [
             ("a listener that queues", front(100.0, over_unix(98.0)), true),
             ("over TCP", front(100.0, over_tcp(99.0)), true),

@@ -26,7 +26,7 @@ pub fn rows() -> Vec<Row> {
     // Processes that speak FastCGI, behind a Unix socket whose accept queue has the other requests.
     let behind = |accepted: f64, cores: f64, threads: Vec<Value>, peers: Value| {
         let more = json!({"address": "/run/fpm.sock", "waiting": null, "accepted": accepted, "unread": 0.0,
-            "queued": 64.0 - accepted, "peers": peers});
+            "listener": {"queued_mean": 64.0 - accepted}, "peers": peers});
         peer("other", cores, threads, more)
     };
     let front = |most: f64| service(5e-3, most).everywhere(uses(0.1, vec![thread(1, 0.05, 0.0)]));
@@ -82,7 +82,9 @@ pub fn rows() -> Vec<Row> {
         (
             "a service with a pool of two connections to another service, which has no queue",
             front(400.0)
-                .everywhere(upstream(json!({"connections": 2.0, "connections_max": 2, "waiting": 1.9, "queued": 0.0})))
+                .everywhere(upstream(
+                    json!({"connections": 2.0, "connections_max": 2, "waiting": 1.9, "listener": {"queued_mean": 0.0}}),
+                ))
                 .at(three, stranger),
             Factor::Pool,
             Likely,

@@ -34,7 +34,7 @@ pub fn rows() -> Vec<Row> {
         let behind = json!({"address": "127.0.0.1:5432", "role": "database", "connections": servers,
             "connections_max": servers as u64, "waiting": servers.min(2.0)});
         let more = json!({"connections": 16.0, "connections_max": 16, "waiting": waiting, "accepted": 16.0,
-            "unread": unread, "queued": 0.0, "peers": [behind]});
+            "unread": unread, "listener": {"queued_mean": 0.0}, "peers": [behind]});
         peer("database", 0.1, vec![], more)
     };
     let during_call = |querying: f64, elsewhere: f64| {
