@@ -72,11 +72,11 @@ impl ReceivedContent {
         if incoming.is_end_stream() { Err(None) } else { Ok(incoming) }
     }
 
-    /// Discards what has arrived, and is woken by more, if this code and the response's are the only ones that hold the content: no
-    /// handler reads it then.
+    /// Discards what has arrived, and is woken by more, if the caller and the code that makes the response are the only ones that hold
+    /// the content: no handler reads it then. Each of the two must hold a value of its own.
     pub fn discard_unheld(&self, cx: &mut Context<'_>) {
-        const HERE_AND_FOR_THE_RESPONSE: usize = 2;
-        if Arc::strong_count(&self.0) <= HERE_AND_FOR_THE_RESPONSE {
+        const CALLER_AND_RESPONSE: usize = 2;
+        if Arc::strong_count(&self.0) <= CALLER_AND_RESPONSE {
             while let Poll::Ready(Some(Ok(_))) = Pin::new(&mut *self.incoming()).poll_frame(cx) {}
         }
     }

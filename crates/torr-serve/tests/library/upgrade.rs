@@ -86,6 +86,14 @@ fn start(set: impl FnOnce(&mut Settings)) -> (Running, Receiver<()>) {
         .route("/shout", get(shout).post(|body: Bytes| async move { format!("{} bytes", body.len()) }))
         .route("/echo", post(|body: Body| async { body }))
         .route("/bytes", post(|bytes: Bytes| async { bytes }))
+        .route(
+            "/bytes-later",
+            post(|request: Request| async {
+                // The server looks at the content meanwhile.
+                tokio::task::yield_now().await;
+                axum::body::to_bytes(request.into_body(), 100).await.expect("the client sent it")
+            }),
+        )
         .route("/host", any(|headers: axum::http::HeaderMap| async move { format!("{:?}", headers["host"]) }))
         .route("/peer", get(|ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.to_string() }))
         .route("/panics", get(|| async { defect::<()>() }))
@@ -321,6 +329,7 @@ fn an_upgrade_offer_without_a_handler_is_a_request() {
         (plain("/later"), "200", "later"),
         (post.into(), "200", "body"),
         (format!("POST /bytes HTTP/1.1\r\nHost: x\r\n{}\r\nbody", fields(4)), "200", "body"),
+        (format!("POST /bytes-later HTTP/1.1\r\nHost: x\r\n{}\r\nbody", fields(4)), "200", "body"),
         (format!("POST /length HTTP/1.1\r\nHost: x\r\n{}\r\nbody", fields(4)), "200", "4"),
         (
             format!(

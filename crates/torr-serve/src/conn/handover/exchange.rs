@@ -228,7 +228,7 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
             let (parts, content) = request.into_parts();
             let content = ReceivedContent::new(content);
             let mut unread = UnreadContent::new(&content, is_http2 && !by_connect, &inner.in_flight);
-            let responding = Box::pin(respond(&inner, &client, parts, content));
+            let responding = Box::pin(respond(&inner, &client, parts, content, &unread));
             let mut response = app::survive(responding, || own(inner.worker.app.panicked(), false)).await;
             unread.discard();
             note.answered(response.status().as_u16(), 0);
@@ -278,6 +278,7 @@ async fn respond(
     client: &Client,
     mut parts: Parts,
     content: ReceivedContent,
+    unread: &UnreadContent,
 ) -> http::Response<BoxBody> {
     let worker = &inner.worker;
     let to_head = parts.method == Method::HEAD;
@@ -316,7 +317,7 @@ async fn respond(
                 _ => {
                     match response {
                         Poll::Ready(_) => reading.begin_response(),
-                        Poll::Pending => reading.discard_unheld(cx),
+                        Poll::Pending => unread.discard_unheld(cx),
                     }
                     response
                 }

@@ -11,6 +11,7 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use std::mem;
 use std::rc::Rc;
+use std::task::Context;
 use tokio::sync::oneshot;
 use tokio::task;
 use tokio::time::timeout;
@@ -38,6 +39,14 @@ impl UnreadContent {
             false => State::Nothing,
         };
         Self { state, in_flight: Rc::clone(in_flight) }
+    }
+
+    /// Discards what has arrived, and is woken by more, if only this value and the code that makes the response hold the content: no
+    /// handler reads it then.
+    pub fn discard_unheld(&self, cx: &mut Context<'_>) {
+        if let State::Held(content) = &self.state {
+            content.discard_unheld(cx);
+        }
     }
 
     /// Begins to discard the content, unless the response or a task of the handler may still read it.
