@@ -37,6 +37,9 @@ const SECRET_PARAMETERS: [&str; 19] = [
 /// Parts of the names of secret header fields, in lower case.
 const SECRET_FIELDS: [&str; 7] = ["auth", "cookie", "token", "secret", "password", "session", "key"];
 
+/// The characters behind a parameter of a query.
+const PARTS: [char; 3] = ['&', '#', '?'];
+
 /// Returns whether a header field of this name has a value that is not to be shown.
 pub fn is_secret_field(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
@@ -66,9 +69,10 @@ pub fn header_section(head: &str) -> String {
 pub fn url(url: &str) -> Cow<'_, str> {
     let without_users = without_users(url);
     match without_users.split_once('?') {
-        Some((front, query)) if query.split(['&', '#']).any(is_secret) => {
-            let shown = query.split_inclusive(['&', '#']).map(|part| {
-                let end = if part.ends_with(['&', '#']) { &part[part.len() - 1..] } else { "" };
+        // A URL may follow in a value, or behind this one.
+        Some((front, query)) if query.split(PARTS).any(is_secret) => {
+            let shown = query.split_inclusive(PARTS).map(|part| {
+                let end = if part.ends_with(PARTS) { &part[part.len() - 1..] } else { "" };
                 match part.split_once('=') {
                     Some((name, _)) if is_secret(part) => format!("{name}={HIDDEN}{end}"),
                     _ => part.to_owned(),
@@ -293,6 +297,8 @@ mod tests {
             ("http://u:sec ret@h/", true),
             ("serve\t--db\tmysql://u:secret@h/d", true),
             ("<http://h/?page=2>, <http://h/?token=secret>", true),
+            ("<http://h/?page=2>,<http://h/?token=secret>", true),
+            ("http://h/?back=http://h/?token=secret", true),
         ] {
             assert_eq!(hides(text), expected, "{text:?}");
         }
