@@ -111,8 +111,9 @@ impl Front {
         let listeners = sockets.iter().filter(|socket| socket.listens && holds(&self.pids, socket.inode));
         self.ports = listeners.map(|socket| socket.local.port()).collect();
         let room = PEERS.saturating_sub(self.talked_to.len());
-        let opened: Vec<_> = sockets.iter().filter(|socket| self.opened(scope, socket)).map(|s| s.remote).collect();
-        self.talked_to.extend(opened.into_iter().take(room));
+        let opened = sockets.iter().filter(|socket| self.opened(scope, socket)).map(|socket| socket.remote);
+        let new: HashSet<SocketAddr> = opened.filter(|address| !self.talked_to.contains(address)).collect();
+        self.talked_to.extend(new.into_iter().take(room));
         let is_foreign = |socket: &&TcpSocket| {
             let holders = scope.holders(socket.inode);
             !socket.listens && !holders.is_empty() && !holders.iter().any(|pid| self.pids.contains(pid))
@@ -124,7 +125,10 @@ impl Front {
         }
         let held = self.pids.iter().flat_map(|&pid| socket_inodes(pid)).collect();
         let opened = scope.opened_unix(unix, &self.pids, &self.paths, &held);
-        self.paths.extend(opened.into_iter().map(|(path, _)| path.to_owned()).take(PEERS));
+        let new: HashSet<_> =
+            opened.into_iter().map(|(path, _)| path).filter(|path| !self.paths.contains(*path)).collect();
+        let room = PEERS.saturating_sub(self.paths.len());
+        self.paths.extend(new.into_iter().take(room).map(str::to_owned));
         for path in &self.paths {
             self.behind.entry(path.clone()).or_default().extend(scope.behind_unix(unix, path));
         }
@@ -139,12 +143,13 @@ impl Front {
             !socket.listens && !has_holder && !is_known && !scope.is_clients(socket)
         };
         let new: HashMap<u64, SocketAddr> = sockets.iter().filter(is_new).map(|s| (s.inode, s.remote)).collect();
-        if new.is_empty() || self.talked_to.len() >= PEERS {
+        let room = PEERS.saturating_sub(self.talked_to.len());
+        if new.is_empty() || room == 0 {
             return false;
         }
         let held = self.pids.iter().flat_map(|&pid| socket_inodes(pid));
-        let opened: Vec<_> = held.filter_map(|inode| new.get(&inode).copied()).collect();
-        self.talked_to.extend(&opened);
+        let opened: HashSet<_> = held.filter_map(|inode| new.get(&inode).copied()).collect();
+        self.talked_to.extend(opened.iter().take(room));
         !opened.is_empty()
     }
 }

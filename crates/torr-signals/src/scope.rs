@@ -173,8 +173,10 @@ impl Scope {
     pub fn look_unix(&mut self, unix: &[UnixSocket]) {
         let held = self.server.iter().flat_map(|&pid| socket_inodes(pid)).collect();
         let opened = self.opened_unix(unix, &self.server, &self.paths, &held);
-        self.paths =
-            opened.into_iter().map(|(path, _)| path.to_owned()).chain(self.paths.drain()).take(PEERS).collect();
+        // Paths, not connections, are bounded.
+        let now: HashSet<String> = opened.into_iter().map(|(path, _)| path.to_owned()).collect();
+        let before: Vec<_> = self.paths.drain().filter(|path| !now.contains(path)).collect();
+        self.paths = now.into_iter().chain(before).take(PEERS).collect();
         for path in &self.paths {
             let pids = self.behind_unix(unix, path);
             self.peers.insert(path.clone(), pids);
