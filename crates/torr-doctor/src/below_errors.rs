@@ -34,7 +34,7 @@ pub fn onset(evidence: &Evidence) -> Option<Onset<'_>> {
     if has_errors(alone) || !has_errors(full) {
         return None;
     }
-    let mut loads: Vec<_> = survey::rungs_of(evidence).filter(|seen| connections(seen) < connections(full)).collect();
+    let mut loads: Vec<_> = survey::rungs_of(evidence).collect();
     loads.sort_by_key(|seen| connections(seen));
     loads.push(full);
     let failing = loads.iter().position(|seen| has_errors(seen))?;

@@ -100,10 +100,10 @@ impl Diagnosis {
         let is_errors = finding.as_ref().is_some_and(|finding| finding.factor == Factor::Errors);
         let below = below_errors::view(&evidence).filter(|_| !is_errors);
         let seen = below.as_ref().unwrap_or(&evidence);
-        let hypotheses = hypotheses::ranked(seen);
         let examined = seen_through(seen);
         let mut finding = finding.unwrap_or_else(|| unknown(&examined, cut_short));
         if matches!(finding.headline, Headline::OthersUseCpu | Headline::Unclear) {
+            let hypotheses = hypotheses::ranked(seen);
             finding.advice.extend(hypotheses.first().map(|best| Advice::Prove { factor: best.factor }));
             finding.hypotheses = hypotheses;
         }
@@ -111,7 +111,7 @@ impl Diagnosis {
             finding.verify = verification(&examined, &finding, cut_short);
         }
         if finding.verify.is_some() {
-            finding.advice.extend(evidence.setting.commands.before_running());
+            finding.advice.extend(examined.setting.commands.before_running());
         }
         let keep_alive = keep_alive::found(&evidence);
         let setting = &evidence.setting;

@@ -194,8 +194,8 @@ impl Driver<'_> {
         let Ok(longer) = self.within_budget(Order { warmup: warmup.min(longest), ..*order }) else { return Ok(seen) };
         self.go_on()?;
         match self.runner.run(&longer) {
-            // A recording has an experiment once.
-            Err(Halt::NotRecorded(_)) => Ok(seen),
+            // A recording has an experiment once, and a server may be gone meanwhile: what was measured stands.
+            Err(Halt::NotRecorded(_) | Halt::Run(RunError::Unreachable { .. })) => Ok(seen),
             again => again,
         }
     }

@@ -51,13 +51,16 @@ fn counts(series: &[Point]) -> Option<Vec<u64>> {
     let last = series.last()?.t;
     let length = (last / SAMPLED_S).round() as usize;
     let is_fine = length >= PERIODS * PERIOD && series.len() * 2 > length && series.len() <= length + 1;
+    if !is_fine {
+        return None;
+    }
     let mut counts = vec![0; length];
-    for point in series.iter().filter(|_| is_fine) {
+    for point in series {
         // A point is named by its end.
         let at = ((point.t / SAMPLED_S).round() as usize).clamp(1, length) - 1;
         counts[at] += point.requests;
     }
-    is_fine.then_some(counts)
+    Some(counts)
 }
 
 /// Returns the length of the longest run of true values in a circle.

@@ -323,17 +323,16 @@ fn ladder(evidence: &Evidence) -> Ladder {
         rps: seen.good_rps(),
         median_s: seen.median_s().unwrap_or(0.0),
     };
-    let planned = evidence.setting.connections;
-    let lower = rungs_of(evidence).filter(|seen| seen.run.plan.connections < planned);
     let full = full(evidence).map(|at| &evidence.observations()[at]);
     let more = evidence.last(Id::DoubleConnected).or_else(|| evidence.last(Id::Double));
     let more = more.filter(|_| !evidence.below_errors);
-    Ladder(lower.chain(full).chain(more).map(rung).collect())
+    Ladder(rungs_of(evidence).chain(full).chain(more).map(rung).collect())
 }
 
 /// Returns the observations of loads below the user's.
 pub fn rungs_of(evidence: &Evidence) -> impl Iterator<Item = &Observation> {
-    evidence.observations().iter().filter(|seen| is_rung(seen))
+    let planned = evidence.setting.connections;
+    evidence.observations().iter().filter(move |seen| is_rung(seen) && seen.run.plan.connections < planned)
 }
 
 /// A mean response time without the hypervisor's pauses, which are not the service's: they delayed a request by as much as was taken

@@ -28,8 +28,7 @@ struct Witnesses {
 /// Returns whether requests wait before the relay, since all of its workers have one. `behind` is the service that it forwards to.
 pub fn waits_before(evidence: &Evidence, behind: &PeerUse) -> bool {
     let witnesses = witnesses(evidence, behind);
-    let reads_all = by_hands(evidence, evidence.figures.parallelism()) == Some(true);
-    witnesses.threads || witnesses.hands && !reads_all
+    witnesses.threads || witnesses.hands
 }
 
 /// Returns the finding on a relay whose number of workers binds. `direct_s` is the median response time of single requests to the service
