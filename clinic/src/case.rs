@@ -40,9 +40,15 @@ pub struct Load {
 impl Case {
     /// Returns the description of a subject that is up.
     pub fn new(subject: &Subject, arguments: &[&str], url: String, environment: &Environment) -> Self {
-        let mut load = Load::of(arguments);
         // Relative paths of arguments are those of the subject's folder.
-        load.unix_socket = load.unix_socket.map(|socket| environment.folder().join(socket).display().to_string());
+        let absolute = |socket: &str| environment.folder().join(socket).display().to_string();
+        let socket = arguments.iter().position(|argument| *argument == "--unix-socket").map(|at| at + 1);
+        let with_socket = arguments.iter().zip(0..).map(|(argument, at)| match socket == Some(at) {
+            true => absolute(argument),
+            false => (*argument).to_owned(),
+        });
+        let arguments: Vec<String> = with_socket.collect();
+        let load = Load::of(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
         Self { schema: "torr.clinic.case/1", case: id(subject.name), url, load, within: environment.generator.words() }
     }
 }

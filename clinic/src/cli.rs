@@ -110,7 +110,7 @@ pub struct Options {
     /// Run this many programs beside each diagnosis that want a CPU for some seconds, again and again
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "dry")]
     pub neighbours: usize,
-    /// Let them come and go at other times: those of this seed and of the subject
+    /// Seed for the times at which the neighbours run
     #[arg(long, value_name = "SEED", default_value_t = 0, requires = "neighbours")]
     pub weather: u64,
     /// How many times each is diagnosed

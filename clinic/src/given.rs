@@ -74,10 +74,13 @@ impl GivenVerdicts {
 
     fn parse(text: &str) -> Result<Self, String> {
         let verdicts: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        match verdicts.schema == SCHEMA {
-            true => Ok(verdicts),
-            false => Err(format!("the schema is '{}', expected '{SCHEMA}'", verdicts.schema)),
+        if verdicts.schema != SCHEMA {
+            return Err(format!("the schema is '{}', expected '{SCHEMA}'", verdicts.schema));
         }
+        for OfCase { case, verdict } in &verdicts.verdicts {
+            verdict.check().map_err(|why| format!("case '{case}': {why}"))?;
+        }
+        Ok(verdicts)
     }
 }
 
@@ -87,7 +90,24 @@ impl GivenVerdict {
     /// # Errors
     /// If that is no verdict.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        serde_json::from_str(text).map_err(Error::at("not a verdict"))
+        let verdict: Self = serde_json::from_str(text).map_err(Error::at("not a verdict"))?;
+        verdict.check().map_err(Error::Usage)?;
+        Ok(verdict)
+    }
+
+    /// Checks what the types leave open.
+    fn check(&self) -> Result<(), String> {
+        let Interval { low, high } = self.gain.unwrap_or(Interval { low: None, high: None });
+        if [low, high].into_iter().flatten().any(|factor| factor <= 0.0) {
+            return Err("a factor of 'gain' must be more than 0".into());
+        }
+        if low.zip(high).is_some_and(|(low, high)| low > high) {
+            return Err("'low' of 'gain' must be at most 'high'".into());
+        }
+        match self.seconds.is_some_and(|seconds| seconds < 0.0) {
+            true => Err("'seconds' must be 0 or more".into()),
+            false => Ok(()),
+        }
     }
 
     /// Returns the verdict as a finding that can be judged. `took` is how long the program ran, in seconds.
@@ -139,6 +159,22 @@ mod tests {
             GivenVerdict::parse("{\"factor\": \"workers\", \"confidence\": \"likely\"}\n").expect("it is one");
         assert_eq!((verdict.factor, verdict.clone().finding(9.0).seconds), (Factor::Workers, 9.0));
         assert!(GivenVerdict::parse("no idea").is_err() && GivenVerdict::parse("").is_err());
+    }
+
+    #[test]
+    fn numbers_beyond_their_bounds_are_refused() {
+        for (field, why) in [
+            (r#""gain": {"low": 0}"#, "a factor of 'gain' must be more than 0"),
+            (r#""gain": {"high": -1}"#, "a factor of 'gain' must be more than 0"),
+            (r#""gain": {"low": 3, "high": 2}"#, "'low' of 'gain' must be at most 'high'"),
+            (r#""seconds": -1"#, "'seconds' must be 0 or more"),
+        ] {
+            let verdict = format!(r#""factor": "lock", "confidence": "likely", {field}"#);
+            let error = GivenVerdict::parse(&format!("{{{verdict}}}")).expect_err(field);
+            assert_eq!(error.to_string(), why);
+            let file = format!(r#"{{"schema": "{SCHEMA}", "by": "b", "verdicts": [{{"case": "8f3a12", {verdict}}}]}}"#);
+            assert_eq!(GivenVerdicts::parse(&file).err(), Some(format!("case '8f3a12': {why}")));
+        }
     }
 
     /// The schema for others says what this module reads.

@@ -26,13 +26,14 @@ pub fn run(options: &JudgeOptions) -> Result<bool, Error> {
         interrupt::install()?;
     }
     println!("{}", columns());
+    let mut done = Ok(());
     for (subject, mut outcome) in judged {
-        if let Some(torr) = &torr {
-            interrupt::check()?;
-            match real_gain(subject, torr) {
-                Ok(real) => outcome.promise.real = real,
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
-                Err(error) => record.not_run.push((subject.name, format!("its gain: {error}"))),
+        if let Some(torr) = torr.as_deref().filter(|_| done.is_ok()) {
+            match round::attempt(|| real_gain(subject, torr)) {
+                Ok(Ok(real)) => outcome.promise.real = real,
+                Ok(Err(why)) => record.not_run.push((subject.name, format!("its gain: {why}"))),
+                // The verdicts are judged all the same.
+                Err(error) => done = Err(error),
             }
         }
         println!("{}", outcome.line());
@@ -51,7 +52,7 @@ pub fn run(options: &JudgeOptions) -> Result<bool, Error> {
     if let Some(file) = &options.json {
         record.write(file)?;
     }
-    Ok(good)
+    done.map(|()| good)
 }
 
 /// Returns the outcome of each verdict. None is late: how long a person may take is not the clinic's to say.

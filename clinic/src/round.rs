@@ -97,21 +97,27 @@ pub fn lacks(subject: &Subject) -> Option<String> {
 
 /// Diagnoses a subject. Only an interruption is an error: what goes wrong with one subject is recorded.
 fn examine(subject: &Subject, torr: &Path, options: &Options, record: &mut Record) -> Result<(), Error> {
-    interrupt::check()?;
-    // A database that does not start panics.
-    let done = catch_unwind(AssertUnwindSafe(|| match options.dry {
+    let done = attempt(|| match options.dry {
         true => press(subject, torr),
         false => diagnose(subject, torr, options, record),
-    }));
-    let why = match done {
-        Ok(Ok(())) => return Ok(()),
-        Ok(Err(Error::Interrupted)) => return Err(Error::Interrupted),
-        Ok(Err(error)) => error.to_string(),
-        Err(_) => "it panicked".to_owned(),
-    };
-    eprintln!("{} was not judged: {why}", subject.name);
-    record.not_run.push((subject.name, why));
+    })?;
+    if let Err(why) = done {
+        eprintln!("{} was not judged: {why}", subject.name);
+        record.not_run.push((subject.name, why));
+    }
     Ok(())
+}
+
+/// Does something with a subject, and returns why it failed if it did. Only an interruption is an error.
+pub fn attempt<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<Result<T, String>, Error> {
+    interrupt::check()?;
+    // A database that does not start panics.
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(done)) => Ok(Ok(done)),
+        Ok(Err(Error::Interrupted)) => Err(Error::Interrupted),
+        Ok(Err(error)) => Ok(Err(error.to_string())),
+        Err(_) => Ok(Err("it panicked".to_owned())),
+    }
 }
 
 /// Presses both forms of a subject, and prints their figures.
@@ -125,13 +131,17 @@ fn press(subject: &Subject, torr: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Starts the neighbours of a case. Each has its own weather, the same in each round.
+pub fn neighbours(case: &Case, count: usize, weather: u64) -> Neighbours {
+    let own = u64::from_str_radix(&case.case, 16).unwrap_or_default();
+    Neighbours::start(count, VISIT, own.wrapping_add(weather))
+}
+
 fn diagnose(subject: &Subject, torr: &Path, options: &Options, record: &mut Record) -> Result<(), Error> {
     let mut environment = Environment::new(torr)?;
     let url = (subject.form.start)(&mut environment)?;
     let case = Case::new(subject, subject.form.arguments, url.clone(), &environment);
-    // Each subject has its own weather, in each round alike.
-    let own = u64::from_str_radix(&case.case, 16).unwrap_or_default();
-    let neighbours = Neighbours::start(options.neighbours, VISIT, own.wrapping_add(options.weather));
+    let neighbours = neighbours(&case, options.neighbours, options.weather);
     let finding = options.judge().examine(&environment, &case)?;
     // What the cure brings is measured without them.
     drop(neighbours);

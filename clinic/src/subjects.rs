@@ -1,5 +1,6 @@
 //! The list of all subjects. Most faults stand beside another that looks alike.
 
+mod advised;
 mod beside;
 mod connections;
 mod contention;

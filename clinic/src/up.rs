@@ -9,7 +9,6 @@ use std::thread;
 use std::time::Duration;
 use torr_test_support::error::Error;
 use torr_test_support::interrupt;
-use torr_test_support::neighbours::Neighbours;
 
 /// The time between two looks for Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
@@ -64,8 +63,8 @@ pub fn up(options: &UpOptions) -> Result<(), Error> {
     interrupt::install()?;
     let mut environment = Environment::new(&torr)?;
     let url = (form.start)(&mut environment)?;
-    let _neighbours = Neighbours::start(options.neighbours, Duration::from_secs(5), 1);
     let case = Case::new(subject, form.arguments, url, &environment);
+    let _neighbours = round::neighbours(&case, options.neighbours, 0);
     println!("{}", serde_json::to_string(&case).map_err(Error::at("the case"))?);
     while interrupt::check().is_ok() {
         thread::sleep(TICK);

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
-/// The programs that a program is started through. Each of them executes the next, so that the process stays the same.
+/// The programs that a program is started through. Each of them executes the next, so that the process stays the
+/// same, except `unseeing`, which starts a child.
 #[derive(Clone, Default)]
 pub struct Placement(Vec<OsString>);
 

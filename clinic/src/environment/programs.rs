@@ -8,18 +8,21 @@ use torr_test_support::error::Error;
 /// The arguments of `torr` for a service at a Unix socket of its folder.
 pub const OVER_UNIX: &[&str] = &["--unix-socket", "service.sock"];
 
-/// Returns the path of a program on the PATH, or in the folders of Debian for system programs and PostgreSQL. Debian's PHP-FPM has its
-/// version at the end of its name.
+/// The program whose name has its version at its end in Debian.
+pub const PHP_FPM: &str = "php-fpm";
+
+/// Returns the path of a program on the PATH, or in the folders of Debian for system programs and PostgreSQL. [`PHP_FPM`] may have a
+/// version.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let debian = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let mut folders = env::split_paths(&path)
+    let folders: Vec<PathBuf> = env::split_paths(&path)
         .chain(["/usr/sbin".into(), "/usr/bin".into()])
-        .chain(debian.map(|version| version.path().join("bin")));
-    folders.find_map(|folder| {
-        let exact = Some(folder.join(name)).filter(|file| file.is_file());
-        exact.or_else(|| with_version(&folder, name))
-    })
+        .chain(debian.map(|version| version.path().join("bin")))
+        .collect();
+    let exact = folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file());
+    let has_version = || folders.iter().find_map(|folder| with_version(folder, name)).filter(|_| name == PHP_FPM);
+    exact.or_else(has_version)
 }
 
 /// Returns the program of a folder whose name is this one, followed by a version with a dot.
@@ -29,8 +32,13 @@ fn with_version(folder: &Path, name: &str) -> Option<PathBuf> {
         let is_version = |text: &str| text.contains('.') && text.chars().all(|c| c.is_ascii_digit() || c == '.');
         version.is_some_and(is_version)
     };
+    let version = |file: &PathBuf| -> Vec<u32> {
+        let text = file.to_string_lossy();
+        let digits = text.rsplit(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or_default();
+        digits.split('.').filter_map(|number| number.parse().ok()).collect()
+    };
     // The latest, where there are several.
-    std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).filter(is_it).max()
+    std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).filter(is_it).max_by_key(version)
 }
 
 impl Environment {

@@ -1,16 +1,11 @@
 //! Services that are reached in another way: over a Unix socket, or in a network namespace of this machine as containers are.
 
+use super::advised::advised;
 use crate::environment::Environment;
 use crate::environment::programs::OVER_UNIX;
 use crate::subject::Subject;
 use torr_gauge::Factor::{Lock, Workers};
-use torr_gauge::machine::cpus;
 use torr_test_support::error::Error;
-
-/// Returns the number of workers that the doctor advises where they wait: 4 to 8 for each CPU.
-fn advised() -> String {
-    (6 * cpus()).to_string()
-}
 
 /// Starts a service in a namespace.
 fn contained(env: &mut Environment, server: &str, handler: &str) -> Result<String, Error> {

@@ -1,9 +1,9 @@
 //! Requests that wait for each other while CPUs are free: locks, and too few workers.
 
+use super::advised::advised;
 use crate::environment::Environment;
 use crate::subject::Subject;
 use torr_gauge::Factor::{Lock, Pool, Workers};
-use torr_gauge::machine::cpus;
 use torr_test_support::error::Error;
 
 /// Starts the clinic's own service with a handler on `/`. Other paths are answered at once.
@@ -14,11 +14,6 @@ fn serve(env: &mut Environment, server: &str, handler: &str) -> Result<String, E
 /// Starts a service whose responses wait for acknowledgements as well, though not for as long as for its lock.
 fn two_writes(env: &mut Environment, handler: &str) -> Result<String, Error> {
     env.service(&["--server", "threads", "--response", "two-writes", "--handler", handler, "--path", "/"])
-}
-
-/// Returns the number of workers that the doctor advises where they wait: 4 to 8 for each CPU.
-fn advised() -> String {
-    (6 * cpus()).to_string()
 }
 
 /// Starts the clinic's own service whose threads or event loops sleep, as many as the doctor advises.

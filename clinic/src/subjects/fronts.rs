@@ -1,12 +1,12 @@
 //! Fronts that speak another language than HTTP to what stands behind them, relays, and poolers of connections.
 
+use super::advised::advised;
 use crate::environment::databases::Make;
 use crate::environment::hosts::Link;
 use crate::environment::proxies::Nginx;
 use crate::environment::{Environment, Fpm};
 use crate::subject::Subject;
 use torr_gauge::Factor::{ClientPorts, Database, Pool, Proxy, Workers};
-use torr_gauge::machine::cpus;
 use torr_test_support::error::Error;
 
 /// A script that waits for something else for 10 ms.
@@ -15,11 +15,6 @@ const WAITS: &str = "<?php usleep(10000); echo 'slept';";
 /// Starts an nginx before a PHP-FPM whose children wait.
 fn fpm(env: &mut Environment, children: &str, over_unix: bool) -> Result<String, Error> {
     env.nginx_and_fpm(&Fpm { children, over_unix, backlog: "511", script: WAITS })
-}
-
-/// Returns the number of workers that the doctor advises where they wait: 4 to 8 for each CPU.
-fn advised() -> String {
-    (6 * cpus()).to_string()
 }
 
 /// Starts an nginx before a PHP-FPM of 16 children, which send MariaDB a query of `rounds` of computation.
@@ -33,11 +28,15 @@ fn scanning(env: &mut Environment, rounds: u32) -> Result<String, Error> {
     env.nginx_and_fpm(&Fpm { children: "16", over_unix: false, backlog: "511", script: &script })
 }
 
+/// Returns the host and port of a URL without a path.
+fn authority(url: &str) -> &str {
+    url.trim_start_matches("http://").trim_end_matches('/')
+}
+
 /// Starts a gunicorn whose workers call another service, which takes 50 ms and as many requests at a time as there are.
 fn relay(env: &mut Environment, workers: &str) -> Result<String, Error> {
     let upstream = env.service(&["--handler", "async-sleep=50ms"])?;
-    let upstream = upstream.trim_start_matches("http://").trim_end_matches('/').to_owned();
-    env.gunicorn_with("relay", &["--workers", workers], &[("UPSTREAM", &upstream)])
+    env.gunicorn_with("relay", &["--workers", workers], &[("UPSTREAM", authority(&upstream))])
 }
 
 /// Starts a service whose 16 connections to a database go through a pgbouncer with `connections`.
@@ -52,8 +51,7 @@ fn pooled(env: &mut Environment, connections: u32) -> Result<String, Error> {
 fn held_during_call(env: &mut Environment, pool: &str) -> Result<String, Error> {
     let database = env.database(Make::Postgres).url;
     let upstream = env.service(&["--handler", "async-sleep=20ms"])?;
-    let upstream = upstream.trim_start_matches("http://").trim_end_matches('/').to_owned();
-    let handler = format!("query-then-call={upstream}");
+    let handler = format!("query-then-call={}", authority(&upstream));
     env.service(&["--path", "/", "--database", &database, "--handler", &handler, "--database-pool", pool])
 }
 
@@ -62,9 +60,9 @@ fn out_of_ports(env: &mut Environment, http: &str, upstream: &str) -> Result<Str
     env.apart(&Link::Direct)?;
     env.scarce_ports(1_000)?;
     let service = env.service(&["--response", "leaves-closing"])?;
-    let address = service.trim_start_matches("http://").trim_end_matches('/').to_owned();
-    let http = http.replace("SERVICE", &address);
-    let location = format!("proxy_pass http://{}; {upstream}", if http.is_empty() { &address } else { "service" });
+    let address = authority(&service);
+    let http = http.replace("SERVICE", address);
+    let location = format!("proxy_pass http://{}; {upstream}", if http.is_empty() { address } else { "service" });
     env.nginx(&Nginx { workers: 2, http: &http, location: &location, ..Nginx::default() })
 }
 

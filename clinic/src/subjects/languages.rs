@@ -1,17 +1,12 @@
 //! Locks, pools and blocked event loops in C, Go, Java, Node.js and Python.
 
-use super::node::script;
+use super::advised::advised;
 use crate::subject::Subject;
 use torr_gauge::Factor::{AcceptBacklog, Lock, Pool, SingleCore, Workers};
 use torr_gauge::machine::cpus;
 
 /// The backlog of a service of C that is none of its faults.
 const LONG: &str = "4096";
-
-/// Returns the number of workers that the doctor advises where they wait: 4 to 8 for each CPU.
-fn advised() -> usize {
-    6 * cpus()
-}
 
 pub fn subjects() -> Vec<Subject> {
     vec![
@@ -35,11 +30,11 @@ pub fn subjects() -> Vec<Subject> {
             .cured(|env| env.java("pool", "10"))
             .needs(&["java", "javac"]),
         Subject::fault("worker-node-blocked", Workers, |env| {
-            script(env, "blocked.js", include_str!("../../programs/blocked.js"), &["5", "1"])
+            env.script("node", "blocked.js", include_str!("../../programs/blocked.js"), &["5", "1"])
         })
         .cured(|env| {
-            let workers = advised().to_string();
-            script(env, "blocked.js", include_str!("../../programs/blocked.js"), &["5", &workers])
+            let workers = advised();
+            env.script("node", "blocked.js", include_str!("../../programs/blocked.js"), &["5", &workers])
         })
         .needs(&["node"]),
         // The interpreter lets one of the threads run at a time.

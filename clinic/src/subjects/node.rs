@@ -8,13 +8,5 @@ use torr_test_support::error::Error;
 /// # Errors
 /// If the server cannot be started.
 pub fn node(env: &mut Environment, rounds: &str, workers: usize) -> Result<String, Error> {
-    script(env, "server.js", include_str!("../../programs/server.js"), &[rounds, &workers.to_string()])
-}
-
-/// Starts a script of Node.js.
-///
-/// # Errors
-/// If the server cannot be started.
-pub fn script(env: &mut Environment, name: &str, text: &str, arguments: &[&str]) -> Result<String, Error> {
-    env.script("node", name, text, arguments)
+    env.script("node", "server.js", include_str!("../../programs/server.js"), &[rounds, &workers.to_string()])
 }
