@@ -8,6 +8,7 @@ pub mod planted;
 mod report;
 mod tally;
 
+use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -41,7 +42,7 @@ pub struct PowerOptions {
     /// Run this many programs beside each comparison that want a CPU for some seconds, again and again
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub neighbours: usize,
-    /// Go on with the archive of an interrupted run, or add to it beside other neighbours
+    /// Continue the archive of an interrupted run, or add comparisons with another number of neighbours
     #[arg(long, value_name = "FOLDER")]
     pub resume: Option<PathBuf>,
     /// The torr program to measure, instead of building this tree's
@@ -55,17 +56,18 @@ pub fn run(options: &PowerOptions) -> Result<(), Error> {
     machine::check(100)?;
     let roster = Roster::torr(options.torr.as_deref())?;
     let torr = roster.program(TORR);
-    let header = || Header::new(moment(SystemTime::now()), options.budget, Machine::describe(&roster));
+    let header = Header::new(moment(SystemTime::now()), options.budget, Machine::describe(&roster));
     let mut archive = match &options.resume {
-        Some(folder) => Archive::resume(folder, options.budget)?,
-        None => Archive::begin(header())?,
+        Some(folder) => Archive::resume(folder, &header)?,
+        None => Archive::begin(header)?,
     };
     let name = archive.folder().file_name().unwrap_or_default().display();
     eprintln!("archived in bench/runs/{name}; continue with --resume bench/runs/{name}");
     let done = complete(&mut archive, options, torr);
     // What was measured before a failure or Ctrl-C is archived, and is in the report.
     let text = report::write(&archive)?;
-    print!("{text}");
+    // A reader that has left has seen enough.
+    let _ = stdout().write_all(text.as_bytes());
     done?;
     match tally::missed(archive.entries()) {
         missed if missed.is_empty() => Ok(()),

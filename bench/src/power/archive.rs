@@ -74,8 +74,12 @@ impl Archive {
         Ok(Self { folder, file, header, calibrations: Vec::new(), entries: Vec::new() })
     }
 
-    /// Reads an archive that is to be continued. The line at which a run was killed may be incomplete, and is dropped.
-    pub fn resume(folder: &Path, budget: Duration) -> Result<Self, Error> {
+    /// Reads an archive that is to be continued by a run with this header. The line at which a run was killed may be incomplete, and is
+    /// dropped.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or what is measured or where differs: its figures are not to be mixed with others.
+    pub fn resume(folder: &Path, now: &Header) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let at = || format!("cannot resume {}", path.display());
         let text = fs::read_to_string(&path).map_err(Error::at(at()))?;
@@ -85,7 +89,13 @@ impl Archive {
         if header.schema != SCHEMA {
             return Err(Error::Usage(format!("{}: its schema is {}, not {SCHEMA}", at(), header.schema)));
         }
-        if header.budget_s != budget.as_secs_f64() {
+        for name in ["revision", "cpu", "cores", "torr_is_this_revision"] {
+            let (then, now) = (&header.machine[name], &now.machine[name]);
+            if then != now {
+                return Err(Error::Usage(format!("{}: its '{name}' is {then}, here it is {now}", at())));
+            }
+        }
+        if header.budget_s != now.budget_s {
             let budget = Duration::from_secs_f64(header.budget_s);
             let budget = humantime::format_duration(budget);
             return Err(Error::Usage(format!(
@@ -160,15 +170,20 @@ mod tests {
     use super::*;
     use crate::power::order::order;
     use crate::power::tally::tests::entry;
+    use serde_json::json;
 
-    fn archive(folder: &Path) -> Archive {
-        let header = Header {
+    fn header() -> Header {
+        Header {
             schema: SCHEMA.into(),
             started_at: "2026-11-26T16:00:00Z".into(),
             budget_s: 30.0,
-            machine: Value::Null,
+            machine: json!({"revision": "27a2ee9", "cpu": "a CPU", "cores": 2, "torr_is_this_revision": true}),
             folder: String::new(),
-        };
+        }
+    }
+
+    fn archive(folder: &Path) -> Archive {
+        let header = header();
         let mut file = File::create_new(folder.join(FILE)).expect("the folder is ours");
         put(&mut file, &header).expect("it can be written");
         Archive { folder: folder.to_owned(), file, header, calibrations: Vec::new(), entries: Vec::new() }
@@ -187,13 +202,17 @@ mod tests {
         begun.file.write_all(b"{\"comparison\":{\"rou").expect("it can be written");
         drop(begun);
 
-        let mut resumed = Archive::resume(folder.path(), Duration::from_secs(30)).expect("it is an archive");
+        let mut resumed = Archive::resume(folder.path(), &header()).expect("it is an archive");
         assert_eq!((resumed.entries(), resumed.calibration(Kind::Work)), (&[made][..], Some(&calibration)));
         assert!(resumed.has(&tasks[0], 0) && !resumed.has(&tasks[0], 1) && !resumed.has(&tasks[1], 0));
         resumed.add(entry(0, 1.0, [0.99, 1.01])).expect("it can be written");
         drop(resumed);
-        let again = Archive::resume(folder.path(), Duration::from_secs(30)).expect("it is an archive");
+        let again = Archive::resume(folder.path(), &header()).expect("it is an archive");
         assert_eq!(again.entries().len(), 2);
-        assert!(Archive::resume(folder.path(), Duration::from_secs(60)).is_err(), "another budget");
+        assert!(Archive::resume(folder.path(), &Header { budget_s: 60.0, ..header() }).is_err(), "another budget");
+        let mut elsewhere = header();
+        elsewhere.machine["revision"] = json!("2b84300");
+        let error = Archive::resume(folder.path(), &elsewhere).err().expect("another revision").to_string();
+        assert!(error.ends_with(r#"its 'revision' is "27a2ee9", here it is "2b84300""#), "{error}");
     }
 }
