@@ -22,7 +22,7 @@ pub use advice::advice;
 pub use experiment::{experiment, question};
 pub use fact::fact;
 pub(crate) use fact::idle_closes;
-pub use factor::{Named, limited, named};
+pub use factor::{Named, brief_factor, factor, named};
 pub use gain::line as gain_line;
 pub use headline::headline;
 pub use limit::{limit, limit_reason, step};

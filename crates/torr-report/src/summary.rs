@@ -84,9 +84,7 @@ fn limit(verdict: &Verdict) -> String {
     if verdict.factor == Factor::None {
         return "the rate was kept".into();
     }
-    let (factor, confidence) = (verdict.factor.to_string(), verdict.confidence.to_string());
-    let best = verdict.hypotheses.first().map(|best| best.factor.to_string());
-    let Named { before, name, behind } = sentence::limited(&factor, &confidence, best.as_deref());
+    let Named { before, name, behind } = sentence::brief_factor(verdict);
     let name = name.map_or_else(String::new, |name| paint(STRONG, name));
     format!("{before}{name}{behind}")
 }

@@ -284,9 +284,7 @@ fn cautions(validity: &Validity) -> String {
 
 /// Returns the verdict with its evidence and advice.
 pub fn verdict(verdict: &Verdict) -> String {
-    let (factor, confidence) = (verdict.factor.to_string(), verdict.confidence.to_string());
-    let best = verdict.hypotheses.first().map(|best| best.factor.to_string());
-    let Named { before, name, behind } = sentence::named(&factor, &confidence, best.as_deref());
+    let Named { before, name, behind } = sentence::factor(verdict);
     let name = match name {
         None => paint(STRONG, before),
         Some(name) => format!("{before}{}{}", paint(STRONG, name), paint(FAINT, behind)),

@@ -11,9 +11,7 @@ pub fn verdict_line(measured: &Measurement, notes: &[String]) -> String {
         if verdict.factor == Factor::None {
             return verdict.summary.clone();
         }
-        let (factor, confidence) = (verdict.factor.to_string(), verdict.confidence.to_string());
-        let best = verdict.hypotheses.first().map(|best| best.factor.to_string());
-        let Named { before, name, behind } = sentence::limited(&factor, &confidence, best.as_deref());
+        let Named { before, name, behind } = sentence::brief_factor(verdict);
         format!("{before}{}{behind}: {}", name.unwrap_or_default(), verdict.summary)
     });
     let sentences: Vec<_> = limit.iter().chain(notes).map(|text| text.trim_end_matches('.')).collect();

@@ -53,9 +53,10 @@ pub enum Factor {
     Unknown,
 }
 
-impl fmt::Display for Factor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Factor {
+    /// Returns the name, as results and reports have it.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Generator => "generator",
             Self::Connections => "connections",
             Self::NetworkDelay => "network-delay",
@@ -78,7 +79,13 @@ impl fmt::Display for Factor {
             Self::Errors => "errors",
             Self::None => "none",
             Self::Unknown => "unknown",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Factor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

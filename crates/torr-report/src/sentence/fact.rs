@@ -560,15 +560,20 @@ pub fn fact(fact: &Fact) -> String {
             bytes(*fetched),
             bytes(*response_bytes)
         ),
-        F::RelayAlone { .. }
-        | F::WorkerProcesses { .. }
-        | F::PeerQueue { .. }
-        | F::PoolerConnections { .. }
-        | F::WaitsIn { .. }
-        | F::HeldDuringCall { .. }
-        | F::NamesResolved { .. }
-        | F::LoopBlocked { .. }
-        | F::OtherNamespace => behind::fact(fact),
+        F::RelayAlone { through_s, direct_s } => behind::relay_alone(*through_s, *direct_s),
+        F::WorkerProcesses { name, processes } => behind::worker_processes(name, *processes),
+        F::PeerQueue { peer, accepted, unread, queued } => behind::peer_queue(peer, *accepted, *unread, *queued),
+        F::PoolerConnections { pooler, database, mean, most, in_flight } => {
+            behind::pooler_connections([pooler, database], *mean, *most, *in_flight)
+        }
+        // What requests wait for.
+        F::WaitsIn { what, threads } => behind::waits_in(*what, *threads),
+        F::HeldDuringCall { database, connections, querying, peer, in_flight } => {
+            behind::held_during_call([database, peer], *connections, *querying, *in_flight)
+        }
+        F::NamesResolved { lookups } => behind::names_resolved(*lookups),
+        F::LoopBlocked { requests } => behind::loop_blocked(*requests),
+        F::OtherNamespace => behind::OTHER_NAMESPACE.into(),
     }
 }
 

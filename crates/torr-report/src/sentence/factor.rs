@@ -1,6 +1,6 @@
 //! The words for the limiting factor of a verdict.
 
-use torr_gauge::Confidence;
+use torr_gauge::{Confidence, Verdict};
 
 /// The words for a factor, in three parts, since outputs emphasise its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +22,22 @@ pub fn named<'n>(factor: &'n str, confidence: &str, best: Option<&'n str>) -> Na
     words(factor, confidence, best, "limiting factor ", &meaning)
 }
 
-/// Returns the words for a factor where a line has room for few.
-pub fn limited<'n>(factor: &'n str, confidence: &str, best: Option<&'n str>) -> Named<'n> {
+/// Returns the words for the factor of a verdict, with the confidence and what that means.
+pub fn factor(verdict: &Verdict) -> Named<'static> {
+    named(verdict.factor.name(), &verdict.confidence.to_string(), best(verdict))
+}
+
+/// Returns the words for the factor of a verdict where a line has room for few.
+pub fn brief_factor(verdict: &Verdict) -> Named<'static> {
+    limited(verdict.factor.name(), &verdict.confidence.to_string(), best(verdict))
+}
+
+/// Returns the name of the best hypothesis of a verdict.
+fn best(verdict: &Verdict) -> Option<&'static str> {
+    verdict.hypotheses.first().map(|best| best.factor.name())
+}
+
+fn limited<'n>(factor: &'n str, confidence: &str, best: Option<&'n str>) -> Named<'n> {
     words(factor, confidence, best, "limited by ", "")
 }
 
