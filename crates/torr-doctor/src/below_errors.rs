@@ -95,14 +95,24 @@ impl Onset<'_> {
     }
 }
 
+/// Returns where the observation of the highest load without errors stands. `None` if the user's load has no errors, if the service was
+/// not examined below them, or if the evidence is that below them already.
+fn examined(evidence: &Evidence) -> Option<usize> {
+    let at = evidence.position(ExperimentId::FullWithoutErrors)?;
+    let has_errors = || failed_share(evidence, &evidence.observations()[at]) >= MANY_FAILED;
+    (!evidence.below_errors && !has_errors()).then_some(at)
+}
+
+/// Returns whether the service was examined below errors of the user's load.
+pub fn is_examined(evidence: &Evidence) -> bool {
+    examined(evidence).is_some()
+}
+
 /// Returns the evidence as if the highest load without errors were the user's. `None` if the user's load has no errors, or if the
 /// service was not examined below them.
 pub fn view(evidence: &Evidence) -> Option<Evidence> {
-    let at = evidence.position(ExperimentId::FullWithoutErrors)?;
+    let at = examined(evidence)?;
     let seen = &evidence.observations()[at];
-    if evidence.below_errors || failed_share(evidence, seen) >= MANY_FAILED {
-        return None;
-    }
     let mut view = evidence.clone();
     view.below_errors = true;
     view.setting.connections = connections(seen);

@@ -76,7 +76,7 @@ pub fn diagnose(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Outcome, Halt> {
-    let mut driver = Driver { evidence: Evidence::new(setting), runner, stop, tell };
+    let mut driver = Driver { evidence: Evidence::new(setting), below: None, runner, stop, tell };
     driver.conclude();
     let mut cut_short = None;
     let finding = match driver.ask_all() {
@@ -111,6 +111,8 @@ pub fn diagnose(
 
 struct Driver<'d> {
     evidence: Evidence,
+    /// The evidence as the rules read it where errors begin above a limit: the load below them shows the limit.
+    below: Option<Evidence>,
     runner: &'d mut dyn ExperimentRunner,
     stop: &'d AtomicBool,
     tell: &'d mut dyn FnMut(ExperimentStart<'_>),
@@ -138,13 +140,8 @@ impl Driver<'_> {
     /// Applies a rule until it gives a verdict or passes.
     fn ask(&mut self, rule: Rule) -> Result<Option<Finding>, Halt> {
         loop {
-            // Where errors begin above a limit, the load below them shows it.
-            let below = below_errors::view(&self.evidence);
-            match rule(below.as_ref().unwrap_or(&self.evidence)) {
-                Ok(finding) if below.is_some() => {
-                    return Ok(finding.map(|finding| below_errors::with_onset(&self.evidence, finding)));
-                }
-                Ok(finding) => return Ok(finding),
+            match rule(self.examined()) {
+                Ok(finding) => return Ok(finding.map(|finding| self.with_onset(finding))),
                 Err(ask) => self.carry_out(*ask)?,
             }
         }
@@ -164,10 +161,20 @@ impl Driver<'_> {
     /// Returns the verdict that needs no further experiment, if there is one and the load of the user was tried.
     fn without_experiment(&self) -> Option<Finding> {
         self.evidence.positions.full?;
-        // Where errors begin above a limit, the load below them shows it.
-        let below = below_errors::view(&self.evidence);
-        let found = rules::without_experiment(below.as_ref().unwrap_or(&self.evidence))?;
-        Some(if below.is_some() { below_errors::with_onset(&self.evidence, found) } else { found })
+        rules::without_experiment(self.examined()).map(|finding| self.with_onset(finding))
+    }
+
+    /// Returns the evidence that the rules read.
+    fn examined(&self) -> &Evidence {
+        self.below.as_ref().unwrap_or(&self.evidence)
+    }
+
+    /// Returns a finding with where errors begin, if it is one about the load below them.
+    fn with_onset(&self, finding: Finding) -> Finding {
+        match self.below {
+            Some(_) => below_errors::with_onset(&self.evidence, finding),
+            None => finding,
+        }
     }
 
     fn run(&mut self, experiment: &Experiment) -> Result<(), Halt> {
@@ -266,12 +273,13 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Updates the figures that follow from the observations.
+    /// Updates what follows from the observations.
     fn conclude(&mut self) {
         let evidence = &mut self.evidence;
         evidence.acks = acks::found(evidence);
         evidence.positions = Positions { alone: survey::alone(evidence), full: survey::full(evidence) };
         evidence.figures = survey::figures(evidence);
+        self.below = below_errors::view(evidence);
     }
 
     fn go_on(&self) -> Result<(), Halt> {

@@ -4,8 +4,8 @@
 use crate::calm;
 use crate::evidence::Evidence;
 use crate::figures::Figures;
-use crate::rules::READINGS;
-use crate::thresholds::{EVEN, LEAST_HELD, NOT_KEPT, WORKS};
+use crate::rules::{READINGS, less_than_one};
+use crate::thresholds::{NOT_KEPT, WORKS};
 use torr_gauge::Factor;
 use torr_gauge::verdict::Hypothesis;
 
@@ -39,7 +39,7 @@ fn reading(evidence: &Evidence) -> Option<Factor> {
     let found = READINGS.iter().find_map(|rule| rule(evidence).ok().flatten());
     let named = found.map(|finding| finding.factor).filter(|factor| *factor != Factor::Unknown);
     let named = named.map(|factor| if is_accepting(evidence, factor) { Factor::KeepAlive } else { factor });
-    named.or_else(|| held_back(&evidence.figures)).or_else(|| one_thread(&evidence.figures))
+    named.or_else(|| limiter(&evidence.figures)).or_else(|| one_thread(&evidence.figures))
 }
 
 /// Returns the factor of a service of which one thread computes most of the time, though not in so much of it that a rule counts it as
@@ -58,10 +58,8 @@ fn is_accepting(evidence: &Evidence, factor: Factor) -> bool {
 
 /// Returns the factor of a service that does less than it could with one request at a time, whatever the load: the rule about limiters
 /// needs an experiment that there was no time for.
-fn held_back(figures: &Figures) -> Option<Factor> {
-    let least = figures.ladder.0.iter().map(|rung| rung.rps).fold(f64::INFINITY, f64::min);
-    let is_even = least > EVEN * figures.ladder.most();
-    (figures.parallelism() < LEAST_HELD && figures.full_threads() == 0 && is_even).then_some(Factor::RateLimit)
+fn limiter(figures: &Figures) -> Option<Factor> {
+    less_than_one(figures).filter(|less| less.is_even).map(|_| Factor::RateLimit)
 }
 
 fn as_measured(figures: Figures) -> Figures {

@@ -25,36 +25,48 @@ use torr_gauge::{Factor, RunResult};
 /// A rule about a single run.
 type Rule = fn(&RunResult) -> Option<Finding>;
 
+/// The rules in their order. A rule about servers that are busy or wait also names what most likely limited a run that other programs
+/// disturbed.
+const RULES: [(Kind, Rule); 24] = [
+    (Kind::Other, fleet::rule),
+    (Kind::Other, few::rule),
+    (Kind::Other, kept::rule),
+    (Kind::Other, kept::failures),
+    (Kind::Other, failing::client_ports),
+    (Kind::Other, wire::delayed_ack),
+    (Kind::Other, failing::backlog),
+    (Kind::Other, failing::refusals),
+    (Kind::Other, failing::errors),
+    (Kind::Other, sessions::rule),
+    (Kind::Other, connecting::handshakes),
+    (Kind::Other, connecting::keep_alive),
+    (Kind::BusyOrWaits, behind::quota),
+    (Kind::Other, wire::delay),
+    (Kind::BusyOrWaits, wire::connections),
+    (Kind::BusyOrWaits, behind::database),
+    (Kind::Other, busy::disturbed),
+    (Kind::BusyOrWaits, behind::rows),
+    (Kind::BusyOrWaits, behind::proxy),
+    (Kind::BusyOrWaits, busy::full_machine),
+    // A full link keeps a generator awake that has many connections.
+    (Kind::BusyOrWaits, wire::link),
+    (Kind::BusyOrWaits, busy::one_side),
+    (Kind::BusyOrWaits, behind::waiting),
+    (Kind::Other, failing::slow_connections),
+];
+
+/// The subject of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// What a server, or the generator, is busy with or waits for.
+    BusyOrWaits,
+    /// Anything else.
+    Other,
+}
+
 /// Names the factor that limited a run, or says that none did or that it does not know.
 pub fn passive(run: &RunResult) -> Finding {
-    let rules: [Rule; 24] = [
-        fleet::rule,
-        few::rule,
-        kept::rule,
-        kept::failures,
-        failing::client_ports,
-        wire::delayed_ack,
-        failing::backlog,
-        failing::refusals,
-        failing::errors,
-        sessions::rule,
-        connecting::handshakes,
-        connecting::keep_alive,
-        behind::quota,
-        wire::delay,
-        wire::connections,
-        behind::database,
-        busy::disturbed,
-        behind::rows,
-        behind::proxy,
-        busy::full_machine,
-        // A full link keeps a generator awake that has many connections.
-        wire::link,
-        busy::one_side,
-        behind::waiting,
-        failing::slow_connections,
-    ];
-    let mut finding = rules.iter().find_map(|rule| rule(run)).unwrap_or_else(|| unknown(run));
+    let mut finding = RULES.iter().find_map(|(_, rule)| rule(run)).unwrap_or_else(|| unknown(run));
     if finding.headline == Headline::OthersUseCpu {
         finding.hypotheses = hypotheses(run);
         let best = finding.hypotheses.first().map(|best| best.factor);
@@ -75,18 +87,8 @@ pub fn passive(run: &RunResult) -> Finding {
 /// Returns what most likely limited a run that other programs disturbed: what the rules about busy and waiting servers find as if no other
 /// program had run.
 fn hypotheses(run: &RunResult) -> Vec<Hypothesis> {
-    let rules: [Rule; 9] = [
-        behind::quota,
-        wire::connections,
-        behind::database,
-        behind::rows,
-        behind::proxy,
-        busy::full_machine,
-        wire::link,
-        busy::one_side,
-        behind::waiting,
-    ];
-    let named = calm::run(run).and_then(|run| rules.iter().find_map(|rule| rule(&run)));
+    let is_applied = |(kind, _): &&(Kind, Rule)| *kind == Kind::BusyOrWaits;
+    let named = calm::run(run).and_then(|run| RULES.iter().filter(is_applied).find_map(|(_, rule)| rule(&run)));
     named.into_iter().map(|finding| Hypothesis { factor: finding.factor, readings: 1, of: 1 }).collect()
 }
 

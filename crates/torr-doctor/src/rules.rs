@@ -88,6 +88,7 @@ pub fn without_experiment(evidence: &Evidence) -> Option<Finding> {
 }
 
 pub use failing::out_of_ports;
+pub use held_back::less_than_one;
 pub use proxy::seen_through;
 
 /// The load generator is the limit.

@@ -61,9 +61,7 @@ pub fn disturbance(seen: &Observation, same_machine: bool) -> Option<Disturbance
     let signals = seen.signals.as_ref()?;
     let machine = signals.machine?;
     let generator = if same_machine { seen.run.generator_cores()? } else { 0.0 };
-    let known = signals.server_cores() + signals.peer_cores() + generator;
-    let others_share = (machine.cpu_share - known / machine.cores.max(1) as f64).max(0.0);
-    Some(Disturbance { others_share, machine_share: machine.cpu_share })
+    Some(Disturbance { others_share: signals.others_share(generator)?, machine_share: machine.cpu_share })
 }
 
 /// Returns whether rules compare an experiment with others, and it was long enough for the kernel's counters, whose unit is 10 ms. A

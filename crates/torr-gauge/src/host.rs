@@ -4,6 +4,9 @@ use crate::generator::round3;
 use serde::{Deserialize, Serialize};
 use torr_signals::Signals;
 
+/// The share of the machine's CPU from which the use of other programs disturbs a run.
+pub const OTHERS_DISTURB: f64 = 0.1;
+
 /// The use of the server machine's CPU time during a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Host {

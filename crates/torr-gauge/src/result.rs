@@ -153,6 +153,15 @@ impl RunResult {
         Some(self.generator.cpu_share? * self.plan.threads? as f64)
     }
 
+    /// Returns the share of the machine's CPU that neither the server, its peers nor the generator used, 0 to 1. `None` if the server's
+    /// machine, or the generator's part of it, is not visible.
+    pub fn others_share(&self) -> Option<f64> {
+        let host = self.host.as_ref()?;
+        let behind = self.signals.as_ref().map_or(0.0, Signals::peer_cores);
+        let known = host.server_cores + self.generator_cores()? + behind;
+        Some((host.cpu_share - known / host.cores.max(1) as f64).max(0.0))
+    }
+
     /// Returns the bytes per second that were received within the measured time.
     pub fn received_per_s(&self) -> f64 {
         let received = self.bytes.received.saturating_add(self.warmup.map_or(0, |warmup| warmup.carried_received));

@@ -4,12 +4,10 @@ use crate::human::{count, micros, percent, rate};
 use crate::sentence::{self, Named, caution};
 use crate::sessions;
 use crate::style::{BAD, STRONG, paint};
+use torr_gauge::host::OTHERS_DISTURB;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::validity::Criterion;
 use torr_gauge::{Factor, RunResult, Verdict};
-
-/// The share of the machine's CPU from which the use of other programs disturbs a run.
-const DISTURBS: f64 = 0.1;
 
 /// Returns throughput, tail latency, errors and the limiting factor in one line with colours; of a run with sessions, also
 /// their rate and how many failed.
@@ -68,11 +66,9 @@ fn silence(run: &RunResult) -> Option<String> {
 
 /// Returns how much other programs used of the server's machine, if that disturbed the run.
 fn disturbed(run: &RunResult) -> Option<String> {
-    let signals = run.signals.as_ref()?;
-    let used: f64 = signals.others.iter().map(|program| program.cores).sum();
-    let share = used / signals.machine?.cores.max(1) as f64;
-    let of = format!("other programs used {} of the CPU", percent(share.min(1.0)));
-    (share >= DISTURBS).then(|| paint(BAD, of))
+    let share = run.signals.as_ref()?.named_others_share()?;
+    let of = format!("other programs used {} of the CPU", percent(share));
+    (share >= OTHERS_DISTURB).then(|| paint(BAD, of))
 }
 
 /// Returns whether a verdict names what limited the run.

@@ -10,7 +10,7 @@ use super::scope::Scope;
 use super::task;
 use super::tcp::TcpSocket;
 use super::unix::UnixSocket;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::net::SocketAddr;
 
 /// The most processes of a peer whose connections are looked for. A peer with more is a server for many, such as a database.
@@ -137,18 +137,13 @@ impl Front {
     /// Finds connections too short to be there at a look: of those that no known process holds, the ones that are in the table of open
     /// files of these processes.
     fn find(&mut self, scope: &Scope, sockets: &[TcpSocket]) -> bool {
-        let is_new = |socket: &&TcpSocket| {
-            let has_holder = socket.inode == 0 || !scope.holders(socket.inode).is_empty();
-            let is_known = self.talked_to.contains(&socket.remote) || self.ports.contains(&socket.local.port());
-            !socket.listens && !has_holder && !is_known && !scope.is_clients(socket)
-        };
-        let new: HashMap<u64, SocketAddr> = sockets.iter().filter(is_new).map(|s| (s.inode, s.remote)).collect();
         let room = PEERS.saturating_sub(self.talked_to.len());
-        if new.is_empty() || room == 0 {
+        if room == 0 {
             return false;
         }
-        let held = self.pids.iter().flat_map(|&pid| socket_inodes(pid));
-        let opened: HashSet<_> = held.filter_map(|inode| new.get(&inode).copied()).collect();
+        let is_known =
+            |socket: &TcpSocket| self.talked_to.contains(&socket.remote) || self.ports.contains(&socket.local.port());
+        let opened = scope.newly_opened(sockets, &self.pids, is_known);
         self.talked_to.extend(opened.iter().take(room));
         !opened.is_empty()
     }

@@ -201,7 +201,7 @@ impl Scope {
     }
 
     /// Returns whether a connection is one of the target's clients, seen from either side.
-    pub fn is_clients(&self, socket: &TcpSocket) -> bool {
+    fn is_clients(&self, socket: &TcpSocket) -> bool {
         self.target.takes(socket.remote) || self.target.takes(socket.local)
     }
 
@@ -213,21 +213,37 @@ impl Scope {
     /// Returns the peers of new connections of the server's processes: short connections could not be attributed to them after the
     /// next sample.
     pub fn newly_talked_to(&self, sockets: &[TcpSocket], known: impl Fn(SocketAddr) -> bool) -> HashSet<SocketAddr> {
-        let is_new = |socket: &&TcpSocket| {
-            let opened = !socket.listens && socket.inode != 0 && self.holders.holders(socket.inode).is_empty();
-            opened && !known(socket.remote) && !self.target.takes(socket.remote) && !self.target.takes(socket.local)
-        };
-        let new: HashMap<u64, SocketAddr> = sockets.iter().filter(is_new).map(|s| (s.inode, s.remote)).collect();
-        if new.is_empty() {
-            return HashSet::new();
+        let mut opened = self.newly_opened(sockets, &self.server, |socket| known(socket.remote));
+        if opened.is_empty() {
+            return opened;
         }
-        let held = self.server.iter().flat_map(|&pid| socket_inodes(pid));
-        let opened = held.filter_map(|inode| new.get(&inode).copied());
         // What was accepted at another port of the server's has the server's process too.
         let listening = self.listening_ports(sockets);
         let local =
             |remote: &SocketAddr| sockets.iter().any(|s| s.remote == *remote && listening.contains(&s.local.port()));
-        opened.filter(|remote| !local(remote)).collect()
+        opened.retain(|remote| !local(remote));
+        opened
+    }
+
+    /// Returns the remote addresses of connections that have come since the last look and are open files of these processes now. A
+    /// connection that `is_known` is left out, and so are those of the target's clients.
+    pub fn newly_opened(
+        &self,
+        sockets: &[TcpSocket],
+        pids: &BTreeSet<i32>,
+        is_known: impl Fn(&TcpSocket) -> bool,
+    ) -> HashSet<SocketAddr> {
+        let is_new = |socket: &&TcpSocket| {
+            let has_come = !socket.listens && socket.inode != 0 && self.holders.holders(socket.inode).is_empty();
+            has_come && !is_known(socket) && !self.is_clients(socket)
+        };
+        let new: HashMap<u64, SocketAddr> = sockets.iter().filter(is_new).map(|s| (s.inode, s.remote)).collect();
+        if new.is_empty() {
+            // The open files of many processes take long to read.
+            return HashSet::new();
+        }
+        let held = pids.iter().flat_map(|&pid| socket_inodes(pid));
+        held.filter_map(|inode| new.get(&inode).copied()).collect()
     }
 
     /// Finds out who holds the connections to known peers that have come since the last look and are still there a sample later:

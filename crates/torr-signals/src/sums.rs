@@ -31,6 +31,21 @@ impl Signals {
         self.others.iter().filter(move |program| program.cores >= least_cores).take(3)
     }
 
+    /// Returns the share of the machine's CPU that neither the server, its peers nor the generator used, 0 to 1, stolen time included.
+    /// `generator_cores` is the CPU of the generator on this machine. `None` if the machine is not visible.
+    pub fn others_share(&self, generator_cores: f64) -> Option<f64> {
+        let machine = self.machine?;
+        let known = self.server_cores() + self.peer_cores() + generator_cores;
+        Some((machine.cpu_share - known / machine.cores.max(1) as f64).max(0.0))
+    }
+
+    /// Returns the share of the machine's CPU that the programs used which are named in `others`, 0 to 1. `None` if the machine is not
+    /// visible.
+    pub fn named_others_share(&self) -> Option<f64> {
+        let used: f64 = self.others.iter().map(|program| program.cores).sum();
+        Some((used / self.machine?.cores.max(1) as f64).min(1.0))
+    }
+
     /// Returns the stolen share of the machine's CPU time; 0 also if the kernel does not report it.
     pub fn stolen_share(&self) -> f64 {
         self.machine.and_then(|machine| machine.steal_share).unwrap_or(0.0)

@@ -2,10 +2,8 @@
 
 use serde::Serialize;
 use torr_gauge::RunResult;
-use torr_signals::Signals;
+use torr_gauge::host::OTHERS_DISTURB;
 
-/// The share of the machine's CPU from which other programs may make a step fail.
-const OTHERS: f64 = 0.1;
 /// The share of the machine's CPU from which the hypervisor may make a step fail: it takes whole CPUs for milliseconds.
 const STOLEN: f64 = 0.03;
 
@@ -21,15 +19,12 @@ pub struct Taken {
 impl Taken {
     /// Returns the CPU that others used during a run. `None` if the machine is not visible.
     pub(super) fn during(run: &RunResult) -> Option<Self> {
-        let host = run.host.as_ref()?;
-        let generator = run.generator_cores()?;
-        let behind = run.signals.as_ref().map_or(0.0, Signals::peer_cores);
-        let ours = (host.server_cores + generator + behind) / host.cores.max(1) as f64;
-        Some(Self { others: (host.cpu_share - ours).max(0.0), stolen: host.steal_share.unwrap_or(0.0) })
+        let stolen = run.host.as_ref()?.steal_share.unwrap_or(0.0);
+        Some(Self { others: run.others_share()?, stolen })
     }
 
     /// Returns whether that may make a step fail that the service could keep.
     pub(super) fn disturbs(self) -> bool {
-        self.others >= OTHERS || self.stolen >= STOLEN
+        self.others >= OTHERS_DISTURB || self.stolen >= STOLEN
     }
 }

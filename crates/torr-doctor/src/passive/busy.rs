@@ -13,7 +13,7 @@ pub fn disturbed(run: &RunResult) -> Option<Finding> {
     let host = run.host.as_ref().filter(|host| host.cpu_share >= MACHINE_FULL)?;
     let ours = ours(run, host)?;
     let behind = run.signals.as_ref().map_or(0.0, Signals::peer_cores) / host.cores as f64;
-    let others = host.cpu_share - ours - behind;
+    let others = run.others_share()?;
     (others >= OTHERS_DISTURB).then(|| {
         undecided(Headline::OthersUseCpu)
             .because(machine_cpu(host))

@@ -9,10 +9,10 @@ use torr_gauge::{Confidence, Factor};
 
 pub fn rule(evidence: &Evidence) -> Step {
     let figures = &evidence.figures;
-    let Some(machine) = figures.signals.as_ref().and_then(|signals| signals.machine) else { return Ok(None) };
-    let cores = machine.cores as f64;
-    let known = figures.server_cores().unwrap_or(0.0) + figures.peer_cores() + figures.generator_there();
-    let others = (machine.cpu_share - known / cores).max(0.0);
+    let generator = figures.generator_there();
+    let seen = figures.signals.as_ref().and_then(|signals| Some((signals.machine?, signals.others_share(generator)?)));
+    let Some((machine, others)) = seen else { return Ok(None) };
+    let known = figures.server_cores().unwrap_or(0.0) + figures.peer_cores() + generator;
     let stolen = figures.stolen_share();
     if machine.cpu_share < MACHINE_FULL || !figures.wants_cpu() || others < OTHERS_DISTURB && stolen < STOLEN_DISTURBS {
         return Ok(None);
@@ -20,7 +20,7 @@ pub fn rule(evidence: &Evidence) -> Step {
     Ok(Some(
         Finding::new(Factor::Unknown, Confidence::Unknown, Headline::OthersUseCpu)
             .because(figures.machine_cpu())
-            .because(Fact::CpuShares { share: known / cores, others_share: others })
+            .because(Fact::CpuShares { share: known / machine.cores as f64, others_share: others })
             .because(figures.signals.as_ref().and_then(other_programs))
             .because((stolen > 0.01).then_some(Fact::Steal { share: stolen }))
             .advice(Advice::StopOthers),

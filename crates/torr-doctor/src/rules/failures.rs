@@ -17,7 +17,7 @@ pub fn rule(evidence: &Evidence) -> Step {
         && let Some(experiment) = below_errors::experiment(evidence, &onset, taken_ports(evidence).is_some())
     {
         evidence.observe_if_reached(experiment)?;
-        if below_errors::view(evidence).is_some() {
+        if below_errors::is_examined(evidence) {
             return Ok(None);
         }
     }

@@ -1,8 +1,9 @@
 //! A front: a server that hands requests on to processes which cannot be loaded directly, since they speak another protocol (FastCGI, uwsgi,
 //! AJP) or listen on an address that only the server reaches.
 
+use super::in_service::more_than;
 use crate::figures::Figures;
-use crate::thresholds::{COMPUTES, LEAST_HELD, MORE_IN_HAND, WORKS_BEHIND, WORKS_MORE};
+use crate::thresholds::{COMPUTES, LEAST_HELD, WORKS_BEHIND, WORKS_MORE};
 use torr_signals::{PeerUse, Role};
 
 /// Returns the peer that the server is a front of, if there is one: it does the work, or its requests wait there.
@@ -20,7 +21,7 @@ fn works_behind(figures: &Figures) -> Option<&PeerUse> {
 /// flight at the peer. With a pool of connections to the peer no more would be in flight there than are in service.
 fn waits_behind(figures: &Figures) -> Option<&PeerUse> {
     let held = figures.parallelism();
-    let more = MORE_IN_HAND.0 * held + MORE_IN_HAND.1;
+    let more = more_than(held);
     let is_idle = figures.server_cores()? < COMPUTES * held && figures.full_threads() == 0;
     if held < LEAST_HELD || !is_idle || figures.in_service().is_some_and(|read| read <= more) {
         return None;

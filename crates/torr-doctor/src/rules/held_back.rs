@@ -4,6 +4,7 @@
 use super::hidden_quota;
 use crate::evidence::Evidence;
 use crate::experiment::{Ask, Experiment, Request, Step, Warmup};
+use crate::figures::Figures;
 use crate::gain::{self, Bounds};
 use crate::ladder::Rung;
 use crate::thresholds::{
@@ -99,10 +100,17 @@ fn link(evidence: &Evidence) -> Step {
     ))
 }
 
-/// A limiter that delays rather than refuses: throughput is the same with any number of connections, and far below what one
-/// could have.
-fn limiter(evidence: &Evidence) -> Step {
-    let figures = &evidence.figures;
+/// The throughput of an idle service that does less than it could with one request at a time.
+#[derive(Debug, Clone, Copy)]
+pub struct LessThanOne {
+    /// The mean number of requests in service.
+    at_a_time: f64,
+    /// Whether throughput is about the same with any number of connections.
+    pub is_even: bool,
+}
+
+/// Returns the throughput of a service that does less than it could with one request at a time, though nothing of it is busy.
+pub fn less_than_one(figures: &Figures) -> Option<LessThanOne> {
     let rtt_s = figures.round_trip_s.unwrap_or(0.0);
     // Where the network takes most of the time, the rest of it is small and uncertain.
     let is_far = rtt_s >= MOSTLY_NETWORK * figures.alone_median_s;
@@ -111,22 +119,22 @@ fn limiter(evidence: &Evidence) -> Step {
         false => figures.parallelism(),
     };
     if held >= LEAST_HELD || figures.full_threads() > 0 || figures.wants_cpu() {
-        return Ok(None);
+        return None;
     }
-    // A server whose throughput falls with load is overloaded, not throttled.
-    let rates: Vec<f64> = figures.ladder.0.iter().map(|rung| rung.rps).collect();
-    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
     // A few connections over a long way cannot bring more than one response each round trip.
     let reachable = |rung: &Rung| figures.ladder.most().min(rung.connections as f64 / figures.alone_mean_s.max(1e-6));
     let bound = |rung: &Rung| if is_far { reachable(rung) } else { figures.ladder.most() };
-    let even = figures.ladder.0.iter().all(|rung| rung.rps > EVEN * bound(rung));
-    let seen = figures.server_cores();
-    let idle = seen.is_none_or(|cores| cores < IDLE_SERVER * figures.cores().unwrap_or(1) as f64);
-    if !idle {
-        return Ok(None);
-    }
+    let is_even = figures.ladder.0.iter().all(|rung| rung.rps > EVEN * bound(rung));
+    let idle = |cores| cores < IDLE_SERVER * figures.cores().unwrap_or(1) as f64;
+    figures.server_cores().is_none_or(idle).then_some(LessThanOne { at_a_time: held, is_even })
+}
+
+/// A limiter that delays rather than refuses: throughput is the same with any number of connections, and far below what one
+/// could have.
+fn limiter(evidence: &Evidence) -> Step {
+    let Some(less) = less_than_one(&evidence.figures) else { return Ok(None) };
     let burst = burst(evidence)?;
-    if !even && burst.is_none() {
+    if !less.is_even && burst.is_none() {
         return Ok(None);
     }
     let steady = evidence.figures.rps();
@@ -134,12 +142,15 @@ fn limiter(evidence: &Evidence) -> Step {
     let figures = &evidence.figures;
     let fewest = figures.ladder.0.first().map_or(1, |rung| rung.connections);
     let connections = figures.ladder.0.last().map_or(1, |rung| rung.connections);
+    // A server whose throughput falls with load is overloaded, not throttled.
+    let least = figures.ladder.0.iter().map(|rung| rung.rps).fold(f64::INFINITY, f64::min);
     // Over few rungs a throughput that still rises looks much like one that does not.
     let same = least > SAME_THROUGHPUT * figures.ladder.most() && connections >= WIDE_LADDER * fewest;
     // A listener that accepts at a pace holds back as well, and a few overflows are all that tells.
     let overflows = evidence.full().signals.as_ref().and_then(Signals::listen_overflows);
     let is_accepted = overflows.is_none_or(|count| count == 0);
-    let confidence = if seen.is_some() && same && is_accepted { Confidence::Certain } else { Confidence::Likely };
+    let is_visible = figures.server_cores().is_some();
+    let confidence = if is_visible && same && is_accepted { Confidence::Certain } else { Confidence::Likely };
     Ok(Some(
         Finding::new(Factor::RateLimit, confidence, Headline::LimiterDelays)
             .because(Fact::ThroughputSame {
@@ -148,7 +159,7 @@ fn limiter(evidence: &Evidence) -> Step {
                 rps: figures.rps(),
                 connections: figures.connections,
             })
-            .because(Fact::LessThanOne { alone_s: figures.service_s(), at_a_time: held })
+            .because(Fact::LessThanOne { alone_s: figures.service_s(), at_a_time: less.at_a_time })
             .because(figures.server_cpu())
             .because(burst)
             .because(apart)

@@ -2,7 +2,7 @@
 //! response time of a single request.
 
 use crate::figures::Figures;
-use crate::thresholds::{COUNTS_AGREE, LAW_OFF, ONE, POOL_IN_USE};
+use crate::thresholds::{COUNTS_AGREE, LAW_OFF, MORE_IN_HAND, ONE, POOL_IN_USE};
 
 /// Returns the number of requests in service at the highest throughput. A count wins over the ratio, which one slow response among a few
 /// makes too large; a count that is far from the ratio counts something else.
@@ -17,6 +17,11 @@ pub fn held(figures: &Figures) -> f64 {
 pub fn range(figures: &Figures, held: f64) -> Option<(f64, f64)> {
     let is_counted = counted(figures) == Some(held);
     figures.parallelism_range().filter(|_| !is_counted)
+}
+
+/// Returns the number above which requests, threads or connections are clearly more than `held` requests in service.
+pub fn more_than(held: f64) -> f64 {
+    MORE_IN_HAND.0 * held + MORE_IN_HAND.1
 }
 
 /// Returns the number of threads that block with a request, if the server has read as many requests; or the number of connections to a

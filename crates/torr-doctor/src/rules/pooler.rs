@@ -1,7 +1,8 @@
 //! A pooler between the service and its database: it has few connections to the database, and the service's queries wait for one.
 
+use super::in_service::more_than;
 use crate::evidence::Evidence;
-use crate::thresholds::{MORE_IN_HAND, POOL_IN_USE};
+use crate::thresholds::POOL_IN_USE;
 use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline};
 use torr_gauge::{Confidence, Factor};
 use torr_signals::{PeerUse, Role};
@@ -11,7 +12,7 @@ pub fn in_use(evidence: &Evidence, held: f64) -> Option<(&PeerUse, &PeerUse)> {
     evidence.figures.databases().find_map(|pooler| {
         let databases = pooler.peers.iter().filter(|behind| behind.role == Role::Database);
         let database = databases.max_by(|a, b| a.connections.total_cmp(&b.connections))?;
-        let few = database.connections < MORE_IN_HAND.0 * held + MORE_IN_HAND.1;
+        let few = database.connections < more_than(held);
         let all_wait = database.waiting.is_none_or(|waiting| waiting > POOL_IN_USE * database.connections);
         // How many queries wait in the pooler is not known: TCP does not show those that follow a response at once.
         (few && all_wait && pooler.connections > database.connections).then_some((pooler, database))

@@ -6,11 +6,11 @@ use crate::experiment::Step;
 use crate::gain;
 use crate::rules::cpu::round_trips;
 use crate::rules::held_back::with_bucket;
-use crate::rules::in_service::{held, range};
+use crate::rules::in_service::{held, more_than, range};
 use crate::rules::{pooler, serialised, waits_for};
 use crate::thresholds::{
-    AS_MANY_CONNECTIONS, AS_MANY_THREADS, COMPUTES, LEAST_HELD, MANY_WAITING_WORKERS, MORE_IN_HAND, MOST_WAIT,
-    MOSTLY_IDLE, NO_MORE_IN_HAND, NOT_KEPT, ONE, PARTLY_LOCKED, POOL_IN_USE, QUERIED_BY_EACH, WHOLE_POOL, WORKS,
+    AS_MANY_CONNECTIONS, AS_MANY_THREADS, COMPUTES, LEAST_HELD, MANY_WAITING_WORKERS, MOST_WAIT, MOSTLY_IDLE,
+    NO_MORE_IN_HAND, NOT_KEPT, ONE, PARTLY_LOCKED, POOL_IN_USE, QUERIED_BY_EACH, WHOLE_POOL, WORKS,
 };
 use crate::witnesses::peer_connections;
 use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain, WorkerCount};
@@ -205,14 +205,13 @@ pub fn by_threads(evidence: &Evidence, held: f64) -> Option<bool> {
 /// server. With all threads taken others wait as well, though not for a lack of threads.
 fn contend(evidence: &Evidence, held: f64) -> Option<bool> {
     let threads = evidence.figures.taking_turns().max(evidence.figures.holding()) as f64;
-    let is_more = threads > MORE_IN_HAND.0 * held + MORE_IN_HAND.1;
-    (is_more && by_hands(evidence, held) == Some(true)).then_some(true)
+    (threads > more_than(held) && by_hands(evidence, held) == Some(true)).then_some(true)
 }
 
 /// Returns whether requests wait inside the server, by the number of requests in the server: more than those in service, or no more.
 pub fn by_hands(evidence: &Evidence, held: f64) -> Option<bool> {
     let (hands, connections) = (evidence.figures.in_service()?, evidence.figures.connections as f64);
-    let more = MORE_IN_HAND.0 * held + MORE_IN_HAND.1;
+    let more = more_than(held);
     match hands {
         hands if hands > more => Some(true),
         hands if hands < NO_MORE_IN_HAND.0 * held + NO_MORE_IN_HAND.1 && connections > more => Some(false),
@@ -228,7 +227,7 @@ fn pool(evidence: &Evidence, held: f64) -> Option<&PeerUse> {
             .waiting
             .map_or(peer.connections > MOST_WAIT, |waiting| waiting > MOST_WAIT * held.min(peer.connections));
         let all_wait = peer.waiting.is_some_and(|waiting| waiting > POOL_IN_USE * peer.connections);
-        busy && (peer.connections < MORE_IN_HAND.0 * held + MORE_IN_HAND.1 || all_wait)
+        busy && (peer.connections < more_than(held) || all_wait)
     })
 }
 

@@ -1,9 +1,8 @@
 //! What requests wait for, as far as threads, connections and sockets tell.
 
+use super::in_service::more_than;
 use crate::figures::Figures;
-use crate::thresholds::{
-    AS_MANY_CONNECTIONS, HELD_IDLE, MORE_IN_HAND, MOST_WAIT, NAMED_WAITS, ONE, POOL_IN_USE, REQUESTS_PER_WAIT,
-};
+use crate::thresholds::{AS_MANY_CONNECTIONS, HELD_IDLE, MOST_WAIT, NAMED_WAITS, ONE, POOL_IN_USE, REQUESTS_PER_WAIT};
 use std::collections::BTreeMap;
 use torr_gauge::verdict::{Fact, WaitKind};
 use torr_signals::PeerUse;
@@ -87,7 +86,7 @@ fn kind(function: &str) -> Option<WaitKind> {
 /// Returns that an event loop blocks: it has read many requests, and its thread waits with one of them.
 fn blocked_loop(figures: &Figures, held: f64) -> Option<Fact> {
     let requests = figures.in_service()?;
-    let is_blocked = held < ONE && figures.holding() == 1 && requests > MORE_IN_HAND.0 * held + MORE_IN_HAND.1;
+    let is_blocked = held < ONE && figures.holding() == 1 && requests > more_than(held);
     is_blocked.then_some(Fact::LoopBlocked { requests: requests.round() })
 }
 
