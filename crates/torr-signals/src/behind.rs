@@ -9,7 +9,7 @@ use super::role::forwards;
 use super::scope::Scope;
 use super::task;
 use super::tcp::TcpSocket;
-use super::unix::UnixSocket;
+use super::unix::UnixSockets;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::net::SocketAddr;
 
@@ -52,7 +52,7 @@ impl Front {
 
 impl Behind {
     /// Looks for the processes of the server's peers, and for those behind them.
-    pub fn look(&mut self, scope: &Scope, sockets: &[TcpSocket], unix: &[UnixSocket]) {
+    pub fn look(&mut self, scope: &Scope, sockets: &[TcpSocket], unix: &UnixSockets) {
         for (address, pids) in &scope.peers {
             let is_server = pids.iter().any(|pid| scope.server.contains(pid));
             let name = |pid: &i32| task::stat(&pid.to_string()).map(|stat| stat.name);
@@ -66,7 +66,7 @@ impl Behind {
     }
 
     /// Counts a sample. Returns whether a service was found whose processes are not known yet.
-    pub fn sample(&mut self, scope: &Scope, sockets: &[TcpSocket], unix: &[UnixSocket]) -> bool {
+    pub fn sample(&mut self, scope: &Scope, sockets: &[TcpSocket], unix: &UnixSockets) -> bool {
         let mut found = false;
         for front in self.0.values_mut() {
             found |= front.find(scope, sockets);
@@ -106,7 +106,7 @@ impl Behind {
 }
 
 impl Front {
-    fn look(&mut self, scope: &Scope, sockets: &[TcpSocket], unix: &[UnixSocket]) {
+    fn look(&mut self, scope: &Scope, sockets: &[TcpSocket], unix: &UnixSockets) {
         let holds = |pids: &BTreeSet<i32>, inode| scope.holders(inode).iter().any(|pid| pids.contains(pid));
         let listeners = sockets.iter().filter(|socket| socket.listens && holds(&self.pids, socket.inode));
         self.ports = listeners.map(|socket| socket.local.port()).collect();

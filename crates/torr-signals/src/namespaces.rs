@@ -3,6 +3,7 @@
 //! Only root may look into those of other users' processes (`CAP_SYS_PTRACE` to read them, `CAP_SYS_ADMIN` to ask for their sockets).
 
 use super::holders::{listening, numbers};
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::fs::{read_dir, read_link, read_to_string};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -34,10 +35,15 @@ impl Namespace {
         }
     }
 
-    /// Returns the namespace, other than this one, that has the addresses and listeners at them. `None` if there is none, or if this process
-    /// may not look there. Loopback addresses are each namespace's own, so they are in no other.
+    /// Returns the namespace, other than this one, that has the addresses and listeners at them. `None` if there is none, if the addresses
+    /// lead from this process's namespace to another machine, which may have the address of a container, or if this process may not look
+    /// there. Loopback addresses are each namespace's own, so they are in no other.
     pub fn other_with(self, addresses: &[SocketAddr]) -> Option<Self> {
         if addresses.is_empty() || addresses.iter().any(|address| address.ip().to_canonical().is_loopback()) {
+            return None;
+        }
+        // The devices that another namespace's routes name are not visible from here.
+        if self == Self::Own && !leads_to_namespace(addresses) {
             return None;
         }
         let mut seen: HashSet<PathBuf> = read_link(self.link()).into_iter().collect();
@@ -69,12 +75,17 @@ impl Namespace {
 /// Returns whether addresses that are not this namespace's own lead into another namespace of this machine, as far as that is visible without
 /// any rights: they are reached through a bridge without a network card, or through a virtual pair of devices.
 pub fn leads_to_namespace(addresses: &[SocketAddr]) -> bool {
-    let routes = read_to_string("/proc/net/route").unwrap_or_default();
-    let is_inside = |address: &SocketAddr| match address.ip().to_canonical() {
-        IpAddr::V4(ip) if !ip.is_loopback() && !Namespace::Own.owns(ip.into()) => {
-            device(&routes, ip).is_some_and(|device| is_internal(&device))
+    let routes = |name: &str| read_to_string(Namespace::Own.tables().join(name)).unwrap_or_default();
+    let is_inside = |address: &SocketAddr| {
+        let ip = address.ip().to_canonical();
+        if ip.is_loopback() || Namespace::Own.owns(ip) {
+            return false;
         }
-        _ => false,
+        let device = match ip {
+            IpAddr::V4(ip) => device_v4(&routes("route"), ip),
+            IpAddr::V6(ip) => device_v6(&routes("ipv6_route"), ip),
+        };
+        device.is_some_and(|device| is_internal(&device))
     };
     !addresses.is_empty() && addresses.iter().all(is_inside)
 }
@@ -96,8 +107,8 @@ fn is_local_v6(if_inet6: &str, ip: Ipv6Addr) -> bool {
     if_inet6.lines().any(|line| line.split_whitespace().next() == Some(&digits))
 }
 
-/// Returns the device through which an address is reached directly, without a gateway.
-fn device(routes: &str, ip: Ipv4Addr) -> Option<String> {
+/// Returns the device through which an address is reached directly, without a gateway, by the kernel's table of routes (`route`).
+fn device_v4(routes: &str, ip: Ipv4Addr) -> Option<String> {
     let number = |text: &str| u32::from_str_radix(text, 16).ok().map(u32::swap_bytes);
     let fits = routes.lines().skip(1).filter_map(|line| {
         let fields: Vec<_> = line.split_whitespace().collect();
@@ -106,6 +117,24 @@ fn device(routes: &str, ip: Ipv4Addr) -> Option<String> {
     });
     let (_, gateway, device) = fits.max_by_key(|(mask, ..)| *mask)?;
     (gateway == 0).then_some(device)
+}
+
+/// Returns the device through which an address is reached directly, without a gateway, by the kernel's table of routes (`ipv6_route`:
+/// network, length of its prefix, source, length, gateway, metric, references, uses, flags and device). `None` for an address that is only
+/// valid on one link: each has the same network.
+fn device_v6(routes: &str, ip: Ipv6Addr) -> Option<String> {
+    if ip.is_unicast_link_local() {
+        return None;
+    }
+    let fits = routes.lines().filter_map(|line| {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        let number = |at: usize| u128::from_str_radix(fields.get(at)?, 16).ok();
+        let (network, prefix, gateway, metric) = (number(0)?, number(1)?, number(4)?, number(5)?);
+        let mask = u128::MAX.checked_shl(128u32.checked_sub(u32::try_from(prefix).ok()?)?).unwrap_or(0);
+        (ip.to_bits() & mask == network).then(|| ((prefix, Reverse(metric)), gateway, fields.get(9).copied()))
+    });
+    let (_, gateway, device) = fits.max_by_key(|(closeness, ..)| *closeness)?;
+    device.filter(|_| gateway == 0).map(str::to_owned)
 }
 
 /// Returns whether a device has no network card behind it: a bridge of virtual devices, or an end of a virtual pair.
@@ -142,9 +171,25 @@ mod tests {
 
     #[test]
     fn the_device_is_that_of_the_closest_network_without_a_gateway() {
-        let device = |ip: &str| device(ROUTES, ip.parse().expect("an address"));
+        let device = |ip: &str| device_v4(ROUTES, ip.parse().expect("an address"));
         assert_eq!(device("172.17.0.2").as_deref(), Some("docker0"));
         assert_eq!(device("198.51.100.1"), None, "a gateway leads there");
+        let zero = "0".repeat(32);
+        let route = |network: &str, prefix, gateway: &str, metric, device| {
+            let network = format!("{network:0<32}");
+            format!("{network} {prefix} {zero} 00 {gateway} {metric} 00000001 00000000 00000001 {device:>8}\n")
+        };
+        let routes = [
+            route("fd000001", "40", &zero, "00000100", "docker0"),
+            route("fd000001", "40", &zero, "00000400", "later"),
+            route("", "00", &format!("fe80{:0>28}", 1), "00000400", "eth0"),
+            route("", "00", &zero, "ffffffff", "lo"),
+        ];
+        let routes = routes.concat();
+        let device = |ip: &str| device_v6(&routes, ip.parse().expect("an address"));
+        assert_eq!(device("fd00:1::7").as_deref(), Some("docker0"));
+        assert_eq!(device("2001:db8::1"), None, "a gateway leads there");
+        assert_eq!(device("fe80::1"), None, "each link has such addresses");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::holders::{Holders, bound_to, listening, socket_inodes, takes};
 use super::namespaces::Namespace;
 use super::peers::PEERS;
 use super::tcp::TcpSocket;
-use super::unix::UnixSocket;
+use super::unix::UnixSockets;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -58,26 +58,12 @@ pub(super) struct Scope {
     foreign_clients: HashSet<SocketAddr>,
     /// The paths of Unix sockets that the server is known to have connections to.
     paths: HashSet<String>,
+    /// Connections to Unix sockets, by inode, that have come since the last look and that the server does not hold.
+    strangers: HashSet<u64>,
     /// Connections to peers, by inode, without a known holder in the last sample.
     unheld: HashSet<u64>,
     /// Connections that stayed without a known holder, by inode, and whether the server turned out to hold them.
     resolved: HashMap<u64, bool>,
-}
-
-/// Returns the connections that any process has opened to Unix sockets: where to, and the inode.
-fn destinations(sockets: &[UnixSocket]) -> Vec<(&str, u64)> {
-    // An accepted connection has its listener's path, so the other end of one that was opened tells where to.
-    let accepted = sockets.iter().filter(|socket| !socket.listens && socket.inode != 0);
-    let paths: HashMap<u64, &str> = accepted.filter_map(|s| Some((s.inode, s.path.as_deref()?))).collect();
-    // One in an accept queue has no other end yet. Where only one listener has a queue, it is there.
-    let mut queues = sockets.iter().filter(|socket| socket.listens && socket.unread > 0);
-    let queue = queues.next().filter(|_| queues.next().is_none()).and_then(|listener| listener.path.as_deref());
-    let opened = sockets.iter().filter(|socket| !socket.listens && socket.path.is_none() && socket.inode != 0);
-    let to_path = opened.filter_map(|socket| {
-        let path = if socket.peer == 0 { queue } else { paths.get(&socket.peer).copied() };
-        Some((path?, socket.inode))
-    });
-    to_path.collect()
 }
 
 /// Returns the listeners of an address in another network namespace of this machine than the one given.
@@ -102,7 +88,7 @@ pub(super) struct Sorted<'a> {
 
 impl Scope {
     pub fn new(target: Target, with_self: bool) -> Self {
-        let (server, peers, shared, foreign_clients, paths, unheld, resolved) = Default::default();
+        let (server, peers, shared, foreign_clients, paths, strangers, unheld, resolved) = Default::default();
         let holders = Holders::default();
         let (namespace, elsewhere) = (Namespace::Own, HashMap::new());
         Self {
@@ -116,6 +102,7 @@ impl Scope {
             shared,
             foreign_clients,
             paths,
+            strangers,
             unheld,
             resolved,
         }
@@ -142,7 +129,7 @@ impl Scope {
         let clients = sockets.iter().filter(|socket| knows_load && client(socket));
         self.foreign_clients = clients.map(|socket| canonical(socket.local)).collect();
         // This sample has seen the processes that held them.
-        (self.unheld, self.resolved) = Default::default();
+        (self.strangers, self.unheld, self.resolved) = Default::default();
         self.peers.clear();
         for &peer in peers {
             let mut pids = self.behind(sockets, peer);
@@ -157,20 +144,25 @@ impl Scope {
 
     /// Looks for connections of the server to Unix sockets that it is not known to have connections to, right after `unix` was listed. Returns
     /// whether there are any.
-    pub fn find_unix(&mut self, unix: &[UnixSocket]) -> bool {
+    pub fn find_unix(&mut self, unix: &UnixSockets) -> bool {
         let is_target = |path: &str| matches!(&self.target, Target::Unix(target) if target.as_os_str() == path);
         let is_new = |(path, inode): &(&str, u64)| {
-            self.holders.holders(*inode).is_empty() && !self.paths.contains(*path) && !is_target(path)
+            let has_come = self.holders.holders(*inode).is_empty() && !self.strangers.contains(inode);
+            has_come && !self.paths.contains(*path) && !is_target(path)
         };
-        let known = self.paths.len();
-        if destinations(unix).iter().any(is_new) {
-            self.look_unix(unix);
+        let new: Vec<u64> = unix.opened().filter(is_new).map(|(_, inode)| inode).collect();
+        if new.is_empty() {
+            return false;
         }
+        // The open files of the server take long to read: once for each connection that other programs open.
+        let known = self.paths.len();
+        self.look_unix(unix);
+        self.strangers.extend(new);
         self.paths.len() > known
     }
 
     /// Looks at the server's connections to Unix sockets, right after `unix` was listed: they may be short.
-    pub fn look_unix(&mut self, unix: &[UnixSocket]) {
+    pub fn look_unix(&mut self, unix: &UnixSockets) {
         let held = self.server.iter().flat_map(|&pid| socket_inodes(pid)).collect();
         let opened = self.opened_unix(unix, &self.server, &self.paths, &held);
         // Paths, not connections, are bounded.
@@ -190,8 +182,8 @@ impl Scope {
     }
 
     /// Returns the processes that listen at a path.
-    pub fn behind_unix(&self, sockets: &[UnixSocket], path: &str) -> BTreeSet<i32> {
-        let listeners = sockets.iter().filter(|socket| socket.listens && socket.path.as_deref() == Some(path));
+    pub fn behind_unix(&self, unix: &UnixSockets, path: &str) -> BTreeSet<i32> {
+        let listeners = unix.all().iter().filter(|socket| socket.listens && socket.path.as_deref() == Some(path));
         self.family(&listeners.map(|socket| socket.inode).collect())
     }
 
@@ -281,7 +273,7 @@ impl Scope {
     /// has no known holder, counts if it goes there.
     pub fn opened_unix<'a>(
         &self,
-        sockets: &'a [UnixSocket],
+        unix: &'a UnixSockets,
         pids: &BTreeSet<i32>,
         known: &HashSet<String>,
         held: &HashSet<u64>,
@@ -291,7 +283,7 @@ impl Scope {
             [] => known.contains(*path),
             holders => holders.iter().any(|pid| pids.contains(pid)),
         };
-        destinations(sockets).into_iter().filter(is_theirs).collect()
+        unix.opened().filter(is_theirs).collect()
     }
 
     fn family(&self, listeners: &BTreeSet<u64>) -> BTreeSet<i32> {

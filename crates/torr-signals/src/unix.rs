@@ -2,6 +2,7 @@
 
 use super::netlink::{BY_FAMILY, Netlink, attributes, number32};
 use crate::printable::printable;
+use std::collections::HashMap;
 use std::io;
 
 const FAMILY: u8 = 1;
@@ -36,8 +37,57 @@ pub(super) struct UnixSocket {
     pub unsent: u32,
 }
 
-/// All listening and connected stream sockets.
-pub(super) fn sockets(netlink: &mut Netlink) -> io::Result<Vec<UnixSocket>> {
+/// The listening and connected stream sockets of a moment, with where the connections lead.
+#[derive(Debug, Default)]
+pub(super) struct UnixSockets {
+    all: Vec<UnixSocket>,
+    /// The connections that any process has opened, by inode, each with the position of a socket that has the path of its listener.
+    opened: Vec<(usize, u64)>,
+}
+
+impl UnixSockets {
+    /// Lists the sockets.
+    ///
+    /// # Errors
+    /// If the kernel does not list them.
+    pub fn list(netlink: &mut Netlink) -> io::Result<Self> {
+        Ok(Self::of(sockets(netlink)?))
+    }
+
+    fn of(all: Vec<UnixSocket>) -> Self {
+        let opened = opened(&all);
+        Self { all, opened }
+    }
+
+    /// Returns all sockets.
+    pub fn all(&self) -> &[UnixSocket] {
+        &self.all
+    }
+
+    /// Returns the connections that any process has opened: the path of the listener, and the inode of the connection.
+    pub fn opened(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.opened.iter().filter_map(|&(at, inode)| Some((self.all[at].path.as_deref()?, inode)))
+    }
+}
+
+/// Returns the connections that any process has opened, by inode, each with the position of a socket that has the path of its listener.
+fn opened(sockets: &[UnixSocket]) -> Vec<(usize, u64)> {
+    let with_path = || sockets.iter().enumerate().filter(|(_, socket)| socket.path.is_some());
+    // An accepted connection has its listener's path, so the other end of one that was opened tells where to.
+    let accepted = with_path().filter(|(_, socket)| !socket.listens && socket.inode != 0);
+    let accepted: HashMap<u64, usize> = accepted.map(|(at, socket)| (socket.inode, at)).collect();
+    // One in an accept queue has no other end yet. Where only one listener has a queue, it is there.
+    let mut queues = sockets.iter().enumerate().filter(|(_, socket)| socket.listens && socket.unread > 0);
+    let queue = queues.next().filter(|_| queues.next().is_none()).map(|(at, _)| at);
+    let opened = sockets.iter().filter(|socket| !socket.listens && socket.path.is_none() && socket.inode != 0);
+    let to_path = opened.filter_map(|socket| {
+        let at = if socket.peer == 0 { queue } else { accepted.get(&socket.peer).copied() };
+        Some((at?, socket.inode))
+    });
+    to_path.collect()
+}
+
+fn sockets(netlink: &mut Netlink) -> io::Result<Vec<UnixSocket>> {
     let mut request = vec![FAMILY, 0, 0, 0];
     request.extend((1u32 << ESTABLISHED | 1 << LISTEN).to_ne_bytes());
     request.extend([0; 4]);
@@ -79,4 +129,33 @@ fn name(bytes: &[u8]) -> Option<String> {
     };
     let text = String::from_utf8_lossy(bytes);
     Some(format!("{mark}{}", printable(text.trim_end_matches('\0')))).filter(|name| name.len() > mark.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn socket(inode: u64, path: Option<&str>, peer: u64) -> UnixSocket {
+        UnixSocket { listens: false, inode, path: path.map(str::to_owned), peer, unread: 0, unsent: 0 }
+    }
+
+    #[test]
+    fn a_connection_leads_to_the_listener_of_its_other_end_or_to_the_only_queue() {
+        let listener = |inode, path, unread| UnixSocket { listens: true, unread, ..socket(inode, Some(path), 0) };
+        let sockets = |other_queue| {
+            let sockets = vec![
+                listener(1, "/a", 1),
+                listener(2, "/b", other_queue),
+                socket(3, Some("/b"), 4),
+                socket(4, None, 3),
+                socket(5, None, 0),
+                // Both ends of a pair have no path.
+                socket(6, None, 7),
+                socket(7, None, 6),
+            ];
+            UnixSockets::of(sockets)
+        };
+        assert_eq!(sockets(0).opened().collect::<Vec<_>>(), [("/b", 4), ("/a", 5)]);
+        assert_eq!(sockets(1).opened().collect::<Vec<_>>(), [("/b", 4)], "it may be in either queue");
+    }
 }

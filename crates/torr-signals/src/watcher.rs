@@ -15,7 +15,7 @@ use super::rounds::{Rounds, thread_cpu};
 use super::scope::{Scope, Target};
 use super::sides::sides;
 use super::tcp::{self, TcpSocket};
-use super::unix;
+use super::unix::UnixSockets;
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::net::SocketAddr;
@@ -47,7 +47,7 @@ impl Watcher {
     }
 
     /// Watches the listeners of addresses that are another network namespace's of this machine, such as a container's. `None` if they are
-    /// another machine's, or if this process may not look into that namespace, which root may.
+    /// another machine's, as far as routes and devices tell, or if this process may not look into that namespace, which root may.
     pub fn start_elsewhere(addresses: &[SocketAddr]) -> Option<Self> {
         let namespace = Namespace::Own.other_with(addresses)?;
         Self::of(Scope::new(Target::Tcp(addresses.to_vec()), false).in_namespace(namespace))
@@ -195,7 +195,7 @@ impl State {
     /// Looks for processes that are new.
     fn look(&mut self) {
         self.scope.look(&self.sockets, &self.talked_to);
-        let unix = self.netlink.as_mut().and_then(|netlink| unix::sockets(netlink).ok()).unwrap_or_default();
+        let unix = self.netlink.as_mut().and_then(|netlink| UnixSockets::list(netlink).ok()).unwrap_or_default();
         self.scope.look_unix(&unix);
         self.behind_peers.look(&self.scope, &self.sockets, &unix);
         self.over_unix = matches!(self.scope.target, Target::Unix(_))
@@ -237,14 +237,15 @@ impl State {
         }
         self.scope.resolve(&sockets, |address| self.talked_to.contains(&address));
         let looks_for_unix = self.samples.is_multiple_of(UNIX_EVERY);
-        let unix = if self.over_unix || looks_for_unix { unix::sockets(netlink).unwrap_or_default() } else { vec![] };
+        let lists_unix = self.over_unix || looks_for_unix;
+        let unix = lists_unix.then(|| UnixSockets::list(netlink).ok()).flatten().unwrap_or_default();
         if looks_for_unix && self.scope.find_unix(&unix) {
             (self.over_unix, self.new_peers) = (true, true);
         }
         let sorted = self.scope.sort(&sockets, |address| self.talked_to.contains(&address));
         match &self.scope.target {
             Target::Tcp(_) | Target::Port(_) => self.clients.add(&sorted.listeners, &sorted.accepted),
-            Target::Unix(path) => self.clients.add_unix(&unix, &path.to_string_lossy()),
+            Target::Unix(path) => self.clients.add_unix(unix.all(), &path.to_string_lossy()),
         }
         for socket in &sorted.opened {
             if self.talked_to.len() < PEERS {
@@ -256,7 +257,7 @@ impl State {
         self.peers.add(
             over_tcp.chain(over_unix.into_iter().map(|(path, inode)| Link::unix(path.to_owned(), inode))).collect(),
         );
-        let sides = sides(self.peers.addresses(), &sockets, &unix);
+        let sides = sides(self.peers.addresses(), &sockets, unix.all());
         self.peers.add_sides(&sides);
         self.new_peers |= self.behind_peers.sample(&self.scope, &sockets, &unix);
         self.sockets = sockets;
