@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -122,4 +123,38 @@ fn a_case_stays_up_until_it_is_interrupted_and_does_not_give_its_fault_away() {
     assert!(up.wait().expect("it ends").success());
     assert_eq!(processes_in(folder.path()), Vec::<String>::new());
     assert_eq!(fs::read_dir(folder.path()).expect("it is ours").count(), 0, "nothing is left in its folder");
+}
+
+#[test]
+fn a_case_in_a_container_has_its_folder_at_the_path_that_the_host_has() {
+    // An engine that prints what it would have shared, and then stays until it is ended.
+    const ENGINE: &str = "#!/bin/sh\n\
+        [ \"$1\" = run ] || exit 0\n\
+        while [ \"$1\" != torr-clinic ]; do\n\
+        case $1 in TMPDIR=*) folder=${1#TMPDIR=} ;; *:*) volume=$1 ;; esac\n\
+        shift\n\
+        done\n\
+        trap 'exit 7' TERM\n\
+        echo \"$folder $volume $*\"\n\
+        while :; do sleep 0.05; done\n";
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let engine = folder.path().join("docker");
+    fs::write(&engine, ENGINE).expect("it can be written");
+    fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").expect("there is a path"));
+    let mut case = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("case"))
+        .arg("1b5d0c")
+        .env("PATH", path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("there is sh");
+    let mut line = String::new();
+    BufReader::new(case.stdout.take().expect("it is piped")).read_line(&mut line).expect("it says something");
+    let words: Vec<_> = line.split_whitespace().collect();
+    let [shared, volume, rest @ ..] = words[..] else { panic!("{line}") };
+    assert_eq!((volume, rest), (format!("{shared}:{shared}").as_str(), &["torr-clinic", "up", "1b5d0c"][..]));
+    assert!(Path::new(shared).is_dir(), "{shared}");
+    assert!(Command::new("kill").arg(case.id().to_string()).status().expect("there is kill").success());
+    assert_eq!(case.wait().expect("it ends").code(), Some(7), "the engine was ended, and its code is that of the case");
+    assert!(!Path::new(shared).exists(), "{shared}");
 }

@@ -79,6 +79,16 @@ impl Entry {
     }
 }
 
+/// What a comparison says itself.
+#[derive(Debug, PartialEq)]
+struct Report {
+    seconds: f64,
+    blocks: usize,
+    left_out: usize,
+    smallest: Option<f64>,
+    found: Vec<Found>,
+}
+
 /// What all comparisons have in common.
 pub struct Comparer<'c> {
     torr: &'c str,
@@ -123,9 +133,10 @@ impl<'c> Comparer<'c> {
             return Err(Error::failed(format!("torr compare: {said}")));
         }
         let text = fs::read_to_string(&file).map_err(Error::at("torr's comparison"))?;
-        let report: Value = serde_json::from_str(&text).map_err(Error::at("torr's comparison"))?;
+        let report = serde_json::from_str(&text).map_err(Error::at("torr's comparison"))?;
         let ratio = calibration.ratio(units);
-        let entry = read(&report).ok_or_else(|| Error::failed("torr's comparison is of another kind"))?;
+        let Report { seconds, blocks, left_out, smallest, found } =
+            read(&report).ok_or_else(|| Error::failed("torr's comparison is of another kind"))?;
         Ok(Entry {
             round: task.round,
             difference: task.difference,
@@ -134,17 +145,20 @@ impl<'c> Comparer<'c> {
             truth: if task.b_does_more { ratio } else { 1.0 / ratio },
             doubt: calibration.doubt(units),
             neighbours: self.neighbours,
-            running: ran.as_secs_f64() / entry.seconds.max(1.0),
+            running: ran.as_secs_f64() / seconds.max(1.0),
             others: disturbance.others,
             stolen: disturbance.stolen,
             seed: task.seed,
-            ..entry
+            seconds,
+            blocks,
+            left_out,
+            smallest,
+            found,
         })
     }
 }
 
-/// Reads what a comparison says. What only its maker knows is zero.
-fn read(report: &Value) -> Option<Entry> {
+fn read(report: &Value) -> Option<Report> {
     let found = |finding: &Value| {
         Some(Found {
             metric: finding["metric"].as_str()?.to_owned(),
@@ -154,18 +168,7 @@ fn read(report: &Value) -> Option<Entry> {
         })
     };
     let findings = report["findings"].as_array()?.iter().filter(|finding| finding["pairs"].as_u64() > Some(0));
-    Some(Entry {
-        round: 0,
-        difference: 0,
-        kind: Kind::Work,
-        units: 0,
-        truth: 1.0,
-        doubt: 0.0,
-        neighbours: 0,
-        running: 0.0,
-        others: 0.0,
-        stolen: 0.0,
-        seed: 0,
+    Some(Report {
         seconds: report["seconds"].as_f64()?,
         blocks: report["blocks"].as_array()?.len(),
         left_out: report["left_out"].as_u64()? as usize,
@@ -186,10 +189,10 @@ mod tests {
             "seconds": 30.5, "blocks": [{}, {}], "left_out": 1, "smallest": {"cpu": 0.008},
             "findings": [finding("cpu", 2), finding("p99_9", 0)],
         });
-        let entry = read(&report).expect("it is one");
-        assert_eq!((entry.blocks, entry.left_out, entry.smallest), (2, 1, Some(0.008)));
-        assert_eq!(entry.found.len(), 1, "what was not measured was not found");
-        assert_eq!(entry.cpu().and_then(|cpu| cpu.interval), Some([1.01, 1.03]));
+        let report = read(&report).expect("it is one");
+        assert_eq!((report.blocks, report.left_out, report.smallest), (2, 1, Some(0.008)));
+        assert_eq!(report.found.len(), 1, "what was not measured was not found");
+        assert_eq!((report.found[0].metric.as_str(), report.found[0].interval), ("cpu", Some([1.01, 1.03])));
         assert_eq!(read(&json!({"schema": "torr.run/1"})), None);
     }
 }

@@ -37,7 +37,7 @@ impl Route {
             "burn" => on_thread(time()?, burn),
             "lock-sleep" => on_thread(time()?, locked(thread::sleep)),
             "lock-burn" => on_thread(time()?, locked(burn)),
-            "semaphore" => semaphore(value)?,
+            "semaphore" => permits::waiting(value)?,
             "errors" => errors(number()?),
             "async-sleep" => async_sleep(time()?),
             "async-lock" => async_lock(time()?),
@@ -79,23 +79,6 @@ fn locked(spend: fn(Duration)) -> impl Fn(Duration) + Send + Sync {
         let _held = lock.lock().expect("no holder panics");
         spend(time);
     }
-}
-
-/// Parses `PERMITS:TIME`, and returns a handler that sleeps with a permit of a semaphore.
-fn semaphore(value: &str) -> Result<Handler, Error> {
-    let parts = value
-        .split_once(':')
-        .and_then(|(permits, time)| Some((permits.parse::<usize>().ok()?, humantime::parse_duration(time).ok()?)));
-    let (permits, time) = parts.ok_or_else(|| Error::Usage(format!("{value:?}: expected PERMITS:TIME")))?;
-    let free = Arc::new(tokio::sync::Semaphore::new(permits));
-    Ok(later(move |_| {
-        let free = free.clone();
-        async move {
-            let _permit = free.acquire().await.expect("the semaphore is never closed");
-            tokio::time::sleep(time).await;
-            Response::hello()
-        }
-    }))
 }
 
 fn errors(percent: u32) -> Handler {

@@ -2,8 +2,8 @@
 
 use crate::parts::is_json;
 use crate::secret::{MARKS, Secrets, is_mark};
-use percent_encoding::percent_decode_str;
 use torr_session::hurl::ast::{Body, Expression, JsonPiece, Piece, Template, TextHint};
+use torr_wire::percent::form_decoded;
 
 /// Returns content from text with placeholders, which sends the text's bytes: JSON where it is JSON once the placeholders have
 /// values, with variables for credentials.
@@ -115,7 +115,7 @@ fn ends_with_brace(piece: &JsonPiece) -> bool {
 /// Returns a template whose texts are percent-decoded.
 pub(crate) fn decoded(template: Template) -> Template {
     let piece = |piece: Piece| match piece {
-        Piece::Text(text) => Piece::Text(percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned()),
+        Piece::Text(text) => Piece::Text(form_decoded(&text)),
         placeholder => placeholder,
     };
     Template(template.0.into_iter().map(piece).collect())

@@ -11,11 +11,6 @@ pub(crate) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, COMPONENT).to_string()
 }
 
-/// Returns text between separators percent-decoded, a plus as a space; what is no UTF-8 has replacement characters.
-pub(crate) fn lossy(text: &str) -> String {
-    percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned()
-}
-
 /// Returns the names and values of a form; `None` for text that a form of a hurl file would send with other bytes.
 pub(crate) fn pairs(text: &str) -> Option<Vec<(String, String)>> {
     let decode = |text: &str| {

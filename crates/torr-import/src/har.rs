@@ -16,6 +16,7 @@ use torr_gauge::redact;
 use torr_session::hurl::ast::{
     Body, Entry, KeyValue, MultipartPart, OptionName, OptionValue, Request, Response, Template, TextHint,
 };
+use torr_wire::percent::form_decoded;
 use url::{Origin, Url};
 
 /// The shortest pause between two requests that is kept, in milliseconds: shorter ones are the browser's own work.
@@ -390,10 +391,10 @@ fn address(record: &Record) -> String {
     let url = record.request.url.split('#').next().unwrap_or_default();
     let query = url.split_once('?').map_or("", |(_, query)| query);
     let known: Vec<String> =
-        query.split('&').map(|pair| form::lossy(pair.split_once('=').map_or(pair, |(name, _)| name))).collect();
+        query.split('&').map(|pair| form_decoded(pair.split_once('=').map_or(pair, |(name, _)| name))).collect();
     let beside = record.request.query_string.iter();
     // Some writers keep the names as the URL has them, some decode them.
-    let is_new = |row: &&Header| !known.contains(&row.name) && !known.contains(&form::lossy(&row.name));
+    let is_new = |row: &&Header| !known.contains(&row.name) && !known.contains(&form_decoded(&row.name));
     let more = beside.filter(|row| !row.name.is_empty()).filter(is_new);
     let more: Vec<_> = more.map(|row| format!("{}={}", form::encoded(&row.name), form::encoded(&row.value))).collect();
     if more.is_empty() {

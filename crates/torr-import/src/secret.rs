@@ -6,6 +6,7 @@ use regex::{Captures, Regex};
 use std::sync::LazyLock;
 use torr_gauge::redact::is_secret_parameter;
 use torr_session::hurl::ast::{JsonPiece, Piece, Template};
+use torr_wire::percent::form_decoded;
 
 /// Names of fields whose values are credentials, in lower case.
 const FIELDS: &[&str] = &[
@@ -200,7 +201,7 @@ impl Secrets {
                 continue;
             };
             push(pieces, Piece::Text(format!("{name}=")));
-            let value = self.parameter(&crate::form::lossy(name), value);
+            let value = self.parameter(&form_decoded(name), value);
             value.0.into_iter().for_each(|piece| push(pieces, piece));
         }
     }

@@ -15,6 +15,7 @@ use crate::target;
 use torr_session::hurl::ast::{
     Body, Expression, Filter, KeyValue, MultipartPart, OptionName, OptionValue, Piece, Request, Template, TextHint,
 };
+use torr_wire::percent::form_decoded;
 
 /// The media type of the forms that JMeter sends.
 const FORM_OF_JMETER: &str = "application/x-www-form-urlencoded; charset=UTF-8";
@@ -392,7 +393,7 @@ fn java_encoded(text: &str) -> String {
 fn is_encoded_alike(template: &Template, encode: bool) -> bool {
     template.0.iter().all(|piece| match piece {
         Piece::Text(text) if encode => java_encoded(text) == form::encoded(text),
-        Piece::Text(text) => form::encoded(&form::lossy(text)) == *text,
+        Piece::Text(text) => form::encoded(&form_decoded(text)) == *text,
         Piece::Placeholder(_) => encode,
     })
 }

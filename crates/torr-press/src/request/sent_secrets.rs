@@ -6,6 +6,7 @@ use memchr::memmem;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use torr_gauge::redact;
+use torr_wire::percent::form_decoded;
 
 /// The least length of a secret that is known by its name only, in bytes: masking shorter ones would spoil every text.
 const LEAST: usize = 3;
@@ -65,7 +66,7 @@ pub fn secrets_of_content(content: &[u8]) -> Vec<String> {
 fn add_urls(text: &str, found: &mut Vec<String>) {
     add_plain_urls(text, found);
     for pair in text.split('&').filter(|pair| pair.contains('%')) {
-        let plain = decoded(pair);
+        let plain = form_decoded(pair);
         if plain.matches("://").count() > pair.matches("://").count() {
             add_plain_urls(&plain, found);
         }
@@ -118,15 +119,10 @@ fn add_field(name: &str, value: &str, found: &mut Vec<String>) {
 fn add_parameters(text: &str, found: &mut Vec<String>) {
     for (name, value) in text.split(['&', ';']).filter_map(|pair| pair.split_once('=')) {
         if redact::is_secret_parameter(&percent_decode_str(name).decode_utf8_lossy()) {
-            found.push(decoded(value));
+            found.push(form_decoded(value));
             found.push(value.to_owned());
         }
     }
-}
-
-/// Returns what a part of a form stands for.
-fn decoded(part: &str) -> String {
-    percent_decode_str(&part.replace('+', " ")).decode_utf8_lossy().into_owned()
 }
 
 /// Adds the secrets of JSON.
