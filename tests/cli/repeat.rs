@@ -111,7 +111,12 @@ fn a_diagnosis_keeps_its_budget_and_verifies_with_another_command() {
     assert!(command.contains("--budget 5s") && command.contains("-c 2"), "{command}");
     let (ended, second) = again(&command, &[]);
     assert_eq!((ended.code, &second["budget_s"]), (Some(0), &first["budget_s"]), "{ended:?}");
-    assert_eq!(second["verdict"]["factor"], first["verdict"]["factor"], "{command}");
+    for diagnosis in [&first, &second] {
+        let factor = diagnosis["verdict"]["factor"].as_str();
+        // On a machine whose CPUs have other work the budget may be used up before the user's load was tried.
+        let is_used_up = diagnosis["seconds"].as_f64() > Some(4.0);
+        assert!(factor == Some("errors") || factor == Some("unknown") && is_used_up, "{command}: {diagnosis:#}");
+    }
     let verify = first["verdict"]["verify"].as_str();
     assert!(verify.is_none_or(|verify| verify != command && verify.starts_with("torr ")), "{verify:?}");
     if let Some(verify) = verify.filter(|verify| !verify.contains(" -d ") && verify.contains("-n 1")) {

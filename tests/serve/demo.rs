@@ -1,8 +1,9 @@
 //! The demo fails in one line, can be interrupted, and leaves nothing running. Its figures are measured in tests/measured.
 
 use std::process::Command;
-use torr_test_support::program::{Running, torr, torr_command};
+use torr_test_support::program::{Running, torr, torr_command, torr_path};
 use torr_test_support::servers::free_port;
+use torr_test_support::terminal::Terminal;
 use torr_test_support::wait_until;
 
 #[test]
@@ -16,6 +17,16 @@ fn an_unusable_database_is_reported_in_one_line() {
         assert!(ended.stderr.starts_with("torr: cannot use the database") && ended.stderr.contains(text), "{ended:?}");
         assert!(ended.stdout.is_empty() && !ended.stderr.contains("hidden"), "{ended:?}");
     }
+}
+
+#[test]
+fn the_first_line_says_that_the_server_starts() {
+    let url = format!("mysql://u@127.0.0.1:{}/d", free_port());
+    let (screen, code) = Terminal::run(120, &format!("{} demo --quick --database {url}", torr_path())).end();
+    assert_eq!(code, Some(3), "{screen:?}");
+    assert!(screen.output.contains("the server starts, with a database of 100,000 rows"), "{screen:?}");
+    // It is gone where something else is told.
+    assert!(screen.lines()[0].starts_with("torr: cannot use the database"), "{:#?}", screen.lines());
 }
 
 #[test]
