@@ -313,7 +313,12 @@ fn all_connections_send_large_content_from_the_same_memory() {
     let send = "function session(user)\n  http.post('/', { body = content })\nend\n";
     std::fs::write(&script, read + send).expect("there is room");
     let script = script.to_str().expect("temporary folders have plain names");
-    let cases: [(bool, &[&str], u64); 9] = [
+    let of_wrk = folder.path().join("of_wrk.lua");
+    let read = format!("local content = io.open('{}', 'rb'):read('*a')\n", path.display());
+    let request = "request = function() return wrk.format('POST', '/', nil, content) end\n";
+    std::fs::write(&of_wrk, read + request).expect("there is room");
+    let of_wrk = of_wrk.to_str().expect("temporary folders have plain names");
+    let cases: [(bool, &[&str], u64); 11] = [
         (false, &[], 60),
         (true, &[], 60),
         (false, &["--pipeline", "2"], 60),
@@ -323,11 +328,31 @@ fn all_connections_send_large_content_from_the_same_memory() {
         (true, &[session], 60),
         (false, &["--script", script], 60),
         (true, &["--script", script], 60),
+        (false, &["--script", of_wrk], 60),
+        (true, &["--script", of_wrk], 60),
     ];
     for (secured, flags, expected) in cases {
         let (result, peak) = load_held(30, bytes.clone(), &path, secured, flags);
         adds_up(&result);
         assert_eq!(count(&result, "/status/200"), expected, "secured: {secured}, {flags:?}: {result}");
+        assert!(peak < 120_000_000, "secured: {secured}, {flags:?}: {peak} bytes of memory for 30 times 8 MB");
+    }
+}
+
+#[test]
+fn all_connections_send_large_texts_between_placeholders_from_the_same_memory() {
+    let folder = tempfile::tempdir().expect("there is room");
+    // What is drawn is always 7.
+    let text = |drawn: &str| -> String {
+        let parts = (0..4).map(|part| format!("{drawn} {drawn}{}", format!("{part}-of-4 ").repeat(250_000)));
+        parts.collect::<String>() + drawn
+    };
+    let path = folder.path().join("content");
+    std::fs::write(&path, text("{{rand 7 7}}")).expect("there is room");
+    for (secured, flags) in [(false, &[][..]), (true, &[]), (false, &["--follow"]), (true, &["--follow"])] {
+        let (result, peak) = load_held(30, text("7").into_bytes(), &path, secured, flags);
+        adds_up(&result);
+        assert_eq!(count(&result, "/status/200"), 60, "secured: {secured}, {flags:?}: {result}");
         assert!(peak < 120_000_000, "secured: {secured}, {flags:?}: {peak} bytes of memory for 30 times 8 MB");
     }
 }

@@ -18,6 +18,7 @@ mod numbers;
 mod options;
 pub(crate) mod outgoing;
 mod request_set;
+mod sent_content;
 mod sent_secrets;
 mod template;
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub use entry::LEAST_SHARED;
 pub use error::RequestError;
 pub use feeder::{Feeder, part_of_records};
 pub use options::{Auth, Body, Content, Data, Options, Part};
+pub use sent_content::SentContent;
 pub use sent_secrets::{secrets_of_content, secrets_of_head, sent_secrets};
 pub use urls::{Url, read_list};
 

@@ -2,6 +2,7 @@
 
 use torr_gauge::{Secrets, redact};
 use torr_press::RequestParts;
+use torr_press::request::SentContent;
 use torr_press::users::ReceivedBy;
 
 /// The longest content that is shown, in bytes.
@@ -40,7 +41,7 @@ pub fn of_parts(parts: &RequestParts) -> Vec<u8> {
         text.extend_from_slice(format!("{name}: {}\r\n", String::from_utf8_lossy(value.as_bytes())).as_bytes());
     }
     text.extend_from_slice(b"\r\n");
-    text.extend_from_slice(parts.body.as_deref().unwrap_or_default());
+    parts.body.iter().flat_map(SentContent::pieces).for_each(|piece| text.extend_from_slice(piece));
     text
 }
 

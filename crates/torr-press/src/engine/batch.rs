@@ -1,6 +1,6 @@
 //! The buffers of a batch: what its connections have received, and what is to be sent on them.
 
-use bytes::Bytes;
+use crate::request::SentContent;
 use std::ops::Range;
 use torr_net::{Nanos, Token};
 
@@ -46,7 +46,7 @@ pub(super) struct Batch {
     pub out: Vec<u8>,
     pub sends: Vec<Send>,
     /// The content that follows the bytes of sends, in memory that all connections share.
-    contents: Vec<Bytes>,
+    contents: Vec<SentContent>,
     /// The number of bytes in `contents`.
     content_bytes: usize,
     /// The connections, with the generations of their sockets, whose protocols have more to write once all is sent.
@@ -145,7 +145,7 @@ impl Batch {
         (connection, generation): (u32, u32),
         requests: u16,
         lag_from: Option<Nanos>,
-        content: Bytes,
+        content: SentContent,
     ) {
         self.content_bytes += content.len();
         self.contents.push(content);
@@ -154,7 +154,7 @@ impl Batch {
     }
 
     /// Returns the content that follows the bytes of a send.
-    pub fn content(&self, send: &Send) -> Option<&Bytes> {
+    pub fn content(&self, send: &Send) -> Option<&SentContent> {
         self.contents.get((send.content as usize).checked_sub(1)?)
     }
 

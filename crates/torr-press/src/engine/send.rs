@@ -4,9 +4,12 @@ use super::Engine;
 use super::connection::{Sending, Stage};
 use super::coordinator::Coordinator;
 use super::unsent::keep;
+use super::unsent_bytes::PIECES;
 use crate::pace::pacer::Pacer;
 use crate::protocol::Protocol;
-use std::io::IoSlice;
+use crate::request::SentContent;
+use std::io::{self, IoSlice};
+use std::os::fd::AsFd;
 use torr_net::{Nanos, socket};
 
 impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
@@ -94,7 +97,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             let bytes = &self.batch.out[send.bytes.clone()];
             let sent = match self.batch.content(&send) {
                 None => socket::send(socket, bytes),
-                Some(content) => socket::send_all_of(socket, &[IoSlice::new(bytes), IoSlice::new(content)]),
+                Some(content) => send_with(socket, bytes, content),
             };
             match sent {
                 Ok(sent) if sent == bytes.len() && socket.registered && send.content == 0 => {
@@ -111,4 +114,13 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         sends.append(&mut self.batch.sends);
         self.batch.sends = sends;
     }
+}
+
+/// Sends bytes and the first pieces of content behind them, by one system call, and returns the number of bytes that the socket took.
+#[cold]
+fn send_with(socket: impl AsFd, bytes: &[u8], content: &SentContent) -> io::Result<usize> {
+    let mut slices = [IoSlice::new(bytes); PIECES];
+    let behind = slices[1..].iter_mut().zip(content.pieces());
+    let count = 1 + behind.map(|(slice, piece)| *slice = IoSlice::new(piece)).count();
+    socket::send_all_of(socket, &slices[..count])
 }

@@ -8,6 +8,7 @@ use super::unsent_bytes::UnsentBytes;
 use crate::failures;
 use crate::pace::pacer::Pacer;
 use crate::protocol::Protocol;
+use crate::request::SentContent;
 use std::io;
 use torr_gauge::{Failure, FailureKind};
 use torr_net::{Interest, Token, socket};
@@ -164,10 +165,12 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
 pub(super) fn keep<P>(connection: &mut Connection<P>, batch: &Batch, send: &Send, sent: usize) {
     let bytes = &batch.out[send.bytes.clone()];
     connection.cold.unsent.copy(&bytes[sent.min(bytes.len())..]);
-    if let Some(content) = batch.content(send) {
-        let left = content.slice(sent.saturating_sub(bytes.len())..);
-        if !left.is_empty() {
-            connection.cold.unsent.share(left);
+    let mut sent = sent.saturating_sub(bytes.len());
+    for piece in batch.content(send).into_iter().flat_map(SentContent::pieces) {
+        let of_piece = sent.min(piece.len());
+        sent -= of_piece;
+        if of_piece < piece.len() {
+            connection.cold.unsent.share(piece.slice(of_piece..));
         }
     }
 }

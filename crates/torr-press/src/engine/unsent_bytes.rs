@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use torr_net::socket;
 
 /// The number of pieces that one send takes at most.
-const PIECES: usize = 16;
+pub(super) const PIECES: usize = 16;
 
 /// Bytes to be sent on one connection, in their order.
 #[derive(Debug, Default)]

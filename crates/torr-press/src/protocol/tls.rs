@@ -2,9 +2,9 @@
 
 use crate::failures;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent};
+use crate::request::SentContent;
 use crate::response::kept::KeptResponse;
 use crate::work::source::Source;
-use bytes::Bytes;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;
 use torr_net::Nanos;
@@ -19,7 +19,7 @@ pub struct OverTls<S> {
     tls: TlsClient,
     inner: S,
     /// The content of a request that is not encrypted yet. No request follows before.
-    content: Bytes,
+    content: SentContent,
     /// The failure of the first TLS message.
     failed: Option<Failure>,
 }
@@ -45,7 +45,7 @@ impl<T> TlsBuffers<T> {
 impl<S: Protocol> OverTls<S> {
     /// Returns a protocol over TLS with the settings and the resumable sessions of `client`.
     pub(crate) fn new(client: &TlsClient, inner: S) -> Self {
-        Self { tls: client.with_shared_sessions(), inner, content: Bytes::new(), failed: None }
+        Self { tls: client.with_shared_sessions(), inner, content: SentContent::default(), failed: None }
     }
 
     fn seal(&mut self, to_send: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<(), Failure> {
@@ -65,7 +65,7 @@ impl<S: Protocol> Protocol for OverTls<S> {
 
     fn open(&mut self, out: &mut Vec<u8>) {
         self.failed = self.tls.open(out).err().map(failures::tls);
-        self.content = Bytes::new();
+        self.content = SentContent::default();
     }
 
     fn is_handshaking(&self) -> bool {
@@ -168,7 +168,7 @@ impl<S: Protocol> Protocol for OverTls<S> {
 
     fn write_more(&mut self, shared: &mut Self::ThreadState, out: &mut Vec<u8>) -> Result<(), Failure> {
         if !self.content.is_empty() {
-            let piece = self.content.split_to(self.content.len().min(PIECE));
+            let piece = self.content.take(PIECE);
             return self.tls.send(&piece, out).map_err(failures::tls);
         }
         self.inner.write_more(&mut shared.inner, &mut shared.to_send)?;

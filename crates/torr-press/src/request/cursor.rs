@@ -6,8 +6,8 @@ use super::entry::{Entry, expects_content};
 use super::numbers::Block;
 use super::outgoing::{RequestInfo, RequestParts};
 use super::request_set::RequestSet;
+use super::sent_content::SentContent;
 use super::template::Template;
-use bytes::Bytes;
 use fastrand::Rng;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, UPGRADE};
 use http::uri::{Authority, PathAndQuery};
@@ -28,7 +28,7 @@ pub struct Cursor<'r> {
     /// Whether large content is left to [`Cursor::take_content`].
     content_apart: bool,
     /// The large content of the request that was written last.
-    content: Option<Bytes>,
+    content: Option<SentContent>,
 }
 
 impl<'r> Cursor<'r> {
@@ -64,9 +64,9 @@ impl<'r> Cursor<'r> {
         Self { content_apart: true, ..self }
     }
 
-    /// Takes the content that the latest request has behind the bytes appended, in memory that all requests share.
+    /// Takes the content that the latest request has behind the bytes appended, whose large pieces all requests share.
     #[inline]
-    pub(crate) fn take_content(&mut self) -> Option<Bytes> {
+    pub(crate) fn take_content(&mut self) -> Option<SentContent> {
         self.content.take()
     }
 
@@ -117,11 +117,8 @@ impl<'r> Cursor<'r> {
                 head.headers_mut().append(name, value);
             }
         }
-        let body = entry.body.as_ref().map(|body| match &body.bytes {
-            Some(bytes) => bytes.clone(),
-            None => Bytes::from(written(&body.template, draw)),
-        });
-        let length = body.as_ref().map(Bytes::len).or_else(|| expects_content(&entry.method).then_some(0));
+        let body = entry.body.as_ref().map(|body| body.sent(draw));
+        let length = body.as_ref().map(SentContent::len).or_else(|| expects_content(&entry.method).then_some(0));
         if let Some(length) = length {
             head.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
         }

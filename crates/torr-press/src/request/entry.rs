@@ -2,11 +2,13 @@
 
 use super::RequestError;
 use super::body::{self, Composed};
+use super::column::Column;
 use super::draw::{Draw, Needs, decimal};
 use super::escape::{Escape, ascii, uri};
 use super::fields::{self, Field, HostField};
 use super::options::Options;
-use super::template::{Parser, Template};
+use super::sent_content::SentContent;
+use super::template::{Parser, Template, TemplatePart};
 use super::urls::Url;
 use crate::servers::url_parts::{find_outside, without_fragment};
 use bytes::Bytes;
@@ -17,6 +19,9 @@ use std::sync::Arc;
 const LONGEST_PATH: usize = 65_000;
 /// Content of at least this size in bytes is not copied for each request, but sent from the memory that all share.
 pub const LEAST_SHARED: usize = 64 * 1024;
+/// The least size in bytes of a text between placeholders that is sent from shared memory, where there are [`LEAST_SHARED`] bytes
+/// of such texts: one system call sends some pieces only.
+const LEAST_PIECE: usize = 16 * 1024;
 /// A longer body is kept apart from the head, so that URLs can share it.
 const LONGEST_IN_ONE: usize = 4096;
 
@@ -46,6 +51,8 @@ pub(super) struct Content {
     pub template: Template,
     /// The bytes of the whole request, if it has no placeholders.
     pub bytes: Option<Bytes>,
+    /// The content in parts, if it has placeholders and large texts between them; `template` is empty then.
+    parts: Vec<TemplatePart>,
 }
 
 /// The part of a request that depends on its content.
@@ -57,13 +64,78 @@ enum Tail {
     Fixed(Bytes),
     /// A body whose length is known when it is written.
     Varying(Arc<Content>),
+    /// Such a body with large texts between its placeholders.
+    InParts(Arc<Content>),
 }
 
 impl From<Template> for Content {
     fn from(template: Template) -> Self {
         match template.constant().map(Bytes::copy_from_slice) {
-            Some(bytes) => Self { template: Template::default(), bytes: Some(bytes) },
-            None => Self { template, bytes: None },
+            Some(bytes) => Self { template: Template::default(), bytes: Some(bytes), parts: Vec::new() },
+            None => {
+                let large = template.literals().map(<[u8]>::len).filter(|len| *len >= LEAST_PIECE).sum::<usize>();
+                let (template, parts) = match large >= LEAST_SHARED {
+                    true => (Template::default(), template.into_parts(LEAST_PIECE)),
+                    false => (template, Vec::new()),
+                };
+                Self { template, bytes: None, parts }
+            }
+        }
+    }
+}
+
+impl Content {
+    /// Returns what all requests need that have this content.
+    fn needs(&self) -> Needs {
+        let mut needs = self.template.needs();
+        self.templates().for_each(|template| needs += template.needs());
+        needs
+    }
+
+    /// Returns the largest size of content with placeholders, in bytes.
+    fn longest(&self, columns: &[Column]) -> usize {
+        let part = |part: &TemplatePart| match part {
+            TemplatePart::Large(bytes) => bytes.len(),
+            TemplatePart::Other(template) => template.longest(columns),
+        };
+        self.template.longest(columns) + self.parts.iter().map(part).sum::<usize>()
+    }
+
+    /// Appends content with placeholders as [`Template::write_marked`] does.
+    fn write_marked(&self, marks: [&str; 2], out: &mut Vec<u8>) {
+        self.template.write_marked(marks, out);
+        for part in &self.parts {
+            match part {
+                TemplatePart::Large(bytes) => out.extend_from_slice(bytes),
+                TemplatePart::Other(template) => template.write_marked(marks, out),
+            }
+        }
+    }
+
+    fn templates(&self) -> impl Iterator<Item = &Template> {
+        self.parts.iter().filter_map(|part| match part {
+            TemplatePart::Large(_) => None,
+            TemplatePart::Other(template) => Some(template),
+        })
+    }
+
+    /// Returns the content of the request that is being written.
+    pub fn sent(&self, draw: &mut Draw<'_>) -> SentContent {
+        let written = |template: &Template, draw: &mut Draw<'_>| {
+            let mut out = Vec::new();
+            template.write(draw, &mut out);
+            Bytes::from(out)
+        };
+        match &self.bytes {
+            Some(bytes) => bytes.clone().into(),
+            None if self.parts.is_empty() => written(&self.template, draw).into(),
+            None => {
+                let part = |part: &TemplatePart| match part {
+                    TemplatePart::Large(bytes) => bytes.clone(),
+                    TemplatePart::Other(template) => written(template, draw),
+                };
+                self.parts.iter().map(part).collect()
+            }
         }
     }
 }
@@ -72,12 +144,18 @@ impl Entry {
     /// Appends it in HTTP/1.1. `scratch` is any buffer. If `apart`, large content is returned instead, to be sent behind
     /// what was appended.
     #[inline]
-    pub fn write(&self, draw: &mut Draw<'_>, scratch: &mut Vec<u8>, out: &mut Vec<u8>, apart: bool) -> Option<Bytes> {
+    pub fn write(
+        &self,
+        draw: &mut Draw<'_>,
+        scratch: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+        apart: bool,
+    ) -> Option<SentContent> {
         draw.begin(self.needs);
         self.head.write(draw, out);
         match &self.tail {
             Tail::Nothing => {}
-            Tail::Fixed(body) if apart && body.len() >= LEAST_SHARED => return Some(body.clone()),
+            Tail::Fixed(body) if apart && body.len() >= LEAST_SHARED => return Some(body.clone().into()),
             Tail::Fixed(body) => out.extend_from_slice(body),
             Tail::Varying(body) => {
                 scratch.clear();
@@ -87,13 +165,27 @@ impl Entry {
                 out.extend_from_slice(b"\r\n\r\n");
                 out.extend_from_slice(scratch);
             }
+            Tail::InParts(body) => {
+                let mut content = body.sent(draw);
+                out.extend_from_slice(b"Content-Length: ");
+                decimal(out, content.len());
+                out.extend_from_slice(b"\r\n\r\n");
+                if apart {
+                    return Some(content);
+                }
+                content.move_to(content.len(), out);
+            }
         }
         None
     }
 
     /// Whether the content is so large that all requests share its memory.
     pub fn has_shared_content(&self) -> bool {
-        matches!(&self.tail, Tail::Fixed(body) if body.len() >= LEAST_SHARED)
+        match &self.tail {
+            Tail::Fixed(body) => body.len() >= LEAST_SHARED,
+            Tail::InParts(_) => true,
+            Tail::Nothing | Tail::Varying(_) => false,
+        }
     }
 
     /// Replaces the request in HTTP/1.1 by these bytes.
@@ -107,16 +199,16 @@ impl Entry {
         match &self.tail {
             Tail::Nothing => {}
             Tail::Fixed(body) => out.extend_from_slice(body),
-            Tail::Varying(body) => {
+            Tail::Varying(body) | Tail::InParts(body) => {
                 out.extend_from_slice(b"\r\n");
-                body.template.write_marked(marks, out);
+                body.write_marked(marks, out);
             }
         }
     }
 
     /// Whether the request has no placeholders.
     pub fn is_constant(&self) -> bool {
-        !matches!(self.tail, Tail::Varying(_)) && self.head.constant().is_some()
+        !matches!(self.tail, Tail::Varying(_) | Tail::InParts(_)) && self.head.constant().is_some()
     }
 }
 
@@ -165,14 +257,16 @@ impl<'o> Composer<'o> {
         let (head, tail) = self.http1(&method, &path, sent_host, body.as_ref());
         let mut needs = head.needs();
         if let Some(body) = &body {
-            needs += body.template.needs();
+            needs += body.needs();
         }
         let columns = &self.parser.columns;
         let longest = head.longest(columns)
             + match &tail {
                 Tail::Nothing => 0,
                 Tail::Fixed(body) => body.len(),
-                Tail::Varying(body) => b"Content-Length: \r\n\r\n".len() + 20 + body.template.longest(columns),
+                Tail::Varying(body) | Tail::InParts(body) => {
+                    b"Content-Length: \r\n\r\n".len() + 20 + body.longest(columns)
+                }
             };
         Ok(Entry {
             is_head: method == Method::HEAD,
@@ -259,7 +353,10 @@ impl<'o> Composer<'o> {
             head.push_bytes(length);
             return (head, Tail::Nothing);
         };
-        let Some(bytes) = &body.bytes else { return (head, Tail::Varying(Arc::clone(body))) };
+        let Some(bytes) = &body.bytes else {
+            let tail = if body.parts.is_empty() { Tail::Varying } else { Tail::InParts };
+            return (head, tail(Arc::clone(body)));
+        };
         head.push_bytes(format!("Content-Length: {}\r\n\r\n", bytes.len()).as_bytes());
         if bytes.len() > LONGEST_IN_ONE {
             return (head, Tail::Fixed(bytes.clone()));

@@ -1,6 +1,6 @@
 //! A request on its way to the protocol: its facts, and its parts.
 
-use bytes::Bytes;
+use super::sent_content::SentContent;
 use http::Request;
 
 /// The facts of a written request that its response is read by.
@@ -33,7 +33,7 @@ pub struct RequestParts {
     /// `Host` that a user asks for stands in the URI, and fields that HTTP/2 does not have are left out.
     pub head: Request<()>,
     /// The content, if the request has any.
-    pub body: Option<Bytes>,
+    pub body: Option<SentContent>,
     /// The facts of the request.
     pub begun: RequestInfo,
 }

@@ -7,6 +7,7 @@ use super::escape::Escape;
 use super::feeder::Feeder;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use bytes::Bytes;
 use std::ops::AddAssign;
 use std::time::{SystemTime, UNIX_EPOCH};
 use uuid::fmt::Hyphenated;
@@ -45,6 +46,15 @@ enum Piece {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Template {
     pieces: Vec<Piece>,
+}
+
+/// A part of a template.
+#[derive(Debug)]
+pub(super) enum TemplatePart {
+    /// A large text between placeholders.
+    Large(Bytes),
+    /// Placeholders, and the small texts between them.
+    Other(Template),
 }
 
 impl Value {
@@ -161,6 +171,19 @@ impl Template {
             }
         }
         needs
+    }
+
+    /// Returns the parts: texts between placeholders of at least `least` bytes, and what is between those.
+    pub fn into_parts(self, least: usize) -> Vec<TemplatePart> {
+        let mut parts = Vec::new();
+        for piece in self.pieces {
+            match (piece, parts.last_mut()) {
+                (Piece::Bytes(bytes), _) if bytes.len() >= least => parts.push(TemplatePart::Large(bytes.into())),
+                (piece, Some(TemplatePart::Other(other))) => other.pieces.push(piece),
+                (piece, _) => parts.push(TemplatePart::Other(Self { pieces: vec![piece] })),
+            }
+        }
+        parts
     }
 
     pub fn push_value(&mut self, value: Value) {

@@ -107,16 +107,44 @@ fn large_content_is_left_apart_where_the_writer_takes_it_apart() {
         let (mut whole, mut head) = (Vec::new(), Vec::new());
         let mut cursor = requests.cursor(0, 1);
         cursor.write(&mut whole);
-        assert_eq!((cursor.take_content(), requests.largest_bytes()), (None, whole.len()));
+        assert!(cursor.take_content().is_none() && requests.largest_bytes() == whole.len());
         let mut apart = requests.cursor(0, 1).with_content_apart();
         for _ in 0..2 {
             head.clear();
             apart.write(&mut head);
-            let content = apart.take_content().expect("it is large");
-            assert_eq!([&head[..], &content[..]].concat(), whole);
-            assert_eq!(apart.take_content(), None, "it is taken once");
+            let mut content = apart.take_content().expect("it is large");
+            content.move_to(content.len(), &mut head);
+            assert_eq!(head, whole);
+            assert!(apart.take_content().is_none(), "it is taken once");
         }
     }
+}
+
+#[test]
+fn large_texts_between_placeholders_are_sent_from_the_same_memory() {
+    let text = |drawn: &str| format!("{drawn}{}{drawn} {drawn}{}{drawn}", "a".repeat(40_000), "b".repeat(30_000));
+    let body = Body::Data(vec![Data::Plain(text("{{rand 7 7}}").into_bytes())]);
+    let requests = requests("http://h/{{seq}}", &Options { body: Some(body), ..Options::default() }).unwrap();
+    assert!(!requests.is_constant() && requests.has_shared_content());
+    let (mut cursor, mut apart) = (requests.cursor(0, 1), requests.cursor(0, 1).with_content_apart());
+    let mut memory = Vec::new();
+    for _ in 0..2 {
+        let (mut whole, mut head) = (Vec::new(), Vec::new());
+        cursor.write(&mut whole);
+        assert!(cursor.take_content().is_none() && whole.len() <= requests.largest_bytes());
+        assert!(whole.ends_with(format!("Content-Length: 70005\r\n\r\n{}", text("7")).as_bytes()));
+        apart.write(&mut head);
+        assert!(head.ends_with(b"Content-Length: 70005\r\n\r\n"), "{}", head.escape_ascii());
+        let mut content = apart.take_content().expect("it is large");
+        memory.push(content.pieces().filter(|piece| piece.len() > 10).map(|piece| piece.as_ptr()).collect::<Vec<_>>());
+        let mut sent = Vec::new();
+        content.move_to(content.len(), &mut sent);
+        assert_eq!(sent, text("7").as_bytes());
+        let parts = cursor.parts();
+        assert_eq!(parts.head.headers()["content-length"], "70005");
+        assert_eq!(parts.body.expect("it has content").len(), 70_005);
+    }
+    assert_eq!((memory[0].len(), &memory[0]), (2, &memory[1]), "the large texts are not copied");
 }
 
 #[test]

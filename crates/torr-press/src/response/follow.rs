@@ -1,6 +1,7 @@
 //! The redirects of one connection: each is followed by a request on the same connection, or on the one after it.
 
 use super::redirect::{self, NextRequest};
+use crate::request::SentContent;
 use crate::servers::target::Target;
 use bytes::Bytes;
 use torr_gauge::Failure;
@@ -13,9 +14,9 @@ pub(super) struct Follower<'p> {
     /// The request in flight, but for large content.
     request: Vec<u8>,
     /// The large content of the request in flight, in memory that all connections share.
-    content: Bytes,
+    content: SentContent,
     /// The part of `content` that is not written yet.
-    unwritten: Bytes,
+    unwritten: SentContent,
     /// The number of redirects that led to the request in flight.
     followed: u8,
     /// The `Location` of the latest response if that is a redirect, empty where it has none.
@@ -48,8 +49,8 @@ impl<'p> Follower<'p> {
         Self {
             target,
             request: Vec::new(),
-            content: Bytes::new(),
-            unwritten: Bytes::new(),
+            content: SentContent::default(),
+            unwritten: SentContent::default(),
             followed: 0,
             location: None,
             failure: None,
@@ -58,7 +59,7 @@ impl<'p> Follower<'p> {
     }
 
     /// Notes a request that has been written, but for its large content, which is written piece by piece.
-    pub fn written(&mut self, request: &[u8], content: Bytes) {
+    pub fn written(&mut self, request: &[u8], content: SentContent) {
         self.followed = 0;
         self.request.clear();
         self.request.extend_from_slice(request);
@@ -72,7 +73,7 @@ impl<'p> Follower<'p> {
 
     /// Takes a piece of the content that is not written yet, of `most` bytes at most.
     pub fn next_piece(&mut self, most: usize) -> Bytes {
-        self.unwritten.split_to(self.unwritten.len().min(most))
+        self.unwritten.take(most)
     }
 
     /// Notes the status of a response, and its `Location`.
@@ -89,7 +90,7 @@ impl<'p> Follower<'p> {
         self.followed += 1;
         self.request = bytes;
         if !repeats_content {
-            self.content = Bytes::new();
+            self.content = SentContent::default();
         }
         // Behind a part of a request no other one can follow.
         if response.keep_alive && !self.has_unwritten() {
@@ -107,7 +108,7 @@ impl<'p> Follower<'p> {
 
     /// Notes that there is another connection.
     pub fn opened(&mut self) {
-        self.unwritten = Bytes::new();
+        self.unwritten = SentContent::default();
         self.waiting = self.waiting.take().map(|_| Waiting::ForTurn);
     }
 
@@ -131,6 +132,6 @@ impl<'p> Follower<'p> {
     /// Forgets the request in flight, which has failed.
     pub fn forget(&mut self) {
         (self.waiting, self.followed, self.failure) = (None, 0, None);
-        (self.content, self.unwritten) = (Bytes::new(), Bytes::new());
+        (self.content, self.unwritten) = (SentContent::default(), SentContent::default());
     }
 }

@@ -4,6 +4,7 @@ use super::checks::{Check, MOST_BODY, meant};
 use super::decode::Encoding;
 use super::follow::{Follower, Redirected};
 use super::kept::KeptResponse;
+use crate::request::SentContent;
 use crate::request::outgoing::RequestInfo;
 use crate::servers::target::Target;
 use bytes::Bytes;
@@ -17,7 +18,7 @@ pub trait Inspect: Observer {
     /// Notes the bytes of a request that has been written. The large content behind them is the inspector's to write if it takes
     /// it.
     #[inline]
-    fn written(&mut self, _request: &[u8], _take_content: impl FnOnce() -> Option<Bytes>) {}
+    fn written(&mut self, _request: &[u8], _take_content: impl FnOnce() -> Option<SentContent>) {}
 
     /// Whether large content is not written yet.
     #[inline]
@@ -184,7 +185,7 @@ impl Observer for Inspector<'_> {
 }
 
 impl Inspect for Inspector<'_> {
-    fn written(&mut self, request: &[u8], take_content: impl FnOnce() -> Option<Bytes>) {
+    fn written(&mut self, request: &[u8], take_content: impl FnOnce() -> Option<SentContent>) {
         if let Some(follower) = &mut self.follower {
             follower.written(request, take_content().unwrap_or_default());
         }

@@ -1,9 +1,8 @@
 //! The source of a thread's requests.
 
 use super::users::ThreadUsers;
-use crate::request::Cursor;
 use crate::request::outgoing::{RequestInfo, RequestParts};
-use bytes::Bytes;
+use crate::request::{Cursor, SentContent};
 use std::net::SocketAddr;
 
 /// The requests of one thread.
@@ -41,10 +40,10 @@ impl Source<'_> {
     /// Takes the content that the request written last has behind the bytes appended. It is large, and in memory that all
     /// connections share.
     #[inline]
-    pub fn take_content(&mut self) -> Option<Bytes> {
+    pub fn take_content(&mut self) -> Option<SentContent> {
         match self {
             Self::Requests(cursor) => cursor.take_content(),
-            Self::Users(users) => users.all.take_content(),
+            Self::Users(users) => users.all.take_content().map(SentContent::from),
         }
     }
 

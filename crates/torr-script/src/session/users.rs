@@ -17,7 +17,7 @@ use std::time::Duration;
 use torr_gauge::sessions::EntryName;
 use torr_gauge::{Failure, Secrets};
 use torr_press::learnt::{self, LearntServers, Lookup};
-use torr_press::request::{Feeder, LEAST_SHARED, Order, secrets_of_content, sent_secrets};
+use torr_press::request::{Feeder, LEAST_SHARED, Order, SentContent, secrets_of_content, sent_secrets};
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Unmet, Users};
 use torr_press::{Destination, Keep, KeptResponse, RequestInfo, RequestParts};
 use url::{Origin, Url};
@@ -438,7 +438,7 @@ impl ThreadUsers for SessionThread<'_> {
         match message::parts(request, &origin) {
             Ok((head, content)) => {
                 let body = large.clone().or_else(|| (!content.is_empty()).then(|| Bytes::from(content)));
-                RequestParts { head, body, begun }
+                RequestParts { head, body: body.map(SentContent::from), begun }
             }
             Err(what) => {
                 self.shared.fault.set(self.state.problem(Some("session"), what));

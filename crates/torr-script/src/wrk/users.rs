@@ -7,10 +7,11 @@ use crate::message;
 use crate::progress::Progress;
 use bytes::Bytes;
 use http::Request;
+use memchr::memmem;
 use std::net::SocketAddr;
 use torr_gauge::Failure;
 use torr_gauge::sessions::EntryName;
-use torr_press::request::sent_secrets;
+use torr_press::request::{LEAST_SHARED, SentContent, secrets_of_content, sent_secrets};
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
 use torr_press::{Keep, RequestInfo, RequestParts};
 
@@ -56,7 +57,8 @@ impl Users for WrkUsers {
         let (script, progress) = (self.script.thread(part.thread), &self.progress[part.thread % self.progress.len()]);
         let keep = if self.script.wants_response { Keep::Content } else { Keep::Status };
         let users = part.users.map(|_| User::default()).collect();
-        Box::new(WrkThread { shared: self, script, progress, keep, users })
+        let (latest, content) = (Bytes::new(), None);
+        Box::new(WrkThread { shared: self, script, progress, keep, users, latest, content })
     }
 
     fn methods(&self) -> Option<String> {
@@ -98,14 +100,20 @@ struct WrkThread<'r> {
     /// How much of each response is kept.
     keep: Keep,
     users: Vec<User>,
+    /// The large content of the latest request that had some. Users whose requests have the same content share the memory.
+    latest: Bytes,
+    /// The large content of the request that was written last.
+    content: Option<Bytes>,
 }
 
 /// A user: a connection, and what the script sends on it.
 #[derive(Debug, Default)]
 struct User {
     stage: Stage,
-    /// What `request` returned.
+    /// What `request` returned, but for large content.
     bytes: Vec<u8>,
+    /// The large content of the only request.
+    content: Option<Bytes>,
     /// The lengths of the requests in `bytes`, where there are several.
     lengths: Vec<usize>,
     /// The number of requests that have been written on the latest connection, those with a response among them.
@@ -159,6 +167,7 @@ impl WrkThread<'_> {
     fn request(&mut self, user: usize) -> Result<Step, ScriptError> {
         let state = &mut self.users[user];
         state.bytes.clear();
+        state.content = None;
         (state.written, state.answered, state.stage) = (0, 0, Stage::Sent);
         self.progress.request(|| self.script.request(&mut state.bytes))?;
         let bad = |error: message::MessageError| self.script.state.problem(Some("request"), error);
@@ -169,7 +178,28 @@ impl WrkThread<'_> {
         if state.bytes.is_empty() {
             return Err(self.script.state.problem(Some("request"), "it returned an empty text instead of a request"));
         }
+        if state.bytes.len() >= LEAST_SHARED {
+            self.share_content(user);
+        }
         Ok(Step::Send(0))
+    }
+
+    /// Moves large content of the only request of a user to where all users share it that send the same.
+    #[cold]
+    fn share_content(&mut self, user: usize) {
+        let state = &mut self.users[user];
+        let Some(head) = memmem::find(&state.bytes, b"\r\n\r\n").map(|at| at + 4) else { return };
+        let (head, content) = state.bytes.split_at(head);
+        let is_chunked = |line: &[u8]| line.to_ascii_lowercase().starts_with(b"transfer-encoding:");
+        // HTTP/2 has to read the chunks that a script wrote.
+        if content.len() < LEAST_SHARED || head.split(|&byte| byte == b'\n').any(is_chunked) {
+            return;
+        }
+        if self.latest != *content {
+            self.latest = Bytes::copy_from_slice(content);
+        }
+        state.content = Some(self.latest.clone());
+        state.bytes = head.to_vec();
     }
 
     fn step(&mut self, user: usize) -> Result<Step, ScriptError> {
@@ -205,19 +235,25 @@ impl ThreadUsers for WrkThread<'_> {
 
     #[inline]
     fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo {
+        self.content.clone_from(&self.users[user].content);
         let message = self.users[user].next_message();
         out.extend_from_slice(message);
         RequestInfo { is_head: message::is_head(message), url: 0, keep: self.keep }
     }
 
+    fn take_content(&mut self) -> Option<Bytes> {
+        self.content.take()
+    }
+
     fn parts(&mut self, user: usize) -> RequestParts {
         let keep = self.keep;
+        let large = self.users[user].content.clone();
         let message = self.users[user].next_message();
         let begun = RequestInfo { is_head: message::is_head(message), url: 0, keep };
         match message::parts(message, &self.shared.origin) {
             Ok((head, content)) => {
-                let body = (!content.is_empty()).then(|| Bytes::from(content));
-                RequestParts { head, body, begun }
+                let body = large.or_else(|| (!content.is_empty()).then(|| Bytes::from(content)));
+                RequestParts { head, body: body.map(SentContent::from), begun }
             }
             Err(what) => {
                 self.shared.fault.set(self.script.state.problem(Some("request"), what));
@@ -244,7 +280,8 @@ impl ThreadUsers for WrkThread<'_> {
 
     fn secrets(&self, user: usize) -> Vec<String> {
         let state = &self.users[user];
-        (0..state.together()).flat_map(|position| sent_secrets(state.message(position))).collect()
+        let of_messages = (0..state.together()).flat_map(|position| sent_secrets(state.message(position)));
+        of_messages.chain(state.content.iter().flat_map(|content| secrets_of_content(content))).collect()
     }
 
     fn failed(&mut self, _user: usize, _failure: &Failure) {}

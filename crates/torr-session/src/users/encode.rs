@@ -4,6 +4,7 @@ use crate::request::Outgoing;
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, UPGRADE};
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
+use torr_press::request::SentContent;
 use torr_press::{Keep, RequestInfo, RequestParts};
 
 /// The field of a client that has no better name.
@@ -102,5 +103,5 @@ pub fn parts(request: &Outgoing, keep: Keep) -> RequestParts {
     if let Some(length) = length(request) {
         head.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
     }
-    RequestParts { head, body: request.content.clone(), begun: info(request, keep) }
+    RequestParts { head, body: request.content.clone().map(SentContent::from), begun: info(request, keep) }
 }

@@ -3,12 +3,12 @@
 use super::error::{Broken, Code};
 use super::frame::{self, Head, flag, kind};
 use super::{Http2, MOST_AT_ONCE, Stream};
-use bytes::{Buf, Bytes};
+use crate::request::SentContent;
 
 impl<'p> Http2<'p> {
     /// Sends the content of the youngest stream, as far as the windows allow.
     #[inline]
-    pub(super) fn begin_upload(&mut self, body: Bytes, out: &mut Vec<u8>) {
+    pub(super) fn begin_upload(&mut self, body: SentContent, out: &mut Vec<u8>) {
         let at = self.streams.len() - 1;
         self.streams.at(at).upload = Some(body);
         self.uploads += 1;
@@ -114,8 +114,7 @@ fn upload(
         let is_all = len == body.len();
         let flags = if is_all { flag::END_STREAM } else { 0 };
         Head { len, kind: kind::DATA, flags, stream: stream.id }.write(out);
-        out.extend_from_slice(&body[..len]);
-        body.advance(len);
+        body.move_to(len, out);
         *window -= len as i64;
         stream.window -= len as i64;
         *room -= len;

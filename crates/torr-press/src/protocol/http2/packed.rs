@@ -1,9 +1,9 @@
 //! Requests with their heads packed: one that is always the same is packed once for all connections of a thread.
 
 use super::hpack::{Encoder, Seeding};
+use crate::request::SentContent;
 use crate::request::outgoing::{RequestInfo, RequestParts};
 use crate::work::source::Source;
-use bytes::Bytes;
 
 /// The state that all connections of one thread share to compress header sections.
 #[derive(Debug, Default)]
@@ -18,13 +18,13 @@ pub struct Packed {
 struct Constant {
     /// By what a head may do to the server's table.
     blocks: [Vec<u8>; 4],
-    body: Bytes,
+    body: SentContent,
     info: RequestInfo,
 }
 
 /// The body and the properties of a request whose header section has been written.
 pub(super) struct Begun {
-    pub body: Bytes,
+    pub body: SentContent,
     pub info: RequestInfo,
 }
 

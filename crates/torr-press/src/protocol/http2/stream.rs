@@ -1,9 +1,9 @@
 //! The open streams of one connection: one for each request.
 
+use crate::request::SentContent;
 use crate::response::failed::ParsedResponse;
 use crate::response::inspect::Inspector;
 use crate::response::kept::KeptResponse;
-use bytes::Bytes;
 use std::collections::VecDeque;
 use std::num::NonZero;
 use torr_net::Nanos;
@@ -27,7 +27,7 @@ pub struct Stream<'p> {
     /// The window of the server.
     pub window: i64,
     /// The content of the request that is not sent yet.
-    pub upload: Option<Bytes>,
+    pub upload: Option<SentContent>,
     /// The failed response, where one is to be kept.
     pub failed: Option<Box<ParsedResponse>>,
     /// The response, where it is to be kept.
