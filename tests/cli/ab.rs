@@ -395,7 +395,7 @@ fn a_proxy_is_sent_the_whole_url() {
 fn a_user_in_the_url_is_sent() {
     let server = Script::start(answering(OK));
     for program in
-        [&["ab", "-n", "1"][..], &["httpress", "-n", "1"], &["press", "-n", "1"], &["wrk", "-d1", "-c1", "-t1"]]
+        [&["ab", "-n", "1"][..], &["httpress", "-n", "1"], &["press", "-n", "1"], &["wrk", "-d2", "-c1", "-t1"]]
     {
         let url = server.url().replace("http://", "http://me:secret@");
         let ended = torr(&[program, &[&url]].concat());

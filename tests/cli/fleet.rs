@@ -245,7 +245,9 @@ fn the_limit_is_found_by_the_agents_of_a_fleet() {
     let answered = target.responses();
     assert!(steps > 2 && answered > 50, "{answered} responses in {steps} steps: {found:#}");
     agents.iter().for_each(|agent| drop(agent.says_times(": ended", steps.min(3))));
-    let text = torr(&["limit", &url, "--fleet", "--nats", &server, "--budget", "8s", "--max-rate", "50", "-q"]);
+    // A busy machine keeps such an objective.
+    let easy = ["--budget", "8s", "--max-rate", "50", "--slo", "p90<3s,errors<50%", "-q"];
+    let text = torr(&[&["limit", &url, "--fleet", "--nats", &server][..], &easy].concat());
     let again = "torr fleet run --agents 2 -- ";
     assert!(text.stdout.contains(again) && text.stdout.contains("$TORR_NATS"), "{text:?}");
     for (words, hint) in [

@@ -29,7 +29,7 @@ fn shorter<'w>(flag: &str, word: &'w str, target: &'w str) -> &'w str {
         (_, "https://shop.test/") => target,
         ("--budget", _) => "8s",
         ("--agents", _) => "1",
-        ("-d", _) => "1s",
+        ("-d", _) => "3s",
         ("-r", _) => "100",
         ("-c", _) => "10",
         _ => word,

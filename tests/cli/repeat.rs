@@ -132,7 +132,7 @@ fn a_run_over_a_fleet_keeps_the_fleet() {
     let url = nats.url();
     let nats_flags = ["fleet", "run", "--nats", &url, "--agents", "2", "--"];
     let target = server.url();
-    let load = [&target, "-r", "100", "-d", "1s", "-c", "4", "-H", "Authorization: Bearer quite-secret"];
+    let load = [&target, "-r", "100", "-n", "50", "-d", "20s", "-c", "4", "-H", "Authorization: Bearer quite-secret"];
     let (first, command) = kept(&[&nats_flags[..], &load[..]].concat(), 0);
     assert!(command.starts_with("torr fleet run --agents 2 -- "), "{command}");
     assert!(!command.contains("quite-secret") && !command.contains(&url), "{command}");

@@ -23,7 +23,7 @@ fn play(block: &str, folder: &Path) -> usize {
             server = Some((Serve::start_as(serve), listen.to_owned()));
             continue;
         }
-        let mut here = command.replace("-d 10s", "-d 1s");
+        let mut here = command.replace("-d 10s", "-n 100");
         if let Some((server, listen)) = &server {
             here = here.replace(listen.as_str(), &server.address);
         }

@@ -115,7 +115,8 @@ fn a_server_that_accepts_and_says_nothing_is_timed_out() {
 #[test]
 fn a_run_without_a_response_is_a_failure() {
     let silent = Script::start(|client| while client.request().is_some() {});
-    let ended = torr(&["-d", "300ms", "-c", "3", "-t", "1", "-q", &silent.url()]);
+    // Long enough that all requests are sent on a machine whose CPUs have other work.
+    let ended = torr(&["-d", "2s", "-c", "3", "-t", "1", "-q", &silent.url()]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert_eq!(ended.stderr, "torr: no request got a response: 3 unfinished when the run ended\n");
     assert!(
@@ -134,7 +135,7 @@ fn a_run_without_a_response_is_a_failure() {
     // No handshake of TLS comes to an end.
     let secured = silent.url().replace("http:", "https:");
     for target in [hurl, lua, secured] {
-        let ended = torr(&["-d", "300ms", "-c", "2", "-t", "1", "-q", &target]);
+        let ended = torr(&["-d", "2s", "-c", "2", "-t", "1", "-q", &target]);
         assert_eq!(ended.code, Some(1), "{target}: {ended:?}");
         assert!(ended.stderr.contains("torr: no request got a response: 2 unfinished"), "{target}: {ended:?}");
         assert!(ended.stdout.contains("without a response"), "{target}: {ended:?}");
@@ -156,6 +157,15 @@ fn a_byte_at_a_time_is_slow_but_not_wrong() {
     assert_eq!(count(&result, "/requests"), 4, "{result}");
     assert!(count(&result, "/latency_us/min") > 10_000 * OK.len() as u64 / 2, "{result}");
     assert!(count(&result, "/phases_us/first_byte/min") < count(&result, "/latency_us/min"), "{result}");
+    // Such a response never ends.
+    let script = |client: &mut Client| {
+        while client.request().is_some() {
+            client.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+            while client.stream.write_all(b"1\r\nx\r\n").is_ok() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    };
     let result = press(script, &["-n", "4", "-c", "2", "--timeout", "100ms"]);
     assert_eq!(count(&result, "/errors/timeout"), 4, "bytes that trickle in do not put a time-out off: {result}");
 }
@@ -271,13 +281,13 @@ fn requests_that_meet_the_close_of_an_idle_connection_are_named_and_counted_apar
             let _ = client.stream.peek(&mut [0]);
         }
     };
-    let args = ["-r", "5", "-c", "1", "-n", "6"];
+    let args = ["--think", "200ms", "-c", "1", "-n", "6"];
     let result = press(idle, &args);
     assert_eq!((count(&result, "/requests"), count(&result, "/errors/read")), (3, 3), "{result}");
     assert_eq!(result["causes"][0]["what"], "the server closed the idle connection", "{result}");
     assert_eq!(count(&result, "/connections/idle_closes/requests"), 3, "{result}");
     let shortest = count(&result, "/connections/idle_closes/shortest_ms");
-    assert!((150..=1000).contains(&shortest), "requests are 200 ms apart: {result}");
+    assert!(shortest >= 150, "each request comes 200 ms after a response: {result}");
     let server = Script::start(idle);
     let shown = torr(&[&args[..], &["-t", "1", &server.url()]].concat()).stdout;
     assert!(shown.contains("the server closes idle connections after "), "{shown}");
@@ -294,9 +304,11 @@ fn requests_that_meet_the_close_of_an_idle_connection_are_named_and_counted_apar
     let result = press(refuses, &args);
     assert_eq!(result["causes"][0]["what"], "the server closed the connection before responding", "{result}");
     assert_eq!(result.pointer("/connections/idle_closes"), None, "{result}");
-    // A connection that was in use is not idle.
-    let result = press(idle, &["-c", "1", "-n", "6"]);
-    assert_eq!(result.pointer("/connections/idle_closes"), None, "{result}");
+    // A connection that was in use is not idle. On a busy machine some milliseconds may pass between response and request.
+    wait_until("a run whose requests follow the responses at once", || {
+        let result = press(idle, &["-c", "1", "-n", "6"]);
+        result.pointer("/connections/idle_closes").is_none().then_some(())
+    });
 }
 
 #[test]

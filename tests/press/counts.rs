@@ -1,8 +1,8 @@
 //! Counts add up, times are honest, and a run can be interrupted.
 
 use serde_json::Value;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use torr_test_support::program::{Running, torr, torr_command, torr_json};
 use torr_test_support::result::{adds_up, count};
@@ -58,12 +58,9 @@ fn a_server_that_fails_now_and_then_loses_no_request() {
 #[test]
 fn a_hung_server_shows_time_outs_while_it_hangs() {
     let server = Script::start(|client| while client.request().is_some() {});
-    let result = torr_json(&["-d", "1500ms", "-c", "4", "-t", "2", "--timeout", "400ms", &server.url()]);
+    let result = torr_json(&["-n", "12", "-c", "4", "-t", "2", "--timeout", "400ms", &server.url()]);
     adds_up(&result);
-    assert_eq!(result["requests"], 0, "{result}");
-    let timeouts = result["errors"]["timeout"].as_u64().unwrap();
-    // Three rounds fit; the waits before a connection is tried again, and a busy machine, may cost one.
-    assert!((8..=12).contains(&timeouts), "{result}");
+    assert_eq!((&result["requests"], &result["errors"]["timeout"]), (&0.into(), &12.into()), "{result}");
     let least = result["latency_us"]["min"].as_u64().unwrap();
     let most = result["latency_us"]["max"].as_u64().unwrap();
     assert!(most >= 400_000, "a time-out is in the histogram at its age: {result}");
@@ -74,11 +71,12 @@ fn a_hung_server_shows_time_outs_while_it_hangs() {
 #[test]
 fn what_is_unfinished_at_the_end_is_in_the_histogram_at_its_age() {
     let server = Script::start(|client| while client.request().is_some() {});
-    let result = torr_json(&["-d", "1s", "-c", "3", &server.url()]);
+    let result = torr_json(&["-d", "2s", "-c", "3", &server.url()]);
     adds_up(&result);
     assert_eq!((&result["requests"], &result["unfinished"]), (&0.into(), &3.into()), "{result}");
     let age = result["latency_us"]["min"].as_u64().unwrap();
-    assert!((500_000..=3_000_000).contains(&age), "the requests were sent at the start: {result}");
+    // How near to the length of the run stands in tests/measured/times.rs.
+    assert!((500_000..=5_000_000).contains(&age), "the requests were sent at the start: {result}");
 }
 
 #[test]
@@ -100,11 +98,12 @@ fn a_run_of_a_given_time_takes_that_time() {
 #[test]
 fn an_open_loop_goes_on_after_its_last_request_until_its_time_is_up() {
     let server = Script::start(answering(OK));
-    for (rate, requests) in [("0.1", 1), ("2", 3)] {
-        let result = torr_json(&["-d", "1400ms", "-r", rate, &server.url()]);
+    // A busy machine has more than a second for the last request.
+    for (rate, requests) in [("0.1", 1), ("0.6", 2)] {
+        let result = torr_json(&["-d", "3s", "-r", rate, &server.url()]);
         adds_up(&result);
         let took = result["duration_s"].as_f64().unwrap();
-        assert!(took >= 1.4 && result["requests"] == requests, "{result}");
+        assert!(took >= 3.0 && result["requests"] == requests, "{result}");
         let rps = result["rps"].as_f64().unwrap();
         assert!((rps - f64::from(requests) / took).abs() < 0.01, "{result}");
     }
@@ -113,7 +112,7 @@ fn an_open_loop_goes_on_after_its_last_request_until_its_time_is_up() {
 #[test]
 fn no_request_begins_once_the_time_is_up() {
     let server = Script::start(answering(OK));
-    let result = torr_json(&["-d", "400ms", "-c", "50", "-t", "1", &server.url()]);
+    let result = torr_json(&["-d", "2s", "-c", "50", "-t", "1", &server.url()]);
     adds_up(&result);
     let counts = result["latency_histogram"].as_str().expect("there were responses").split(' ');
     let counts =
@@ -129,7 +128,7 @@ fn time_and_number_together_end_with_whichever_comes_first() {
     let few = torr_json(&["-d", "60s", "-n", "50", "-c", "2", &server.url()]);
     assert_eq!(few["requests"], 50, "{few}");
     let slow = Script::start(|client| while client.request().is_some() {});
-    let short = torr_json(&["-d", "300ms", "-n", "50", "-c", "2", &slow.url()]);
+    let short = torr_json(&["-d", "2s", "-n", "50", "-c", "2", &slow.url()]);
     assert_eq!(short["unfinished"], 2, "{short}");
 }
 
@@ -138,36 +137,46 @@ fn errors_have_their_times_and_the_first_failed_response_is_shown() {
     const HEAD: &[u8] =
         b"HTTP/1.1 503 Not now\r\nRetry-After: 3\r\nSet-Cookie: id=secret\r\nContent-Length: 13\r\n\r\n";
     let server = |together: bool| {
-        let first = Mutex::new(None);
-        Script::start(move |client| {
+        let (turn, begun) = (AtomicUsize::new(0), Mutex::new(None));
+        let first_failure = Arc::new(Mutex::new(None));
+        let seen = Arc::clone(&first_failure);
+        let script = Script::start(move |client| {
             while client.request().is_some() {
-                let begun = *first.lock().expect("nobody panics with it").get_or_insert_with(Instant::now);
-                match begun.elapsed().as_millis() {
-                    500..800 if together => client.send(&[HEAD, b"full\x1b[2Jhouse"].concat()),
-                    500..800 => {
+                let begun = *begun.lock().expect("nobody panics with it").get_or_insert_with(Instant::now);
+                let is_failure = (400..440).contains(&turn.fetch_add(1, Ordering::SeqCst));
+                if is_failure {
+                    seen.lock().expect("nobody panics with it").get_or_insert(begun.elapsed().as_secs_f64());
+                }
+                match is_failure {
+                    true if together => client.send(&[HEAD, b"full\x1b[2Jhouse"].concat()),
+                    true => {
                         client.send(HEAD);
                         std::thread::sleep(Duration::from_millis(1));
                         client.send(b"full\x1b[2J");
                         client.send(b"house");
                     }
-                    _ => client.send(OK),
+                    false => client.send(OK),
                 }
                 std::thread::sleep(Duration::from_millis(5));
             }
-        })
+        });
+        (script, first_failure)
     };
+    // The warm-up has 160 requests at most.
     for (together, warmup) in [(true, &[][..]), (false, &[]), (true, &["--warmup", "200ms"])] {
-        let server = server(together);
+        let (server, first_failure) = server(together);
         let url = server.url();
-        let result = torr_json(&[warmup, &["-c", "4", "-t", "2", "-d", "1s", &url]].concat());
+        let result = torr_json(&[warmup, &["-c", "4", "-t", "2", "-n", "600", &url]].concat());
         adds_up(&result);
-        let begins = if warmup.is_empty() { 0.5 } else { 0.3 };
         let times = result["error_times"].as_array().expect("it is a list");
         let (first, last) = (times[0]["first_s"].as_f64().unwrap(), times[0]["last_s"].as_f64().unwrap());
         assert_eq!((times.len(), &times[0]["kind"], count(&times[0], "/status")), (1, &"status".into(), 503));
-        // Between the connect and the first request of the server's clock little time goes by.
-        assert!((begins..begins + 0.2).contains(&first), "{warmup:?}: {times:?}");
-        assert!((begins + 0.1..begins + 0.5).contains(&last), "{warmup:?}: {times:?}");
+        assert_eq!(count(&times[0], "/count"), 40, "{times:?}");
+        // How near the times are stands in tests/measured/times.rs. The run's clock begins before the server's.
+        let at_server = first_failure.lock().expect("nobody panics with it").expect("there were failures");
+        let begins = if warmup.is_empty() { at_server } else { at_server - 0.2 };
+        let took = result["duration_s"].as_f64().unwrap();
+        assert!(begins - 0.01 <= first && first <= last && last <= took + 0.01, "{begins}: {times:?}");
         let sample = &result["failed_response"];
         assert_eq!(
             (&sample["status_line"], &sample["content"]),
@@ -175,10 +184,10 @@ fn errors_have_their_times_and_the_first_failed_response_is_shown() {
         );
         assert_eq!(sample["fields"].as_array().map(Vec::len), Some(2), "no cookies: {sample}");
         let at = sample["at_s"].as_f64().unwrap();
-        assert!((at - first).abs() < 0.02, "{sample} {times:?}");
+        assert!((begins - 0.01..=took + 0.01).contains(&at), "{sample} {times:?}");
     }
-    let server = server(false);
-    let report = torr(&["-c", "4", "-d", "1s", &server.url()]).stdout;
+    let (server, _) = server(false);
+    let report = torr(&["-c", "4", "-n", "600", &server.url()]).stdout;
     let shown: Vec<_> = report
         .lines()
         .skip_while(|line| !line.trim_start().starts_with("errors "))
@@ -186,7 +195,7 @@ fn errors_have_their_times_and_the_first_failed_response_is_shown() {
         .take(4)
         .map(str::trim)
         .collect();
-    assert!(shown[0].starts_with("503 from ") && shown[0].contains(" ms to "), "{report}");
+    assert!(shown[0].starts_with("503 from ") && shown[0].contains(" to "), "{report}");
     assert_eq!(shown[1..], ["such as HTTP/1.1 503 Not now", "Retry-After: 3", "full\\u{1b}[2Jhouse"], "{report}");
 }
 

@@ -229,12 +229,13 @@ fn a_server_that_leaves_loses_nothing() {
 fn a_request_without_a_response_is_given_up_alone() {
     let reply = |n: usize| if n == 5 { Reply::Silence } else { Reply::ok("ok") };
     let server = Http2Server::start(Manner::new(reply));
-    let args = ["-c", "1", "--streams", "4", "-d", "1s", "--timeout", "200ms"];
+    // Only the one without a response takes so long, on a busy machine too.
+    let args = ["-c", "1", "--streams", "4", "-n", "1000", "--timeout", "3s"];
     let result = press(&server.url(), &args);
     assert_eq!((count(&result, "/errors/timeout"), count(&result, "/connections/opened")), (1, 1), "{result}");
-    assert!(count(&result, "/requests") > 20);
+    assert_eq!(count(&result, "/requests"), 999);
     assert_eq!(server.seen.resets.load(Ordering::SeqCst), 1, "the server is told");
-    assert!(result["latency_us"]["max"].as_f64().is_some_and(|max| max >= 200_000.0), "{}", result["latency_us"]);
+    assert!(result["latency_us"]["max"].as_f64().is_some_and(|max| max >= 2_990_000.0), "{}", result["latency_us"]);
     // With all of them silent, those that wait for room time out as well.
     let mut manner = Manner::new(|_| Reply::Silence);
     manner.settings.max_concurrent_streams(2);
@@ -248,16 +249,13 @@ fn a_request_without_a_response_is_given_up_alone() {
 fn other_loads_work_as_with_http1() {
     let server = Http2Server::start(Manner::new(|_| Reply::ok("ok")));
     for (args, requests, opened) in [
-        (&["-n", "50", "--no-keepalive", "-c", "5"][..], Some(50), 50),
-        (&["-n", "60", "--requests-per-connection", "20", "-c", "1", "--streams", "4"], Some(60), 3),
-        (&["-r", "200", "-d", "1s", "--max-connections", "2", "--streams", "50"], None, 1),
+        (&["-n", "50", "--no-keepalive", "-c", "5"][..], 50, 50..=50),
+        (&["-n", "60", "--requests-per-connection", "20", "-c", "1", "--streams", "4"], 60, 3..=3),
+        (&["-r", "200", "-n", "200", "--max-connections", "2", "--streams", "50"], 200, 1..=2),
     ] {
         let result = press(&server.url(), args);
         let (answered, connections) = (count(&result, "/requests"), count(&result, "/connections/opened"));
-        match requests {
-            Some(requests) => assert_eq!((answered, connections), (requests, opened), "{args:?}"),
-            None => assert!((195..=200).contains(&answered) && connections >= opened, "{args:?}: {answered}"),
-        }
+        assert!(answered == requests && opened.contains(&connections), "{args:?}: {result}");
     }
     // A connection whose last request fails is closed like any other that is used up.
     let server = Http2Server::start(Manner::new(|_| Reply::Reset(Reason::INTERNAL_ERROR)));

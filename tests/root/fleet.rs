@@ -154,7 +154,7 @@ fn an_agent_that_is_cut_off_for_good_cuts_the_result_and_stops_by_itself() {
         let counted = count(&result, "/requests") + count(&result, "/fleet/cut/requests_after");
         assert!(counted <= hub.responses(), "{result:#}");
         // Both are free again.
-        let next = hub.run(2, &["-r", "100", "-d", "1s"]).wait();
+        let next = hub.run(2, &["-r", "100", "-n", "100", "-d", "20s"]).wait();
         assert_eq!(next.code, Some(0), "{next:?}");
     });
 }

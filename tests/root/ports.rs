@@ -45,7 +45,7 @@ fn more_connections_than_ports_are_counted_and_named_and_the_rest_goes_on() {
     assert_eq!(result["verdict"]["factor"], "client-ports", "{result}");
     assert_eq!(result["causes"][0]["side"], "client", "{result}");
 
-    let more = press(&hosts, &["-c", "150", "-d", "1s", "--bind", "10.99.0.11,10.99.0.12"]);
+    let more = press(&hosts, &["-c", "150", "-d", "3s", "--bind", "10.99.0.11,10.99.0.12"]);
     assert_eq!((&more["errors"]["ports"], &more["connections"]["opened"]), (&0.into(), &150.into()), "{more}");
     assert_eq!(more["connections"]["sources"], 2, "{more}");
 }

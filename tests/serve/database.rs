@@ -63,7 +63,7 @@ at_each!(a_database_goes_in_the_middle_of_a_run_and_comes_back, a_query_that_tak
 
 fn a_database_goes_in_the_middle_of_a_run_and_comes_back(make: Make, args: &[&str]) {
     let mut server = Server::start(make);
-    let serve = serve(&server.new_database(), &[&["--db-connect-timeout", "1s"], args].concat());
+    let serve = serve(&server.new_database(), &[&["--db-connect-timeout", "3s"], args].concat());
     let mut client = serve.client();
     for path in PATHS {
         let run = Running::start(torr_command(&[&serve.url(path), "-c", "8", "-d", "60s", "-q", "--json", "-"]));
@@ -155,7 +155,7 @@ fn an_exhausted_pool_is_reported_and_counted_over_all_processes() {
 #[test]
 fn the_id_of_a_request_is_the_one_in_the_log_and_the_response() {
     let mut server = Server::start(Make::Postgres);
-    let ids = ["--request-ids", "true", "--trusted-proxies", "loopback", "--db-connect-timeout", "1s"];
+    let ids = ["--request-ids", "true", "--trusted-proxies", "loopback", "--db-connect-timeout", "3s"];
     let serve = serve(&server.new_database(), &ids);
     server.kill();
     let mut client = serve.client();
@@ -166,7 +166,7 @@ fn the_id_of_a_request_is_the_one_in_the_log_and_the_response() {
 #[test]
 fn a_worker_process_that_dies_while_the_database_is_away_is_replaced() {
     let mut server = Server::start(Make::Postgres);
-    let args = ["--processes", "2", "--workers", "1", "--db-connect-timeout", "1s"];
+    let args = ["--processes", "2", "--workers", "1", "--db-connect-timeout", "3s"];
     let serve = serve(&server.new_database(), &args);
     assert_eq!(serve.client().get("/db").status, 200);
     server.kill();

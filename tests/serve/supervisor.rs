@@ -386,11 +386,12 @@ fn a_worker_that_is_not_ready_in_time_ends_the_reload_and_a_later_one_follows() 
 
 #[test]
 fn signals_let_slow_requests_end_and_then_the_server() {
-    for (processes, signal) in [("2", "TERM"), ("2", "INT"), ("2", "QUIT"), ("0", "QUIT"), ("0", "INT")] {
+    let ends = |processes: &str, signal: &str| {
         let mut server = Supervised::start(&["--processes", processes, "--workers", "1"]);
         let (mut slow, mut idle) = (server.client(), server.client());
         assert_eq!((slow.get("/").status, idle.get("/").status), (200, 200));
-        slow.send(get("/sleep/700"));
+        // Longer than a busy machine takes for the signal.
+        slow.send(get("/sleep/3000"));
         // Answered after it, by the same worker or another, so both have it.
         assert_eq!(idle.get("/sleep/100").status, 200);
         server.signal(signal);
@@ -405,7 +406,12 @@ fn signals_let_slow_requests_end_and_then_the_server() {
         drop((slow, idle));
         let status = server.wait();
         assert_eq!((status.code(), server.said().len()), (Some(0), 1), "{signal}: {:?}", server.said());
-    }
+    };
+    std::thread::scope(|scope| {
+        for (processes, signal) in [("2", "TERM"), ("2", "INT"), ("2", "QUIT"), ("0", "QUIT"), ("0", "INT")] {
+            scope.spawn(move || ends(processes, signal));
+        }
+    });
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn a_server_under_load_is_seen() {
     let remote = RemoteWatch::connect(&watch.address, None, port(&server.address)).expect("it answers");
     assert_eq!(remote.source(), Source::TorrWatch);
     let begin = remote.reading().expect("it answers");
-    let result = torr_json(&[&format!("http://{}/", server.address), "-c", "20", "-d", "1s"]);
+    let result = torr_json(&[&format!("http://{}/", server.address), "-c", "20", "-d", "3s"]);
     let seen = Signals::between(&begin, &remote.reading().expect("it answers"));
 
     assert!(seen.seconds > 1.0);

@@ -43,16 +43,17 @@ fn pressed(plan: &Plan) -> RunResult {
 
 #[test]
 fn a_run_over_loopback_is_near_and_loses_nothing() {
-    let half = Duration::from_millis(500);
-    let result = pressed(&Plan { duration: Some(half), warmup: half / 5, ..plan(tcp()) });
+    let long = Duration::from_millis(2500);
+    let result = pressed(&Plan { duration: Some(long), warmup: long / 25, ..plan(tcp()) });
     let sockets = result.sockets.expect("there is TCP");
     // Ten connections of each thread at the end, and one of each every 20 ms, the last of which can be due as the run ends.
-    assert!((40..=72).contains(&sockets.looked_at), "{sockets:?}");
+    // A busy machine may miss some of them.
+    assert!((40..=272).contains(&sockets.looked_at), "{sockets:?}");
     assert!(sockets.min_rtt_us.is_some_and(|us| us < 5000), "{sockets:?}");
     assert!(sockets.rtt_us.is_some_and(|us| us >= sockets.min_rtt_us.unwrap_or(0) as f64), "{sockets:?}");
     assert!(sockets.rtt_max_us.is_some_and(|us| us as f64 >= sockets.rtt_us.unwrap_or(0.0)), "{sockets:?}");
     assert_eq!((sockets.retransmits, sockets.retransmitted_share), (Some(0), Some(0.0)));
-    assert!(sockets.busy_us.is_some_and(|us| us <= 20 * 500_000), "{sockets:?}");
+    assert!(sockets.busy_us.is_some_and(|us| us <= 20 * 2_600_000), "{sockets:?}");
     assert!(sockets.rwnd_limited_us.is_some() && sockets.sndbuf_limited_us.is_some(), "{sockets:?}");
 }
 

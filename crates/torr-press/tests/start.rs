@@ -10,8 +10,8 @@ use torr_gauge::sessions::EntryName;
 use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
 use torr_press::{Plan, RequestInfo, RequestParts, Requests, Target, run};
 
-/// The length of the run.
-const RUN: Duration = Duration::from_millis(400);
+/// The length of the run, in which a busy machine lets each thread send a request.
+const RUN: Duration = Duration::from_millis(1500);
 
 /// Users whose last thread is ready only after a time that is longer than the run, as on a machine that gives it no CPU.
 #[derive(Debug, Default)]

@@ -28,7 +28,7 @@ fn a_number_of_requests_is_shared_by_the_threads_that_were_planned() {
 
 #[test]
 fn a_highest_rate_goes_to_all_connections_in_turn() {
-    let duration = Some(Duration::from_millis(600));
+    let duration = Some(Duration::from_secs(2));
     let result = pressed(|plan| Plan { connections: 6, pace: Pace::closed(Some(100.0)), duration, ..plan }).result;
     assert_eq!((result.connections.opened, result.connections.peak), (6, Some(6)), "{result:?}");
 }

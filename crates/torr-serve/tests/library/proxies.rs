@@ -132,7 +132,7 @@ fn ids_are_unique_sent_to_the_client_and_taken_from_trusted_proxies_only() {
 fn required() -> Running {
     trusting("127.0.0.1", |settings| {
         settings.proxy_protocol = ProxyProtocol::Required;
-        settings.head_timeout = Duration::from_millis(500);
+        settings.head_timeout = Duration::from_millis(1500);
         settings.idle_timeout = Duration::from_secs(600);
         settings.defer_accept = false;
     })

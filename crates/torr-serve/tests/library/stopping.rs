@@ -150,7 +150,7 @@ fn press(server: &Running, connections: usize, path: &'static str) -> Vec<thread
 fn a_server_under_pressure_ends_and_keeps_its_timeouts() {
     for path in ["/", "/soon"] {
         let server = Running::start_with(app(), |settings| {
-            settings.idle_timeout = Duration::from_millis(300);
+            settings.idle_timeout = Duration::from_millis(1500);
             settings.stop_timeout = Duration::from_millis(300);
         });
         // With this one in flight the worker gives tasks their turn after each round.

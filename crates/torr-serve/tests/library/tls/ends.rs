@@ -35,7 +35,7 @@ fn a_server_that_closes_says_so() {
 
 #[test]
 fn an_idle_connection_ends_with_a_word() {
-    let scene = Scene::with(app(), |settings, _| settings.idle_timeout = Duration::from_millis(300));
+    let scene = Scene::with(app(), |settings, _| settings.idle_timeout = Duration::from_millis(1500));
     let mut client = scene.client();
     assert_eq!(client.get("/"), "fine");
     assert_eq!(client.ends(), (true, vec![]));
@@ -44,7 +44,7 @@ fn an_idle_connection_ends_with_a_word() {
 
 #[test]
 fn a_head_that_takes_too_long_is_answered_first() {
-    let scene = Scene::with(app(), |settings, _| settings.head_timeout = Duration::from_millis(300));
+    let scene = Scene::with(app(), |settings, _| settings.head_timeout = Duration::from_millis(1500));
     let mut client = scene.client();
     client.send("GET / HT");
     assert!(client.response().0.starts_with("HTTP/1.1 408 "));

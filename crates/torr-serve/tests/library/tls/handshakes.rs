@@ -71,7 +71,7 @@ fn nonsense_after_the_handshake_ends_the_connection_with_an_alert() {
 #[test]
 fn a_handshake_that_stalls_is_ended() {
     let scene = Scene::with(app(), |settings, _| {
-        settings.head_timeout = Duration::from_millis(400);
+        settings.head_timeout = Duration::from_millis(1500);
         settings.idle_timeout = Duration::from_secs(600);
         settings.defer_accept = false;
     });
