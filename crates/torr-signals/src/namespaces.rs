@@ -146,8 +146,14 @@ fn is_internal(device: &str) -> bool {
         return !ports.map(|port| port.file_name()).any(|name| is_card(&name.to_string_lossy()));
     }
     let text = |name: &str| read_to_string(folder.join(name)).unwrap_or_default();
-    // A virtual pair has no type of its own, unlike a VLAN or a tunnel, and its other end is another device.
-    !is_card(device) && !text("uevent").contains("DEVTYPE=") && text("iflink") != text("ifindex")
+    let is_over_others = || {
+        let entries = read_dir(&folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().starts_with("lower_"))
+    };
+    // A virtual pair is an Ethernet (ARPHRD_ETHER) without a type of its own, unlike a VLAN, and without another device below it. The index
+    // of its other end is that of another namespace, where it may be the same. A TAP device and an unbound tunnel lead elsewhere.
+    let is_pair = text("type").trim() == "1" && !text("uevent").contains("DEVTYPE=") && text("iflink").trim() != "0";
+    is_pair && !is_card(device) && !folder.join("tun_flags").exists() && !is_over_others()
 }
 
 #[cfg(test)]

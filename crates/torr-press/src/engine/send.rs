@@ -120,7 +120,10 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
 #[cold]
 fn send_with(socket: impl AsFd, bytes: &[u8], content: &SentContent) -> io::Result<usize> {
     let mut slices = [IoSlice::new(bytes); PIECES];
-    let behind = slices[1..].iter_mut().zip(content.pieces());
-    let count = 1 + behind.map(|(slice, piece)| *slice = IoSlice::new(piece)).count();
+    let mut count = 1;
+    for (slice, piece) in slices[1..].iter_mut().zip(content.pieces()) {
+        *slice = IoSlice::new(piece);
+        count += 1;
+    }
     socket::send_all_of(socket, &slices[..count])
 }

@@ -102,7 +102,9 @@ mod tests {
 
     #[test]
     fn pieces_are_taken_and_moved_as_one_content() {
-        let several = || ["abc", "", "de", "f"].map(|piece| Bytes::from_static(piece.as_bytes())).into_iter().collect();
+        let several = || -> SentContent {
+            ["abc", "", "de", "f"].map(|piece| Bytes::from_static(piece.as_bytes())).into_iter().collect()
+        };
         for content in [several(), SentContent::from(Bytes::from_static(b"abcdef"))] {
             for first in 0..=6 {
                 let (mut content, mut moved) = (content.clone(), Vec::new());
