@@ -50,18 +50,19 @@ fn redis_goes_and_comes_back() {
 fn a_silent_redis() {
     let server = Server::start(Make::Redis);
     let mut fixture = Fixture::at(&server, 1);
-    fixture.options.response_timeout = Duration::from_millis(200);
-    fixture.options.connect_timeout = Duration::from_millis(300);
+    // Long enough for a machine whose CPUs have other work for a second.
+    fixture.options.response_timeout = Duration::from_millis(1500);
+    fixture.options.connect_timeout = Duration::from_millis(2500);
     let (cache, tables, runtime) = (fixture.open(), Tables::new(), runtime());
     runtime.block_on(cache.put("key", b"value", HOUR)).expect("there is room");
     runtime.block_on(cache.worlds(&tables.database, Access::Raw, &[1, 2])).expect("they are there");
     server.stop();
-    let limits = [("over the connection that is open", 200), ("over a new one", 300)];
-    for (question, limit) in limits {
+    let limits = [("over the connection that is open", "1.5s", 1500), ("over a new one", "2.5s", 2500)];
+    for (question, text, limit) in limits {
         let since = Instant::now();
         let error = runtime.block_on(cache.get("key")).expect_err("nobody results");
         assert_eq!((error.kind(), error.side()), (ErrorKind::TimedOut, Side::Server), "{question}: {error}");
-        assert!(error.is_temporary() && error.to_string().contains(&format!("{limit}ms")), "{question}: {error}");
+        assert!(error.is_temporary() && error.to_string().contains(text), "{question}: {error}");
         let took = since.elapsed().as_millis();
         assert!((limit - 10..limit + 2000).contains(&took), "{question}: {took} ms");
     }
@@ -69,7 +70,7 @@ fn a_silent_redis() {
     let since = Instant::now();
     let many = runtime.block_on(join_all((0..40).map(|_| cache.worlds(&tables.database, Access::Raw, &[1]))));
     many.into_iter().for_each(|result| assert_eq!(result.expect_err("nobody results").kind(), ErrorKind::TimedOut));
-    assert!(since.elapsed() < Duration::from_secs(3), "{:?}", since.elapsed());
+    assert!(since.elapsed() < Duration::from_secs(15), "{:?}", since.elapsed());
     let options = CacheOptions { connect_timeout: Duration::from_millis(100), ..fixture.options.clone() };
     let error = Cache::open(&fixture.url, &options).expect_err("nobody results");
     assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
