@@ -108,7 +108,7 @@ fn an_agent_measures_its_own_ceiling() {
     let command = torr_command(&["fleet", "agent", "--nats", &url, "--name", "own"]);
     let agent = Supervised::spawn(command);
     agent.says("agent own of fleet default is ready; it may load loopback");
-    let listed = torr(&["fleet", "list", "--nats", &url]);
+    let listed = torr(&["fleet", "list", "--nats", &url, "--wait", "3s"]);
     let line = listed.stdout.lines().nth(1).unwrap_or_else(|| panic!("{listed:?}"));
     let words: Vec<_> = line.split_whitespace().collect();
     assert_eq!((words[0], words[4], words[5]), ("own", "loopback", "-"), "{listed:?}");

@@ -157,7 +157,7 @@ fn a_ceiling_and_a_name_that_cannot_be_are_refused_in_a_line() {
         let mut hello = hello("false");
         hello[field] = value;
         false_agent(&nats, "false", hello, Vec::new());
-        let listed = torr(&["fleet", "list", "--nats", &nats.url()]);
+        let listed = torr(&["fleet", "list", "--nats", &nats.url(), "--wait", "2s"]);
         for ended in [listed, run_over_one(&nats, &[])] {
             assert_eq!((ended.code, ended.stderr.lines().count()), (Some(1), 1), "{field}: {ended:?}");
             assert!(ended.stderr.contains(why) && !ended.stderr.contains('\u{1b}'), "{field}: {ended:?}");
@@ -181,7 +181,7 @@ fn text_of_agents_does_nothing_to_the_terminal() {
     messages[1]["interval"]["sample"]["failures"] =
         json!({"kinds": {"read": 1}, "causes": [[{"kind": "read", "side": "server", "what": HOSTILE}, 1]]});
     false_agent(&nats, "false", hello, [messages, vec![end]].concat());
-    let listed = torr(&["fleet", "list", "--nats", &nats.url()]);
+    let listed = torr(&["fleet", "list", "--nats", &nats.url(), "--wait", "2s"]);
     assert!(listed.stdout.contains("PWNED") && !listed.stdout.contains('\u{1b}'), "{listed:?}");
     let ended = run_over_one(&nats, &[]);
     // The error, version and cipher, and the cause. A finding has no words of the agent.

@@ -73,10 +73,10 @@ fn another_version_is_refused_by_name() {
 fn too_few_agents_are_waited_for_with_an_end() {
     let nats = NatsServer::start();
     let _agent = nats.agent("one", &[]);
-    let few = nats.run_of_fleet(&["--agents", "2", "--wait", "600ms", "--", "http://127.0.0.1:1/", "-d", "5s"]);
+    let few = nats.run_of_fleet(&["--agents", "2", "--wait", "3s", "--", "http://127.0.0.1:1/", "-d", "5s"]);
     let few = Running::start(few).wait();
     assert_eq!(few.code, Some(1), "{few:?}");
-    assert!(few.stderr.contains("1 of 2 agents of fleet default responded within 600ms"), "{few:?}");
+    assert!(few.stderr.contains("1 of 2 agents of fleet default responded within 3s"), "{few:?}");
     let gone = torr(&["fleet", "list", "--nats", "nats://127.0.0.1:1"]);
     assert_eq!(gone.code, Some(1), "{gone:?}");
     assert!(gone.stderr.contains("NATS at 127.0.0.1:1: connection refused: start 'nats-server'"), "{gone:?}");
