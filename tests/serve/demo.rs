@@ -25,7 +25,7 @@ fn the_first_line_says_that_the_server_starts() {
     let (screen, code) = Terminal::run(120, &format!("{} demo --quick --database {url}", torr_path())).end();
     assert_eq!(code, Some(3), "{screen:?}");
     assert!(screen.output.contains("the server starts, with a database of 100,000 rows"), "{screen:?}");
-    // It is gone where something else is told.
+    // The line is gone once there is an error.
     assert!(screen.lines()[0].starts_with("torr: cannot use the database"), "{:#?}", screen.lines());
 }
 
