@@ -11,6 +11,8 @@ use torr_test_support::error::Error;
 
 /// The duration of a plain run.
 const PLAIN: &str = "5s";
+/// The duration of a plain run at a given rate.
+const KEPT_RATE: &str = "10s";
 /// The time that a diagnosis may take beyond its budget, before it is ended.
 const OVERTIME: Duration = Duration::from_secs(60);
 
@@ -32,6 +34,10 @@ impl Judge {
     /// If `torr` does not end in time, or writes no verdict.
     pub fn examine(&self, environment: &Environment, case: &Case) -> Result<Finding, Error> {
         match self {
+            // The doctor finds what limits throughput; a rate that is given and kept is judged by the run that keeps it.
+            Self::Doctor(_) if case.load.rate.is_some() => {
+                Self::by_torr(environment, case, &["-d", KEPT_RATE], Duration::ZERO)
+            }
             Self::Doctor(budget) => {
                 let budget_s = format!("{}s", budget.as_secs_f64());
                 Self::by_torr(environment, case, &["doctor", "--budget", &budget_s], *budget)

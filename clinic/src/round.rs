@@ -147,12 +147,13 @@ fn diagnose(subject: &Subject, torr: &Path, options: &Options, record: &mut Reco
     drop(neighbours);
     if let Some(folder) = &options.keep {
         let text = serde_json::to_string_pretty(&finding.trail).map_err(Error::at("the finding"))?;
-        fs::write(file_for(folder, subject.name)?, text)?;
+        fs::write(file_for(folder, subject.name, "json")?, text)?;
     }
     let mut outcome = Outcome::new(subject.name, &subject.label, finding, options.budget.as_secs_f64());
-    if let Some(folder) = &options.record {
+    // A plain run has no observations to replay.
+    if let Some(folder) = options.record.as_ref().filter(|_| case.load.rate.is_none()) {
         let recording = Recording::of_json(&outcome.finding.trail.to_string(), outcome.expected());
-        recording.map_err(Error::at("the recording"))?.write(&file_for(folder, subject.name)?)?;
+        recording.map_err(Error::at("the recording"))?.write(&file_for(folder, subject.name, "json.gz")?)?;
     }
     // A plain run promises nothing.
     let cured = subject.cured.as_ref().filter(|_| !options.passive);
@@ -196,14 +197,14 @@ pub fn real_gain(environment: Environment, form: &Form, url: &str, cured: &Form,
     }
 }
 
-/// Returns a new file of a folder with a subject's name. A later diagnosis of the same subject gets a number.
-fn file_for(folder: &Path, name: &str) -> Result<PathBuf, Error> {
+/// Returns a new file of a folder with a subject's name and an ending. A later diagnosis of the same subject gets a number.
+fn file_for(folder: &Path, name: &str, ending: &str) -> Result<PathBuf, Error> {
     fs::create_dir_all(folder)?;
-    let mut file = folder.join(format!("{name}.json.gz"));
+    let mut file = folder.join(format!("{name}.{ending}"));
     let mut number = 1;
     while file.exists() {
         number += 1;
-        file.set_file_name(format!("{name}-{number}.json.gz"));
+        file.set_file_name(format!("{name}-{number}.{ending}"));
     }
     Ok(file)
 }

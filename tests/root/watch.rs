@@ -50,6 +50,7 @@ fn root_looks_into_the_network_namespace_of_the_server() {
         accepted.is_some_and(|accepted| accepted >= 4),
         "the counters are those of the server's namespace: {signals}"
     );
+    assert!(signals["network"]["local_ports"].as_u64().is_some_and(|ports| ports > 0), "{signals}");
 }
 
 /// Runs a command of the shell in a namespace.

@@ -20,9 +20,10 @@ pub struct Onset<'e> {
 }
 
 /// Returns the share of the requests, or of the sessions, that failed in an observation. Responses with 503 count only if single
-/// requests get them too: a service that has too much to do may refuse what is too much.
+/// requests get them too, or if they come late: a service that has too much to do may refuse what is too much.
 pub fn failed_share(evidence: &Evidence, seen: &Observation) -> f64 {
-    let shed = if evidence.alone().status_share(&[503]) < ALWAYS { seen.status_share(&[503]) } else { 0.0 };
+    let sheds = evidence.alone().status_share(&[503]) < ALWAYS && !witnesses::refuses_late(seen, evidence.alone());
+    let shed = if sheds { seen.status_share(&[503]) } else { 0.0 };
     let sessions = witnesses::failed_sessions(&seen.run).unwrap_or(0.0);
     (seen.failed_share() - shed).max(sessions)
 }

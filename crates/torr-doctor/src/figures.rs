@@ -446,8 +446,9 @@ mod tests {
             ..ThreadUse::default()
         };
         let threads = vec![
-            thread("worker-1", "futex_do_wait", 0.9, 60.0),
-            thread("worker-12", "locks_lock_inode_wait", 0.8, 60.0),
+            thread("worker-1", "futex_do_wait", 0.7, 60.0),
+            thread("worker-12", "locks_lock_inode_wait", 0.6, 60.0),
+            thread("worker-15", "futex_do_wait", 1.0, 3.0),
             thread("worker-13", "futex_do_wait", 1.0, 0.0),
             thread("clock", "futex_do_wait", 1.0, 20.0),
             thread("loop", "do_epoll_wait", 0.9, 60.0),
@@ -458,7 +459,9 @@ mod tests {
         let signals = Some(Signals { processes, clients, ..Signals::default() });
         let figures = Figures { signals, ..figures(1.0) };
         assert_eq!((figures.taking_turns(), figures.holding(), figures.in_service()), (2, 1, Some(16.0)));
-        assert!(figures.past_lock().is_some_and(|past| (past - 0.3).abs() < 1e-9), "{:?}", figures.past_lock());
+        let past = |held| figures.past_lock(held);
+        assert!(past(1.8).is_some_and(|past| (past - 0.7).abs() < 1e-9), "{:?}", past(1.8));
+        assert_eq!(past(2.5), None, "more requests are in service than threads contend");
         assert_eq!(Figures::default().in_service(), None, "unknown is not none");
     }
 

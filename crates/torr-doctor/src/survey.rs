@@ -6,8 +6,9 @@ use crate::experiment::{Experiment, Length, Request, Step, Warmup};
 use crate::figures::{Beside, Cheap, Figures};
 use crate::ladder::{Ladder, Rung, rungs};
 use crate::observation::Observation;
+use crate::setting::Setting;
 use crate::spread;
-use crate::thresholds::{CHEAP, FLAT_LADDER, MOST_CONNECTED, OTHERS_COUNT, RUN_DISTURBED};
+use crate::thresholds::{CHEAP, COLD, FLAT_LADDER, MOST_CONNECTED, OTHERS_COUNT, RUN_DISTURBED};
 use crate::weather::{Weather, disturbance};
 use std::time::Duration;
 use torr_gauge::verdict::{CheapRequest, ExperimentId as Id};
@@ -259,7 +260,7 @@ pub fn figures(evidence: &Evidence) -> Figures {
         weather: Weather::over(evidence.observations(), setting.same_machine),
         ..Figures::default()
     };
-    let figures = with_alone(figures, evidence);
+    let figures = warm(with_alone(figures, evidence), setting);
     let figures = with_full(figures, evidence);
     Figures { beside: beside(evidence, &figures), ..figures }
 }
@@ -274,6 +275,21 @@ fn with_alone(figures: Figures, evidence: &Evidence) -> Figures {
         alone_median_s: median_s,
         alone_middle_s: times.quartiles_us.map(|(low, high)| (low / 1e6, high / 1e6)),
         ..figures
+    }
+}
+
+/// Takes the time of one request of one connection, which sends them back to back, where single requests with pauses between them took far
+/// longer: the service was cold then, or it or its disk had gone to sleep.
+fn warm(figures: Figures, setting: &Setting) -> Figures {
+    let back_to_back_s = figures.ladder.at(1).filter(|rps| *rps > 0.0 && setting.depth == 1).map(|rps| 1.0 / rps);
+    match back_to_back_s {
+        Some(each_s) if figures.alone_mean_s > COLD * each_s => Figures {
+            alone_mean_s: each_s,
+            alone_median_s: figures.alone_median_s.min(each_s),
+            alone_middle_s: None,
+            ..figures
+        },
+        _ => figures,
     }
 }
 

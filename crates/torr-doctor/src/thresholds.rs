@@ -40,12 +40,21 @@ pub const NOT_HELD_UP: f64 = 0.12;
 pub const FULL_THREAD_USES: f64 = 0.4;
 /// The share of the time that a thread must spend in one kind of wait.
 pub const MOSTLY_WAITS: f64 = 0.5;
+/// The share of an equal part of the requests for which a thread waits at least that takes turns at a lock with others.
+pub const TAKES_ITS_TURN: f64 = 0.2;
+/// The mean number of contending threads past a lock from which it is seen that one has it.
+pub const SEEN_PAST_LOCK: f64 = 0.5;
+/// The ratio of the response time of single requests with pauses between them to that of requests back to back from which they met a cold
+/// service.
+pub const COLD: f64 = 1.3;
 /// The number of requests in which a thread that works on them waits at least once.
 pub const REQUESTS_PER_WAIT: f64 = 200.0;
 /// The ratio of the server's CPU to its database's from which it is the server that computes.
 pub const SERVER_COMPUTES: f64 = 2.0;
 /// The ratio of bytes from the database to bytes to the client from which too many rows are fetched.
 pub const FETCHED_FOR_LITTLE: f64 = 4.0;
+/// The mean length of a peer's accept queue from which requests wait there, as a share of the requests in service.
+pub const QUEUED_BEHIND: f64 = 0.3;
 /// Messages to a database for each request from which each request queries it.
 pub const QUERIED_BY_EACH: f64 = 0.5;
 /// The share of the CPUs below which a server idles.
@@ -236,6 +245,8 @@ pub const MOST_OF_THE_WORK: f64 = 0.5;
 pub const ONE_PACKET_BYTES: f64 = 1500.0;
 /// Overflows of the accept queue from which they are evidence.
 pub const OVERFLOWS: u64 = 10;
+/// The ratio of the least response time under load to that of single requests from which refusals come too late to be a limiter's.
+pub const REFUSED_LATE: f64 = 2.0;
 /// The share of failed requests from which failures are examined first.
 pub const MANY_FAILED: f64 = 0.01;
 /// The share of connections that are late, or fail, from which an accept queue may be the reason.

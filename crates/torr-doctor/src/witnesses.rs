@@ -1,9 +1,10 @@
 //! Witnesses that point to a factor in a single run, read in one way by the rules of a diagnosis and by those of a plain run.
 
 use crate::figures::Figures;
+use crate::observation::Observation;
 use crate::thresholds::{
-    MANY_FAILED, OVERFLOWS, OWN_PAUSE, STALLED_RESPONSES, STALLS, STOPPED, SYN_TIMEOUT_US, TAIL, THROTTLED,
-    WORTH_TELLING,
+    MANY_FAILED, OVERFLOWS, OWN_PAUSE, REFUSED_LATE, STALLED_RESPONSES, STALLS, STOPPED, SYN_TIMEOUT_US, TAIL,
+    THROTTLED, WORTH_TELLING,
 };
 use std::cmp::Reverse;
 use torr_gauge::result::Tls;
@@ -32,6 +33,13 @@ pub fn refusals(run: &RunResult) -> Option<Refusals> {
     let (too_many, unavailable) = (count(429), count(503));
     let share = (too_many + unavailable) as f64 / run.requests.max(1) as f64;
     (share >= MANY_FAILED).then_some(Refusals { share, status: if too_many >= unavailable { 429 } else { 503 } })
+}
+
+/// Returns whether no response comes as soon as that of a single request, so that those refused have waited: for something that they did not
+/// get in time, where a limiter refuses at once.
+pub fn refuses_late(seen: &Observation, alone: &Observation) -> bool {
+    let times = seen.times.answered.zip(alone.times.answered);
+    times.is_some_and(|(answered, alone)| answered.min_us as f64 > REFUSED_LATE * alone.median_us)
 }
 
 /// Returns the share of the sessions that ended early, 0 to 1. `None` in a run without sessions.

@@ -106,9 +106,9 @@ pub(crate) fn listening(tables: &Path, is_one: impl Fn(SocketAddr) -> bool) -> B
     tables.into_iter().flatten().filter(|entry| is_one(entry.local_address)).map(|entry| entry.inode).collect()
 }
 
-/// The sockets, by inode, that listen on a path or were accepted there: those have the listener's path, and its process.
+/// The sockets, by inode, that are bound to a path, as the kernel lists it, or were accepted there: those have the listener's path, and its
+/// process.
 pub(crate) fn bound_to(path: &Path) -> BTreeSet<u64> {
-    let Ok(path) = path.canonicalize() else { return BTreeSet::new() };
     let bound = |entry: &UnixNetEntry| entry.path.as_ref().is_some_and(|other| *other == path);
     let sockets = procfs::net::unix().into_iter().flatten();
     sockets.filter(bound).map(|entry| entry.inode).collect()

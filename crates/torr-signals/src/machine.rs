@@ -1,8 +1,10 @@
 //! The machine's CPUs and the kernel's TCP, as far as they are one for all processes.
 
+use super::namespaces::Namespace;
 use super::reading::{MachineCounts, NetworkCounts};
 use procfs::{CpuPressure, Current, CurrentSI};
 use std::collections::HashMap;
+use std::fs::{read_link, read_to_string};
 
 /// The CPUs' counts.
 pub(super) fn machine() -> Option<MachineCounts> {
@@ -23,7 +25,7 @@ pub(super) fn machine() -> Option<MachineCounts> {
 /// The counts of the network namespace that a process is in.
 pub(super) fn network(pid: Option<i32>) -> Option<NetworkCounts> {
     let process = pid.map_or("self".to_owned(), |pid| pid.to_string());
-    let table = |name: &str| std::fs::read_to_string(format!("/proc/{process}/net/{name}")).ok();
+    let table = |name: &str| read_to_string(format!("/proc/{process}/net/{name}")).ok();
     let mut counts = table("snmp").map(|text| titled(&text))?;
     counts.extend(table("netstat").map(|text| titled(&text)).unwrap_or_default());
     let count = |name: &str| counts.get(name).copied();
@@ -38,7 +40,7 @@ pub(super) fn network(pid: Option<i32>) -> Option<NetworkCounts> {
         syn_retransmits: count("TcpExt:TCPSynRetrans"),
         delayed_acks: count("TcpExt:DelayedACKs"),
         time_wait: table("sockstat").and_then(|text| time_wait(&text)),
-        local_ports: shares_network(&process).then(local_ports).flatten(),
+        local_ports: local_ports(pid),
     })
 }
 
@@ -63,15 +65,14 @@ fn time_wait(sockstat: &str) -> Option<u64> {
     words.nth(1)?.parse().ok()
 }
 
-/// Whether a process is in the network namespace of this one, whose settings are all that this one can read.
-fn shares_network(process: &str) -> bool {
-    let namespace = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/net")).ok();
-    namespace(process).is_some_and(|theirs| namespace("self") == Some(theirs))
-}
-
-/// Returns the number of local ports for outgoing connections.
-fn local_ports() -> Option<u64> {
-    ports_of(&std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?)
+/// Returns the number of local ports for outgoing connections in the network namespace that a process is in. `None` if this process may not
+/// enter it: the kernel shows a thread the settings of its own.
+fn local_ports(pid: Option<i32>) -> Option<u64> {
+    let read = || read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
+    let identity = |namespace: Namespace| read_link(namespace.link()).ok();
+    let other = pid.map(Namespace::Of).filter(|of| identity(*of) != identity(Namespace::Own));
+    let range = other.map_or_else(read, |other| other.enter(read));
+    ports_of(&range.ok()?)
 }
 
 fn ports_of(range: &str) -> Option<u64> {

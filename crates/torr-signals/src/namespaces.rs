@@ -3,10 +3,13 @@
 //! Only root may look into those of other users' processes (`CAP_SYS_PTRACE` to read them, `CAP_SYS_ADMIN` to ask for their sockets).
 
 use super::holders::{listening, numbers};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::fs::{read_dir, read_link, read_to_string};
+use std::fs::{File, read_dir, read_link, read_to_string};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// A network namespace, by a process in it.
@@ -33,6 +36,20 @@ impl Namespace {
             Self::Own => "/proc/self/ns/net".into(),
             Self::Of(pid) => format!("/proc/{pid}/ns/net").into(),
         }
+    }
+
+    /// Does something in the namespace, on a thread of its own, which ends: so none has to return.
+    ///
+    /// # Errors
+    /// Those of the kernel, such as a lack of rights to enter the namespace, and those of what is done.
+    pub fn enter<T: Send + 'static>(self, act: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+        let enter = move || {
+            let link = File::open(self.link())?;
+            move_into_link_name_space(link.as_fd(), Some(LinkNameSpaceType::Network))?;
+            act()
+        };
+        let thread = std::thread::Builder::new().name("torr-namespace".into()).spawn(enter)?;
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread ended too early")))
     }
 
     /// Returns the namespace, other than this one, that has the addresses and listeners at them. `None` if there is none, if the addresses

@@ -3,10 +3,8 @@
 use super::namespaces::Namespace;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
-use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 /// A request by address family.
@@ -40,14 +38,8 @@ impl Netlink {
         if namespace == Namespace::Own {
             return Self::here();
         }
-        // A socket stays in the namespace that its thread was in when it was made. The thread ends, so none has to return.
-        let enter = move || {
-            let link = File::open(namespace.link())?;
-            move_into_link_name_space(link.as_fd(), Some(LinkNameSpaceType::Network))?;
-            Self::here()
-        };
-        let thread = std::thread::Builder::new().name("torr-namespace".into()).spawn(enter)?;
-        thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread ended too early")))
+        // A socket stays in the namespace that its thread was in when it was made.
+        namespace.enter(Self::here)
     }
 
     fn here() -> io::Result<Self> {

@@ -15,6 +15,7 @@ pub(super) enum Target {
     Tcp(Vec<SocketAddr>),
     /// All listeners with this port.
     Port(u16),
+    /// A Unix socket, by its name as the kernel lists it.
     Unix(PathBuf),
 }
 

@@ -1,9 +1,12 @@
 //! Unix stream sockets of this network namespace, as the kernel lists them (`unix_diag`).
 
+use super::namespaces::Namespace;
 use super::netlink::{BY_FAMILY, Netlink, attributes, number32};
 use crate::printable::printable;
 use std::collections::HashMap;
 use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 const FAMILY: u8 = 1;
 const STREAM: u8 = 1;
@@ -13,6 +16,9 @@ const LISTEN: u8 = 10;
 /// Attributes, and the bits that ask for them.
 const NAME: u16 = 0;
 const WANT_NAME: u32 = 1;
+/// The file of a bound socket: inode and device.
+const FILE: u16 = 1;
+const WANT_FILE: u32 = 2;
 const PEER: u16 = 2;
 const WANT_PEER: u32 = 4;
 const QUEUES: u16 = 4;
@@ -98,6 +104,31 @@ fn sockets(netlink: &mut Netlink) -> io::Result<Vec<UnixSocket>> {
     Ok(found)
 }
 
+/// Returns the name, as the kernel lists it, of the socket that listens at a path: a program may have bound it by a relative path, or by
+/// one with links. `None` if none listens there, or if the path is not readable.
+pub(super) fn name_at(path: &Path) -> Option<String> {
+    let file = std::fs::metadata(path).ok()?;
+    let mut netlink = Netlink::open(Namespace::Own).ok()?;
+    let mut request = vec![FAMILY, 0, 0, 0];
+    request.extend((1u32 << LISTEN).to_ne_bytes());
+    request.extend([0; 4]);
+    request.extend((WANT_NAME | WANT_FILE).to_ne_bytes());
+    request.extend([0; 8]);
+    let mut found = None;
+    // The kernel gives the low half of the file's inode. Devices of layered file systems have two numbers, so that they are not compared.
+    let is_there = |value: &[u8]| number32(value, 0) == Some(file.ino() as u32);
+    let see = |record: &[u8]| {
+        let rest = record.get(RECORD..).unwrap_or_default();
+        if attributes(rest).any(|(kind, value)| kind == FILE && is_there(value)) {
+            let named = attributes(rest).find(|(kind, _)| *kind == NAME).and_then(|(_, value)| name(value));
+            let is_called_so = |name: &String| Path::new(name).file_name() == path.file_name();
+            found = named.filter(is_called_so).or(found.take());
+        }
+    };
+    netlink.dump(BY_FAMILY, &request, see).ok()?;
+    found
+}
+
 fn socket(record: &[u8]) -> Option<UnixSocket> {
     let (fixed, rest) = record.split_at_checked(RECORD)?;
     if fixed[1] != STREAM {
@@ -134,6 +165,7 @@ fn name(bytes: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::net::UnixListener;
 
     fn socket(inode: u64, path: Option<&str>, peer: u64) -> UnixSocket {
         UnixSocket { listens: false, inode, path: path.map(str::to_owned), peer, unread: 0, unsent: 0 }
@@ -157,5 +189,18 @@ mod tests {
         };
         assert_eq!(sockets(0).opened().collect::<Vec<_>>(), [("/b", 4), ("/a", 5)]);
         assert_eq!(sockets(1).opened().collect::<Vec<_>>(), [("/b", 4)], "it may be in either queue");
+    }
+
+    #[test]
+    fn a_socket_is_found_by_its_file_whatever_name_it_was_bound_by() {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let (here, link) = (folder.path().join("here"), folder.path().join("link"));
+        std::fs::create_dir(&here).expect("a folder can be made");
+        std::os::unix::fs::symlink(&here, &link).expect("a link can be made");
+        let bound = link.join("server.sock");
+        let _listener = UnixListener::bind(&bound).expect("it can be bound");
+        let _other = UnixListener::bind(here.join("other.sock")).expect("it can be bound");
+        assert_eq!(name_at(&here.join("server.sock")).as_deref(), bound.to_str());
+        assert_eq!(name_at(&here.join("none.sock")), None, "there is no such file");
     }
 }

@@ -58,9 +58,9 @@ impl Watcher {
         Self::of(Scope::new(Target::Port(port), false))
     }
 
-    /// Watches the listener of a Unix socket.
+    /// Watches the listener of a Unix socket. `None` if no listener is visible.
     pub fn start_unix(path: &Path) -> Option<Self> {
-        Self::of(Scope::new(Target::Unix(path.canonicalize().ok()?), false))
+        Self::of(Scope::new(Target::Unix(unix::name_at(&path.canonicalize().ok()?)?.into()), false))
     }
 
     pub(super) fn of(scope: Scope) -> Option<Self> {

@@ -1,7 +1,9 @@
 //! What the server's threads and processes wait for: a lock in turns, a call or a sleep with a request, or events.
 
 use super::Figures;
-use crate::thresholds::{MORE_IN_HAND, MOSTLY_WAITS, REQUESTS_PER_WAIT, WORKS_ON_REQUESTS};
+use crate::thresholds::{
+    MORE_IN_HAND, MOSTLY_WAITS, REQUESTS_PER_WAIT, SEEN_PAST_LOCK, TAKES_ITS_TURN, WORKS_ON_REQUESTS,
+};
 use std::collections::BTreeMap;
 use torr_signals::{ProcessUse, ThreadUse};
 
@@ -22,11 +24,17 @@ impl Figures {
         self.contenders().len()
     }
 
-    /// Returns the mean number of contending threads that do not wait for the lock at a time: those that have it. `None` without contention.
-    pub fn past_lock(&self) -> Option<f64> {
+    /// Returns the mean number of contending threads that do not wait for the lock at a time: those that have it. `None` without contention,
+    /// with fewer threads than requests in service, of which there are `held` (several requests share a thread), and if hardly any thread is
+    /// seen past the lock: in some runtimes a sleep looks like a lock.
+    pub fn past_lock(&self, held: f64) -> Option<f64> {
         let waits = |thread: &ThreadUse| share_in(thread, |name| is_one_of(name, &LOCKS));
         let contenders = self.contenders();
-        (contenders.len() >= 2).then(|| contenders.into_iter().map(|thread| (1.0 - waits(thread)).max(0.0)).sum())
+        if contenders.len() < 2 || (contenders.len() as f64) < held {
+            return None;
+        }
+        let past = contenders.into_iter().map(|thread| (1.0 - waits(thread)).max(0.0)).sum();
+        (past >= SEEN_PAST_LOCK).then_some(past)
     }
 
     /// Returns the threads of the kind with the most threads that contend for a lock.
@@ -39,7 +47,13 @@ impl Figures {
                 kinds.entry((process.name.as_str(), kind)).or_default().push(thread);
             }
         }
-        kinds.into_values().max_by_key(Vec::len).unwrap_or_default()
+        kinds.into_values().map(|threads| self.in_turn(threads)).max_by_key(Vec::len).unwrap_or_default()
+    }
+
+    /// Returns those of some threads that run about as often as threads that share the requests: a runtime has helpers of the same name.
+    fn in_turn<'a>(&self, threads: Vec<&'a ThreadUse>) -> Vec<&'a ThreadUse> {
+        let least = TAKES_ITS_TURN * self.rps() / threads.len().max(1) as f64;
+        threads.into_iter().filter(|thread| thread.waits_per_s.is_some_and(|waits| waits >= least)).collect()
     }
 
     /// Returns the number of threads that block most of the time with a request: in a sleep, or in a call to a peer.

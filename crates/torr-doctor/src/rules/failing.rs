@@ -5,8 +5,8 @@ use crate::experiment::{Ask, Request, Step};
 use crate::gain;
 use crate::observation::Observation;
 use crate::thresholds::{
-    ACCEPTS_NO_MORE, ALWAYS, FEWER_LATE, FULL_THREAD, KEPT_FROM, LATE_CONNECTS, LEAST_HELD, NOT_FULL, OFFERED,
-    ONE_PACKET_BYTES, OVERFLOWS, REFUSES, SYN_TIMEOUT_US,
+    ACCEPTS_NO_MORE, ALWAYS, FEWER_LATE, FULL_THREAD, GAIN_SPREAD, KEPT_FROM, LATE_CONNECTS, LEAST_HELD, NOT_FULL,
+    OFFERED, ONE_PACKET_BYTES, OVERFLOWS, REFUSES, SYN_TIMEOUT_US,
 };
 use crate::witnesses::{self, Refusals};
 use torr_gauge::verdict::{Advice, Change, ExperimentId, Fact, Finding, Headline, Promise, UnknownGain};
@@ -146,7 +146,7 @@ pub fn refusals(evidence: &Evidence) -> Step {
     let full = evidence.full();
     let Some(Refusals { share: refused, status }) = witnesses::refusals(&full.run) else { return Ok(None) };
     let gently = witnesses::refusals(&evidence.alone().run).map_or(0.0, |refusals| refusals.share);
-    if gently > ALWAYS {
+    if gently > ALWAYS || witnesses::refuses_late(full, evidence.alone()) {
         return Ok(None);
     }
     let accepted = full.good_rps();
@@ -193,12 +193,15 @@ pub fn refusals(evidence: &Evidence) -> Step {
 }
 
 /// Returns the gain without a limiter: at least what one connection does whose requests are answered as they are alone, at most what
-/// a service that does nothing does.
+/// a service that does nothing does, or all connections with the user's acknowledgements.
 pub fn without_limiter(evidence: &Evidence) -> Promise {
     let rps = evidence.figures.rps();
     if rps <= 0.0 {
         return Promise::unknown(Change::NoLimiter, UnknownGain::NothingServed);
     }
     let one_at_a_time = 1.0 / (evidence.figures.alone_mean_s * rps).max(1e-9);
-    gain::promised(one_at_a_time, evidence.bounds().null_at_most(), Change::NoLimiter)
+    let bounds = evidence.bounds();
+    // Where acknowledgements are late, the connections of the load do less than their number times one.
+    let low = one_at_a_time.min(bounds.connections / GAIN_SPREAD);
+    gain::promised(low, bounds.null_at_most().min(bounds.connections * GAIN_SPREAD), Change::NoLimiter)
 }

@@ -3,7 +3,7 @@
 
 use super::in_service::more_than;
 use crate::figures::Figures;
-use crate::thresholds::{COMPUTES, LEAST_HELD, WORKS_BEHIND, WORKS_MORE};
+use crate::thresholds::{COMPUTES, LEAST_HELD, ONE, QUEUED_BEHIND, WORKS_BEHIND, WORKS_MORE};
 use torr_signals::{PeerUse, Role};
 
 /// Returns the peer that the server is a front of, if there is one: it does the work, or its requests wait there.
@@ -23,7 +23,17 @@ fn waits_behind(figures: &Figures) -> Option<&PeerUse> {
     let held = figures.parallelism();
     let more = more_than(held);
     let is_idle = figures.server_cores()? < COMPUTES * held && figures.full_threads() == 0;
-    if held < LEAST_HELD || !is_idle || figures.in_service().is_some_and(|read| read <= more) {
+    if held < LEAST_HELD || !is_idle {
+        return None;
+    }
+    // An accept queue shows where requests wait, also where few do.
+    let queued = others(figures).map(|peer| (peer, peer.queued().unwrap_or(0.0)));
+    let longest =
+        queued.filter(|(_, queued)| *queued >= ONE.max(QUEUED_BEHIND * held)).max_by(|a, b| a.1.total_cmp(&b.1));
+    if let Some((peer, _)) = longest {
+        return Some(peer);
+    }
+    if figures.in_service().is_some_and(|read| read <= more) {
         return None;
     }
     let demands = others(figures).map(|peer| (peer, demand(peer)));

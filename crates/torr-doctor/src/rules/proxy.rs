@@ -9,7 +9,7 @@ use crate::invocation::Flag;
 use crate::observation::Observation;
 use crate::permission::is_ours;
 use crate::rules::{front, relay};
-use crate::thresholds::{DIRECT_BETTER, MACHINE_FULL, UPSTREAM_KEPT, UPSTREAM_OPENS};
+use crate::thresholds::{DIRECT_BETTER, MACHINE_FULL, QUERIED_BY_EACH, UPSTREAM_KEPT, UPSTREAM_OPENS};
 use crate::witnesses::peer_connections;
 use std::net::SocketAddr;
 use torr_gauge::verdict::{Advice, Change, ExperimentId, Fact, Finding, Headline, Promise, UnknownGain};
@@ -134,7 +134,10 @@ fn behind(evidence: &Evidence) -> Result<Vec<(PeerUse, SocketAddr)>, Box<Ask>> {
     let may_go_there = evidence.setting.same_machine && evidence.setting.agents.is_none();
     // In another network namespace the same address is another service's.
     let is_apart = evidence.figures.signals.as_ref().is_some_and(|signals| signals.other_namespace);
-    if !may_go_there || is_apart || !evidence.setting.is_read_only {
+    // What queries a database for each request does more than to pass it on, even if a service that it calls responds alike.
+    let queries = |peer| evidence.figures.trips_per_request(peer).is_some_and(|trips| trips > QUERIED_BY_EACH);
+    let works = evidence.figures.databases().any(queries);
+    if !may_go_there || is_apart || works || !evidence.setting.is_read_only {
         return Ok(vec![]);
     }
     let peers = evidence.figures.peers().filter(|peer| peer.role == Role::Other && !peer.processes.is_empty());

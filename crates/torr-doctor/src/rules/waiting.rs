@@ -134,7 +134,7 @@ fn held_inside(evidence: &Evidence, held: f64, confidence: Confidence) -> Findin
             .advice(Advice::ShortenLock)
             .gain(without_lock(evidence, held));
     }
-    let past_lock = evidence.figures.past_lock();
+    let past_lock = evidence.figures.past_lock(held);
     if past_lock.is_some_and(|past| past < ONE) {
         // More requests are in service, but only one of the threads that contend is past what they wait for. How many would be without
         // the lock is not seen.

@@ -26,6 +26,10 @@ pub fn rows() -> Vec<Row> {
     };
     let above_eight: Which = |id| matches!(id, ExperimentId::Rung(8..) | ExperimentId::Full);
     let between: Which = |id| id == ExperimentId::FullWithoutErrors;
+    let late = |count: u64| {
+        json!({"run": {"errors": {"status": count}, "status": {"200": 150, "503": count}},
+            "times": {"answered": {"min_us": 60_000}}})
+    };
     let timeouts = || json!({"run": {"errors": {"timeout": 500}}});
     let silent = || {
         json!({"run": {"requests": 0, "rps": 0.0, "status": {}, "unfinished": 64, "bytes": {"received": 0, "body": 0}},
@@ -55,6 +59,12 @@ pub fn rows() -> Vec<Row> {
             "503 above a rate, of a server that is not seen",
             plain().unseen().refuses(503, 300.0),
             Factor::RateLimit,
+            Likely,
+        ),
+        (
+            "503 that come late: requests give up that queue before four permits",
+            plain().at(FULL, late(350)),
+            Factor::Pool,
             Likely,
         ),
         (

@@ -32,6 +32,13 @@ pub fn rows() -> Vec<Row> {
     let front = |most: f64| service(5e-3, most).everywhere(uses(0.1, vec![thread(1, 0.05, 0.0)]));
     let scan = json!([{"address": "127.0.0.1:3306", "role": "database", "connections": 2.0, "connections_max": 2,
         "processes": [{"pid": 3, "name": "mariadbd", "cores": 1.9, "threads": [thread(9, 0.95, 0.0), thread(10, 0.95, 0.0)]}]}]);
+    let short_queue = json!({"address": "/run/fpm.sock", "waiting": null, "accepted": 8.0, "unread": 0.0,
+        "connections": 16.0, "connections_max": 16, "listener": {"queued_mean": 7.9}});
+    let queries_and_calls = json!({"signals": {"peers": [
+        {"address": "127.0.0.1:9000", "role": "other", "connections": 4.0, "connections_max": 4, "waiting": 1.0,
+            "processes": [{"pid": 4, "name": "orders", "cores": 0.1}]},
+        {"address": "127.0.0.1:5432", "role": "database", "connections": 16.0, "connections_max": 16, "waiting": 0.1,
+            "sends_per_s": 800.0, "processes": [{"pid": 3, "name": "postgres", "cores": 0.1}]}]}});
     let stranger = json!({"run": {"bytes": {"body": 5}}});
     vec![
         (
@@ -77,6 +84,23 @@ pub fn rows() -> Vec<Row> {
             "two FastCGI processes that wait for a table scan",
             front(400.0).everywhere(behind(2.0, 0.04, waiting(2, "wait_woken"), scan)),
             Factor::Database,
+            Likely,
+        ),
+        (
+            "eight FastCGI processes that sleep, behind a front with few more requests",
+            front(1600.0).load(|setting| (setting.connections, setting.max_connections) = (16, 32)).everywhere(peer(
+                "other",
+                0.04,
+                waiting(8, "hrtimer_nanosleep"),
+                short_queue,
+            )),
+            Factor::Workers,
+            Certain,
+        ),
+        (
+            "a service that queries a database for each request, and calls another one that responds alike",
+            service(5e-3, 800.0).everywhere(queries_and_calls).times(direct, 10.0),
+            Factor::Pool,
             Likely,
         ),
         (

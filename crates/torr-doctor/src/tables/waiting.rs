@@ -1,6 +1,6 @@
 //! Requests that wait though nothing is busy: for a worker, a lock, a connection to the database.
 
-use super::case::{Case, peer, service, uses, waiting};
+use super::case::{ALONE, Case, peer, service, uses, waiting};
 use super::{Row, check};
 use serde_json::{Value, json};
 use torr_gauge::verdict::{Advice, Fact, Headline, WaitKind};
@@ -24,6 +24,20 @@ pub fn rows() -> Vec<Row> {
             thread
         };
         turns(16).into_iter().map(with_waits).collect()
+    };
+    // Threads of which none is seen past a lock.
+    let asleep = |count| -> Vec<Value> {
+        let with_waits = |mut thread: Value| {
+            thread["waiting"] = json!({"futex_do_wait": 1.0});
+            thread
+        };
+        turns(count).into_iter().map(with_waits).collect()
+    };
+    // An event loop, and threads of its runtime that hardly run.
+    let helped = || -> Vec<Value> {
+        let mut threads = asleep(5);
+        threads.iter_mut().skip(1).for_each(|thread| thread["waits_per_s"] = json!(3.0));
+        threads
     };
     let unread = |unread: f64| json!({"signals": {"clients": {"established": 64.0, "unread": unread}}});
     let pool = |connections: f64, waiting: f64| {
@@ -81,7 +95,26 @@ pub fn rows() -> Vec<Row> {
         ("four at a time, and others wait", holds(4.0, vec![]).others_wait(4e-3), Factor::Workers, Likely),
         ("one at a time, and threads take turns", holds(1.0, turns(8)), Factor::Lock, Certain),
         ("one at a time, all in hand, and no thread takes turns", holds(1.0, idle()), Factor::Lock, Likely),
+        (
+            "one at a time, and threads take turns, but single requests with pauses met a cold service",
+            holds(1.0, turns(8)).at(ALONE, json!({"times": {"answered": {"mean_us": 17e3, "median_us": 17e3}}})),
+            Factor::Lock,
+            Certain,
+        ),
+        (
+            "one at a time, of a loop that waits as for a lock, beside helpers of its runtime",
+            holds(1.0, helped()).others_wait(4e-3).everywhere(unread(63.0)),
+            Factor::Workers,
+            Certain,
+        ),
         ("four at a time, all in hand: a semaphore", holds(4.0, idle()), Factor::Pool, Likely),
+        ("six at a time, of a runtime whose five threads wait by turns", holds(6.0, turns(5)), Factor::Pool, Likely),
+        (
+            "five at a time, of a runtime in which a sleep looks like a lock",
+            holds(5.0, asleep(64)),
+            Factor::Pool,
+            Likely,
+        ),
         (
             "four at a time, and sixteen threads contend: others wait for a thread, but the threads for a semaphore",
             holds(4.0, permits()).others_wait(4e-3).everywhere(unread(48.0)),
