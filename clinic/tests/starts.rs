@@ -151,7 +151,7 @@ fn a_case_in_a_container_has_its_folder_at_the_path_that_the_host_has() {
     let mut line = String::new();
     BufReader::new(case.stdout.take().expect("it is piped")).read_line(&mut line).expect("it says something");
     let words: Vec<_> = line.split_whitespace().collect();
-    let [shared, volume, rest @ ..] = words[..] else { panic!("{line}") };
+    let &[shared, volume, ref rest @ ..] = words.as_slice() else { panic!("{line}") };
     assert_eq!((volume, rest), (format!("{shared}:{shared}").as_str(), &["torr-clinic", "up", "1b5d0c"][..]));
     assert!(Path::new(shared).is_dir(), "{shared}");
     assert!(Command::new("kill").arg(case.id().to_string()).status().expect("there is kill").success());

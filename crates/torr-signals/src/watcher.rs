@@ -15,7 +15,7 @@ use super::rounds::{Rounds, thread_cpu};
 use super::scope::{Scope, Target};
 use super::sides::sides;
 use super::tcp::{self, TcpSocket};
-use super::unix::UnixSockets;
+use super::unix::{self, UnixSockets};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::net::SocketAddr;
