@@ -87,7 +87,8 @@ fn shop(client: &mut Client) {
             }
             ["GET", path] if path.starts_with("/items/") => {
                 let known = text.contains("Authorization: Bearer ann") && text.contains("Cookie: sid=7");
-                (if known { "200 OK" } else { "403 Forbidden" }, "", format!("{{\"path\": \"{path}\"}}"))
+                let status = if known { "200 OK" } else { "403 Forbidden" };
+                (status, "Content-Type: application/json\r\n", format!("{{\"path\": \"{path}\"}}"))
             }
             _ => ("404 Not Found", "", String::new()),
         };

@@ -95,7 +95,7 @@ pub fn rows() -> Vec<Row> {
                 short_queue,
             )),
             Factor::Workers,
-            Certain,
+            Likely,
         ),
         (
             "a service that queries a database for each request, and calls another one that responds alike",
