@@ -157,6 +157,10 @@ fn device_v6(routes: &str, ip: Ipv6Addr) -> Option<String> {
 /// Returns whether a device has no network card behind it: a bridge of virtual devices, or an end of a virtual pair.
 fn is_internal(device: &str) -> bool {
     let folder = Path::new("/sys/class/net").join(device);
+    if !folder.exists() {
+        // What is mounted there shows another namespace's devices: this process has joined one, which is all but surely not a card's.
+        return true;
+    }
     let is_card = |name: &str| Path::new("/sys/class/net").join(name).join("device").exists();
     if folder.join("bridge").exists() {
         let ports = read_dir(folder.join("brif")).into_iter().flatten().flatten();
@@ -182,6 +186,11 @@ mod tests {
     const ROUTES: &str = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n\
                           eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n\
                           docker0\t000011AC\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0\n";
+
+    #[test]
+    fn a_device_of_a_namespace_whose_devices_are_not_mounted_is_internal() {
+        assert!(is_internal("of-a-namespace") && !is_internal("lo"));
+    }
 
     #[test]
     fn an_address_is_local_where_the_table_of_routes_says_so() {
