@@ -57,7 +57,7 @@ fn connections_and_bytes_are_those_that_the_kernel_and_the_server_count() {
 
 /// Presses a server on this host from the other one, and compares what each of the three has counted.
 fn check(hosts: &Hosts, args: &[&str], opened: u64) {
-    let server = Script::start_on("10.99.0.2:8080", answering(OK));
+    let server = Script::start_on("10.99.0.2:0", answering(OK));
     let before = counters(hosts);
     let ended = Running::start(hosts.on_client(torr_path(), &[args, &["--json", "-", &server.url()]].concat())).wait();
     let after = counters(hosts);
