@@ -4,7 +4,7 @@ use super::namespaces::Namespace;
 use super::reading::{MachineCounts, NetworkCounts};
 use procfs::{CpuPressure, Current, CurrentSI};
 use std::collections::HashMap;
-use std::fs::{read_link, read_to_string};
+use std::fs::read_to_string;
 
 /// The CPUs' counts.
 pub(super) fn machine() -> Option<MachineCounts> {
@@ -69,8 +69,7 @@ fn time_wait(sockstat: &str) -> Option<u64> {
 /// enter it: the kernel shows a thread the settings of its own.
 fn local_ports(pid: Option<i32>) -> Option<u64> {
     let read = || read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
-    let identity = |namespace: Namespace| read_link(namespace.link()).ok();
-    let other = pid.map(Namespace::Of).filter(|of| identity(*of) != identity(Namespace::Own));
+    let other = pid.map(Namespace::Of).filter(|of| of.identity() != Namespace::Own.identity());
     let range = other.map_or_else(read, |other| other.enter(read));
     ports_of(&range.ok()?)
 }

@@ -38,6 +38,11 @@ impl Namespace {
         }
     }
 
+    /// Returns what tells the namespace from others. `None` if this process may not read that.
+    pub fn identity(self) -> Option<PathBuf> {
+        read_link(self.link()).ok()
+    }
+
     /// Does something in the namespace, on a thread of its own, which ends: so none has to return.
     ///
     /// # Errors
@@ -63,10 +68,10 @@ impl Namespace {
         if self == Self::Own && !leads_to_namespace(addresses) {
             return None;
         }
-        let mut seen: HashSet<PathBuf> = read_link(self.link()).into_iter().collect();
+        let mut seen: HashSet<PathBuf> = self.identity().into_iter().collect();
         for pid in numbers(Path::new("/proc")) {
             let other = Self::Of(pid);
-            let is_new = read_link(other.link()).is_ok_and(|identity| seen.insert(identity));
+            let is_new = other.identity().is_some_and(|identity| seen.insert(identity));
             if is_new && addresses.iter().all(|address| other.has(*address)) {
                 return Some(other);
             }
@@ -158,7 +163,7 @@ fn device_v6(routes: &str, ip: Ipv6Addr) -> Option<String> {
 fn is_internal(device: &str) -> bool {
     let folder = Path::new("/sys/class/net").join(device);
     if !folder.exists() {
-        // What is mounted there shows another namespace's devices: this process has joined one, which is all but surely not a card's.
+        // The mounted folder shows the devices of another namespace: this process has joined one, whose devices are hardly ever cards.
         return true;
     }
     let is_card = |name: &str| Path::new("/sys/class/net").join(name).join("device").exists();

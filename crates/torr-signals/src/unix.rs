@@ -94,39 +94,46 @@ fn opened(sockets: &[UnixSocket]) -> Vec<(usize, u64)> {
 }
 
 fn sockets(netlink: &mut Netlink) -> io::Result<Vec<UnixSocket>> {
-    let mut request = vec![FAMILY, 0, 0, 0];
-    request.extend((1u32 << ESTABLISHED | 1 << LISTEN).to_ne_bytes());
-    request.extend([0; 4]);
-    request.extend((WANT_NAME | WANT_PEER | WANT_QUEUES).to_ne_bytes());
-    request.extend([0; 8]);
+    let request = request(1 << ESTABLISHED | 1 << LISTEN, WANT_NAME | WANT_PEER | WANT_QUEUES);
     let mut found = vec![];
     netlink.dump(BY_FAMILY, &request, |record| found.extend(socket(record)))?;
     Ok(found)
 }
 
+/// Returns a request for sockets in some states with some attributes.
+fn request(states: u32, attributes: u32) -> Vec<u8> {
+    let mut request = vec![FAMILY, 0, 0, 0];
+    request.extend(states.to_ne_bytes());
+    request.extend([0; 4]);
+    request.extend(attributes.to_ne_bytes());
+    request.extend([0; 8]);
+    request
+}
+
 /// Returns the name, as the kernel lists it, of the socket that listens at a path: a program may have bound it by a relative path, or by
-/// one with links. `None` if none listens there, or if the path is not readable.
+/// one with links. `None` if none listens there, if the path is not readable, or if the kernel lists a listener of another file by the same
+/// name, as where programs bind the same relative path in their own folders.
 pub(super) fn name_at(path: &Path) -> Option<String> {
     let file = std::fs::metadata(path).ok()?;
     let mut netlink = Netlink::open(Namespace::Own).ok()?;
-    let mut request = vec![FAMILY, 0, 0, 0];
-    request.extend((1u32 << LISTEN).to_ne_bytes());
-    request.extend([0; 4]);
-    request.extend((WANT_NAME | WANT_FILE).to_ne_bytes());
-    request.extend([0; 8]);
-    let mut found = None;
+    let mut listeners = vec![];
     // The kernel gives the low half of the file's inode. Devices of layered file systems have two numbers, so that they are not compared.
     let is_there = |value: &[u8]| number32(value, 0) == Some(file.ino() as u32);
     let see = |record: &[u8]| {
         let rest = record.get(RECORD..).unwrap_or_default();
-        if attributes(rest).any(|(kind, value)| kind == FILE && is_there(value)) {
-            let named = attributes(rest).find(|(kind, _)| *kind == NAME).and_then(|(_, value)| name(value));
-            let is_called_so = |name: &String| Path::new(name).file_name() == path.file_name();
-            found = named.filter(is_called_so).or(found.take());
-        }
+        let of = |wanted| attributes(rest).find(|(kind, _)| *kind == wanted).map(|(_, value)| value);
+        listeners.extend(of(NAME).and_then(name).map(|name| (name, of(FILE).is_some_and(is_there))));
     };
-    netlink.dump(BY_FAMILY, &request, see).ok()?;
-    found
+    netlink.dump(BY_FAMILY, &request(1 << LISTEN, WANT_NAME | WANT_FILE), see).ok()?;
+    only_name(listeners, path)
+}
+
+/// Returns the name of the listener that is there, of those given with whether they are, unless another one has the same.
+fn only_name(listeners: Vec<(String, bool)>, path: &Path) -> Option<String> {
+    let (there, elsewhere): (Vec<_>, Vec<_>) = listeners.into_iter().partition(|(_, is_there)| *is_there);
+    let is_called_so = |(name, _): &(String, bool)| Path::new(name).file_name() == path.file_name();
+    let (found, _) = there.into_iter().find(is_called_so)?;
+    (!elsewhere.iter().any(|(name, _)| *name == found)).then_some(found)
 }
 
 fn socket(record: &[u8]) -> Option<UnixSocket> {
@@ -202,5 +209,15 @@ mod tests {
         let _other = UnixListener::bind(here.join("other.sock")).expect("it can be bound");
         assert_eq!(name_at(&here.join("server.sock")).as_deref(), bound.to_str());
         assert_eq!(name_at(&here.join("none.sock")), None, "there is no such file");
+    }
+
+    #[test]
+    fn a_name_that_listeners_of_two_files_have_is_none() {
+        let only = |others: &[&str]| {
+            let others = others.iter().map(|name| ((*name).to_owned(), false));
+            only_name(others.chain([("app.sock".to_owned(), true)]).collect(), Path::new("/srv/shop/app.sock"))
+        };
+        assert_eq!(only(&["/run/app.sock"]).as_deref(), Some("app.sock"));
+        assert_eq!(only(&["/run/app.sock", "app.sock"]), None);
     }
 }
