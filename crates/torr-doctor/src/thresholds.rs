@@ -40,12 +40,12 @@ pub const NOT_HELD_UP: f64 = 0.12;
 pub const FULL_THREAD_USES: f64 = 0.4;
 /// The share of the time that a thread must spend in one kind of wait.
 pub const MOSTLY_WAITS: f64 = 0.5;
-/// The share of an equal part of the requests for which a thread waits at least that takes turns at a lock with others.
+/// The least waits of a thread that takes turns at a lock with others, as a share of those that each would have if all had as many.
 pub const TAKES_ITS_TURN: f64 = 0.2;
-/// The mean number of contending threads past a lock from which it is seen that one has it.
+/// The mean number of contending threads past a lock from which one of them is seen to hold it.
 pub const SEEN_PAST_LOCK: f64 = 0.5;
-/// The ratio of the response time of single requests with pauses between them to that of requests back to back from which they met a cold
-/// service.
+/// The ratio of two response times, that of single requests with pauses between them to that of requests back to back, from which the
+/// service was cold.
 pub const COLD: f64 = 1.3;
 /// The number of requests in which a thread that works on them waits at least once.
 pub const REQUESTS_PER_WAIT: f64 = 200.0;

@@ -201,7 +201,7 @@ pub fn without_limiter(evidence: &Evidence) -> Promise {
     }
     let one_at_a_time = 1.0 / (evidence.figures.alone_mean_s * rps).max(1e-9);
     let bounds = evidence.bounds();
-    // Where acknowledgements are late, the connections of the load do less than their number times one.
+    // Late acknowledgements bound what the connections of the load can do together.
     let low = one_at_a_time.min(bounds.connections / GAIN_SPREAD);
     gain::promised(low, bounds.null_at_most().min(bounds.connections * GAIN_SPREAD), Change::NoLimiter)
 }

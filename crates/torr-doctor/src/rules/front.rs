@@ -13,8 +13,7 @@ pub fn behind(figures: &Figures) -> Option<PeerUse> {
 
 /// Returns the peer that does the work.
 fn works_behind(figures: &Figures) -> Option<&PeerUse> {
-    let peer = others(figures).max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
-    (peer.cores() > WORKS_MORE * figures.server_cores()? && peer.cores() > WORKS_BEHIND).then_some(peer)
+    with_most(figures, PeerUse::cores, WORKS_BEHIND.max(WORKS_MORE * figures.server_cores()?))
 }
 
 /// Returns the peer for which requests wait: the server has read many more requests than are in service, is nearly idle, and has as many in
@@ -27,17 +26,16 @@ fn waits_behind(figures: &Figures) -> Option<&PeerUse> {
         return None;
     }
     // An accept queue shows where requests wait, also where few do.
-    let queued = others(figures).map(|peer| (peer, peer.queued().unwrap_or(0.0)));
-    let longest =
-        queued.filter(|(_, queued)| *queued >= ONE.max(QUEUED_BEHIND * held)).max_by(|a, b| a.1.total_cmp(&b.1));
-    if let Some((peer, _)) = longest {
-        return Some(peer);
-    }
-    if figures.in_service().is_some_and(|read| read <= more) {
-        return None;
-    }
-    let demands = others(figures).map(|peer| (peer, demand(peer)));
-    demands.filter(|(_, demand)| *demand > more).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(peer, _)| peer)
+    let queued = |peer: &PeerUse| peer.queued().unwrap_or(0.0);
+    let reads_more = figures.in_service().is_none_or(|read| read > more);
+    with_most(figures, queued, ONE.max(QUEUED_BEHIND * held))
+        .or_else(|| with_most(figures, demand, more).filter(|_| reads_more))
+}
+
+/// Returns the peer with the most of something, if it has more than this.
+fn with_most(figures: &Figures, of: impl Fn(&PeerUse) -> f64, least: f64) -> Option<&PeerUse> {
+    let most = others(figures).max_by(|a, b| of(a).total_cmp(&of(b)));
+    most.filter(|peer| of(peer) > least)
 }
 
 /// Returns the peers on this machine that are neither databases nor caches.

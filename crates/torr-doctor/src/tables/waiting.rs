@@ -11,28 +11,22 @@ fn holds(requests: f64, threads: Vec<Value>) -> Case {
     service(5e-3, 200.0 * requests).everywhere(uses(0.1, threads))
 }
 
+/// Returns threads with these shares of their time in waits.
+fn that_wait(count: i32, waits: &Value) -> Vec<Value> {
+    let mut threads = waiting(count, "");
+    threads.iter_mut().for_each(|thread| thread["waiting"] = waits.clone());
+    threads
+}
+
 pub fn rows() -> Vec<Row> {
     use Confidence::{Certain, Likely, Unknown};
     let sleeping = |count| waiting(count, "hrtimer_nanosleep");
     let turns = |count| waiting(count, "futex_wait_queue");
     let idle = || waiting(4, "ep_poll");
     // Sixteen threads, four of which have a permit of a semaphore at a time.
-    let permits = || -> Vec<Value> {
-        let waits = json!({"futex_wait_queue": 0.75, "hrtimer_nanosleep": 0.25});
-        let with_waits = |mut thread: Value| {
-            thread["waiting"] = waits.clone();
-            thread
-        };
-        turns(16).into_iter().map(with_waits).collect()
-    };
+    let permits = || that_wait(16, &json!({"futex_wait_queue": 0.75, "hrtimer_nanosleep": 0.25}));
     // Threads of which none is seen past a lock.
-    let asleep = |count| -> Vec<Value> {
-        let with_waits = |mut thread: Value| {
-            thread["waiting"] = json!({"futex_do_wait": 1.0});
-            thread
-        };
-        turns(count).into_iter().map(with_waits).collect()
-    };
+    let asleep = |count| that_wait(count, &json!({"futex_do_wait": 1.0}));
     // An event loop, and threads of its runtime that hardly run.
     let helped = || -> Vec<Value> {
         let mut threads = asleep(5);
