@@ -90,7 +90,7 @@ fn wrk2_has_its_rate_and_a_link_of_its_name() {
         assert!(ended.stdout.contains("Latency Distribution"), "{ended:?}");
         let line = ended.stdout.lines().find(|line| line.contains(" requests in ")).expect("it is there");
         let requests: u64 = line.split_whitespace().next().expect("it begins so").parse().expect("a number");
-        assert!((200..=600).contains(&requests), "{ended:?}");
+        assert!((300..=600).contains(&requests), "{ended:?}");
     }
     for args in [&["-c4", &*url][..], &["-R", "0", &url], &["-R", "x", &url], &[], &["-R", "5"]] {
         let ended = torr(&[&["wrk2"], args].concat());
@@ -242,7 +242,7 @@ fn a_rate_makes_it_wrk2() {
     let line = ours.stdout.lines().find(|line| line.contains(" requests in ")).expect("it is there");
     let requests: f64 = line.trim().split(' ').next().unwrap().parse().unwrap();
     // All that are due in four seconds, but for those that are in flight at the end: on a busy machine they are many.
-    assert!((1000.0..=2000.0).contains(&requests), "{ours:?}");
+    assert!((1500.0..=2000.0).contains(&requests), "{ours:?}");
     assert!(ours.stdout.contains("  Latency Distribution (HdrHistogram - Recorded Latency)\n 50.000%"), "{ours:?}");
     let last = ours.stdout.lines().rfind(|line| line.ends_with("inf")).expect("the spectrum ends");
     let counted: f64 = last.split_whitespace().nth(2).unwrap().parse().unwrap();

@@ -8,6 +8,7 @@
 
 mod budget;
 mod compare;
+mod connections;
 mod demo;
 mod doctor;
 mod doctor_compare;

@@ -48,7 +48,7 @@ fn a_run_over_loopback_is_near_and_loses_nothing() {
     let sockets = result.sockets.expect("there is TCP");
     // Ten connections of each thread at the end, and one of each every 20 ms, the last of which can be due as the run ends.
     // A busy machine may miss some of them.
-    assert!((40..=272).contains(&sockets.looked_at), "{sockets:?}");
+    assert!((150..=272).contains(&sockets.looked_at), "{sockets:?}");
     assert!(sockets.min_rtt_us.is_some_and(|us| us < 5000), "{sockets:?}");
     assert!(sockets.rtt_us.is_some_and(|us| us >= sockets.min_rtt_us.unwrap_or(0) as f64), "{sockets:?}");
     assert!(sockets.rtt_max_us.is_some_and(|us| us as f64 >= sockets.rtt_us.unwrap_or(0.0)), "{sockets:?}");
