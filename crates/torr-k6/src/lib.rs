@@ -1,0 +1,1 @@
+//! k6 scripts as load.

@@ -1,0 +1,1 @@
+//! The place in a service that limits it.
