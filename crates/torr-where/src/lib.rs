@@ -1,1 +1,15 @@
-//! The place in a service that limits it.
+//! The place in a service that limits it: the function, the lock or the statement, while a load runs.
+//!
+//! A [`Survey`] samples the server's processes for a few seconds and returns a [`Localisation`]: [`Place`]s with their share of the
+//! saturated resource, and what could not be seen ([`Unseen`]). All of them are facts; sentences are made elsewhere.
+#![deny(unsafe_code)]
+
+pub mod place;
+pub mod stack;
+pub mod survey;
+pub mod unseen;
+
+pub use place::{Holder, Interval, Place, PlaceKind};
+pub use stack::{Frame, LockId, Stack, StackSample, WaitKind};
+pub use survey::{Localisation, Survey};
+pub use unseen::{Remedy, Runtime, Unseen, Why};
