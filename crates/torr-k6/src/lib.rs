@@ -1,1 +1,15 @@
-//! k6 scripts as load.
+//! k6 scripts as load: virtual users that are JavaScript programs, behind the interface for users of `torr-press`.
+
+pub mod api;
+pub mod error;
+pub mod executors;
+pub mod jslib;
+pub mod metrics;
+pub mod modules;
+pub mod options;
+pub mod outputs;
+pub mod run;
+pub mod summary;
+pub mod user;
+
+pub use error::{ErrorKind, ScriptError};

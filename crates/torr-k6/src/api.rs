@@ -1,0 +1,17 @@
+//! The programming interface of scripts: built-in modules and globals.
+
+pub mod builtin;
+pub mod console;
+pub mod crypto;
+pub mod data;
+pub mod encoding;
+pub mod execution;
+pub mod globals;
+pub mod html;
+pub mod http;
+pub mod k6;
+pub mod metrics;
+pub mod open;
+pub mod registry;
+pub mod timers;
+pub mod webcrypto;

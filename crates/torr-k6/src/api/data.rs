@@ -1,0 +1,1 @@
+//! `k6/data`: arrays that all virtual users share.

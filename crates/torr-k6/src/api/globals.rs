@@ -1,0 +1,1 @@
+//! The globals `__ENV`, `__VU`, `global`.

@@ -1,0 +1,1 @@
+//! `k6/html`: parsing and jQuery-like selections.

@@ -1,0 +1,1 @@
+//! `k6/metrics`: Counter, Gauge, Rate, Trend.

@@ -1,0 +1,72 @@
+//! The built-in modules by name.
+
+use super::builtin::{Builtin, NativeModule};
+use super::timers::Timers;
+use rquickjs::module::Declared;
+use rquickjs::{Ctx, JsLifetime, Module, Object, Result};
+use std::cell::RefCell;
+
+/// All built-in modules. A room that has one adds a line here.
+const BUILTINS: &[Entry] = &[entry::<Timers>()];
+
+/// A built-in module among others.
+struct Entry {
+    names: &'static [&'static str],
+    declare: for<'js> fn(&Ctx<'js>, &str) -> Result<Module<'js, Declared>>,
+    object: for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>,
+}
+
+const fn entry<B: Builtin>() -> Entry {
+    Entry {
+        names: B::NAMES,
+        declare: |ctx, name| Module::declare_def::<NativeModule<B>, _>(ctx.clone(), name),
+        object: object::<B>,
+    }
+}
+
+/// The objects of the built-in modules that a virtual user has imported so far.
+#[derive(JsLifetime)]
+struct Loaded<'js> {
+    names: RefCell<Vec<&'static str>>,
+    objects: RefCell<Vec<Object<'js>>>,
+}
+
+fn find(name: &str) -> Option<&'static Entry> {
+    BUILTINS.iter().find(|entry| entry.names.contains(&name))
+}
+
+/// Returns whether a module of this name is built in.
+#[must_use]
+pub fn has(name: &str) -> bool {
+    find(name).is_some()
+}
+
+/// Declares the built-in module of this name; `None` if there is none.
+pub fn declare<'js>(ctx: &Ctx<'js>, name: &str) -> Option<Result<Module<'js, Declared>>> {
+    find(name).map(|entry| (entry.declare)(ctx, name))
+}
+
+/// Returns what `require` returns for the built-in module of this name; `None` if there is none.
+pub fn require<'js>(ctx: &Ctx<'js>, name: &str) -> Option<Result<Object<'js>>> {
+    find(name).map(|entry| (entry.object)(ctx))
+}
+
+/// Returns the object of a built-in module, the same one each time in a context.
+pub(super) fn object<'js, B: Builtin>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let name = B::NAMES[0];
+    if ctx.userdata::<Loaded<'js>>().is_none() {
+        let none = Loaded { names: RefCell::new(Vec::new()), objects: RefCell::new(Vec::new()) };
+        let _ = ctx.store_userdata(none);
+    }
+    if let Some(loaded) = ctx.userdata::<Loaded<'js>>()
+        && let Some(at) = loaded.names.borrow().iter().position(|other| *other == name)
+    {
+        return Ok(loaded.objects.borrow()[at].clone());
+    }
+    let object = B::object(ctx)?;
+    if let Some(loaded) = ctx.userdata::<Loaded<'js>>() {
+        loaded.names.borrow_mut().push(name);
+        loaded.objects.borrow_mut().push(object.clone());
+    }
+    Ok(object)
+}

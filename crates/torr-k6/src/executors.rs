@@ -1,0 +1,1 @@
+//! Executors: at which time which virtual user begins or stops an iteration.

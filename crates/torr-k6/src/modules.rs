@@ -1,0 +1,1 @@
+//! Modules of scripts: resolution, files, remote sources, TypeScript, CommonJS.

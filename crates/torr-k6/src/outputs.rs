@@ -1,0 +1,1 @@
+//! Outputs of samples: JSON lines and CSV.

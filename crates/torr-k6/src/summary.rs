@@ -1,0 +1,1 @@
+//! The summary at the end of a test: data, text, export.

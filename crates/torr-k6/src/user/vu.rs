@@ -1,0 +1,69 @@
+//! The state of a virtual user that host functions get at.
+
+use crate::metrics::{CurrentTags, IterationInfo, Recorder};
+use crate::run::RunShared;
+use rquickjs::{Ctx, JsLifetime};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The part of the script that a virtual user is running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// The top level of the modules.
+    Init,
+    /// `setup`.
+    Setup,
+    /// An iteration of a scenario.
+    Iteration,
+    /// `teardown`.
+    Teardown,
+    /// `handleSummary`.
+    Summary,
+}
+
+/// The state of a virtual user.
+#[derive(Debug)]
+pub struct Vu {
+    /// What all virtual users share.
+    pub run: Arc<RunShared>,
+    /// The number that scripts see as `__VU`: 0 in the first pass, in `setup`, `teardown` and the summary.
+    pub id: u64,
+    /// The part of the script that is running.
+    pub phase: Cell<Phase>,
+    /// The metrics of the load thread.
+    pub recorder: Rc<RefCell<Recorder>>,
+    /// The tags that samples carry now.
+    pub tags: RefCell<CurrentTags>,
+    /// The counters that `k6/execution` shows.
+    pub iteration: RefCell<IterationInfo>,
+}
+
+/// The virtual user as the script engine keeps it.
+#[derive(Clone)]
+struct Handle(Rc<Vu>);
+
+// SAFETY: `Handle` has no lifetime of the script engine in it.
+unsafe impl<'js> JsLifetime<'js> for Handle {
+    type Changed<'to> = Handle;
+}
+
+impl Vu {
+    /// Returns the virtual user that a context belongs to.
+    ///
+    /// # Panics
+    /// In a context that was not made for a virtual user.
+    pub fn of(ctx: &Ctx<'_>) -> Rc<Self> {
+        ctx.userdata::<Handle>().expect("the context of a virtual user has one from its beginning").0.clone()
+    }
+
+    /// Gives a context its virtual user.
+    pub fn attach(self: &Rc<Self>, ctx: &Ctx<'_>) {
+        let _ = ctx.store_userdata(Handle(self.clone()));
+    }
+
+    /// Returns whether the top level of the modules is running.
+    pub fn is_init(&self) -> bool {
+        self.phase.get() == Phase::Init
+    }
+}
