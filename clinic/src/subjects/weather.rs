@@ -8,6 +8,8 @@ use torr_gauge::machine::cpus;
 
 /// The facts by which a verdict shows that responses stop now and then.
 const STALLS: &[&str] = &["stalls", "threads-stopped", "tail"];
+/// What shows why the responses of a rate that was kept are late.
+const THROTTLED: &[&str] = &["throttled"];
 
 pub fn subjects() -> Vec<Subject> {
     vec![
@@ -24,10 +26,11 @@ pub fn subjects() -> Vec<Subject> {
         })
         .or(Unknown),
         // Each request takes 30 ms of CPU, of which a period of 100 ms allows 25: six a second are all served, and late.
-        Subject::fault("quota-behind-kept-rate", CpuQuota, |env| {
+        Subject::fault("quota-behind-kept-rate", Factor::None, |env| {
             env.placement = env.quota(25)?;
             env.service(&["--server", "pool=2", "--handler", "burn=30ms", "--path", "/"])
         })
+        .shows(THROTTLED)
         .with(&["-r", "6"])
         .for_root(),
         Subject::fault("stops-behind-kept-rate", Factor::None, |env| {

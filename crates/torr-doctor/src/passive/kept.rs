@@ -36,9 +36,15 @@ pub fn rule(run: &RunResult) -> Option<Finding> {
     };
     let failed = run.errors.total();
     let (tail, stopped) = (witnesses::tail(run), run.signals.as_ref().and_then(witnesses::stopped));
-    let headline = if tail.is_some() { Headline::RateKeptWithTail(rate) } else { Headline::RateKept(rate) };
     let throttled = run.signals.as_ref().and_then(witnesses::ever_throttled);
-    let causes = [(throttled.is_some() && tail.is_some(), Advice::RaiseQuota), (stopped.is_some(), Advice::FindStops)];
+    let is_throttled = witnesses::throttled(run.signals.as_ref()).is_some();
+    let headline = match tail {
+        Some(_) => Headline::RateKeptWithTail(rate),
+        None if is_throttled => Headline::RateKeptThrottled(rate),
+        None => Headline::RateKept(rate),
+    };
+    let has_cause = is_throttled || throttled.is_some() && tail.is_some();
+    let causes = [(has_cause, Advice::RaiseQuota), (stopped.is_some(), Advice::FindStops)];
     let finding = causes
         .into_iter()
         .filter(|(is_so, _)| *is_so)

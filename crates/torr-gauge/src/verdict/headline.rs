@@ -31,6 +31,7 @@ pub enum Headline {
     // Nothing, or nothing that is known.
     RateKept(KeptRate),
     RateKeptWithTail(KeptRate),
+    RateKeptThrottled(KeptRate),
     AllAllowed,
     Unclear,
     UnclearNow,

@@ -9,6 +9,7 @@ pub fn headline(headline: &Headline) -> String {
     match headline {
         H::RateKept(rate) => return kept(rate, "nothing limited this run"),
         H::RateKeptWithTail(rate) => return kept(rate, "nothing limited throughput, but 1% of the responses were slow"),
+        H::RateKeptThrottled(rate) => return kept(rate, "nothing limited throughput, but a quota throttled the server"),
         H::MachineFull { server_share, peers_share, generator_share } => {
             let peers = match *peers_share {
                 0.0 => String::new(),

@@ -54,11 +54,20 @@ fn a_rate_that_was_kept_has_its_tail_reported_with_the_cause() {
         merge(&mut process, more);
         json!({"signals": {"processes": [process]}})
     };
-    let quota = json!({"quota": {"cgroup": "/app", "cores": 0.2, "periods": 100, "throttled_periods": 40}});
-    let found = kept(&[slow(60_000), process(quota)]);
+    let quota = |throttled: u64| {
+        process(json!({"quota": {"cgroup": "/app", "cores": 0.2, "periods": 100, "throttled_periods": throttled}}))
+    };
+    let found = kept(&[slow(60_000), quota(40)]);
     assert_eq!((found.factor, &found.advice[0]), (Factor::None, &Advice::RaiseQuota));
     let throttled = |fact: &Fact| matches!(fact, Fact::Throttled { share, .. } if *share == 0.4);
     assert!(found.because.iter().any(throttled), "{:?}", found.because);
+    // Where it throttles that often, all responses are late, and no tail stands out.
+    let found = kept(&[slow(300), quota(40)]);
+    assert_eq!(found.headline, Headline::RateKeptThrottled(KeptRate::Planned(1000.0)));
+    assert_eq!((found.factor, &found.advice[0]), (Factor::None, &Advice::RaiseQuota));
+    let found = kept(&[slow(300), quota(2)]);
+    assert_eq!(found.headline, Headline::RateKept(KeptRate::Planned(1000.0)), "two periods of a hundred are few");
+    assert_ne!(found.advice[0], Advice::RaiseQuota);
     let stopped = json!({"threads": [{"tid": 1, "cores": 0.2, "waiting": {"do_signal_stop": 0.1, "ep_poll": 0.7}}]});
     let found = kept(&[slow(280_000), process(stopped)]);
     assert_eq!((found.factor, &found.advice[0]), (Factor::None, &Advice::FindStops));
