@@ -1,1 +1,13 @@
-//! The summary at the end of a test: data, text, export.
+//! The summary of a run: the data that `handleSummary` is given, the text at the end of a run, and the file of `--summary-export`.
+
+mod checks;
+mod columns;
+pub mod data;
+mod figures;
+pub mod json;
+mod legacy;
+mod paint;
+#[cfg(test)]
+mod recorded;
+mod sections;
+pub mod text;

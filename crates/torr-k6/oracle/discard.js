@@ -1,0 +1,9 @@
+// Contents of responses are discarded, except where they are asked for.
+import http from 'k6/http';
+
+export const options = { discardResponseBodies: true };
+
+export default function () {
+  console.log(http.get(`${__ENV.BASE}/text`).body);
+  console.log(http.get(`${__ENV.BASE}/text`, { responseType: 'text' }).body);
+}

@@ -1,0 +1,3 @@
+const factor = 2;
+
+module.exports = { double: (number) => number * factor };

@@ -1,0 +1,4 @@
+// A script that cannot be parsed: exit code 107.
+export default function () {
+  const a = ;
+}

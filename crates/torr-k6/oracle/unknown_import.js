@@ -1,0 +1,6 @@
+// A module that does not exist.
+import { faker } from 'faker';
+
+export default function () {
+  console.log(faker);
+}
