@@ -4,6 +4,7 @@ pub mod api;
 pub mod error;
 pub mod executors;
 pub mod jslib;
+pub mod log;
 pub mod metrics;
 pub mod modules;
 pub mod options;

@@ -1,5 +1,6 @@
 //! What all virtual users of a run share, on all threads.
 
+use crate::log::Log;
 use crate::metrics::Registry;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -10,6 +11,8 @@ use std::time::Instant;
 pub struct RunShared {
     /// The environment that scripts see as `__ENV`.
     pub env: BTreeMap<String, String>,
+    /// The log, with the lines of the console.
+    pub log: Log,
     /// The metrics.
     pub registry: Registry,
     /// When the clock of the test started, once it has.
