@@ -1,0 +1,100 @@
+//! Layers of options: configuration file, script, variables, flags. A higher layer replaces what a lower one set.
+
+use super::error::{OptionError, Warning};
+use super::options_type::{DEFAULT_TREND_STATS, Options};
+use super::scenario::Scenario;
+use super::shortcuts;
+use super::system_tags::SystemTags;
+
+/// A layer of options, from the lowest to the highest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// The configuration file.
+    Config,
+    /// The options that the script exports.
+    Script,
+    /// Variables such as `K6_VUS`.
+    Env,
+    /// Flags of the command line.
+    Flags,
+}
+
+impl Layer {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Config => "the configuration file",
+            Self::Script => "the script",
+            Self::Env => "a K6_ variable",
+            Self::Flags => "the command line",
+        }
+    }
+}
+
+/// The options of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Consolidated {
+    /// The options, those of higher layers first; defaults are filled in where scripts can see them.
+    pub options: Options,
+    /// The scenarios that run, sorted by name.
+    pub scenarios: Vec<Scenario>,
+    /// What the user should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// Makes the options of a run out of its layers.
+///
+/// # Errors
+/// If a layer gives its load in two ways, or the load makes no sense.
+pub fn layered(
+    config: &Options,
+    script: &Options,
+    env: &Options,
+    flags: &Options,
+) -> Result<Consolidated, OptionError> {
+    let layers = [(Layer::Config, config), (Layer::Script, script), (Layer::Env, env), (Layer::Flags, flags)];
+    let mut options = Options::default();
+    let mut warnings = Vec::new();
+    for (layer, higher) in layers {
+        conflicts(higher)?;
+        if sets_load(higher) {
+            if options.scenarios.as_ref().is_some_and(|scenarios| !scenarios.is_empty()) && higher.scenarios.is_none() {
+                warnings.push(Warning(format!("{} replaces the scenarios of a lower layer", layer.name())));
+            }
+            options.duration = None;
+            options.iterations = None;
+            options.stages = None;
+            options.scenarios = None;
+        }
+        options.overlay(higher);
+    }
+    conflicts(&options)?;
+    options.summary_trend_stats.get_or_insert_with(|| DEFAULT_TREND_STATS.map(str::to_owned).to_vec());
+    options.system_tags.get_or_insert_with(SystemTags::default);
+    let scenarios = shortcuts::scenarios(&options, &mut warnings)?;
+    Ok(Consolidated { options, scenarios, warnings })
+}
+
+/// Returns whether a layer gives a load, which replaces the loads of all layers below.
+fn sets_load(options: &Options) -> bool {
+    options.duration.is_some()
+        || options.iterations.is_some()
+        || options.stages.is_some()
+        || options.scenarios.is_some()
+}
+
+/// Finds two ways of giving a load in one layer.
+fn conflicts(options: &Options) -> Result<(), OptionError> {
+    let given = [
+        ("iterations", options.iterations.is_some()),
+        ("duration", options.duration.is_some()),
+        ("stages", options.stages.is_some()),
+        ("scenarios", options.scenarios.is_some()),
+    ];
+    let set: Vec<_> = given.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| *name).collect();
+    match set.as_slice() {
+        [] | [_] | ["iterations", "duration"] => Ok(()),
+        [.., first, second] => {
+            Err(OptionError::new(*first, format!("cannot be used together with '{second}': use one of both")))
+        }
+    }
+}
