@@ -10,6 +10,7 @@ use crate::halt::Halt;
 use crate::hypotheses;
 use crate::keep_alive::{self, KeepAlive};
 use crate::load_runner::LoadRunner;
+use crate::locate::Locator;
 use crate::observation::{ExperimentStart, Observation};
 use crate::observer::Observer;
 use crate::rules::seen_through;
@@ -18,7 +19,7 @@ use crate::weather::Weather;
 use crate::witnesses::{self, other_programs};
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
-use torr_gauge::verdict::{Advice, ExperimentId, ExperimentLabel, Fact, Finding, Headline};
+use torr_gauge::verdict::{Advice, ExperimentId, ExperimentLabel, Fact, Finding, Headline, Located};
 use torr_gauge::{Confidence, Factor, redact};
 use torr_press::Plan;
 
@@ -53,6 +54,9 @@ pub struct Diagnosis {
     /// The conditions of keep-alive. JSON has them with sentences.
     #[serde(skip)]
     pub keep_alive: Option<KeepAlive>,
+    /// The places in the server that the factor comes from. `None` if nothing looked for them. JSON has them with sentences.
+    #[serde(skip)]
+    pub located: Option<Located>,
     /// The experiments in which not one connection came about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreached: Vec<ExperimentId>,
@@ -70,6 +74,8 @@ pub struct Instruments<'i> {
     pub null: Option<&'i dyn Fn(u64) -> Result<Plan, Halt>>,
     /// The agents of a fleet, from which the load comes then.
     pub agents: Option<&'i dyn Agents>,
+    /// What samples the server for the place of a factor.
+    pub locator: Option<&'i dyn Locator>,
 }
 
 /// Diagnoses a service: varies the load until one factor is identified, with a witness and an experiment that agree, or no further
@@ -84,8 +90,9 @@ pub fn diagnose(
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Diagnosis, Halt> {
     let mut silent = |_: ExperimentStart<'_>| {};
-    let Instruments { observer, null, agents } = *instruments;
-    let mut runner = LoadRunner::open(assignment, observer, stop, &mut silent).with_null(null).with_agents(agents);
+    let Instruments { observer, null, agents, locator } = *instruments;
+    let runner = LoadRunner::open(assignment, observer, stop, &mut silent).with_null(null).with_agents(agents);
+    let mut runner = runner.with_locator(locator);
     let setting = Setting::of(assignment, runner.sees_here(), null.is_some(), agents);
     let outcome = driver::diagnose(setting, &mut runner, stop, tell)?;
     let seconds = runner.elapsed().as_secs_f64();
@@ -95,7 +102,7 @@ pub fn diagnose(
 impl Diagnosis {
     /// Returns the diagnosis that an outcome amounts to, after so many seconds.
     pub(crate) fn of(outcome: Outcome, seconds: f64) -> Self {
-        let Outcome { finding, evidence, cut_short } = outcome;
+        let Outcome { finding, evidence, cut_short, located } = outcome;
         // What the verdict is about: the load below errors, where the service was examined there.
         let is_errors = finding.as_ref().is_some_and(|finding| finding.factor == Factor::Errors);
         let below = below_errors::view(&evidence).filter(|_| !is_errors);
@@ -128,6 +135,7 @@ impl Diagnosis {
             setting,
             figures: examined.figures,
             keep_alive,
+            located,
             unreached: evidence.unreached().to_vec(),
             trail: evidence.into_observations(),
         }

@@ -9,6 +9,7 @@ use crate::evidence::{Evidence, Positions};
 use crate::experiment::{Ask, Experiment, Length, Warmup};
 use crate::halt::Halt;
 use crate::keep_alive;
+use crate::locate::{SAMPLED, Site};
 use crate::observation::{ExperimentStart, Observation};
 use crate::rules::{self, RULES, Rule, SURVEY};
 use crate::runner::{ExperimentRunner, Order};
@@ -22,7 +23,7 @@ use crate::thresholds::{
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use torr_gauge::FailureKind;
-use torr_gauge::verdict::{ExperimentId, ExperimentLabel, Fact, Finding};
+use torr_gauge::verdict::{ExperimentId, ExperimentLabel, Fact, Finding, Located};
 use torr_press::RunError;
 
 /// The shortest experiment.
@@ -64,6 +65,8 @@ pub struct Outcome {
     pub evidence: Evidence,
     /// Why there were no further experiments; `None` if none would have helped.
     pub cut_short: Option<CutShort>,
+    /// The places in the server that the factor comes from. `None` if nothing looked for them.
+    pub located: Option<Located>,
 }
 
 /// Carries out a diagnosis with a runner. `tell` is called before each experiment; `stop` ends the diagnosis with what was found until then.
@@ -106,7 +109,20 @@ pub fn diagnose(
             Err(halt) => return Err(halt),
         }
     }
-    Ok(Outcome { finding, evidence: driver.evidence, cut_short })
+    let located = match &finding {
+        Some(finding) if cut_short != Some(CutShort::Interrupted) => match driver.locate(finding) {
+            Ok(located) => located,
+            // The verdict stands without a place.
+            Err(Halt::OutOfTime | Halt::Run(_)) => None,
+            Err(Halt::Interrupted) => {
+                cut_short = Some(CutShort::Interrupted);
+                None
+            }
+            Err(halt) => return Err(halt),
+        },
+        _ => None,
+    };
+    Ok(Outcome { finding, evidence: driver.evidence, cut_short, located })
 }
 
 struct Driver<'d> {
@@ -256,6 +272,21 @@ impl Driver<'_> {
             return Ok(());
         }
         self.carry_out(Ask::Run { experiment, must_connect: false })
+    }
+
+    /// Looks for the places of a finding: the load under which it was seen runs once more while the server is sampled.
+    fn locate(&mut self, finding: &Finding) -> Result<Option<Located>, Halt> {
+        let seen = rules::seen_through(self.examined());
+        if seen.positions.full.is_none() {
+            return Ok(None);
+        }
+        let Some(site) = Site::of(finding.factor, seen.full()) else { return Ok(None) };
+        let (connections, seconds) = (seen.full().run.plan.connections, SAMPLED.as_secs_f64());
+        let experiment = seen.setting.with_connections(connections, ExperimentId::Sampled, seconds);
+        let order = Order { duration: SAMPLED, ..self.order(&experiment, self.evidence.setting.max_rate) };
+        let order = self.within_budget(order)?;
+        self.begin(&experiment.label())?;
+        self.runner.locate(&order, &site)
     }
 
     fn begin(&mut self, label: &ExperimentLabel) -> Result<(), Halt> {

@@ -26,6 +26,7 @@ mod keep_alive;
 mod ladder;
 pub mod limit;
 mod load_runner;
+pub mod locate;
 mod observation;
 mod observer;
 mod passive;

@@ -5,6 +5,7 @@ mod orders;
 use crate::agents::Agents;
 use crate::assignment::Assignment;
 use crate::halt::Halt;
+use crate::locate::Locator;
 use crate::observation::{ExperimentStart, Observation, Seen};
 use crate::observer::Observer;
 use crate::thresholds::{LONGEST_DRAIN, TIMEOUT_SHARE};
@@ -34,6 +35,7 @@ pub struct LoadRunner<'l> {
     drain: Duration,
     null: Option<&'l Null<'l>>,
     agents: Option<&'l dyn Agents>,
+    locator: Option<&'l dyn Locator>,
 }
 
 impl<'l> LoadRunner<'l> {
@@ -54,6 +56,7 @@ impl<'l> LoadRunner<'l> {
             drain: Duration::ZERO,
             null: None,
             agents: None,
+            locator: None,
         }
     }
 
@@ -67,6 +70,12 @@ impl<'l> LoadRunner<'l> {
     #[must_use]
     pub fn with_agents(self, agents: Option<&'l dyn Agents>) -> Self {
         Self { agents, ..self }
+    }
+
+    /// Adds what samples the server for the place of a factor.
+    #[must_use]
+    pub fn with_locator(self, locator: Option<&'l dyn Locator>) -> Self {
+        Self { locator, ..self }
     }
 
     /// The time since it opened.

@@ -12,6 +12,7 @@ use crate::diagnosis::Diagnosis;
 use crate::driver;
 use crate::experiment::Experiment;
 use crate::halt::Halt;
+use crate::locate::Site;
 use crate::observation::Observation;
 use crate::runner::{ExperimentRunner, Order};
 use crate::setting::Setting;
@@ -26,7 +27,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::result::Phases;
-use torr_gauge::verdict::ExperimentId;
+use torr_gauge::verdict::{ExperimentId, Located};
 use torr_gauge::{Factor, Failure, FailureKind, FailureSide};
 use torr_press::RunError;
 
@@ -47,6 +48,9 @@ pub struct Recording {
     pub unreached: Vec<ExperimentId>,
     /// All observations in their order.
     pub trail: Vec<Observation>,
+    /// The places that were found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub located: Option<Located>,
 }
 
 impl Recording {
@@ -58,6 +62,7 @@ impl Recording {
             setting: diagnosis.setting.clone(),
             unreached: diagnosis.unreached.clone(),
             trail: diagnosis.trail.clone(),
+            located: diagnosis.located.clone(),
         }
         .trimmed()
     }
@@ -110,8 +115,9 @@ impl Recording {
     /// # Errors
     /// [`Halt::NotRecorded`] if a rule requests an experiment that was not recorded.
     pub fn diagnose(&self) -> Result<Diagnosis, Halt> {
-        let mut runner =
-            Replay { left: self.trail.iter().cloned().collect(), unreached: &self.unreached, elapsed: Duration::ZERO };
+        let left = self.trail.iter().cloned().collect();
+        let (unreached, located) = (&self.unreached[..], self.located.as_ref());
+        let mut runner = Replay { left, unreached, located, elapsed: Duration::ZERO };
         let outcome = driver::diagnose(self.setting.clone(), &mut runner, &AtomicBool::new(false), &mut |_| {})?;
         Ok(Diagnosis::of(outcome, runner.elapsed.as_secs_f64()))
     }
@@ -127,6 +133,7 @@ fn unreachable() -> Halt {
 struct Replay<'r> {
     left: VecDeque<Observation>,
     unreached: &'r [ExperimentId],
+    located: Option<&'r Located>,
     elapsed: Duration,
 }
 
@@ -163,6 +170,10 @@ impl ExperimentRunner for Replay<'_> {
     fn run_beside(&mut self, order: &Order<'_>, light: &Order<'_>) -> Result<[Observation; 2], Halt> {
         let full = self.take(order.experiment)?;
         Ok([full, self.take(light.experiment)?])
+    }
+
+    fn locate(&mut self, _order: &Order<'_>, _site: &Site) -> Result<Option<Located>, Halt> {
+        Ok(self.located.cloned())
     }
 
     fn rest(&mut self, _: Duration) -> Result<(), Halt> {

@@ -2,8 +2,10 @@
 
 use crate::experiment::Experiment;
 use crate::halt::Halt;
+use crate::locate::Site;
 use crate::observation::Observation;
 use std::time::Duration;
+use torr_gauge::verdict::Located;
 
 /// An experiment with all that the driver decides: times, limits and what earlier experiments made necessary.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +40,14 @@ pub trait ExperimentRunner {
     /// # Errors
     /// [`Halt`], as [`ExperimentRunner::run`].
     fn run_beside(&mut self, order: &Order<'_>, light: &Order<'_>) -> Result<[Observation; 2], Halt>;
+
+    /// Samples the server at a site while the load of an order runs. Returns `None` if nothing samples it.
+    ///
+    /// # Errors
+    /// [`Halt`], as [`ExperimentRunner::run`].
+    fn locate(&mut self, _order: &Order<'_>, _site: &Site) -> Result<Option<Located>, Halt> {
+        Ok(None)
+    }
 
     /// Sends nothing for a while.
     ///

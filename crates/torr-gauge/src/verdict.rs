@@ -8,6 +8,7 @@ mod finding;
 mod headline;
 mod hypothesis;
 mod limit;
+pub mod place;
 mod promise;
 
 pub use advice::Advice;
@@ -18,6 +19,7 @@ pub use finding::Finding;
 pub use headline::{Headline, KeptRate, WorkerCount};
 pub use hypothesis::Hypothesis;
 pub use limit::{Course, LimitKind, OverloadEffect, SearchGoal, StepReason};
+pub use place::{Located, Place};
 pub use promise::{Change, Promise, UnknownGain};
 pub use torr_signals::ProgramUse;
 
@@ -50,14 +52,17 @@ pub struct Verdict {
     /// The factors that an unknown one most likely is, the most likely first.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "known::all")]
     pub hypotheses: Vec<Hypothesis>,
+    /// The places in the service that the factor comes from, those that dominate.
+    #[serde(default, rename = "where", skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Place>,
 }
 
 impl Verdict {
     /// Returns a verdict without evidence.
     pub fn new(factor: Factor, confidence: Confidence, summary: impl Into<String>) -> Self {
         let (because, advice, facts, gain, verify) = (vec![], vec![], vec![], None, None);
-        let hypotheses = vec![];
-        Self { factor, confidence, summary: summary.into(), because, advice, facts, gain, verify, hypotheses }
+        let (hypotheses, places) = (vec![], vec![]);
+        Self { factor, confidence, summary: summary.into(), because, advice, facts, gain, verify, hypotheses, places }
     }
 }
 

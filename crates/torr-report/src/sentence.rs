@@ -15,6 +15,7 @@ mod hidden;
 mod hypothesis;
 mod limit;
 mod parts;
+mod place;
 mod search;
 mod weather;
 
@@ -26,6 +27,7 @@ pub use factor::{Named, brief_factor, factor, named};
 pub use gain::line as gain_line;
 pub use headline::headline;
 pub use limit::{limit, limit_reason, step};
+pub use place::{lines as place_lines, located};
 pub use search::law;
 
 use torr_gauge::Verdict;
@@ -45,6 +47,7 @@ pub fn verdict(finding: Finding) -> Verdict {
         gain: gain.as_ref().map(gain::gain),
         verify,
         hypotheses,
+        places: vec![],
     }
 }
 

@@ -115,5 +115,5 @@ pub fn examine(
     let here = watcher.as_ref().map(|watcher| watcher as &dyn Observer);
     let observer = remote.map(|remote| remote as &dyn Observer).or(here);
     let agents = agents.map(|agents| agents as &dyn Agents);
-    diagnose(assignment, &Instruments { observer, null, agents }, stop, tell)
+    diagnose(assignment, &Instruments { observer, null, agents, locator: None }, stop, tell)
 }

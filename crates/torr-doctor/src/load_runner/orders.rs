@@ -4,6 +4,7 @@ use super::LoadRunner;
 use crate::agents::Agents;
 use crate::experiment::Request;
 use crate::halt::Halt;
+use crate::locate::Site;
 use crate::observation::{Observation, Seen};
 use crate::runner::{ExperimentRunner, Order};
 use std::net::{IpAddr, Ipv4Addr};
@@ -12,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 use torr_gauge::collector::Measurement;
+use torr_gauge::verdict::Located;
 use torr_press::{Arrivals, Pace, Plan, ProtocolConfig, Requests, Schedule, ThinkTime};
 
 /// The two source addresses for a service on this machine. All of 127.0.0.0/8 is loopback (RFC 1122, section 3.2.1.3).
@@ -50,6 +52,24 @@ impl ExperimentRunner for LoadRunner<'_> {
         });
         let other = self.taken(light, other?, Seen::default())?;
         Ok([self.taken(order, measured?, seen)?, other])
+    }
+
+    fn locate(&mut self, order: &Order<'_>, site: &Site) -> Result<Option<Located>, Halt> {
+        let Some(locator) = self.locator else { return Ok(None) };
+        self.let_drain()?;
+        let plan = self.plan_of(order)?;
+        let (agents, stop) = (self.agents, self.stop);
+        let all = agents.map_or(0, Agents::count);
+        let site = Site { length: order.duration, ..site.clone() };
+        let (measured, located) = thread::scope(|scope| {
+            let located = scope.spawn(|| locator.locate(&site, order.warmup, stop));
+            let measured = press(agents, order, &plan, 0..all, stop);
+            (measured, located.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        let run = measured?.result;
+        self.go_on()?;
+        let kept = (site.rps > 0.0).then(|| run.rps / site.rps);
+        Ok(Some(Located { kept, ..located }))
     }
 
     fn rest(&mut self, time: Duration) -> Result<(), Halt> {

@@ -180,6 +180,7 @@ fn diagnose(recording: &Recording, seed: u64) -> Option<Diagnosis> {
         replay: Replay {
             left: recording.trail.iter().cloned().collect(),
             unreached: &recording.unreached,
+            located: None,
             elapsed: Duration::ZERO,
         },
         neighbours: Neighbours::random(&mut random, 2),

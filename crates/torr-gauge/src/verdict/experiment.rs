@@ -52,6 +52,8 @@ pub enum ExperimentId {
     /// The load beside which a light load of cheap requests is sent.
     Beside(CheapRequest),
     LightLoad(CheapRequest),
+    /// The limiting load, while the server's processes are sampled.
+    Sampled,
     // Acknowledgements.
     AckedAsUsual,
     AckedAtOnce,

@@ -4,14 +4,18 @@ use super::written::WrittenDiagnosis;
 use std::fmt::Write;
 use torr_report::human::plural;
 use torr_report::style::{FAINT, STRONG, paint};
-use torr_report::text;
+use torr_report::{sentence, text};
+use torr_report::human::printable;
 
 /// All that is shown.
 pub fn text(written: &WrittenDiagnosis) -> String {
-    let WrittenDiagnosis { diagnosis, verdict, remarks, trail, .. } = written;
+    let WrittenDiagnosis { diagnosis, verdict, remarks, trail, located, .. } = written;
     let mut out = String::new();
     let _ = writeln!(out, "{}\n", paint(STRONG, &diagnosis.target));
     out += &text::verdict(verdict);
+    for (what, line) in located.iter().flat_map(sentence::place_lines) {
+        let _ = writeln!(out, "  {:<12} {} {}", "", paint(FAINT, what), printable(&line));
+    }
     for remark in remarks {
         let _ = writeln!(out, "  {:<12} {} {remark}", "", paint(FAINT, "also"));
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use torr_doctor::{Diagnosis, KeepAlive, Observation};
 use torr_gauge::Verdict;
-use torr_gauge::verdict::Fact;
+use torr_gauge::verdict::{Fact, Located};
 use torr_report::sentence::{self, caution};
 
 /// A diagnosis with its sentences.
@@ -16,6 +16,9 @@ pub struct WrittenDiagnosis {
     /// Observations that are not the limit.
     pub remarks: Vec<String>,
     keep_alive: Option<WrittenKeepAlive>,
+    /// The places that the factor comes from, what could not be seen, and the stacks. The verdict has the places too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub located: Option<Located>,
     /// The experiments in their order.
     pub trail: Vec<WrittenObservation>,
 }
@@ -56,9 +59,11 @@ impl WrittenDiagnosis {
         let sentences = |facts: &[Fact]| facts.iter().map(sentence::fact).collect();
         let keep_alive = diagnosis.keep_alive.clone();
         let keep_alive = keep_alive.map(|found| WrittenKeepAlive { depends_on: sentences(&found.depends_on), found });
-        let verdict = sentence::verdict(diagnosis.finding.clone());
+        let located = diagnosis.located.take().map(sentence::located);
+        let places = located.iter().flat_map(|located| &located.places).cloned().collect();
+        let verdict = Verdict { places, ..sentence::verdict(diagnosis.finding.clone()) };
         let trail = written(&mut diagnosis.trail);
-        Self { verdict, remarks: sentences(&diagnosis.remarks), keep_alive, trail, diagnosis }
+        Self { verdict, remarks: sentences(&diagnosis.remarks), keep_alive, located, trail, diagnosis }
     }
 }
 
