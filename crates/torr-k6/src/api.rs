@@ -15,3 +15,13 @@ pub mod open;
 pub mod registry;
 pub mod timers;
 pub mod webcrypto;
+
+use rquickjs::{Ctx, Result};
+
+/// Makes the globals of a virtual user.
+///
+/// # Errors
+/// If the script engine has no memory left.
+pub fn install_globals(ctx: &Ctx<'_>) -> Result<()> {
+    timers::install(ctx)
+}

@@ -1,7 +1,22 @@
 //! A virtual user: its stack, its script engine, its event loop.
 
+mod bytecode;
+pub mod events;
+pub mod exchange;
+mod fiber;
+mod instance;
+pub mod interrupt;
+mod machine;
+mod task;
+#[cfg(test)]
+mod tests;
+mod thrown;
 pub mod vu;
 pub mod wait;
 
+pub use bytecode::{Bytecode, Modules};
+pub use machine::{Machine, Pending};
+pub use task::{Exports, Task, TaskEnd};
+pub use thrown::{script_error, text_of};
 pub use vu::{Phase, Vu};
 pub use wait::{Wanted, Woken, wait};

@@ -27,6 +27,7 @@ mod timeout;
 mod unsent;
 mod unsent_bytes;
 mod wait;
+mod wake;
 
 use crate::failures;
 use crate::pace::pacer::{Due, Pacer};
@@ -35,6 +36,7 @@ use crate::plan::servers::Servers;
 use crate::protocol::Protocol;
 use crate::request::Requests;
 use crate::work::source::Source;
+use crate::work::users::Users;
 use batch::{Arrival, BATCH, Batch};
 use connection::{Connection, Sending, Stage, current};
 use connector::Connector;
@@ -84,6 +86,8 @@ pub(crate) struct Engine<'r, P: Protocol, A, C> {
     pacer: A,
     source: Source<'r>,
     sessions: Option<Box<Sessions>>,
+    /// Whether users may park.
+    may_park: bool,
     protocol: P::ThreadState,
     /// The connections to the first server, each at the index of its slot or user, then those to the next one.
     connections: Vec<Connection<P>>,
@@ -130,6 +134,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             has_shared_content: plan.work.requests().is_none_or(Requests::has_shared_content),
             pacer,
             sessions: plan.work.users().map(|users| Box::new(Sessions::new(numbers.len(), users))),
+            may_park: plan.work.users().is_some_and(Users::may_park),
             protocol: P::ThreadState::default(),
             connector: Connector::new(plan, source.address()),
             source,
@@ -171,6 +176,9 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             ready.clear();
             self.readiness.ready = ready;
             self.release_deferred(now);
+            if self.may_park {
+                self.wake_users(now);
+            }
             self.sweep(now);
         }
         Ok(self.finish(now))
@@ -345,7 +353,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             match slot.then {
                 AfterWait::RequestEnded => self.release_slot(slot.connection, now),
                 AfterWait::Available => self.slots.release(slot.connection),
-                AfterWait::NextStep => {
+                AfterWait::NextStep | AfterWait::NextStepAtOnce => {
                     if self.advance_user(slot.connection, now) {
                         self.slots.continuing.push_back(slot.connection);
                     }

@@ -3,7 +3,8 @@
 use crate::log::Log;
 use crate::metrics::Registry;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// The state that all virtual users of a run share. Each room adds its own field with a lock of its own where it changes.
@@ -17,4 +18,8 @@ pub struct RunShared {
     pub registry: Registry,
     /// When the clock of the test started, once it has.
     pub started: OnceLock<Instant>,
+    /// What `setup` returned in JSON, once it has; `None` within if that was nothing.
+    pub setup_data: OnceLock<Option<Arc<str>>>,
+    /// Whether the run ends at once, without teardown.
+    pub leave: Arc<AtomicBool>,
 }

@@ -1,5 +1,9 @@
 //! The state of a virtual user that host functions get at.
 
+use super::events::Events;
+use super::fiber::Exit;
+use super::interrupt::Interrupts;
+use super::task::{Task, TaskEnd};
 use crate::metrics::{CurrentTags, IterationInfo, Recorder};
 use crate::run::RunShared;
 use rquickjs::{Ctx, JsLifetime};
@@ -37,6 +41,14 @@ pub struct Vu {
     pub tags: RefCell<CurrentTags>,
     /// The counters that `k6/execution` shows.
     pub iteration: RefCell<IterationInfo>,
+    /// Timers, and requests that go on beside the script.
+    pub events: Events,
+    /// The interruptions of the running task.
+    pub interrupts: Rc<Interrupts>,
+    /// The way from host functions back to the thread's loop.
+    pub(super) exit: Rc<Exit<Task, TaskEnd>>,
+    /// What `k6/http` knows of this user.
+    pub http: crate::api::http::HttpState,
 }
 
 /// The virtual user as the script engine keeps it.
@@ -49,6 +61,24 @@ unsafe impl<'js> JsLifetime<'js> for Handle {
 }
 
 impl Vu {
+    /// Returns the state of a virtual user with this number.
+    #[must_use]
+    pub fn new(run: Arc<RunShared>, id: u64, recorder: Rc<RefCell<Recorder>>) -> Rc<Self> {
+        let interrupts = Rc::new(Interrupts::new(run.leave.clone()));
+        Rc::new(Self {
+            run,
+            id,
+            phase: Cell::new(Phase::Init),
+            recorder,
+            tags: RefCell::default(),
+            iteration: RefCell::default(),
+            events: Events::default(),
+            interrupts,
+            exit: Rc::default(),
+            http: crate::api::http::HttpState::default(),
+        })
+    }
+
     /// Returns the virtual user that a context belongs to.
     ///
     /// # Panics

@@ -1,31 +1,47 @@
 //! Waits of a script: a host function suspends its virtual user and goes on with the outcome.
 
-use rquickjs::Ctx;
-use std::time::Duration;
+use super::exchange::{Outcome, Outgoing};
+use super::fiber::Resume;
+use super::interrupt;
+use super::vu::Vu;
+use rquickjs::{Ctx, Exception, Result};
+use std::time::{Duration, Instant};
 
 /// What a virtual user waits for.
 #[derive(Debug)]
 pub enum Wanted {
     /// The end of a time.
     Sleep(Duration),
+    /// The outcome of a request.
+    Exchange(Box<Outgoing>),
+    /// The outcome of a request among those that go on meanwhile, or this time.
+    Event(Option<Instant>),
 }
 
 /// The end of a wait.
 #[derive(Debug)]
 pub enum Woken {
-    /// The time is over.
-    Slept,
+    /// The time is over, or a request among those that go on has an outcome.
+    Now,
+    /// The request has an outcome.
+    Exchanged(Box<Outcome>),
 }
 
 /// Suspends the virtual user until what it wants is there. Other users of the thread go on meanwhile.
 ///
 /// # Errors
 /// If the iteration is interrupted: the error cannot be caught by the script and is to be handed on with `?`.
-pub fn wait(_ctx: &Ctx<'_>, wanted: Wanted) -> rquickjs::Result<Woken> {
-    match wanted {
-        Wanted::Sleep(time) => {
-            std::thread::sleep(time);
-            Ok(Woken::Slept)
+pub fn wait(ctx: &Ctx<'_>, wanted: Wanted) -> Result<Woken> {
+    let vu = Vu::of(ctx);
+    if vu.interrupts.is_set() {
+        return Err(interrupt::throw(ctx));
+    }
+    match vu.exit.suspend(wanted) {
+        Some(Resume::Woken(woken)) => Ok(woken),
+        Some(Resume::Interrupt | Resume::Begin(_)) => {
+            vu.interrupts.set();
+            Err(interrupt::throw(ctx))
         }
+        None => Err(Exception::throw_message(ctx, "nothing can be waited for here")),
     }
 }

@@ -129,9 +129,10 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         let then = self.record_failure(index, request, failure);
         if let Some(then) = then {
             let connection = self.user_of(index) as u32;
+            let until = if then == AfterWait::NextStepAtOnce { 0 } else { until };
             self.slots.defer(DeferredSlot { until, connection, then });
         }
-        then == Some(AfterWait::NextStep)
+        matches!(then, Some(AfterWait::NextStep | AfterWait::NextStepAtOnce))
     }
 
     /// Fails the request of this key alone.

@@ -103,6 +103,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         };
         connection.set_stage(stage, &mut self.connector.opening);
         if connection.is_open() {
+            connection.cold.ready_at = now;
             if connection.unwritten > 0 {
                 connection.start_clocks_of_unwritten(|| now);
             }
@@ -145,7 +146,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         let connection = &mut self.connections[index];
         if connection.stage() == Some(Stage::Handshaking) && !connection.protocol.is_handshaking() {
             connection.set_stage(Stage::Open, &mut self.connector.opening);
+            connection.cold.ready_at = now;
             if let Some(secured) = connection.protocol.secured() {
+                connection.cold.tls = self.may_park.then(|| Box::new(secured.clone()));
                 self.recorder.secured(secured, now.saturating_sub(connection.cold.established_at));
             }
             if let Some(sessions) = &mut self.sessions {

@@ -3,10 +3,12 @@
 use super::in_flight::{InFlightRequest, RequestQueue};
 use super::unsent_bytes::UnsentBytes;
 use crate::response::failed::FailedResponseBuffer;
+use crate::work::users::Phases;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use torr_gauge::Failure;
 use torr_gauge::sockets::SocketCounters;
+use torr_net::tls::NegotiatedTls;
 use torr_net::{Nanos, Token};
 use torr_wire::response::ResponseReader;
 
@@ -71,6 +73,10 @@ pub(super) struct Cold {
     pub opened_at: Nanos,
     /// When the connection was established.
     pub established_at: Nanos,
+    /// When the connection was ready for requests, after a handshake of TLS.
+    pub ready_at: Nanos,
+    /// The parameters of TLS, where users may park.
+    pub tls: Option<Box<NegotiatedTls>>,
     /// The position of the address that the next socket connects to, among the plan's in turn.
     pub next_address: usize,
     /// Whether a socket has been connected before.
@@ -104,6 +110,12 @@ pub(super) struct SocketSnapshot {
 }
 
 impl Cold {
+    /// Returns the times of the connection and of a request that it carries.
+    pub fn phases(&self, request: &InFlightRequest) -> Phases {
+        let (opened, established, ready, sent) = (self.opened_at, self.established_at, self.ready_at, request.due);
+        Phases { opened, established, ready, sent, first_byte: 0, end: 0 }
+    }
+
     /// Returns a key for the next request.
     pub fn new_key(&mut self) -> u32 {
         self.last_key = self.last_key.wrapping_add(1);

@@ -11,7 +11,8 @@ use crate::protocol::{Protocol, ReceivedResponse};
 use crate::response::failed::FailedResponseBuffer;
 use crate::response::kept::KeptResponse;
 use crate::work::source::Source;
-use crate::work::users::{ReceivedBy, Step, Unmet};
+use crate::work::users::{Phases, ReceivedBy, Step, Unmet};
+use std::num::NonZero;
 use torr_gauge::sessions::{AssertExample, SessionCounts};
 use torr_gauge::{Failure, FailureKind};
 use torr_net::{Nanos, clock, file_limit};
@@ -93,7 +94,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                 (state.entry, state.together) = (entry, together);
                 return true;
             }
-            Step::Await => {}
+            Step::Await | Step::Park => {}
             Step::Pause(pause) | Step::LookUp(pause) => {
                 let until = now.saturating_add(clock::nanos(pause));
                 self.slots.defer(DeferredSlot { until, connection: index, then: AfterWait::NextStep });
@@ -148,10 +149,24 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         let address = self.connector.address(destination, connection.cold.next_address.wrapping_sub(1));
         let took = now.saturating_sub(request.due);
         let certificate = connection.cold.certificate.as_deref();
+        let phases = Phases {
+            first_byte: received.first_byte.map_or(now, NonZero::get),
+            end: now,
+            ..connection.cold.phases(request)
+        };
         let mut status_only = KeptResponse::default();
         let response = connection.protocol.kept().unwrap_or(&mut status_only);
         response.status = received.response.status;
-        let by = ReceivedBy { response, took, address: address.tcp().map(|address| address.ip()), certificate };
+        let tcp = address.tcp();
+        let by = ReceivedBy {
+            response,
+            took,
+            address: tcp.map(|address| address.ip()),
+            certificate,
+            port: tcp.map_or(0, |address| address.port()),
+            tls: connection.cold.tls.as_deref(),
+            phases,
+        };
         let judged = users.all.received(user, &by);
         response.clear();
         let passed = judged.passed;
@@ -194,6 +209,12 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             return Some(AfterWait::RequestEnded);
         };
         let state = sessions.users[user];
+        if self.may_park && state.in_session {
+            let phases = Phases { end: now, ..self.connections[index].cold.phases(request) };
+            if users.all.outlives(user, failure, &phases) {
+                return Some(AfterWait::NextStepAtOnce);
+            }
+        }
         let retries = state.in_session && users.all.retries(user, failure);
         if let Some(entry) = sessions.entry(state.entry).filter(|_| !request.in_warmup) {
             let timed_out = failure.kind == FailureKind::Timeout;

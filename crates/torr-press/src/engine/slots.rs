@@ -42,6 +42,8 @@ pub(super) enum AfterWait {
     RequestEnded,
     /// The slot's user takes the next step of a session.
     NextStep,
+    /// The slot's user takes the next step of a session, whatever the back-off of its connection is.
+    NextStepAtOnce,
 }
 
 impl Slots {

@@ -25,16 +25,20 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
 
     /// Fails the requests that have been in flight for longer than the plan's time-out.
     fn time_out_requests(&mut self, now: Nanos) {
-        let timeout = clock::nanos(self.plan.timeout);
-        let is_late = |request: &InFlightRequest| now.saturating_sub(request.due) >= timeout;
+        let of_plan = self.plan.timeout;
         for index in 0..self.connections.len() {
             let connection = &self.connections[index];
+            if connection.requests.is_empty() {
+                continue;
+            }
+            let within = if self.may_park { self.timeout_of(index) } else { of_plan };
+            let timeout = clock::nanos(within);
+            let is_late = |request: &InFlightRequest| now.saturating_sub(request.due) >= timeout;
             if !connection.requests.oldest().is_some_and(is_late) {
                 // In whatever order they are answered, the oldest one is the first to be late.
                 continue;
             }
             let is_open = connection.is_open();
-            let within = self.plan.timeout;
             let failure =
                 if is_open { failures::no_response_within(within) } else { failures::no_connection_within(within) };
             if P::MULTIPLEXES && is_open {

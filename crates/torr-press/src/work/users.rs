@@ -19,6 +19,7 @@ use std::time::Duration;
 use torr_gauge::Failure;
 use torr_gauge::sessions::EntryName;
 use torr_net::Nanos;
+use torr_net::tls::NegotiatedTls;
 
 /// The behaviour of a run's virtual users, shared by all threads.
 pub trait Users: Debug + Send + Sync {
@@ -66,6 +67,11 @@ pub trait Users: Debug + Send + Sync {
 
     /// Notes that the run ends without a thread, whose users did not decide in time.
     fn given_up(&self, _thread: usize) {}
+
+    /// Returns whether users may park, and are woken by [`ThreadUsers::woken`].
+    fn may_park(&self) -> bool {
+        false
+    }
 }
 
 /// The part of a run that one thread has.
@@ -120,6 +126,29 @@ pub trait ThreadUsers {
     /// Notes that the request in flight has failed, which ends the session.
     fn failed(&mut self, user: usize, failure: &Failure);
 
+    /// Notes that the request in flight has failed, of users that may park. Returns whether the session goes on nevertheless, which it
+    /// then does at once, without back-off.
+    fn outlives(&mut self, _user: usize, _failure: &Failure, _phases: &Phases) -> bool {
+        false
+    }
+
+    /// Returns the time-out of the user's request in flight; `None` for that of the plan. Asked of users that may park.
+    fn timeout(&self, _user: usize) -> Option<Duration> {
+        None
+    }
+
+    /// Returns a parked user that is to go on, or one whose requests are given up; `None` if there is none now. Asked once a turn of
+    /// the event loop until there is none, where users may park.
+    fn woken(&mut self, _now: Nanos) -> Option<Wake> {
+        None
+    }
+
+    /// Returns the time of the run's clock at which [`woken`](Self::woken) may have a user without anything that happens before: a time
+    /// that has passed if there is one now, the maximum if none is known.
+    fn next_wake(&self) -> Nanos {
+        Nanos::MAX
+    }
+
     /// Returns the secrets that a user sent with its latest request, beside those of [`Users::secrets`]: the server may
     /// have sent them back. Called for few of the responses that [`received`](Self::received) did not let pass.
     fn secrets(&self, _user: usize) -> Vec<String> {
@@ -146,6 +175,8 @@ pub enum Step {
     SendAll(u32, u16),
     /// Waits for the responses to requests that were sent together.
     Await,
+    /// Waits until the user is woken.
+    Park,
     /// Waits.
     Pause(Duration),
     /// Waits for a server to be looked up, and sees then whether it was found.
@@ -154,6 +185,34 @@ pub enum Step {
     Finished,
     /// Gives up at the entry with this number. A reason is given unless it was an expectation that a response did not meet.
     Failed(u32, Option<String>),
+}
+
+/// A change of a parked user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wake {
+    /// The user takes its next step.
+    Next(usize),
+    /// The user's requests in flight are given up, and their connections closed.
+    Abandon(usize),
+    /// The user's connections are closed, as far as they carry no request.
+    Disconnect(usize),
+}
+
+/// The times of a request and of the connection that carries it, in nanoseconds of the run's clock; 0 where they are not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Phases {
+    /// When connecting began.
+    pub opened: Nanos,
+    /// When the connection was established.
+    pub established: Nanos,
+    /// When the connection was ready for requests, after the handshake of TLS.
+    pub ready: Nanos,
+    /// When the request was sent, or began to wait for a connection that had been lost.
+    pub sent: Nanos,
+    /// When the first byte of the response arrived.
+    pub first_byte: Nanos,
+    /// When the last byte of the response arrived, or the request failed.
+    pub end: Nanos,
 }
 
 /// A response with its circumstances.
@@ -167,6 +226,12 @@ pub struct ReceivedBy<'r> {
     pub address: Option<IpAddr>,
     /// The server's certificate in DER; `None` without TLS.
     pub certificate: Option<&'r [u8]>,
+    /// The port of the server or proxy; 0 over a Unix socket.
+    pub port: u16,
+    /// The parameters of TLS; `None` without TLS, or where users cannot park.
+    pub tls: Option<&'r NegotiatedTls>,
+    /// The times of the request.
+    pub phases: Phases,
 }
 
 /// The judgement of a response by the user that requested it.

@@ -1,0 +1,250 @@
+//! The script engine of a virtual user: its runtime, its globals, the exported functions, and how tasks run in it.
+
+use super::bytecode::{Bytecode, ModuleLoader, Modules};
+use super::fiber::SCRIPT_STACK;
+use super::task::{Exports, Task, TaskEnd};
+use super::thrown::{script_error, thrown};
+use super::vu::{Phase, Vu};
+use super::wait::{Wanted, wait};
+use crate::api;
+use crate::error::{ErrorKind, ScriptError};
+use rquickjs::promise::PromiseState;
+use rquickjs::{Context, Ctx, Error, Exception, Function, Module, Object, Persistent, Runtime, TypedArray, Value, qjs};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The memory in bytes that the script of one virtual user may take.
+const MOST_MEMORY: usize = 1 << 30;
+
+/// The script engine of a virtual user. What refers to values of the engine comes before the engine, so that it is dropped before.
+pub(super) struct Instance {
+    vu: Rc<Vu>,
+    entry: String,
+    namespace: RefCell<Option<Persistent<Object<'static>>>>,
+    functions: RefCell<Vec<(Rc<str>, Persistent<Function<'static>>)>>,
+    data: RefCell<Option<Persistent<Value<'static>>>>,
+    context: Context,
+    _runtime: Runtime,
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        self.vu.events.clear();
+        self.vu.http.clear();
+    }
+}
+
+impl Instance {
+    /// Returns the engine of a user. Its modules are not loaded yet.
+    pub fn new(vu: Rc<Vu>, modules: Arc<dyn Modules>, bytecode: Arc<Bytecode>) -> Result<Self, ScriptError> {
+        let failed =
+            |error: Error| ScriptError::new(ErrorKind::Other, format!("cannot start a script engine: {error}"));
+        let runtime = Runtime::new().map_err(failed)?;
+        runtime.set_memory_limit(MOST_MEMORY);
+        runtime.set_max_stack_size(SCRIPT_STACK);
+        runtime.set_interrupt_handler(Some(vu.interrupts.handler()));
+        let weak = Rc::downgrade(&vu);
+        runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
+            if let Some(vu) = weak.upgrade() {
+                vu.events.note_rejection(&ctx, promise, reason, is_handled);
+            }
+        })));
+        let entry = modules.entry().to_owned();
+        let loader = ModuleLoader { modules, bytecode };
+        runtime.set_loader(loader.clone(), loader);
+        let context = Context::full(&runtime).map_err(failed)?;
+        let functions = RefCell::default();
+        Ok(Self {
+            vu,
+            entry,
+            namespace: RefCell::default(),
+            functions,
+            data: RefCell::default(),
+            context,
+            _runtime: runtime,
+        })
+    }
+
+    /// Runs a task.
+    pub fn run(&self, task: Task) -> TaskEnd {
+        let end = self.context.with(|ctx| {
+            // SAFETY: the context is alive, and so is its runtime. Its limit counts from this place on the user's own stack.
+            unsafe { qjs::JS_UpdateStackTop(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) };
+            let result = match task {
+                Task::Init => self.init(&ctx).map(TaskEnd::Loaded),
+                Task::Setup => self.setup(&ctx).map(TaskEnd::Returned),
+                Task::Iteration(name) => self.iterate(&ctx, &name).map(|()| TaskEnd::Returned(None)),
+                Task::Teardown => self.teardown(&ctx).map(|()| TaskEnd::Returned(None)),
+                Task::Summary(data) => self.summary(&ctx, &data).map(TaskEnd::Files),
+            };
+            match result {
+                Ok(_) | Err(_) if self.vu.interrupts.is_set() => {
+                    drop(ctx.catch());
+                    TaskEnd::Interrupted
+                }
+                Ok(end) => end,
+                Err(error) => TaskEnd::Threw(Box::new(script_error(&ctx, &error))),
+            }
+        });
+        self.vu.events.clear();
+        end
+    }
+
+    /// Runs the top level of all modules.
+    fn init(&self, ctx: &Ctx<'_>) -> rquickjs::Result<Exports> {
+        self.vu.attach(ctx);
+        self.vu.phase.set(Phase::Init);
+        api::install_globals(ctx)?;
+        let loaded = Module::import(ctx, self.entry.as_str())?;
+        let namespace = self.settle(ctx, loaded.into_value())?;
+        let namespace: Object<'_> = rquickjs::FromJs::from_js(ctx, namespace)?;
+        let mut exports = Exports::default();
+        for name in namespace.keys::<String>() {
+            let name = name?;
+            let value: Value<'_> = namespace.get(name.as_str())?;
+            if name == "options" && !value.is_function() {
+                exports.options = ctx.json_stringify(value)?.map(|json| json.to_string()).transpose()?;
+            } else if value.is_function() {
+                exports.functions.push(name);
+            } else if !value.is_undefined() {
+                exports.values.push(name);
+            }
+        }
+        *self.namespace.borrow_mut() = Some(Persistent::save(ctx, namespace));
+        Ok(exports)
+    }
+
+    /// Calls `setup`, and returns its data in JSON.
+    fn setup(&self, ctx: &Ctx<'_>) -> rquickjs::Result<Option<String>> {
+        self.vu.phase.set(Phase::Setup);
+        let Some(function) = self.function(ctx, "setup")? else { return Ok(None) };
+        let returned = function.call::<_, Value<'_>>(())?;
+        let data = self.settle(ctx, returned)?;
+        ctx.json_stringify(data)?.map(|json| json.to_string()).transpose()
+    }
+
+    /// Calls the function of a scenario.
+    fn iterate(&self, ctx: &Ctx<'_>, name: &Rc<str>) -> rquickjs::Result<()> {
+        self.vu.phase.set(Phase::Iteration);
+        let known = self.functions.borrow().iter().find(|(other, _)| other == name).map(|(_, found)| found.clone());
+        let function = match known {
+            Some(function) => function.restore(ctx)?,
+            None => {
+                let missing = || Exception::throw_message(ctx, &format!("function '{name}' not found in exports"));
+                let function = self.function(ctx, name)?.ok_or_else(missing)?;
+                self.functions.borrow_mut().push((name.clone(), Persistent::save(ctx, function.clone())));
+                function
+            }
+        };
+        let data = self.data(ctx)?;
+        let returned = function.call::<_, Value<'_>>((data,))?;
+        self.settle(ctx, returned).map(drop)
+    }
+
+    /// Calls `teardown`.
+    fn teardown(&self, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+        self.vu.phase.set(Phase::Teardown);
+        let Some(function) = self.function(ctx, "teardown")? else { return Ok(()) };
+        let data = self.data(ctx)?;
+        let returned = function.call::<_, Value<'_>>((data,))?;
+        self.settle(ctx, returned).map(drop)
+    }
+
+    /// Calls `handleSummary`, and returns the files that it wants to be written.
+    fn summary(&self, ctx: &Ctx<'_>, data: &str) -> rquickjs::Result<Option<Vec<(String, Vec<u8>)>>> {
+        self.vu.phase.set(Phase::Summary);
+        let Some(function) = self.function(ctx, "handleSummary")? else { return Ok(None) };
+        let data = ctx.json_parse(data)?;
+        let returned = function.call::<_, Value<'_>>((data,))?;
+        let returned = self.settle(ctx, returned)?;
+        let Some(object) = returned.as_object() else { return Ok(None) };
+        let mut files = Vec::new();
+        for property in object.props::<String, Value<'_>>() {
+            let (name, value) = property?;
+            if let Some(text) = value.as_string() {
+                files.push((name, text.to_string()?.into_bytes()));
+            } else if let Some(bytes) = bytes_of(&value) {
+                files.push((name, bytes));
+            } else {
+                let why = format!("handleSummary must return strings or ArrayBuffers, but '{name}' is neither");
+                return Err(Exception::throw_type(ctx, &why));
+            }
+        }
+        Ok(Some(files))
+    }
+
+    /// Returns an exported function.
+    fn function<'js>(&self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Option<Function<'js>>> {
+        let namespace = self.namespace.borrow().clone();
+        let Some(namespace) = namespace else { return Ok(None) };
+        let value: Value<'js> = namespace.restore(ctx)?.get(name)?;
+        Ok(value.into_function())
+    }
+
+    /// Returns the data of `setup`, the same object each time.
+    fn data<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Value<'js>> {
+        if let Some(data) = self.data.borrow().as_ref() {
+            return data.clone().restore(ctx);
+        }
+        let json = self.vu.run.setup_data.get().cloned().flatten();
+        let data = match json {
+            Some(json) => ctx.json_parse(&*json)?,
+            None => Value::new_undefined(ctx.clone()),
+        };
+        *self.data.borrow_mut() = Some(Persistent::save(ctx, data.clone()));
+        Ok(data)
+    }
+
+    /// Runs the event loop until nothing is pending, and returns what a promise was resolved with, or the value itself.
+    fn settle<'js>(&self, ctx: &Ctx<'js>, returned: Value<'js>) -> rquickjs::Result<Value<'js>> {
+        let promise = returned.as_promise().cloned();
+        let events = &self.vu.events;
+        if promise.is_none() && events.are_idle() && !ctx_has_jobs(ctx) {
+            return Ok(returned);
+        }
+        loop {
+            while !self.vu.interrupts.is_set() && ctx.execute_pending_job() {}
+            if self.vu.interrupts.is_set() {
+                return Err(super::interrupt::throw(ctx));
+            }
+            if let Some(promise) = promise.as_ref().filter(|promise| promise.state() == PromiseState::Rejected) {
+                return promise.result::<Value<'js>>().unwrap_or(Err(Error::WouldBlock));
+            }
+            let rejected = std::mem::take(&mut *events.rejected.borrow_mut());
+            if let Some((_, reason)) = rejected.into_iter().next() {
+                let text = thrown(&reason.restore(ctx)?).message;
+                return Err(Exception::throw_message(ctx, &format!("Uncaught (in promise) {text}")));
+            }
+            if events.settle(ctx)? || events.call_due(ctx)? {
+                continue;
+            }
+            if !events.are_pending() {
+                break;
+            }
+            wait(ctx, Wanted::Event(events.next_timer()))?;
+        }
+        match promise {
+            Some(promise) => promise.result().unwrap_or_else(|| Ok(Value::new_undefined(ctx.clone()))),
+            None => Ok(returned),
+        }
+    }
+}
+
+/// Whether promises have reactions that wait to be called.
+fn ctx_has_jobs(ctx: &Ctx<'_>) -> bool {
+    // SAFETY: the context is alive, and so is its runtime.
+    unsafe { qjs::JS_IsJobPending(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) }
+}
+
+/// Returns the bytes of an ArrayBuffer or of a typed array.
+fn bytes_of(value: &Value<'_>) -> Option<Vec<u8>> {
+    let object = value.as_object()?;
+    if let Some(buffer) = object.as_array_buffer() {
+        // SAFETY: the bytes are copied before the script can change them.
+        return unsafe { buffer.as_bytes() }.map(<[u8]>::to_vec);
+    }
+    let array = TypedArray::<u8>::from_value(value.clone()).ok()?;
+    // SAFETY: as above.
+    unsafe { array.as_bytes() }.map(<[u8]>::to_vec)
+}

@@ -1,0 +1,113 @@
+//! A virtual user as the thread's loop sees it: tasks that begin, wait, go on and end.
+
+use super::bytecode::{Bytecode, Modules};
+use super::exchange::{Outcome, Refusal, Timings};
+use super::fiber::{Fiber, Resume, Suspended};
+use super::instance::Instance;
+use super::task::{Task, TaskEnd};
+use super::vu::Vu;
+use super::wait::{Wanted, Woken};
+use crate::error::{ErrorKind, ScriptError};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A virtual user with its stack.
+pub struct Machine {
+    /// The state that host functions share.
+    pub vu: Rc<Vu>,
+    fiber: Fiber<Task, TaskEnd>,
+}
+
+/// What a virtual user does next.
+#[derive(Debug)]
+pub enum Pending {
+    /// The task waits.
+    Waits(Wanted),
+    /// The task has ended.
+    Ended(TaskEnd),
+}
+
+impl Machine {
+    /// Returns a virtual user whose modules are not loaded yet.
+    ///
+    /// # Errors
+    /// If the system has no memory for it.
+    pub fn new(vu: Rc<Vu>, modules: &Arc<dyn Modules>, bytecode: &Arc<Bytecode>) -> Result<Self, ScriptError> {
+        let (of_instance, modules, bytecode) = (vu.clone(), modules.clone(), bytecode.clone());
+        let instance = Instance::new(of_instance, modules, bytecode)?;
+        let failed = |error| ScriptError::new(ErrorKind::Other, format!("cannot start a virtual user: {error}"));
+        let fiber = Fiber::new(vu.exit.clone(), move |task| instance.run(task)).map_err(failed)?;
+        Ok(Self { vu, fiber })
+    }
+
+    /// Begins a task. The one before has ended. Code that never waits is interrupted at the `deadline`.
+    pub fn begin(&mut self, task: Task, deadline: Option<Instant>) -> Pending {
+        self.vu.interrupts.begin(deadline);
+        self.resume(Resume::Begin(task))
+    }
+
+    /// Goes on with a task that waits.
+    pub fn wake(&mut self, woken: Woken) -> Pending {
+        self.resume(Resume::Woken(woken))
+    }
+
+    /// Interrupts a task that waits.
+    pub fn interrupt(&mut self) -> Pending {
+        self.resume(Resume::Interrupt)
+    }
+
+    fn resume(&mut self, with: Resume<Task>) -> Pending {
+        match self.fiber.resume(with) {
+            Some(Suspended::Waits(wanted)) => Pending::Waits(wanted),
+            Some(Suspended::Ended(end)) => Pending::Ended(end),
+            None => Pending::Ended(TaskEnd::Interrupted),
+        }
+    }
+
+    /// Runs a task to its end on this thread, where no load engine is there: the thread sleeps as the script does, and requests fail.
+    pub fn run(&mut self, task: Task, deadline: Option<Instant>) -> TaskEnd {
+        let mut pending = self.begin(task, deadline);
+        loop {
+            let wanted = match pending {
+                Pending::Ended(end) => return end,
+                Pending::Waits(wanted) => wanted,
+            };
+            pending = match wanted {
+                Wanted::Sleep(time) => self.sleep(time, deadline),
+                Wanted::Exchange(outgoing) => self.wake(Woken::Exchanged(Box::new(refused(outgoing.id)))),
+                Wanted::Event(until) => {
+                    let refused: Vec<_> =
+                        self.vu.events.outbox.borrow_mut().drain(..).map(|outgoing| refused(outgoing.id)).collect();
+                    match (refused.is_empty(), until) {
+                        (true, Some(until)) => self.sleep(until.saturating_duration_since(Instant::now()), deadline),
+                        (true, None) => self.interrupt(),
+                        (false, _) => {
+                            self.vu.events.arrived.borrow_mut().extend(refused);
+                            self.wake(Woken::Now)
+                        }
+                    }
+                }
+            };
+        }
+    }
+
+    fn sleep(&mut self, time: Duration, deadline: Option<Instant>) -> Pending {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        thread::sleep(left.map_or(time, |left| left.min(time)));
+        match left.is_some_and(|left| left < time) {
+            true => self.interrupt(),
+            false => self.wake(Woken::Now),
+        }
+    }
+}
+
+/// Returns the outcome of a request that cannot be sent.
+fn refused(id: u64) -> Outcome {
+    let why = Refusal::new(
+        1000,
+        "requests are not supported here: use them in setup, teardown or the functions of scenarios",
+    );
+    Outcome { id, timings: Timings::default(), remote: None, tls: None, sent: 0, received: 0, result: Err(why) }
+}
