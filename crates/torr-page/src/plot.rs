@@ -7,6 +7,7 @@ pub mod bar;
 pub mod envelope;
 pub mod frame;
 pub mod heat;
+pub mod icicle;
 pub mod interval;
 pub mod line;
 pub mod percentiles;

@@ -15,6 +15,7 @@ pub mod limit;
 pub mod over_time;
 pub mod overlay;
 pub mod phases;
+pub mod places;
 pub mod published;
 pub mod repeat;
 pub mod steering;

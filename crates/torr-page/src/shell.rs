@@ -101,6 +101,7 @@ pub fn article(document: &Document) -> Markup {
                 }
                 Kind::Doctor => {
                     (section::verdict::verdict(value))
+                    (section::places::places(value))
                     (section::experiments::ladder(value))
                     (section::experiments::experiments(value))
                 }

@@ -3,9 +3,9 @@
 use super::written::WrittenDiagnosis;
 use std::fmt::Write;
 use torr_report::human::plural;
+use torr_report::human::printable;
 use torr_report::style::{FAINT, STRONG, paint};
 use torr_report::{sentence, text};
-use torr_report::human::printable;
 
 /// All that is shown.
 pub fn text(written: &WrittenDiagnosis) -> String {
