@@ -203,7 +203,7 @@ impl Options {
 
     fn fields(&self, with_unset: bool) -> Map<String, Value> {
         let time = |duration: &Option<Duration>| duration.map(duration::format);
-        let stages = self.stages.as_ref().map(|stages| stages.iter().map(Stage::to_json).collect::<Vec<_>>());
+        let stages = self.stages.as_ref().map(|stages| stages.iter().copied().map(Stage::to_json).collect::<Vec<_>>());
         let scenarios = self.scenarios.as_ref().map(|scenarios| {
             let fields = scenarios.iter().map(|scenario| (scenario.name.clone(), json!(scenario.written.0)));
             fields.collect::<Map<_, _>>()

@@ -97,7 +97,7 @@ impl<'v> Keys<'v> {
         let value = self.value("stages");
         let stages = Stage::list(&self.path("stages"), value, most)?;
         if let Some(stages) = &stages {
-            let written = stages.iter().map(Stage::to_json).collect();
+            let written = stages.iter().copied().map(Stage::to_json).collect();
             self.written.insert("stages".to_owned(), Value::Array(written));
         }
         let stages = self.needed("stages", stages)?;

@@ -75,7 +75,7 @@ impl Stage {
     }
 
     /// Returns the stage in the form that scripts see it in.
-    pub(super) fn to_json(&self) -> Value {
+    pub(super) fn to_json(self) -> Value {
         json!({"duration": duration::format(self.duration), "target": self.target})
     }
 }
