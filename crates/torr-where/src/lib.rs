@@ -4,6 +4,7 @@
 //! saturated resource, and what could not be seen ([`Unseen`]). All of them are facts; sentences are made elsewhere.
 #![deny(unsafe_code)]
 
+pub mod native;
 pub mod place;
 pub mod stack;
 pub mod survey;

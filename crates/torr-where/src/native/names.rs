@@ -1,0 +1,139 @@
+//! Names and source lines of addresses of code.
+
+use super::maps::Mapping;
+use super::object_file::ObjectFile;
+use super::own::{Traits, is_own};
+use super::tidy::{module, tidy};
+use crate::stack::Frame;
+use blazesym::symbolize::source::{Elf, Source};
+use blazesym::symbolize::{CodeInfo, Input, Sym, Symbolized, Symbolizer};
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::sync::Arc;
+
+/// The most addresses whose names are kept.
+const ADDRESSES: usize = 50_000;
+/// The most functions of a map of compiled code.
+const COMPILED: usize = 500_000;
+
+/// Names of a process's code.
+#[derive(Debug)]
+pub struct Names {
+    process: i32,
+    symbolizer: Symbolizer,
+    known: HashMap<u64, Arc<[Arc<Frame>]>>,
+    /// Functions that a JIT compiler made, by their begin: the end, and the name.
+    compiled: BTreeMap<u64, (u64, String)>,
+    /// What is known of an object, by its path.
+    traits: HashMap<String, Traits>,
+}
+
+impl Names {
+    /// Returns the names of a process's code. Files are read when an address of theirs is asked for.
+    pub fn of(process: i32) -> Self {
+        let symbolizer =
+            Symbolizer::builder().enable_code_info(true).enable_inlined_fns(true).enable_demangling(true).build();
+        Self { process, symbolizer, known: HashMap::new(), compiled: BTreeMap::new(), traits: HashMap::new() }
+    }
+
+    /// Reads the map of compiled code (`/tmp/perf-PID.map`), if the process wrote one, and returns how many functions it has.
+    pub fn read_compiled(&mut self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process)).unwrap_or_default();
+        let inner =
+            status.lines().find_map(|line| line.strip_prefix("NSpid:")).and_then(|pids| pids.split_whitespace().last());
+        let inner = inner.unwrap_or("0").to_owned();
+        if let Ok(file) = File::open(format!("/proc/{}/root/tmp/perf-{inner}.map", self.process)) {
+            for line in BufReader::new(file).lines().map_while(Result::ok).take(COMPILED) {
+                let mut words = line.splitn(3, ' ');
+                let (Some(begin), Some(size), Some(name)) = (words.next(), words.next(), words.next()) else {
+                    continue;
+                };
+                let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
+                if let (Some(begin), Some(size)) = (hex(begin), hex(size)) {
+                    self.compiled.insert(begin, (begin.saturating_add(size), name.to_owned()));
+                }
+            }
+        }
+        self.compiled.len()
+    }
+
+    /// Returns the frames of an address, the innermost first: several where functions were inlined.
+    pub fn frames(&mut self, address: u64, objects: &[ObjectFile], anonymous: &[Mapping]) -> Arc<[Arc<Frame>]> {
+        if let Some(known) = self.known.get(&address) {
+            return Arc::clone(known);
+        }
+        if self.known.len() >= ADDRESSES {
+            self.known.clear();
+        }
+        let frames: Vec<Frame> = match objects.iter().find(|object| object.addresses.contains(&address)) {
+            Some(object) => self.named(object, address),
+            None => vec![self.compiled(address, anonymous)],
+        };
+        let frames: Arc<[Arc<Frame>]> = frames.into_iter().map(Arc::new).collect();
+        self.known.insert(address, Arc::clone(&frames));
+        frames
+    }
+
+    /// Names an address of an object.
+    fn named(&mut self, object: &ObjectFile, address: u64) -> Vec<Frame> {
+        let symbolizer = &self.symbolizer;
+        let traits = self.traits.entry(object.path.clone()).or_insert_with(|| {
+            let has_line = |main| {
+                let found = object
+                    .file()
+                    .map(|path| symbolizer.symbolize_single(&Source::Elf(Elf::new(path)), Input::VirtOffset(main)));
+                matches!(found, Some(Ok(Symbolized::Sym(symbol))) if symbol.code_info.is_some())
+            };
+            Traits::of(object, has_line)
+        });
+        let found = object.file_offset(address).zip(object.file()).and_then(|(offset, path)| {
+            let source = Source::Elf(Elf::new(path));
+            match symbolizer.symbolize_single(&source, Input::FileOffset(offset)) {
+                Ok(Symbolized::Sym(symbol)) => Some(frames_of(object, traits, &symbol)),
+                _ => None,
+            }
+        });
+        found.unwrap_or_else(|| {
+            let at = address.wrapping_sub(object.bias);
+            let function = format!("{}+{at:#x}", object.short_name());
+            let is_own = is_own(object, traits, &function, "", None);
+            vec![Frame { function, object: object.path.clone(), is_own, ..Frame::default() }]
+        })
+    }
+
+    /// Names an address outside of all objects.
+    fn compiled(&self, address: u64, anonymous: &[Mapping]) -> Frame {
+        let found = self.compiled.range(..=address).next_back().filter(|(_, (end, _))| address < *end);
+        let object =
+            anonymous.iter().find(|mapping| mapping.addresses.contains(&address)).map_or("", |mapping| &mapping.path);
+        match found {
+            Some((_, (_, name))) => Frame {
+                function: name.clone(),
+                object: "[jit]".to_owned(),
+                is_named: true,
+                is_own: true,
+                ..Frame::default()
+            },
+            None => Frame { function: format!("{address:#x}"), object: object.to_owned(), ..Frame::default() },
+        }
+    }
+}
+
+/// Makes the frames of a symbol, the innermost first.
+fn frames_of(object: &ObjectFile, traits: &Traits, symbol: &Sym<'_>) -> Vec<Frame> {
+    let mut frames = vec![frame(object, traits, &symbol.name, symbol.code_info.as_deref())];
+    frames
+        .extend(symbol.inlined.iter().map(|inlined| frame(object, traits, &inlined.name, inlined.code_info.as_ref())));
+    frames.reverse();
+    frames
+}
+
+fn frame(object: &ObjectFile, traits: &Traits, name: &str, place: Option<&CodeInfo<'_>>) -> Frame {
+    let function = tidy(name);
+    let module = module(&function, object.is_go);
+    let file = place.map(|place| place.to_path().to_string_lossy().into_owned());
+    let is_own = is_own(object, traits, &function, &module, file.as_deref());
+    let line = place.and_then(|place| place.line).filter(|&line| line > 0);
+    Frame { function, file, line, object: object.path.clone(), module, is_own, is_named: true }
+}

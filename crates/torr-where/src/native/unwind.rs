@@ -1,0 +1,200 @@
+//! Follows a stack from the leaf to the thread's begin, by unwind tables, and by frame pointers where there are none.
+
+use super::memory::Memory;
+use super::object_file::{ObjectFile, section};
+use crate::stack::FRAMES;
+use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
+use framehop::{ExplicitModuleSectionInfo, FrameAddress, Module, Unwinder as _};
+use object::{Object, ObjectSection};
+use std::collections::HashMap;
+
+/// The bytes of a stack that are read at once.
+const CHUNK: usize = 8 << 10;
+/// The most bytes of a stack that are read.
+const STACK: usize = 512 << 10;
+/// The bytes above the stack pointer among which a frame pointer is searched.
+const SEARCH: u64 = 2 << 10;
+
+/// The registers that a stack is followed by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Registers {
+    /// The program counter.
+    pub pc: u64,
+    /// The stack pointer.
+    pub sp: u64,
+    /// The frame pointer, or `None` where it is not known, as of a thread that waits in a system call.
+    pub fp: Option<u64>,
+}
+
+/// A stack's addresses, the leaf first. The leaf is the program counter, the others are return addresses minus one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Addresses {
+    /// The addresses.
+    pub frames: Vec<u64>,
+    /// Whether the stack was followed to the thread's begin.
+    pub is_complete: bool,
+}
+
+/// The unwinder of a process.
+pub struct Unwinder {
+    unwinder: UnwinderX86_64<Vec<u8>>,
+    cache: CacheX86_64,
+    code: Vec<std::ops::Range<u64>>,
+    /// Where the frame pointer was found, relative to the stack pointer, by program counter and caller.
+    frame_pointers: HashMap<(u64, u64), u64>,
+}
+
+impl std::fmt::Debug for Unwinder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Unwinder").field("code", &self.code.len()).finish_non_exhaustive()
+    }
+}
+
+impl Unwinder {
+    /// Reads the unwind tables of these objects.
+    pub fn of(objects: &[ObjectFile]) -> Self {
+        let mut unwinder = UnwinderX86_64::new();
+        for object in objects {
+            let sections = object.parse(|file| {
+                let range = |name: &str| {
+                    let section = file.section_by_name(name)?;
+                    Some(section.address()..section.address().saturating_add(section.size()))
+                };
+                ExplicitModuleSectionInfo {
+                    base_svma: 0,
+                    text_svma: range(".text"),
+                    got_svma: range(".got"),
+                    eh_frame_svma: range(".eh_frame"),
+                    eh_frame: section(file, ".eh_frame"),
+                    eh_frame_hdr_svma: range(".eh_frame_hdr"),
+                    eh_frame_hdr: section(file, ".eh_frame_hdr"),
+                    debug_frame: section(file, ".debug_frame"),
+                    ..Default::default()
+                }
+            });
+            if let Some(sections) = sections {
+                unwinder.add_module(Module::new(object.path.clone(), object.addresses.clone(), object.bias, sections));
+            }
+        }
+        let code = objects.iter().flat_map(|object| object.code.iter().map(|code| code.addresses.clone())).collect();
+        Self { unwinder, cache: CacheX86_64::new(), code, frame_pointers: HashMap::new() }
+    }
+
+    /// Follows a stack.
+    pub fn follow(&mut self, registers: Registers, stack: &mut StackBytes<'_>) -> Addresses {
+        let fp = registers.fp.unwrap_or(0);
+        let found = self.follow_from(registers, fp, stack);
+        if registers.fp.is_some() || found.is_complete {
+            return found;
+        }
+        // The system call's wrapper does not change the frame pointer, so the tables of a caller may need one that is not known.
+        // A candidate is right if the stack can be followed to the thread's begin with it.
+        let key = (registers.pc, found.frames.get(1).copied().unwrap_or(0));
+        let known = self.frame_pointers.get(&key).map(|distance| registers.sp + distance);
+        let others = (0..SEARCH / 8).map(|slot| registers.sp + slot * 8);
+        for candidate in known.into_iter().chain(others) {
+            if !self.is_frame(candidate, stack) {
+                continue;
+            }
+            let followed = self.follow_from(registers, candidate, stack);
+            if followed.is_complete && followed.frames.len() > found.frames.len() {
+                self.frame_pointers.insert(key, candidate - registers.sp);
+                return followed;
+            }
+        }
+        found
+    }
+
+    /// Returns whether a frame pointer to this address is plausible: a frame pointer of a caller, then a return address.
+    fn is_frame(&self, candidate: u64, stack: &mut StackBytes<'_>) -> bool {
+        let Some(saved) = stack.word(candidate) else { return false };
+        let is_above = saved > candidate && saved - candidate < STACK as u64;
+        (saved == 0 || saved == 1 || is_above) && stack.word(candidate + 8).is_some_and(|address| self.is_code(address))
+    }
+
+    /// Returns whether code is mapped at an address.
+    fn is_code(&self, address: u64) -> bool {
+        self.code.iter().any(|code| code.contains(&address))
+    }
+
+    fn follow_from(&mut self, registers: Registers, fp: u64, stack: &mut StackBytes<'_>) -> Addresses {
+        let start = UnwindRegsX86_64::new(registers.pc, registers.sp, fp);
+        let mut read = |address| stack.word(address).ok_or(());
+        let mut iterator = self.unwinder.iter_frames(registers.pc, start, &mut self.cache, &mut read);
+        let mut frames = Vec::with_capacity(16);
+        let is_complete = loop {
+            match iterator.next() {
+                Ok(Some(FrameAddress::InstructionPointer(address))) => frames.push(address),
+                Ok(Some(FrameAddress::ReturnAddress(address))) => {
+                    let address = address.get() - 1;
+                    if !self.code.iter().any(|code| code.contains(&address)) {
+                        // Code that a JIT made is followed by frame pointers; what is no code at all ends the stack.
+                        break false;
+                    }
+                    frames.push(address);
+                }
+                Ok(None) => break true,
+                Err(_) => break false,
+            }
+            if frames.len() >= FRAMES {
+                break true;
+            }
+        };
+        Addresses { frames, is_complete }
+    }
+
+    /// Adds ranges of code without a file, such as a JIT compiler's.
+    pub fn add_code(&mut self, ranges: impl IntoIterator<Item = std::ops::Range<u64>>) {
+        self.code.extend(ranges);
+    }
+}
+
+/// The bytes of a stack from its stack pointer on.
+#[derive(Debug)]
+pub struct StackBytes<'a> {
+    begin: u64,
+    bytes: Vec<u8>,
+    /// What the kernel copied, instead of `bytes`.
+    copied: Option<&'a [u8]>,
+    /// Where more of the stack can be read.
+    memory: Option<Memory>,
+    /// What was read of it: addresses and their values.
+    reads: Vec<(u64, u64)>,
+}
+
+impl<'a> StackBytes<'a> {
+    /// Returns the stack of a thread that waits, which is read as it is needed.
+    pub fn of_memory(memory: Memory, sp: u64) -> Self {
+        let begin = sp & !7;
+        Self { begin, bytes: memory.bytes(begin, CHUNK), copied: None, memory: Some(memory), reads: Vec::new() }
+    }
+
+    /// Returns a stack that the kernel copied.
+    pub fn copied(sp: u64, bytes: &'a [u8]) -> Self {
+        Self { begin: sp, bytes: Vec::new(), copied: Some(bytes), memory: None, reads: Vec::new() }
+    }
+
+    /// Returns all addresses that were read with their values: a stack with the same registers and values is the same stack.
+    pub fn reads(self) -> Vec<(u64, u64)> {
+        self.reads
+    }
+
+    /// Returns the number at an address, or `None` outside of the stack.
+    pub fn word(&mut self, address: u64) -> Option<u64> {
+        let at = usize::try_from(address.checked_sub(self.begin)?).ok()?;
+        let end = at.checked_add(8)?;
+        if let Some(memory) = self.memory
+            && end > self.bytes.len()
+            && end <= STACK
+        {
+            let missing = (end - self.bytes.len()).next_multiple_of(CHUNK);
+            self.bytes.extend(memory.bytes(self.begin + self.bytes.len() as u64, missing));
+        }
+        let bytes = self.copied.unwrap_or(&self.bytes).get(at..end)?;
+        let value = u64::from_ne_bytes(bytes.try_into().expect("a slice of eight bytes is an array of eight"));
+        if self.memory.is_some() {
+            self.reads.push((address, value));
+        }
+        Some(value)
+    }
+}
