@@ -409,7 +409,7 @@ fn reports_fit_the_screen() {
         assert!(ended.stdout.contains("stddev") && ended.stdout.contains("sent to anybody"), "{}", ended.stdout);
     }
     // Lines of help that are laid out by hand as well: a terminal would break them anywhere.
-    for command in ["", "serve", "doctor", "limit", "demo", "watch", "ab", "wrk", "httpress", "press"] {
+    for command in ["", "serve", "doctor", "limit", "demo", "watch", "ab", "wrk", "httpress", "press", "k6"] {
         let mut help = torr_command(&["help", command][..if command.is_empty() { 1 } else { 2 }]);
         help.env("COLUMNS", "80");
         let ended = Running::start(help).wait();

@@ -3,7 +3,7 @@
 use crate::error::FrontError;
 use crate::host::Host;
 use crate::wrk::Program;
-use crate::{ab, httpress, press, wrk};
+use crate::{ab, httpress, k6, press, wrk};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,11 +23,13 @@ pub enum Front {
     Press,
     /// `drogon_ctl`, of which `press` is one command.
     DrogonCtl,
+    /// k6, of which `run`, `inspect` and `version` are commands.
+    K6,
 }
 
 impl Front {
     /// The names of programs by which Torr is called through a link. `press` is a command of `drogon_ctl`, and no program.
-    pub const LINKS: [&str; 5] = ["ab", "wrk", "wrk2", "httpress", "drogon_ctl"];
+    pub const LINKS: [&str; 6] = ["ab", "wrk", "wrk2", "httpress", "drogon_ctl", "k6"];
 
     /// Returns the program by whose name Torr was called, through a link.
     pub fn called_as(program: &OsStr) -> Option<Self> {
@@ -38,6 +40,7 @@ impl Front {
             "httpress" => Some(Self::Httpress),
             "press" => Some(Self::Press),
             "drogon_ctl" => Some(Self::DrogonCtl),
+            "k6" => Some(Self::K6),
             _ => None,
         }
     }
@@ -61,6 +64,7 @@ impl Front {
             Self::DrogonCtl if args.first().is_some_and(|command| command == "press") => {
                 press::run(args.split_off(1), host)
             }
+            Self::K6 => k6::run(args, host),
             Self::DrogonCtl => Err(FrontError::Usage("only 'drogon_ctl press' of drogon_ctl is supported".into())),
         }
     }
@@ -78,6 +82,7 @@ mod tests {
         assert_eq!(called_as("wrk"), Some(Front::Wrk));
         assert_eq!(called_as("/opt/wrk2"), Some(Front::Wrk2));
         assert_eq!(called_as("./drogon_ctl"), Some(Front::DrogonCtl));
+        assert_eq!(called_as("/usr/bin/k6"), Some(Front::K6));
         assert_eq!([called_as("torr"), called_as("/ab/torr"), called_as("abc"), called_as("")], [None; 4]);
     }
 }

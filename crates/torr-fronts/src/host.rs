@@ -1,6 +1,7 @@
 //! The program that a front end runs in.
 
 use crate::error::FrontError;
+use crate::k6::RunArgs;
 use crate::load::FrontLoad;
 use std::process::ExitCode;
 use torr_gauge::collector::{Measurement, Progress};
@@ -25,4 +26,10 @@ pub trait Host {
     /// # Errors
     /// If the script cannot be called.
     fn finish(&mut self, measured: &Measurement, notes: &[String]) -> Result<Option<ExitCode>, FrontError>;
+
+    /// Runs a script of k6, or prints its options as JSON if `inspects`. Returns k6's exit code.
+    ///
+    /// # Errors
+    /// If the run fails in a way for which k6 has no exit code.
+    fn k6(&mut self, args: RunArgs, inspects: bool) -> Result<ExitCode, FrontError>;
 }

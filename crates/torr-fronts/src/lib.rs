@@ -9,6 +9,7 @@ mod files;
 mod front;
 mod host;
 pub mod httpress;
+pub mod k6;
 mod load;
 mod numbers;
 pub mod press;

@@ -324,6 +324,7 @@ fn execute(command: Command, load: Option<Box<Load>>) -> Result<ExitCode, CliErr
         Command::Wrk2(args) => fronts::run(Front::Wrk2, args.args),
         Command::Httpress(args) => fronts::run(Front::Httpress, args.args),
         Command::Press(args) => fronts::run(Front::Press, args.args),
+        Command::K6(args) => fronts::run(Front::K6, args.args),
         Command::PlanSchema => {
             output::print(&plan_file::schema());
             Ok(ExitCode::SUCCESS)

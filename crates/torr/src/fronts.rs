@@ -7,6 +7,7 @@ use crate::{interrupt, output};
 use clap::Args;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use torr_fronts::k6::RunArgs;
 use torr_fronts::{Front, FrontError, FrontLoad, Host};
 use torr_gauge::collector::{Measurement, Progress};
 use torr_load::FileSource;
@@ -64,6 +65,10 @@ impl Host for Program {
         }
         ports::warn(&plan);
         Ok(press::press(&plan, &*interrupt::flag()?, watch)?)
+    }
+
+    fn k6(&mut self, args: RunArgs, inspects: bool) -> Result<ExitCode, FrontError> {
+        Ok(crate::k6::run(args, inspects)?)
     }
 
     fn finish(&mut self, measured: &Measurement, notes: &[String]) -> Result<Option<ExitCode>, FrontError> {

@@ -21,6 +21,7 @@ mod history;
 mod import;
 mod interrupt;
 mod judge;
+mod k6;
 mod lab;
 mod launch;
 mod limit;

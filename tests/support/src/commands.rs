@@ -39,4 +39,4 @@ pub const COMMANDS: [&str; 34] = [
 ];
 
 /// The commands with the command lines and the help of other load generators.
-pub const FRONTS: [&str; 5] = ["ab", "wrk", "wrk2", "httpress", "press"];
+pub const FRONTS: [&str; 6] = ["ab", "wrk", "wrk2", "httpress", "press", "k6"];

@@ -98,6 +98,9 @@ pub enum Command {
     /// Load with the command line of 'drogon_ctl press'
     #[command(disable_help_flag = true)]
     Press(FrontArgs),
+    /// Run a k6 script with k6's command line, and report in its layout; see 'torr k6 -h'
+    #[command(disable_help_flag = true)]
+    K6(FrontArgs),
     /// Print the JSON Schema of plans
     PlanSchema,
     /// Create links named ab, wrk and so on, through which Torr takes those programs' flags

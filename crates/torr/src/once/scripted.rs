@@ -141,7 +141,7 @@ impl Shown {
                 let at = if name.is_empty() { file } else { format!("{file} ({name})") };
                 self.show(&format!("The session failed at {at}: {}\n", reason.as_deref().unwrap_or("a check failed")));
             }
-            Step::Send(_) | Step::SendAll(..) | Step::Await | Step::Pause(_) | Step::LookUp(_) => {}
+            Step::Send(_) | Step::SendAll(..) | Step::Await | Step::Park | Step::Pause(_) | Step::LookUp(_) => {}
         }
     }
 }
