@@ -6,6 +6,7 @@
 
 pub mod native;
 pub mod place;
+pub mod runtime;
 pub mod stack;
 pub mod survey;
 pub mod unseen;
