@@ -1,19 +1,28 @@
-//! Outputs of samples during a run: lines of JSON and CSV.
+//! Outputs of samples during a run: lines of JSON and CSV, written by a thread of their own.
 
 mod csv;
 mod file;
 mod json_lines;
+mod number;
 mod point;
 mod time;
 
 pub use csv::TimeFormat;
-pub use point::{MetricFacts, Point, PointTags, Submetric};
 
 use crate::error::{ErrorKind, ScriptError};
+use crate::log::{Level, Log};
+use crate::metrics::{MetricsPlan, Sample, Thresholds};
 use csv::Csv;
 use file::OutputFile;
 use json_lines::JsonLines;
+use point::KnownMetrics;
 use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{self, SyncSender};
+use std::thread::{self, JoinHandle};
+
+/// How many batches of samples wait for a slow output before the run waits, too.
+const WAITING: usize = 64;
 
 /// An output that the command line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,9 +53,7 @@ impl Outputs {
     pub fn open(specs: &[OutputSpec], system_tags: &[String]) -> Result<Self, ScriptError> {
         let open = |spec: &OutputSpec| {
             let (OutputSpec::Json(path) | OutputSpec::Csv(path, _)) = spec;
-            let failed = |error: io::Error| {
-                ScriptError::new(ErrorKind::Other, format!("cannot write the output '{path}': {error}"))
-            };
+            let failed = |error: io::Error| ScriptError::new(ErrorKind::Other, failure(path, &error));
             let file = OutputFile::create(path).map_err(failed)?;
             let output = match spec {
                 OutputSpec::Json(_) => Output::Json(JsonLines::new(file)),
@@ -59,18 +66,43 @@ impl Outputs {
         Ok(Self { outputs: specs.iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    /// Returns whether there is no output.
-    pub fn is_empty(&self) -> bool {
-        self.outputs.is_empty()
+    /// Starts the thread that writes samples. Returns what samples are sent by and the thread; `None` without outputs.
+    ///
+    /// # Errors
+    /// If the system refuses a thread.
+    pub fn start(
+        self,
+        plan: Arc<MetricsPlan>,
+        thresholds: &Thresholds,
+    ) -> Result<Option<(SyncSender<Vec<Sample>>, Writing)>, ScriptError> {
+        if self.outputs.is_empty() {
+            return Ok(None);
+        }
+        let metrics = KnownMetrics::new(plan, thresholds);
+        let (sender, receiver) = mpsc::sync_channel::<Vec<Sample>>(WAITING);
+        let write = move || {
+            let (mut outputs, mut metrics, mut errors) = (self, metrics, Vec::new());
+            for samples in receiver {
+                errors.extend(outputs.write(&mut metrics, &samples));
+            }
+            errors.extend(outputs.finish());
+            errors
+        };
+        let failed = |error| ScriptError::new(ErrorKind::Other, format!("cannot start the thread of outputs: {error}"));
+        let thread = thread::Builder::new().name("outputs".into()).spawn(write).map_err(failed)?;
+        Ok(Some((sender, Writing(thread))))
     }
 
     /// Writes samples. An output that fails is closed and its error returned; the others go on.
-    pub fn write(&mut self, points: &[Point]) -> Vec<String> {
+    fn write(&mut self, metrics: &mut KnownMetrics, samples: &[Sample]) -> Vec<String> {
         let mut errors = Vec::new();
         self.outputs.retain_mut(|(path, output)| {
-            let written = points.iter().try_for_each(|point| match output {
-                Output::Json(json) => json.write(point),
-                Output::Csv(csv) => csv.write(point),
+            let written = samples.iter().try_for_each(|sample| {
+                let metric = metrics.of(sample);
+                match output {
+                    Output::Json(json) => json.write(metric, sample),
+                    Output::Csv(csv) => csv.write(metric, sample),
+                }
             });
             written.map_err(|error| errors.push(failure(path, &error))).is_ok()
         });
@@ -78,7 +110,7 @@ impl Outputs {
     }
 
     /// Writes what is buffered, and closes the outputs. Returns what went wrong.
-    pub fn finish(self) -> Vec<String> {
+    fn finish(self) -> Vec<String> {
         let finish = |(path, output): (String, Output)| {
             let finished = match output {
                 Output::Json(json) => json.finish(),
@@ -90,6 +122,18 @@ impl Outputs {
     }
 }
 
+/// The thread that writes the samples of a run.
+#[derive(Debug)]
+pub struct Writing(JoinHandle<Vec<String>>);
+
+impl Writing {
+    /// Waits until all samples are written, once all senders are gone, and logs what went wrong.
+    pub fn finish(self, log: &Log) {
+        let errors = self.0.join().unwrap_or_else(|_| vec!["the thread of outputs failed".to_owned()]);
+        errors.iter().for_each(|error| log.write(Level::Error, error, &[]));
+    }
+}
+
 fn failure(path: &str, error: &io::Error) -> String {
     format!("cannot write the output '{path}': {error}")
 }
@@ -97,26 +141,37 @@ fn failure(path: &str, error: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summary::data::Contains;
+    use crate::metrics::{Collector, MetricKind, Recorder, Registry, SampleSender, TagSet};
+    use crate::options::ThresholdOption;
     use flate2::read::GzDecoder;
     use std::io::Read;
-    use std::sync::Arc;
     use std::time::{Duration, SystemTime};
 
-    fn point(name: &str, value: f64, tags: &[(&str, &str)]) -> Point {
-        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Point {
-            metric: Arc::new(MetricFacts {
-                name: name.to_owned(),
-                kind: "counter",
-                contains: Contains::Default,
-                thresholds: vec!["count<2".to_owned()],
-                submetrics: vec![Submetric { suffix: "a:b".to_owned(), tags: vec![("a".to_owned(), "b".to_owned())] }],
-            }),
-            time: SystemTime::UNIX_EPOCH + Duration::from_nanos(1_795_746_334_011_101_690),
-            value,
-            tags: Arc::new(PointTags { tags: tags.iter().map(owned).collect(), metadata: Vec::new() }),
+    /// Records two samples of a metric of the script's into outputs.
+    fn record(outputs: Outputs, log: &Log) {
+        let registry = Registry::default();
+        let orders = registry.register("orders", MetricKind::Counter, false).expect("the name is new");
+        let of = |expression: &str| ThresholdOption {
+            expression: expression.to_owned(),
+            abort_on_fail: false,
+            delay_abort: Duration::ZERO,
+        };
+        let options = [("orders".to_owned(), vec![of("count<2")]), ("orders{a:b}".to_owned(), vec![of("count<9")])];
+        let thresholds = Thresholds::new(&registry, &options.into()).expect("the thresholds are right");
+        let plan = MetricsPlan::new(&registry, thresholds.names(), false).expect("all are metrics");
+        let plan = Arc::new(plan);
+        let (sender, writing) =
+            outputs.start(plan.clone(), &thresholds).expect("there are threads").expect("there are outputs");
+        let mut recorder = Recorder::new(&Collector::new(plan), Some(SampleSender::new(sender)));
+        let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(1_795_746_334_011_101_690);
+        let first = [("group", ""), ("status", "200"), ("x", "y z"), ("a", "1")];
+        for (value, tags) in [(1.0, &first[..]), (2.5, &[("check", "a, \"b\"")])] {
+            let tags = recorder.tag_set(&TagSet::default(), tags);
+            recorder.add_at(orders, value, &tags, time);
+            recorder.hand_over();
         }
+        drop(recorder);
+        writing.finish(log);
     }
 
     #[test]
@@ -129,13 +184,7 @@ mod tests {
             OutputSpec::Csv(path("a.csv"), TimeFormat::UnixMilli),
         ];
         let system = ["status", "group", "check"].map(str::to_owned);
-        let mut outputs = Outputs::open(&specs, &system).expect("the folder can be written");
-        let points = [
-            point("http_reqs", 1.0, &[("group", ""), ("status", "200"), ("x", "y z"), ("a", "1")]),
-            point("http_reqs", 2.5, &[("check", "a, \"b\"")]),
-        ];
-        assert_eq!((outputs.write(&points[..1]), outputs.write(&points[1..])), (Vec::new(), Vec::new()));
-        assert_eq!(outputs.finish(), Vec::<String>::new());
+        record(Outputs::open(&specs, &system).expect("the folder can be written"), &Log::default());
         let read = |name: &str| std::fs::read(path(name)).expect("the file was written");
         let plain = String::from_utf8(read("a.json")).expect("JSON is text");
         let mut unpacked = String::new();
@@ -145,13 +194,13 @@ mod tests {
             plain.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect();
         assert_eq!(lines.len(), 3, "the metric once, and two samples: {plain}");
         assert_eq!((&lines[0]["type"], &lines[0]["data"]["thresholds"][0]), (&"Metric".into(), &"count<2".into()));
-        assert_eq!(lines[0]["data"]["submetrics"][0]["name"], "http_reqs{a:b}");
+        assert_eq!(lines[0]["data"]["submetrics"][0]["name"], "orders{a:b}");
         assert_eq!((&lines[1]["data"]["value"], &lines[1]["data"]["tags"]["x"]), (&1.into(), &"y z".into()));
         assert!(lines[1]["data"]["time"].as_str().is_some_and(|time| time.contains(".01110169")), "{plain}");
         let csv = String::from_utf8(read("a.csv")).expect("CSV is text");
         let expected = "metric_name,timestamp,metric_value,check,group,status,extra_tags,metadata\n\
-            http_reqs,1795746334011,1.000000,,,200,a=1&x=y z,\n\
-            http_reqs,1795746334011,2.500000,\"a, \"\"b\"\"\",,,,\n";
+            orders,1795746334011,1.000000,,,200,a=1&x=y z,\n\
+            orders,1795746334011,2.500000,\"a, \"\"b\"\"\",,,,\n";
         assert_eq!(csv, expected);
     }
 
@@ -159,8 +208,14 @@ mod tests {
     fn an_output_that_cannot_be_written_is_named() {
         let error = Outputs::open(&[OutputSpec::Json("/nowhere/a.json".to_owned())], &[]).expect_err("no such folder");
         assert!(error.message.starts_with("cannot write the output '/nowhere/a.json': "), "{error}");
-        let mut outputs = Outputs::open(&[OutputSpec::Json("/dev/full".to_owned())], &[]).expect("it can be opened");
-        outputs.write(&[point("http_reqs", 1.0, &[])]);
-        assert!(outputs.finish()[0].contains("'/dev/full'"));
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("log");
+        let file = std::fs::File::create(&path).expect("the folder can be written");
+        let log = Log::to(crate::log::LogSettings::default(), Some(Box::new(file)), false);
+        record(Outputs::open(&[OutputSpec::Json("/dev/full".to_owned())], &[]).expect("it can be opened"), &log);
+        let lines = std::fs::read_to_string(path).expect("the log was written");
+        assert!(lines.contains("level=error") && lines.contains("/dev/full"), "{lines}");
+        let none = Outputs::open(&[], &[]).expect("there is nothing to open");
+        assert!(none.start(Arc::default(), &Thresholds::default()).expect("no thread is needed").is_none());
     }
 }

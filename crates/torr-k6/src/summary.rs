@@ -1,6 +1,7 @@
 //! The summary of a run: the data that `handleSummary` is given, the text at the end of a run, and the file of `--summary-export`.
 
 mod checks;
+pub mod collect;
 mod columns;
 pub mod data;
 mod figures;

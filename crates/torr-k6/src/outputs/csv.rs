@@ -1,8 +1,9 @@
 //! Samples as rows of CSV.
 
 use super::file::OutputFile;
-use super::point::Point;
+use super::point::MetricFacts;
 use super::time::rfc3339;
+use crate::metrics::Sample;
 use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -72,16 +73,15 @@ impl Csv {
         Ok(Self { rows, format, columns })
     }
 
-    /// Writes a sample.
-    pub fn write(&mut self, point: &Point) -> io::Result<()> {
-        let tags = &point.tags;
-        let (time, value) = (self.format.text(point.time), format!("{:.6}", point.value));
-        let of =
-            |column: &String| tags.tags.iter().find(|(name, _)| name == column).map_or("", |(_, value)| value.as_str());
-        let mut extra: Vec<_> = tags.tags.iter().filter(|(name, _)| !self.columns.contains(name)).collect();
-        extra.sort_unstable();
-        let (extra, metadata) = (joined(extra), joined(&tags.metadata));
-        let fixed = [point.metric.name.as_str(), &time, &value];
+    /// Writes a sample of a metric.
+    pub fn write(&mut self, metric: &MetricFacts, sample: &Sample) -> io::Result<()> {
+        let tags = &sample.tags;
+        let (time, value) = (self.format.text(sample.time), format!("{:.6}", sample.value));
+        let of = |column: &String| tags.get(column).unwrap_or_default();
+        // The tags are sorted by name.
+        let extra = joined(tags.iter().filter(|(name, _)| self.columns.iter().all(|column| column != name)));
+        let metadata = joined(tags.metadata().iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        let fixed = [&*metric.name, &time, &value];
         let row = fixed.into_iter().chain(self.columns.iter().map(of)).chain([extra.as_str(), &metadata]);
         Ok(self.rows.write_record(row)?)
     }
@@ -92,7 +92,6 @@ impl Csv {
     }
 }
 
-fn joined<'p>(pairs: impl IntoIterator<Item = &'p (String, String)>) -> String {
-    let pairs = pairs.into_iter().map(|(name, value)| format!("{name}={value}"));
-    pairs.collect::<Vec<_>>().join("&")
+fn joined<'p>(pairs: impl Iterator<Item = (&'p str, &'p str)>) -> String {
+    pairs.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
 }

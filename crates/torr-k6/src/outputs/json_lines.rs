@@ -1,8 +1,10 @@
 //! Samples as lines of JSON: a line for each metric before its first sample, and one for each sample.
 
 use super::file::OutputFile;
-use super::point::{MetricFacts, Point};
+use super::number::number;
+use super::point::MetricFacts;
 use super::time::rfc3339;
+use crate::metrics::Sample;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -21,18 +23,19 @@ impl JsonLines {
         Self { file, seen: BTreeSet::new() }
     }
 
-    /// Writes a sample.
-    pub fn write(&mut self, point: &Point) -> io::Result<()> {
-        let name = &point.metric.name;
+    /// Writes a sample of a metric.
+    pub fn write(&mut self, metric: &MetricFacts, sample: &Sample) -> io::Result<()> {
+        let name = &*metric.name;
         if !self.seen.contains(name) {
-            self.seen.insert(name.clone());
-            let metric = json!({ "type": "Metric", "data": facts(&point.metric), "metric": name });
+            self.seen.insert(name.to_owned());
+            let metric = json!({ "type": "Metric", "data": facts(metric), "metric": name });
             writeln!(self.file, "{metric}")?;
         }
-        let mut data =
-            json!({ "time": rfc3339(point.time, true), "value": number(point.value), "tags": named(&point.tags.tags) });
-        if let (false, Some(data)) = (point.tags.metadata.is_empty(), data.as_object_mut()) {
-            data.insert("metadata".to_owned(), named(&point.tags.metadata));
+        let (time, tags) = (rfc3339(sample.time, true), named(sample.tags.iter()));
+        let mut data = json!({ "time": time, "value": number(sample.value), "tags": tags });
+        let metadata = sample.tags.metadata();
+        if let (false, Some(data)) = (metadata.is_empty(), data.as_object_mut()) {
+            data.insert("metadata".to_owned(), named(pairs(metadata)));
         }
         writeln!(self.file, "{}", json!({ "metric": name, "type": "Point", "data": data }))
     }
@@ -44,9 +47,9 @@ impl JsonLines {
 }
 
 fn facts(metric: &MetricFacts) -> Value {
-    let name = &metric.name;
+    let name = &*metric.name;
     let submetrics = metric.submetrics.iter().map(|part| {
-        json!({ "name": format!("{name}{{{}}}", part.suffix), "suffix": part.suffix, "tags": named(&part.tags) })
+        json!({ "name": format!("{name}{{{}}}", part.suffix), "suffix": part.suffix, "tags": named(pairs(&part.tags)) })
     });
     let submetrics: Vec<Value> = submetrics.collect();
     json!({
@@ -58,11 +61,10 @@ fn facts(metric: &MetricFacts) -> Value {
     })
 }
 
-fn named(pairs: &[(String, String)]) -> Value {
-    Value::Object(pairs.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect::<Map<_, _>>())
+fn named<'p>(pairs: impl Iterator<Item = (&'p str, &'p str)>) -> Value {
+    Value::Object(pairs.map(|(name, value)| (name.to_owned(), value.into())).collect::<Map<_, _>>())
 }
 
-fn number(value: f64) -> Value {
-    // Below 2^53 every whole number is exact.
-    if value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0 { (value as i64).into() } else { value.into() }
+fn pairs(pairs: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
+    pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))
 }

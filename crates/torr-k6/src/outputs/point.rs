@@ -1,36 +1,14 @@
-//! A sample on its way to outputs.
+//! A sample as outputs see it, with what is known of its metric.
 
-use crate::summary::data::Contains;
+use crate::metrics::{Contains, MetricId, MetricsPlan, Sample, Thresholds};
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::SystemTime;
-
-/// A sample on its way to outputs.
-#[derive(Debug, Clone)]
-pub struct Point {
-    /// The metric.
-    pub metric: Arc<MetricFacts>,
-    /// When the sample was taken.
-    pub time: SystemTime,
-    /// The value.
-    pub value: f64,
-    /// The tags.
-    pub tags: Arc<PointTags>,
-}
-
-/// The tags of samples.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PointTags {
-    /// Tags, each with its name.
-    pub tags: Vec<(String, String)>,
-    /// Values that belong to a sample and do not make a series of their own.
-    pub metadata: Vec<(String, String)>,
-}
 
 /// What outputs say of a metric.
 #[derive(Debug, Clone)]
 pub struct MetricFacts {
     /// The name.
-    pub name: String,
+    pub name: Arc<str>,
     /// The type: `counter`, `gauge`, `rate` or `trend`.
     pub kind: &'static str,
     /// The unit of the values.
@@ -48,4 +26,43 @@ pub struct Submetric {
     pub suffix: String,
     /// The tags that the selector asks for.
     pub tags: Vec<(String, String)>,
+}
+
+/// The metrics of a run as outputs know them.
+#[derive(Debug)]
+pub struct KnownMetrics {
+    plan: Arc<MetricsPlan>,
+    thresholds: HashMap<MetricId, Vec<String>>,
+    known: HashMap<MetricId, MetricFacts>,
+}
+
+impl KnownMetrics {
+    /// Returns the metrics of a plan, with the thresholds of the run.
+    pub fn new(plan: Arc<MetricsPlan>, thresholds: &Thresholds) -> Self {
+        let whole = thresholds.by_metric().iter().filter(|metric| metric.selector.is_none());
+        let sources = whole.map(|metric| {
+            let sources = metric.thresholds.iter().map(|threshold| threshold.expression.source.clone());
+            (metric.metric, sources.collect())
+        });
+        Self { plan, thresholds: sources.collect(), known: HashMap::new() }
+    }
+
+    /// Returns the metric of a sample.
+    pub fn of(&mut self, sample: &Sample) -> &MetricFacts {
+        let Self { plan, thresholds, known } = self;
+        known.entry(sample.metric).or_insert_with(|| {
+            let info = plan.registry().info(sample.metric);
+            let part = |(_, selector): (u32, &crate::metrics::Selector)| Submetric {
+                suffix: selector.text.clone(),
+                tags: selector.tags.clone(),
+            };
+            MetricFacts {
+                name: info.name,
+                kind: info.kind.name(),
+                contains: info.contains,
+                thresholds: thresholds.get(&sample.metric).cloned().unwrap_or_default(),
+                submetrics: plan.selectors(sample.metric).map(part).collect(),
+            }
+        })
+    }
 }

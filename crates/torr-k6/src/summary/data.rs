@@ -1,5 +1,6 @@
 //! The data of a summary, as plain values by name.
 
+pub use crate::metrics::Contains;
 use std::collections::BTreeMap;
 
 /// The data of a summary.
@@ -57,29 +58,6 @@ pub struct Metric {
     pub values: Values,
     /// The thresholds in the order of the script.
     pub thresholds: Vec<Threshold>,
-}
-
-/// What the values of a metric are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Contains {
-    /// Plain numbers.
-    #[default]
-    Default,
-    /// Milliseconds.
-    Time,
-    /// Bytes.
-    Data,
-}
-
-impl Contains {
-    /// Returns the name of the unit in k6's outputs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Time => "time",
-            Self::Data => "data",
-        }
-    }
 }
 
 /// The values of a metric, by its type.
