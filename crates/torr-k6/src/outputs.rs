@@ -70,11 +70,7 @@ impl Outputs {
     ///
     /// # Errors
     /// If the system refuses a thread.
-    pub fn start(
-        self,
-        plan: Arc<MetricsPlan>,
-        thresholds: &Thresholds,
-    ) -> Result<Option<(SyncSender<Vec<Sample>>, Writing)>, ScriptError> {
+    pub fn start(self, plan: Arc<MetricsPlan>, thresholds: &Thresholds) -> Result<Option<Started>, ScriptError> {
         if self.outputs.is_empty() {
             return Ok(None);
         }
@@ -121,6 +117,9 @@ impl Outputs {
         self.outputs.into_iter().filter_map(finish).collect()
     }
 }
+
+/// What samples are sent by, and the thread that writes them.
+pub type Started = (SyncSender<Vec<Sample>>, Writing);
 
 /// The thread that writes the samples of a run.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! The life of a run: the first pass of the script, setup, virtual users, teardown, summary.
 
+mod settings;
 mod shared;
 
+pub use settings::{RunSettings, ScriptSource, SummarySettings};
 pub use shared::RunShared;

@@ -4,6 +4,7 @@ mod checks;
 pub mod collect;
 mod columns;
 pub mod data;
+pub mod deliver;
 mod figures;
 pub mod json;
 mod legacy;
