@@ -1,6 +1,7 @@
 //! The programming interface of scripts: built-in modules and globals.
 
 pub mod builtin;
+pub(crate) mod bytes;
 pub mod console;
 pub mod crypto;
 pub mod data;

@@ -1,1 +1,7 @@
-//! Libraries of jslib.k6.io that scripts import, in our own writing.
+//! Modules that scripts import from jslib.k6.io, in writing of our own, so that they need no network.
+
+/// Returns the source of the module at `url` if it is among those.
+pub fn source(url: &str) -> Option<&'static str> {
+    let _ = url;
+    None
+}

@@ -3,6 +3,7 @@
 pub mod api;
 pub mod error;
 pub mod executors;
+pub(crate) mod host;
 pub mod jslib;
 pub mod log;
 pub mod metrics;

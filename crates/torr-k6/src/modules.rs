@@ -1,1 +1,25 @@
-//! Modules of scripts: resolution, files, remote sources, TypeScript, CommonJS.
+//! The modules of a script: names resolved, sources read or fetched once, TypeScript lowered, and all of them handed
+//! to the runtimes of the virtual users.
+
+mod access;
+mod address;
+mod builtin;
+mod bytecode;
+mod common_js;
+mod error;
+mod init;
+mod lines;
+mod loader;
+mod lower;
+mod main_module;
+mod nesting;
+mod program;
+mod unit;
+
+pub use access::Access;
+pub use builtin::Builtins;
+pub use error::ModuleError;
+pub use init::{InitContext, executing, in_init, leave_init, require_init};
+pub use lines::Position;
+pub use main_module::{define_require, exports, import_main, set_loader};
+pub use program::Program;

@@ -1,13 +1,16 @@
 //! The built-in modules by name.
 
 use super::builtin::{Builtin, NativeModule};
+use super::crypto::Crypto;
+use super::data::Data;
+use super::encoding::Encoding;
 use super::timers::Timers;
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, JsLifetime, Module, Object, Result};
 use std::cell::RefCell;
 
 /// All built-in modules. A room that has one adds a line here.
-const BUILTINS: &[Entry] = &[entry::<Timers>()];
+const BUILTINS: &[Entry] = &[entry::<Crypto>(), entry::<Data>(), entry::<Encoding>(), entry::<Timers>()];
 
 /// A built-in module among others.
 struct Entry {

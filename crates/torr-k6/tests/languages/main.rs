@@ -1,0 +1,10 @@
+//! Languages and modules of scripts that send nothing, each against literal expectations.
+
+mod console;
+mod crypto;
+mod data;
+mod encoding;
+mod globals;
+mod modules;
+mod script;
+mod typescript;
