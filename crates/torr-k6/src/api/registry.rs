@@ -5,12 +5,14 @@ use super::crypto::Crypto;
 use super::data::Data;
 use super::encoding::Encoding;
 use super::timers::Timers;
+use super::webcrypto::WebCrypto;
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, JsLifetime, Module, Object, Result};
 use std::cell::RefCell;
 
 /// All built-in modules. A room that has one adds a line here.
-const BUILTINS: &[Entry] = &[entry::<Crypto>(), entry::<Data>(), entry::<Encoding>(), entry::<Timers>()];
+const BUILTINS: &[Entry] =
+    &[entry::<Crypto>(), entry::<Data>(), entry::<Encoding>(), entry::<Timers>(), entry::<WebCrypto>()];
 
 /// A built-in module among others.
 struct Entry {

@@ -8,3 +8,4 @@ mod globals;
 mod modules;
 mod script;
 mod typescript;
+mod webcrypto;
