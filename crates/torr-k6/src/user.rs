@@ -16,7 +16,7 @@ pub mod wait;
 
 pub use bytecode::{Bytecode, Modules};
 pub use machine::{Machine, Pending};
-pub use task::{Exports, Task, TaskEnd};
+pub use task::{Exports, Files, Task, TaskEnd};
 pub use thrown::{script_error, text_of};
 pub use vu::{Phase, Vu};
 pub use wait::{Wanted, Woken, wait};

@@ -1,18 +1,109 @@
 //! `k6/http`.
 
-use cookie_store::CookieStore;
-use std::cell::RefCell;
+mod body;
+mod call;
+mod digest;
+mod expected;
+mod file;
+mod form;
+mod gjson;
+mod headers;
+mod jar;
+mod page;
+mod params;
+mod request;
+mod response;
+mod samples;
+mod settings;
+mod target;
+mod url_tag;
+mod value;
+
+pub use settings::Settings;
+
+use super::builtin::Builtin;
+use crate::metrics::builtin::{DATA_RECEIVED, DATA_SENT};
+use crate::user::Vu;
+use expected::Expectation;
+use jar::Jar;
+use rquickjs::{Class, Ctx, Function, Object, Result};
+use std::cell::{Cell, RefCell};
 
 /// What `k6/http` knows of a virtual user.
 #[derive(Debug, Default)]
 pub struct HttpState {
-    /// The cookies of the user.
-    pub jar: RefCell<CookieStore>,
+    jar: Jar,
+    expectation: RefCell<Expectation>,
+    latest_tags: RefCell<Option<samples::LatestTags>>,
+    /// The bytes that were sent since they were last recorded.
+    sent: Cell<u64>,
+    /// The bytes that were received since they were last recorded.
+    received: Cell<u64>,
 }
 
 impl HttpState {
-    /// Forgets everything.
-    pub fn clear(&self) {
-        self.jar.borrow_mut().clear();
+    /// Begins an iteration: its cookies are new, unless the options say otherwise.
+    pub fn begin_iteration(vu: &Vu) {
+        if !vu.run.http_settings().keeps_cookies {
+            vu.http.jar.empty();
+        }
+    }
+
+    /// Records the bytes that were sent and received since the last call.
+    pub fn record_data(vu: &Vu) {
+        let (sent, received) = (vu.http.sent.take(), vu.http.received.take());
+        let mut recorder = vu.recorder.borrow_mut();
+        let tags = vu.tags.borrow_mut().set(&mut recorder);
+        recorder.add(DATA_SENT, sent as f64, &tags);
+        recorder.add(DATA_RECEIVED, received as f64, &tags);
+    }
+}
+
+/// The module `k6/http`.
+pub struct Http;
+
+impl Builtin for Http {
+    const NAMES: &'static [&'static str] = &["k6/http"];
+    const EXPORTS: &'static [&'static str] = &[
+        "get",
+        "head",
+        "post",
+        "put",
+        "patch",
+        "del",
+        "options",
+        "request",
+        "asyncRequest",
+        "batch",
+        "file",
+        "url",
+        "cookieJar",
+        "CookieJar",
+        "expectedStatuses",
+        "setResponseCallback",
+    ];
+
+    fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+        let http = Object::new(ctx.clone())?;
+        for (name, method) in [("get", "GET"), ("head", "HEAD")] {
+            http.set(name, request::without_body(ctx, name, method)?)?;
+        }
+        for (name, method) in
+            [("post", "POST"), ("put", "PUT"), ("patch", "PATCH"), ("del", "DELETE"), ("options", "OPTIONS")]
+        {
+            http.set(name, request::with_body(ctx, name, method)?)?;
+        }
+        http.set("request", Function::new(ctx.clone(), request::request)?.with_name("request")?)?;
+        http.set("asyncRequest", Function::new(ctx.clone(), request::async_request)?.with_name("asyncRequest")?)?;
+        http.set("batch", Function::new(ctx.clone(), request::batch)?.with_name("batch")?)?;
+        http.set("file", Function::new(ctx.clone(), file::file)?.with_name("file")?)?;
+        http.set("url", Function::new(ctx.clone(), request::url)?.with_name("url")?)?;
+        http.set("cookieJar", Function::new(ctx.clone(), jar::cookie_jar)?.with_name("cookieJar")?)?;
+        http.set("CookieJar", Class::<Jar>::create_constructor(ctx)?)?;
+        let expected = Function::new(ctx.clone(), expected::expected_statuses)?.with_name("expectedStatuses")?;
+        http.set("expectedStatuses", expected)?;
+        let callback = Function::new(ctx.clone(), expected::set_response_callback)?.with_name("setResponseCallback")?;
+        http.set("setResponseCallback", callback)?;
+        Ok(http)
     }
 }

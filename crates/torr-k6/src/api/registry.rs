@@ -4,6 +4,7 @@ use super::builtin::{Builtin, NativeModule};
 use super::crypto::Crypto;
 use super::data::Data;
 use super::encoding::Encoding;
+use super::http::Http;
 use super::timers::Timers;
 use super::webcrypto::WebCrypto;
 use rquickjs::module::Declared;
@@ -11,8 +12,15 @@ use rquickjs::{Ctx, JsLifetime, Module, Object, Result};
 use std::cell::RefCell;
 
 /// All built-in modules. A room that has one adds a line here.
-const BUILTINS: &[Entry] =
-    &[entry::<Crypto>(), entry::<Data>(), entry::<Encoding>(), entry::<Timers>(), entry::<WebCrypto>()];
+const BUILTINS: &[Entry] = &[
+    // One a line.
+    entry::<Crypto>(),
+    entry::<Data>(),
+    entry::<Encoding>(),
+    entry::<Http>(),
+    entry::<Timers>(),
+    entry::<WebCrypto>(),
+];
 
 /// A built-in module among others.
 struct Entry {

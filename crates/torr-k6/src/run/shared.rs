@@ -1,7 +1,9 @@
 //! What all virtual users of a run share, on all threads.
 
+use crate::api::http::Settings;
 use crate::log::Log;
 use crate::metrics::Registry;
+use crate::options::Consolidated;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -16,10 +18,21 @@ pub struct RunShared {
     pub log: Log,
     /// The metrics.
     pub registry: Registry,
+    /// The options, once they are consolidated.
+    pub options: OnceLock<Consolidated>,
+    /// What the options say about requests.
+    pub http: OnceLock<Settings>,
     /// When the clock of the test started, once it has.
     pub started: OnceLock<Instant>,
     /// What `setup` returned in JSON, once it has; `None` within if that was nothing.
     pub setup_data: OnceLock<Option<Arc<str>>>,
     /// Whether the run ends at once, without teardown.
     pub leave: Arc<AtomicBool>,
+}
+
+impl RunShared {
+    /// Returns what the options say about requests.
+    pub fn http_settings(&self) -> &Settings {
+        self.http.get_or_init(|| self.options.get().map_or_else(Settings::default, |all| Settings::of(&all.options)))
+    }
 }

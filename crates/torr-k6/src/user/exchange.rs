@@ -38,6 +38,8 @@ pub struct Outcome {
     pub sent: u64,
     /// The number of bytes received.
     pub received: u64,
+    /// The bytes of the request.
+    pub request: Vec<u8>,
     /// The response, or the reason why there is none.
     pub result: Result<Incoming, Refusal>,
 }

@@ -2,7 +2,7 @@
 
 use super::bytecode::{Bytecode, ModuleLoader, Modules};
 use super::fiber::SCRIPT_STACK;
-use super::task::{Exports, Task, TaskEnd};
+use super::task::{Exports, Files, Task, TaskEnd};
 use super::thrown::{script_error, thrown};
 use super::vu::{Phase, Vu};
 use super::wait::{Wanted, wait};
@@ -31,7 +31,6 @@ pub(super) struct Instance {
 impl Drop for Instance {
     fn drop(&mut self) {
         self.vu.events.clear();
-        self.vu.http.clear();
     }
 }
 
@@ -152,7 +151,7 @@ impl Instance {
     }
 
     /// Calls `handleSummary`, and returns the files that it wants to be written.
-    fn summary(&self, ctx: &Ctx<'_>, data: &str) -> rquickjs::Result<Option<Vec<(String, Vec<u8>)>>> {
+    fn summary(&self, ctx: &Ctx<'_>, data: &str) -> rquickjs::Result<Option<Files>> {
         self.vu.phase.set(Phase::Summary);
         let Some(function) = self.function(ctx, "handleSummary")? else { return Ok(None) };
         let data = ctx.json_parse(data)?;

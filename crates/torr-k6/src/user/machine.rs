@@ -109,5 +109,14 @@ fn refused(id: u64) -> Outcome {
         1000,
         "requests are not supported here: use them in setup, teardown or the functions of scenarios",
     );
-    Outcome { id, timings: Timings::default(), remote: None, tls: None, sent: 0, received: 0, result: Err(why) }
+    Outcome {
+        id,
+        timings: Timings::default(),
+        remote: None,
+        tls: None,
+        sent: 0,
+        received: 0,
+        request: Vec::new(),
+        result: Err(why),
+    }
 }

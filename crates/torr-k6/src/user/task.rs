@@ -18,6 +18,9 @@ pub enum Task {
     Summary(String),
 }
 
+/// Files by their names with their contents.
+pub type Files = Vec<(String, Vec<u8>)>;
+
 /// The end of a task.
 #[derive(Debug)]
 pub enum TaskEnd {
@@ -26,7 +29,7 @@ pub enum TaskEnd {
     /// The function has returned: what it returned in JSON, `None` if that was `undefined` or is not needed.
     Returned(Option<String>),
     /// `handleSummary` has returned: the names of the files and their contents. `None` if it returned nothing that can be written.
-    Files(Option<Vec<(String, Vec<u8>)>>),
+    Files(Option<Files>),
     /// The script has thrown an error.
     Threw(Box<ScriptError>),
     /// The task was interrupted.

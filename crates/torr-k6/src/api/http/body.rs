@@ -1,0 +1,79 @@
+//! The content of a request, from what a script gives.
+
+use super::params::ParamError;
+use super::value::{bytes_of, is_nothing};
+use super::{file, form};
+use flate2::Compression;
+use flate2::write::{GzEncoder, ZlibEncoder};
+use rquickjs::Value;
+use std::io::Write;
+
+/// The content of a request, and the type that it has by itself.
+#[derive(Debug, Default)]
+pub struct Body {
+    /// The bytes; `None` without content.
+    pub bytes: Option<Vec<u8>>,
+    /// The type, if the kind of the value tells it.
+    pub content_type: Option<String>,
+}
+
+impl Body {
+    /// Reads the content that a script gives.
+    ///
+    /// # Errors
+    /// If a value of this kind cannot be sent.
+    pub fn read(value: Option<&Value<'_>>) -> Result<Self, ParamError> {
+        let Some(value) = value.filter(|value| !is_nothing(value)) else { return Ok(Self::default()) };
+        if let Some(bytes) = bytes_of(value) {
+            return Ok(Self { bytes: Some(bytes), content_type: None });
+        }
+        let unknown = |kind: &str| Err(ParamError::Wrong(format!("unknown request body type {kind}")));
+        if value.is_array() {
+            return unknown("[]interface {}");
+        }
+        if value.is_int() {
+            return unknown("int64");
+        }
+        if value.is_number() {
+            return unknown("float64");
+        }
+        if value.is_bool() {
+            return unknown("bool");
+        }
+        let Some(object) = value.as_object().filter(|_| !value.is_function()) else { return unknown("function") };
+        if let Some((bytes, content_type)) = file::multipart(object)? {
+            return Ok(Self { bytes: Some(bytes), content_type: Some(content_type) });
+        }
+        let bytes = form::encode(object)?.into_bytes();
+        Ok(Self { bytes: Some(bytes), content_type: Some("application/x-www-form-urlencoded".to_owned()) })
+    }
+
+    /// Applies content codings, the first one first.
+    ///
+    /// # Errors
+    /// If one is not known.
+    pub fn compress(&mut self, codings: &[String]) -> Result<(), ParamError> {
+        let Some(mut bytes) = self.bytes.take() else { return Ok(()) };
+        for coding in codings {
+            // Writing into memory does not fail.
+            let coded = match coding.as_str() {
+                "gzip" => {
+                    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+                    encoder.write_all(&bytes).and_then(|()| encoder.finish())
+                }
+                "deflate" => {
+                    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+                    encoder.write_all(&bytes).and_then(|()| encoder.finish())
+                }
+                other => {
+                    return Err(ParamError::Wrong(format!(
+                        "compression '{other}' is not supported: use gzip or deflate"
+                    )));
+                }
+            };
+            bytes = coded.map_err(|error| ParamError::Wrong(format!("cannot compress the body: {error}")))?;
+        }
+        self.bytes = Some(bytes);
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! Response callbacks: which statuses are expected.
+
+use super::value::is_nothing;
+use crate::user::Vu;
+use rquickjs::class::{JsClass, Readable, Trace, Tracer};
+use rquickjs::function::{Constructor, Rest};
+use rquickjs::{Class, Ctx, Exception, JsLifetime, Object, Result, Value};
+use std::rc::Rc;
+
+/// The statuses that are expected of a response.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Expectation {
+    /// From 200 to 399.
+    #[default]
+    Usual,
+    /// Nothing is said of it.
+    Unknown,
+    /// Those within these ranges.
+    Within(Rc<[(u16, u16)]>),
+}
+
+impl Expectation {
+    /// Returns whether a status is expected; `None` if nothing is said of it.
+    #[must_use]
+    pub fn holds(&self, status: u16) -> Option<bool> {
+        match self {
+            Self::Usual => Some((200..400).contains(&status)),
+            Self::Unknown => None,
+            Self::Within(ranges) => Some(ranges.iter().any(|&(from, to)| (from..=to).contains(&status))),
+        }
+    }
+
+    /// Returns the expectation that a script gives.
+    ///
+    /// # Errors
+    /// If it is neither `null` nor what `expectedStatuses` returns.
+    pub fn of(value: &Value<'_>) -> Result<Self> {
+        if is_nothing(value) {
+            return Ok(Self::Unknown);
+        }
+        match Class::<ExpectedStatuses>::from_value(value) {
+            Ok(statuses) => Ok(Self::Within(statuses.borrow().0.clone())),
+            Err(_) => Err(Exception::throw_type(
+                value.ctx(),
+                "unsupported responseCallback: use http.expectedStatuses() or null",
+            )),
+        }
+    }
+}
+
+/// What `expectedStatuses` returns.
+pub struct ExpectedStatuses(Rc<[(u16, u16)]>);
+
+impl<'js> Trace<'js> for ExpectedStatuses {
+    fn trace<'a>(&self, _tracer: Tracer<'a, 'js>) {}
+}
+
+// SAFETY: the type has no lifetime of the script engine in it.
+unsafe impl<'js> JsLifetime<'js> for ExpectedStatuses {
+    type Changed<'to> = ExpectedStatuses;
+}
+
+impl<'js> JsClass<'js> for ExpectedStatuses {
+    const NAME: &'static str = "ExpectedStatuses";
+    type Mutable = Readable;
+
+    fn constructor(_ctx: &Ctx<'js>) -> Result<Option<Constructor<'js>>> {
+        Ok(None)
+    }
+}
+
+/// The function `http.expectedStatuses`.
+pub fn expected_statuses<'js>(ctx: Ctx<'js>, statuses: Rest<Value<'js>>) -> Result<Class<'js, ExpectedStatuses>> {
+    if statuses.0.is_empty() {
+        return Err(Exception::throw_message(&ctx, "no arguments"));
+    }
+    let bad = |at: usize| {
+        let why = format!(
+            "argument number {} to expectedStatuses was neither an integer nor an object like {{min:100, max:329}}",
+            at + 1
+        );
+        Exception::throw_message(&ctx, &why)
+    };
+    let mut ranges = Vec::new();
+    for (at, value) in statuses.0.iter().enumerate() {
+        let range = match (value.as_number(), value.as_object()) {
+            (Some(status), _) => status_of(status).map(|status| (status, status)),
+            (None, Some(range)) => bounds(range),
+            _ => None,
+        };
+        ranges.push(range.ok_or_else(|| bad(at))?);
+    }
+    Class::instance(ctx, ExpectedStatuses(ranges.into()))
+}
+
+fn bounds(range: &Object<'_>) -> Option<(u16, u16)> {
+    let bound = |name: &str| range.get::<_, f64>(name).ok().and_then(status_of);
+    Some((bound("min")?, bound("max")?))
+}
+
+fn status_of(number: f64) -> Option<u16> {
+    (number.fract() == 0.0 && (0.0..=999.0).contains(&number)).then_some(number as u16)
+}
+
+/// The function `http.setResponseCallback`.
+pub fn set_response_callback<'js>(ctx: Ctx<'js>, callback: Value<'js>) -> Result<()> {
+    *Vu::of(&ctx).http.expectation.borrow_mut() = Expectation::of(&callback)?;
+    Ok(())
+}

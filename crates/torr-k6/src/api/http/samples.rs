@@ -1,0 +1,154 @@
+//! The samples of a request.
+
+use crate::metrics::{TagSet, builtin};
+use crate::options::{SystemTag, SystemTags};
+use crate::user::Vu;
+use crate::user::exchange::Outcome;
+use std::rc::Rc;
+use std::time::SystemTime;
+
+/// A request that has its outcome, as its samples tell of it.
+pub struct Hop<'c> {
+    /// The method.
+    pub method: &'c str,
+    /// The URL.
+    pub url: &'c Rc<str>,
+    /// The value of the tag `name`, where it is not the URL.
+    pub name: Option<&'c Rc<str>>,
+    /// The tags that the script gives.
+    pub tags: &'c [(String, String)],
+    /// Whether the status is expected, if anything is said of it.
+    pub expected: Option<bool>,
+    /// The outcome.
+    pub outcome: &'c Outcome,
+}
+
+/// The set of tags of the latest request, with what it depends on.
+#[derive(Debug)]
+pub struct LatestTags {
+    base: TagSet,
+    url: Rc<str>,
+    status: u16,
+    expected: Option<bool>,
+    method: String,
+    tags: TagSet,
+}
+
+/// Records the samples of a request.
+pub fn record(vu: &Vu, hop: &Hop<'_>) {
+    let mut recorder = vu.recorder.borrow_mut();
+    let mut current = vu.tags.borrow_mut();
+    let base = current.set(&mut recorder);
+    let status = hop.outcome.result.as_ref().map_or(0, |incoming| incoming.status);
+    let mut latest = vu.http.latest_tags.borrow_mut();
+    let is_plain = status > 0 && hop.tags.is_empty() && hop.name.is_none() && hop.outcome.tls.is_none();
+    let known = latest.as_ref().filter(|latest| {
+        is_plain
+            && latest.base.address() == base.address()
+            && (Rc::ptr_eq(&latest.url, hop.url) || *latest.url == **hop.url)
+            && latest.status == status
+            && latest.expected == hop.expected
+            && latest.method == hop.method
+            && base.metadata().is_empty()
+    });
+    let tags = match known {
+        Some(latest) => latest.tags.clone(),
+        None => {
+            let tags = recorder.tag_set(&base, &further_tags(current.system(), hop, status));
+            if is_plain {
+                let (url, method) = (hop.url.clone(), hop.method.to_owned());
+                *latest = Some(LatestTags { base, url, status, expected: hop.expected, method, tags: tags.clone() });
+            }
+            tags
+        }
+    };
+    let timings = &hop.outcome.timings;
+    let now = SystemTime::now();
+    for (metric, value) in [
+        (builtin::HTTP_REQS, 1.0),
+        (builtin::HTTP_REQ_DURATION, timings.duration()),
+        (builtin::HTTP_REQ_BLOCKED, timings.blocked),
+        (builtin::HTTP_REQ_CONNECTING, timings.connecting),
+        (builtin::HTTP_REQ_TLS_HANDSHAKING, timings.handshaking),
+        (builtin::HTTP_REQ_SENDING, timings.sending),
+        (builtin::HTTP_REQ_WAITING, timings.waiting),
+        (builtin::HTTP_REQ_RECEIVING, timings.receiving),
+    ] {
+        recorder.add_at(metric, value, &tags, now);
+    }
+    if let Some(expected) = hop.expected {
+        recorder.add_at(builtin::HTTP_REQ_FAILED, f64::from(u8::from(!expected)), &tags, now);
+    }
+    vu.http.sent.set(vu.http.sent.get() + hop.outcome.sent);
+    vu.http.received.set(vu.http.received.get() + hop.outcome.received);
+}
+
+/// Returns the tags of a request beside those that all samples of the user carry.
+fn further_tags<'h>(system: SystemTags, hop: &'h Hop<'_>, status: u16) -> Vec<(&'h str, &'h str)> {
+    let mut tags: Vec<(&str, &str)> = Vec::with_capacity(hop.tags.len() + 10);
+    tags.extend(hop.tags.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    let mut add = |tag: SystemTag, value: &'h str| {
+        if system.has(tag) {
+            tags.push((tag.name(), value));
+        }
+    };
+    let name = hop.name.unwrap_or(hop.url);
+    add(SystemTag::Name, name);
+    add(SystemTag::Url, name);
+    add(SystemTag::Method, hop.method);
+    add(SystemTag::Status, status_text(status));
+    if let Some(expected) = hop.expected {
+        add(SystemTag::ExpectedResponse, if expected { "true" } else { "false" });
+    }
+    match &hop.outcome.result {
+        Ok(incoming) => add(SystemTag::Proto, proto(incoming.version)),
+        Err(refusal) => {
+            add(SystemTag::Error, &refusal.text);
+            add(SystemTag::ErrorCode, code_text(refusal.code));
+        }
+    }
+    if status >= 400 {
+        add(SystemTag::ErrorCode, code_text(1000 + u32::from(status)));
+    }
+    if let Some((version, _)) = &hop.outcome.tls {
+        add(SystemTag::TlsVersion, tls_version(version));
+    }
+    tags
+}
+
+/// Returns a version of HTTP as scripts see it.
+#[must_use]
+pub fn proto(version: &str) -> &'static str {
+    match version {
+        "1.0" => "HTTP/1.0",
+        "2" => "HTTP/2.0",
+        _ => "HTTP/1.1",
+    }
+}
+
+/// Returns a version of TLS as scripts see it.
+#[must_use]
+pub fn tls_version(version: &str) -> &'static str {
+    match version {
+        "TLSv1.2" => "tls1.2",
+        "TLSv1.3" => "tls1.3",
+        "TLSv1.1" => "tls1.1",
+        _ => "tls1.0",
+    }
+}
+
+/// Returns a status as text, from memory that all samples share.
+fn status_text(status: u16) -> &'static str {
+    text_of_number(u32::from(status))
+}
+
+fn code_text(code: u32) -> &'static str {
+    text_of_number(code)
+}
+
+/// Returns a number below 2,000 as text that lives as long as the program.
+fn text_of_number(number: u32) -> &'static str {
+    use std::sync::LazyLock;
+    static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| (0..2000).map(|number: u32| number.to_string()).collect());
+    TEXTS.get(number as usize).map_or("0", String::as_str)
+}
