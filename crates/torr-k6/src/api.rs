@@ -17,12 +17,10 @@ pub mod registry;
 pub mod timers;
 pub mod webcrypto;
 
-use rquickjs::{Ctx, Result};
+use crate::modules::Builtins;
 
-/// Makes the globals of a virtual user.
-///
-/// # Errors
-/// If the script engine has no memory left.
-pub fn install_globals(ctx: &Ctx<'_>) -> Result<()> {
-    timers::install(ctx)
+/// Returns what finds the built-in modules.
+#[must_use]
+pub fn builtins() -> Builtins {
+    Builtins { has: registry::has, declare: registry::declare, require: registry::require }
 }

@@ -1,6 +1,5 @@
 //! A virtual user: its stack, its script engine, its event loop.
 
-mod bytecode;
 pub mod events;
 pub mod exchange;
 mod fiber;
@@ -14,7 +13,6 @@ mod thrown;
 pub mod vu;
 pub mod wait;
 
-pub use bytecode::{Bytecode, Modules};
 pub use machine::{Machine, Pending};
 pub use task::{Exports, Files, Task, TaskEnd};
 pub use thrown::{script_error, text_of};

@@ -27,7 +27,10 @@ impl Builtin for Timers {
 }
 
 /// Makes the timers among the globals.
-pub(super) fn install(ctx: &Ctx<'_>) -> Result<()> {
+///
+/// # Errors
+/// If the script engine has no memory left.
+pub fn install(ctx: &Ctx<'_>) -> Result<()> {
     let globals = ctx.globals();
     globals.set("setTimeout", Function::new(ctx.clone(), set_timeout)?.with_name("setTimeout")?)?;
     globals.set("setInterval", Function::new(ctx.clone(), set_interval)?.with_name("setInterval")?)?;

@@ -1,5 +1,6 @@
 //! What all virtual users of a run share, on all threads.
 
+use crate::api::data::SharedArrays;
 use crate::api::http::Settings;
 use crate::log::Log;
 use crate::metrics::Registry;
@@ -16,6 +17,8 @@ pub struct RunShared {
     pub env: BTreeMap<String, String>,
     /// The log, with the lines of the console.
     pub log: Log,
+    /// The arrays that all virtual users share.
+    pub arrays: Arc<SharedArrays>,
     /// The metrics.
     pub registry: Registry,
     /// The options, once they are consolidated.

@@ -1,15 +1,19 @@
 //! The script engine of a virtual user: its runtime, its globals, the exported functions, and how tasks run in it.
 
-use super::bytecode::{Bytecode, ModuleLoader, Modules};
 use super::fiber::SCRIPT_STACK;
 use super::task::{Exports, Files, Task, TaskEnd};
-use super::thrown::{script_error, thrown};
+use super::thrown::{place_of, script_error, thrown};
 use super::vu::{Phase, Vu};
 use super::wait::{Wanted, wait};
-use crate::api;
+use crate::api::console::{ConsoleSink, Level as ConsoleLevel};
+use crate::api::globals::Globals;
+use crate::api::timers;
 use crate::error::{ErrorKind, ScriptError};
+use crate::log::Level;
+use crate::modules::{self, Program};
+use crate::run::RunShared;
 use rquickjs::promise::PromiseState;
-use rquickjs::{Context, Ctx, Error, Exception, Function, Module, Object, Persistent, Runtime, TypedArray, Value, qjs};
+use rquickjs::{Context, Ctx, Error, Exception, Function, Object, Persistent, Runtime, TypedArray, Value, qjs};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,7 +24,7 @@ const MOST_MEMORY: usize = 1 << 30;
 /// The script engine of a virtual user. What refers to values of the engine comes before the engine, so that it is dropped before.
 pub(super) struct Instance {
     vu: Rc<Vu>,
-    entry: String,
+    program: Arc<Program>,
     namespace: RefCell<Option<Persistent<Object<'static>>>>,
     functions: RefCell<Vec<(Rc<str>, Persistent<Function<'static>>)>>,
     data: RefCell<Option<Persistent<Value<'static>>>>,
@@ -36,7 +40,7 @@ impl Drop for Instance {
 
 impl Instance {
     /// Returns the engine of a user. Its modules are not loaded yet.
-    pub fn new(vu: Rc<Vu>, modules: Arc<dyn Modules>, bytecode: Arc<Bytecode>) -> Result<Self, ScriptError> {
+    pub fn new(vu: Rc<Vu>, program: Arc<Program>) -> Result<Self, ScriptError> {
         let failed =
             |error: Error| ScriptError::new(ErrorKind::Other, format!("cannot start a script engine: {error}"));
         let runtime = Runtime::new().map_err(failed)?;
@@ -49,14 +53,12 @@ impl Instance {
                 vu.events.note_rejection(&ctx, promise, reason, is_handled);
             }
         })));
-        let entry = modules.entry().to_owned();
-        let loader = ModuleLoader { modules, bytecode };
-        runtime.set_loader(loader.clone(), loader);
+        modules::set_loader(&runtime, &program);
         let context = Context::full(&runtime).map_err(failed)?;
         let functions = RefCell::default();
         Ok(Self {
             vu,
-            entry,
+            program,
             namespace: RefCell::default(),
             functions,
             data: RefCell::default(),
@@ -83,7 +85,12 @@ impl Instance {
                     TaskEnd::Interrupted
                 }
                 Ok(end) => end,
-                Err(error) => TaskEnd::Threw(Box::new(script_error(&ctx, &error))),
+                Err(error) => {
+                    let mut error = script_error(&ctx, &error);
+                    error.stack = self.program.source_stack(&error.stack);
+                    error.place = place_of(&error.stack);
+                    TaskEnd::Threw(Box::new(error))
+                }
             }
         });
         self.vu.events.clear();
@@ -94,10 +101,20 @@ impl Instance {
     fn init(&self, ctx: &Ctx<'_>) -> rquickjs::Result<Exports> {
         self.vu.attach(ctx);
         self.vu.phase.set(Phase::Init);
-        api::install_globals(ctx)?;
-        let loaded = Module::import(ctx, self.entry.as_str())?;
+        let console: Arc<dyn ConsoleSink> = Arc::new(Lines(self.vu.run.clone()));
+        let globals = Globals {
+            env: &self.vu.run.env,
+            vu: self.vu.id,
+            console: &console,
+            program: &self.program,
+            arrays: &self.vu.run.arrays,
+        };
+        globals.install(ctx)?;
+        timers::install(ctx)?;
+        let loaded = modules::import_main(ctx, &self.program)?;
         let namespace = self.settle(ctx, loaded.into_value())?;
-        let namespace: Object<'_> = rquickjs::FromJs::from_js(ctx, namespace)?;
+        let namespace = modules::exports(ctx, &self.program, rquickjs::FromJs::from_js(ctx, namespace)?)?;
+        modules::leave_init(ctx);
         let mut exports = Exports::default();
         for name in namespace.keys::<String>() {
             let name = name?;
@@ -246,4 +263,19 @@ fn bytes_of(value: &Value<'_>) -> Option<Vec<u8>> {
     let array = TypedArray::<u8>::from_value(value.clone()).ok()?;
     // SAFETY: as above.
     unsafe { array.as_bytes() }.map(<[u8]>::to_vec)
+}
+
+/// The lines that a script writes to its console, as lines of the run's log.
+struct Lines(Arc<RunShared>);
+
+impl ConsoleSink for Lines {
+    fn write(&self, level: ConsoleLevel, text: &str) {
+        let level = match level {
+            ConsoleLevel::Debug => Level::Debug,
+            ConsoleLevel::Info => Level::Info,
+            ConsoleLevel::Warn => Level::Warning,
+            ConsoleLevel::Error => Level::Error,
+        };
+        self.0.log.console(level, text);
+    }
 }

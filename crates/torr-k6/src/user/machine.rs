@@ -1,6 +1,5 @@
 //! A virtual user as the thread's loop sees it: tasks that begin, wait, go on and end.
 
-use super::bytecode::{Bytecode, Modules};
 use super::exchange::{Outcome, Refusal, Timings};
 use super::fiber::{Fiber, Resume, Suspended};
 use super::instance::Instance;
@@ -8,6 +7,7 @@ use super::task::{Task, TaskEnd};
 use super::vu::Vu;
 use super::wait::{Wanted, Woken};
 use crate::error::{ErrorKind, ScriptError};
+use crate::modules::Program;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
@@ -34,9 +34,8 @@ impl Machine {
     ///
     /// # Errors
     /// If the system has no memory for it.
-    pub fn new(vu: Rc<Vu>, modules: &Arc<dyn Modules>, bytecode: &Arc<Bytecode>) -> Result<Self, ScriptError> {
-        let (of_instance, modules, bytecode) = (vu.clone(), modules.clone(), bytecode.clone());
-        let instance = Instance::new(of_instance, modules, bytecode)?;
+    pub fn new(vu: Rc<Vu>, program: &Arc<Program>) -> Result<Self, ScriptError> {
+        let instance = Instance::new(vu.clone(), program.clone())?;
         let failed = |error| ScriptError::new(ErrorKind::Other, format!("cannot start a virtual user: {error}"));
         let fiber = Fiber::new(vu.exit.clone(), move |task| instance.run(task)).map_err(failed)?;
         Ok(Self { vu, fiber })

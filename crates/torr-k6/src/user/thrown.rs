@@ -15,7 +15,7 @@ pub fn script_error(ctx: &Ctx<'_>, error: &Error) -> ScriptError {
 pub fn thrown(value: &Value<'_>) -> ScriptError {
     let mut error = ScriptError::new(ErrorKind::Exception, text_of(value));
     if let Some(stack) = value.as_object().and_then(|object| object.get::<_, Option<String>>("stack").ok().flatten()) {
-        error.place = stack.lines().find_map(place);
+        error.place = place_of(&stack);
         error.stack = stack;
     }
     error
@@ -50,6 +50,11 @@ pub fn text_of(value: &Value<'_>) -> String {
             "a value that is no error".to_owned()
         }
     }
+}
+
+/// Returns the place that a stack names first.
+pub fn place_of(stack: &str) -> Option<String> {
+    stack.lines().find_map(place)
 }
 
 /// Returns the place that a line of a stack names, if that is in a script.
