@@ -16,9 +16,11 @@ mod plan;
 mod progress;
 mod ramp;
 mod ramping;
+mod scenario_state;
 mod schedule;
 mod state;
 mod timers;
+mod vu_state;
 
 #[cfg(test)]
 mod simulation;

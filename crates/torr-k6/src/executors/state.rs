@@ -1,90 +1,18 @@
 //! The state of all scenarios and virtual users, and its transitions. Times count from the beginning of the first scenario.
 
-use super::arrival::Arrival;
 use super::order::{Ending, Order, Start};
 use super::plan::ExecutionPlan;
 use super::progress::{Counts, Progress, Status};
-use super::ramp::Ramp;
-use super::ramping::{Change, Ramping};
-use super::schedule::Schedule;
+use super::ramping::Change;
+use super::scenario_state::{ScenarioState, Work};
 use super::timers::{Timer, Timers};
-use crate::options::{ArrivalRate, Executor, Scenario};
+use super::vu_state::{Activity, VuState};
 use std::collections::VecDeque;
-use std::time::Duration;
 use torr_net::Nanos;
 use torr_net::clock::nanos;
 
 /// The shortest time between two looks for dropped iterations of a scenario.
 const BETWEEN_DROPS: Nanos = 1_000_000;
-
-/// What begins the iterations of a scenario.
-#[derive(Debug)]
-enum Work {
-    /// The number of virtual users, and of iterations that have not begun.
-    Shared(usize, u64),
-    /// The number of virtual users, and of iterations of each.
-    PerVu(usize, u64),
-    /// The number of virtual users.
-    Constant(usize),
-    Ramping(Ramping),
-    /// The number of virtual users at the beginning, and the iterations.
-    Arrival(usize, Arrival),
-}
-
-#[derive(Debug)]
-struct ScenarioState {
-    begin: Nanos,
-    regular_end: Nanos,
-    hard_end: Nanos,
-    work: Work,
-    status: Status,
-    begun: u64,
-    complete: u64,
-    dropped: u64,
-    iterations: Option<u64>,
-    /// The virtual users that the scenario has, and those of them that are active.
-    attached: usize,
-    active: usize,
-    ended: Nanos,
-    is_cut: bool,
-}
-
-/// What a virtual user does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Activity {
-    /// Does not exist.
-    Absent,
-    /// Is being created for a scenario.
-    Creating,
-    /// Has no scenario.
-    Pooled,
-    /// Has a scenario, but no iteration.
-    Idle,
-    /// Waits for an iteration that is due at this time.
-    Due(Nanos),
-    /// Waits until its iteration has taken the shortest time.
-    Padding,
-    /// Runs an iteration.
-    Running,
-    /// Runs an iteration that is to be interrupted.
-    Interrupting,
-}
-
-#[derive(Debug)]
-struct VuState {
-    activity: Activity,
-    scenario: usize,
-    /// The number within the scenario.
-    handle: usize,
-    /// Grows with each change, so that timers of an earlier state are known.
-    generation: u64,
-    /// When the latest iteration began.
-    begun: Nanos,
-    /// The iterations since the virtual user got the scenario.
-    iterations: u64,
-    /// The iterations in each scenario.
-    in_scenario: Vec<(usize, u64)>,
-}
 
 /// The state of a test.
 #[derive(Debug)]
@@ -106,85 +34,11 @@ pub(super) struct State {
     counts: Counts,
 }
 
-impl ScenarioState {
-    fn new(scenario: &Scenario) -> Self {
-        let begin = nanos(scenario.start_time);
-        let regular_end = begin + nanos(scenario.executor.regular_duration());
-        let arrival = |schedule: Schedule, of: &ArrivalRate| {
-            let unplanned = of.max_vus - of.pre_allocated_vus;
-            Work::Arrival(of.pre_allocated_vus as usize, Arrival::new(schedule, unplanned))
-        };
-        let mut iterations = None;
-        let work = match &scenario.executor {
-            Executor::SharedIterations { vus, iterations: count, .. } => {
-                iterations = Some(*count);
-                Work::Shared(*vus as usize, *count)
-            }
-            Executor::PerVuIterations { vus, iterations: each, .. } => {
-                iterations = Some(each.saturating_mul(*vus));
-                Work::PerVu(*vus as usize, *each)
-            }
-            Executor::ConstantVus { vus, .. } => Work::Constant(*vus as usize),
-            Executor::RampingVus { start_vus, stages, graceful_ramp_down } => {
-                let (ramp, most) = (Ramp::new(*start_vus, stages), scenario.executor.max_vus() as usize);
-                Work::Ramping(Ramping::new(ramp, most, nanos(*graceful_ramp_down)))
-            }
-            Executor::ConstantArrivalRate { rate, duration, arrival: of } => {
-                arrival(Schedule::constant(*rate, of.time_unit, *duration), of)
-            }
-            Executor::RampingArrivalRate { start_rate, stages, arrival: of } => {
-                arrival(Schedule::ramping(*start_rate, of.time_unit, stages), of)
-            }
-        };
-        Self {
-            begin,
-            regular_end,
-            hard_end: regular_end + nanos(scenario.graceful_stop),
-            work,
-            status: Status::Waiting,
-            begun: 0,
-            complete: 0,
-            dropped: 0,
-            iterations,
-            attached: 0,
-            active: 0,
-            ended: 0,
-            is_cut: false,
-        }
-    }
-
-    fn arrival(&mut self) -> Option<&mut Arrival> {
-        match &mut self.work {
-            Work::Arrival(_, arrival) => Some(arrival),
-            _ => None,
-        }
-    }
-
-    /// Drops all iterations that have not begun and that no virtual user waits for, and returns their number.
-    fn drop_rest(&mut self) -> u64 {
-        match &mut self.work {
-            Work::Shared(_, left) => std::mem::take(left),
-            Work::PerVu(vus, each) => each.saturating_mul(*vus as u64).saturating_sub(self.begun),
-            Work::Constant(_) | Work::Ramping(_) => 0,
-            Work::Arrival(_, arrival) => arrival.drop_all(),
-        }
-    }
-}
-
 impl State {
     /// Returns the state before the first scenario has begun.
     pub(super) fn new(plan: &ExecutionPlan, threads: usize) -> Self {
-        let absent = |_| VuState {
-            activity: Activity::Absent,
-            scenario: 0,
-            handle: 0,
-            generation: 0,
-            begun: 0,
-            iterations: 0,
-            in_scenario: Vec::new(),
-        };
         let planned = plan.vus.planned;
-        let mut vus: Vec<_> = (0..plan.vus.most).map(absent).collect();
+        let mut vus: Vec<_> = (0..plan.vus.most).map(|_| VuState::absent()).collect();
         vus[..planned].iter_mut().for_each(|vu| vu.activity = Activity::Pooled);
         let mut state = Self {
             threads,
@@ -281,26 +135,7 @@ impl State {
 
     /// Returns what a scenario has done so far.
     pub(super) fn progress(&self, number: usize, now: Nanos) -> Progress {
-        let scenario = &self.scenarios[number];
-        let now = if scenario.status == Status::Done { scenario.ended } else { now };
-        let elapsed = now.min(scenario.regular_end).saturating_sub(scenario.begin);
-        let length = scenario.regular_end - scenario.begin;
-        let share = match scenario.iterations {
-            Some(iterations) => scenario.complete as f64 / iterations as f64,
-            None if length == 0 => 1.0,
-            None => elapsed as f64 / length as f64,
-        };
-        Progress {
-            status: scenario.status,
-            share,
-            elapsed: Duration::from_nanos(elapsed),
-            active: scenario.active,
-            vus: scenario.attached,
-            begun: scenario.begun,
-            complete: scenario.complete,
-            iterations: scenario.iterations,
-            is_cut: scenario.is_cut || scenario.dropped > 0,
-        }
+        self.scenarios[number].progress(now)
     }
 
     fn take_timers(&mut self, now: Nanos) {
@@ -407,17 +242,8 @@ impl State {
 
     fn begin(&mut self, vu: usize, now: Nanos, due: Option<Nanos>) {
         self.set(vu, Activity::Running);
-        let state = &mut self.vus[vu];
-        let number = state.scenario;
-        state.begun = now;
-        state.iterations += 1;
-        let known = state.in_scenario.iter().position(|(of, _)| *of == number);
-        let known = known.unwrap_or_else(|| {
-            state.in_scenario.push((number, 0));
-            state.in_scenario.len() - 1
-        });
-        let in_scenario = state.in_scenario[known].1;
-        state.in_scenario[known].1 += 1;
+        let in_scenario = self.vus[vu].begin(now);
+        let number = self.vus[vu].scenario;
         let scenario = &mut self.scenarios[number];
         let start =
             Start { vu, scenario: number, in_test: scenario.begun, in_scenario, due, deadline: scenario.hard_end };
@@ -504,7 +330,7 @@ impl State {
 
     fn step(&mut self, number: usize, at: Nanos) {
         let scenario = &mut self.scenarios[number];
-        let (begin, hard_end) = (scenario.begin, scenario.hard_end);
+        let (begin, regular_end, hard_end) = (scenario.begin, scenario.regular_end, scenario.hard_end);
         let (Status::Running, Work::Ramping(ramping)) = (scenario.status, &mut scenario.work) else { return };
         // The step's own times count from the beginning of the scenario.
         let change = ramping.step();
@@ -512,6 +338,8 @@ impl State {
             self.timers.add(begin + next, Timer::Step(number));
         }
         match change {
+            // A virtual user that starts at the very end would run one iteration outside of the regular time.
+            Change::Acquire(_) if at >= regular_end => {}
             Change::Acquire(handle) => self.acquire(number, handle, at),
             Change::Forget(handle) => self.wanting.retain(|wanting| *wanting != (number, handle)),
             Change::Leave(vu, until) => {

@@ -303,3 +303,11 @@ fn a_test_is_described() {
     assert_eq!(lines[1], "* b: 2 looping VUs for 5s (gracefulStop: 30s)");
     assert!(lines[2].starts_with("* a: 1 iterations for each of 1 VUs (maxDuration: 2s, startTime: 1s"));
 }
+
+#[test]
+fn no_virtual_user_starts_at_the_very_end() {
+    let options = one(json!({"executor": "ramping-vus", "startVUs": 0, "stages": [{"duration": "2s", "target": 2}]}));
+    let outcome = Simulation::default().run(&options, |_| 300);
+    assert_eq!(outcome.times(0), [(1_000, 1_300, 0), (1_300, 1_600, 0), (1_600, 1_900, 0), (1_900, 2_200, 0)]);
+    assert_eq!(plan(&options).vus.most, 2);
+}
