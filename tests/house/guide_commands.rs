@@ -116,7 +116,7 @@ const FILES: [(&str, &str); 4] = [
 ];
 
 /// The pages with commands in `text` blocks, which this test does not run: how many commands, and why.
-const NOT_RUN: [(&str, usize, &str); 7] = [
+const NOT_RUN: [(&str, usize, &str); 8] = [
     (
         "docs/alternatives.md",
         6,
@@ -128,6 +128,7 @@ const NOT_RUN: [(&str, usize, &str); 7] = [
     ("docs/lab.md", 8, "suites take minutes and need other programs' servers"),
     ("docs/plan.md", 2, "they write into folders of the system"),
     ("docs/transport.md", 1, "its server would not end"),
+    ("docs/where.md", 4, "they need the web shop, a program of Python"),
 ];
 
 /// Returns the number of commands of Torr in all blocks of a page, whatever their kind.
@@ -257,7 +258,7 @@ fn the_commands_of_the_guide_work() {
 fn pages_begin_with_a_command_and_the_guide_stays_small() {
     let pages = pages();
     let words: usize = pages.iter().map(|(_, text)| text.split_whitespace().count()).sum();
-    assert!(pages.len() <= 32 && words <= 40_000, "{} pages with {words} words", pages.len());
+    assert!(pages.len() <= 33 && words <= 40_000, "{} pages with {words} words", pages.len());
     for (name, text) in &pages {
         let begins = text.lines().take(9).any(|line| line.starts_with("```"));
         assert!(begins, "{name} does not begin with a command");

@@ -1,0 +1,53 @@
+// The pages of the shop that ask Redis.
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+func openRedisShop(connection connection) (map[string]page, error) {
+	for session := range number("SESSIONS", 20000) {
+		if _, err := connection.query("SET", fmt.Sprintf("session:%d", session), "customer"); err != nil {
+			return nil, err
+		}
+	}
+	for article := range 60 {
+		if _, err := connection.query("SET", fmt.Sprintf("price:%d", article), fmt.Sprint(article*3)); err != nil {
+			return nil, err
+		}
+	}
+	prices := page(prices)
+	if number("JOINED", 0) != 0 {
+		prices = pricesJoined
+	}
+	return map[string]page{"/sessions": sessions, "/prices": prices}, nil
+}
+
+// sessions finds the carts that are open: the command goes through all keys of the database.
+func sessions(connection connection) (string, error) {
+	rows, err := connection.query("KEYS", "cart:*") // clinic: sessions
+	return fmt.Sprintf("%d carts are open\n", len(rows)), err
+}
+
+// prices lists prices, which it asks for one by one.
+func prices(connection connection) (string, error) {
+	var page strings.Builder
+	for article := range 60 {
+		rows, err := connection.query("GET", fmt.Sprintf("price:%d", article)) // clinic: prices
+		if err != nil {
+			return "", err
+		}
+		page.WriteString(text(rows))
+	}
+	return page.String(), nil
+}
+
+func pricesJoined(connection connection) (string, error) {
+	var keys []string
+	for article := range 60 {
+		keys = append(keys, fmt.Sprintf("price:%d", article))
+	}
+	rows, err := connection.query("MGET", keys...)
+	return text(rows), err
+}
