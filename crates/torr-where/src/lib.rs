@@ -13,5 +13,5 @@ pub mod unseen;
 
 pub use place::{Holder, Interval, Place, PlaceKind};
 pub use stack::{Frame, LockId, Stack, StackSample, WaitKind};
-pub use survey::{Localisation, Survey};
+pub use survey::{Localisation, Resource, Survey};
 pub use unseen::{Remedy, Runtime, Unseen, Why};

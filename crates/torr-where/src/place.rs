@@ -1,77 +1,12 @@
 //! Places: what in a service takes the resource that limits it.
 
-use super::stack::{Frame, LockId};
-use super::unseen::Runtime;
-use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+pub mod cpu;
+pub mod holder;
+pub mod interval;
+pub mod lock;
+pub mod tree;
+pub mod types;
+pub mod wait;
 
-/// A range that holds a value with 95% confidence.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
-pub struct Interval {
-    /// The lower end.
-    pub low: f64,
-    /// The estimate.
-    pub value: f64,
-    /// The upper end.
-    pub high: f64,
-}
-
-/// The kind of a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PlaceKind {
-    /// A function that takes CPU time.
-    Cpu,
-    /// A lock that threads wait for.
-    Lock,
-    /// A function in which threads wait for something else than a lock.
-    Wait,
-    /// A statement of a database.
-    Statement,
-    /// A peer that threads wait for.
-    Peer,
-}
-
-/// What the thread that holds a lock does meanwhile.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Holder {
-    /// The innermost frame of own code of the holder.
-    pub frame: Arc<Frame>,
-    /// The innermost frame of the holder.
-    pub leaf: Arc<Frame>,
-    /// What the holder does: it computes, or it waits for this.
-    pub wait: Option<super::stack::WaitKind>,
-    /// The share of the times with a holder at which it was in this frame.
-    pub share: Interval,
-}
-
-/// A place in a service, with its share of the resource that limits it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Place {
-    /// The kind.
-    pub kind: PlaceKind,
-    /// The runtime of its process.
-    pub runtime: Runtime,
-    /// The process's number, or 0 of a statement.
-    pub process: i32,
-    /// The innermost frame of the user's own code. `None` of a statement, and where no own code is on the stacks.
-    pub frame: Option<Arc<Frame>>,
-    /// The innermost frame that has most of the place's share: a library's function that own code calls, or `frame` itself.
-    pub leaf: Option<Arc<Frame>>,
-    /// The frame of own code that calls `frame`.
-    pub caller: Option<Arc<Frame>>,
-    /// The lock.
-    pub lock: Option<LockId>,
-    /// Who holds the lock, where it is known.
-    pub holder: Option<Holder>,
-    /// The statement, its literals replaced by `?`.
-    pub statement: Option<String>,
-    /// The peer, as an address or a name.
-    pub peer: Option<String>,
-    /// The place's share of the resource.
-    pub share: Interval,
-    /// The factor by which throughput rises when the place's cost is halved and nothing else limits.
-    pub gain: Option<Interval>,
-    /// The samples that the share was computed of.
-    pub samples: u64,
-}
+pub use interval::Interval;
+pub use types::{Holder, Place, PlaceKind};

@@ -1,8 +1,53 @@
-//! The survey: a server's processes sampled while a load runs.
+//! The survey: a server's processes sampled while a load runs, and the places that follow.
 
-use super::place::Place;
-use super::unseen::Unseen;
+use super::native::observe::{Observed, observe};
+use super::native::waits::acquires_lock;
+use super::place::holder::{CpuSeries, Round};
+use super::place::tree::{StackNode, tree};
+use super::place::{Place, PlaceKind, cpu, lock, wait};
+use super::runtime::{self, Permission, Reading};
+use super::stack::{StackSample, WaitKind};
+use super::unseen::{Runtime, Unseen, Why};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Duration;
+
+/// The most processes that are sampled.
+const PROCESSES: usize = 64;
+/// The longest survey.
+const LONGEST: Duration = Duration::from_secs(60);
+/// The most places that are named.
+const NAMED: usize = 3;
+/// The most places that are listed where none dominates.
+const LISTED: usize = 5;
+/// The fewest samples of CPU time that a place is named by.
+const SAMPLES: usize = 40;
+/// The share of a CPU that the busiest thread uses at least where one thread is the limit.
+const ONE_THREAD: f64 = 0.4;
+/// Parts of the names of functions and objects of TLS libraries.
+const TLS: [&str; 8] = ["libssl", "libcrypto", "libgnutls", "rustls::", "ring::", "aws_lc", "crypto/tls", "boringssl"];
+
+/// The resource that limits a service, and in which its place is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resource {
+    /// The CPU time of all threads.
+    Cpu,
+    /// The CPU time of TLS.
+    Tls,
+    /// The CPU time of the busiest thread.
+    Thread,
+    /// A lock, or another limit of how many threads run at a time.
+    Lock,
+    /// The time of the workers.
+    Workers,
+    /// The time in which threads wait for peers.
+    Peer,
+    /// The time in which threads wait for files.
+    File,
+}
 
 /// What a survey found.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -13,11 +58,175 @@ pub struct Localisation {
     pub widest: Vec<Place>,
     /// What could not be seen.
     pub unseen: Vec<Unseen>,
+    /// The stacks that the places are computed of. `None` if none was seen.
+    pub stacks: Option<StackNode>,
 }
 
 /// A survey of a server's processes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survey {
-    /// The processes.
-    pub processes: Vec<i32>,
+    processes: Vec<i32>,
+    resource: Resource,
+    time: Duration,
+    permission: Permission,
+}
+
+/// What was sampled of a process.
+struct Sampled {
+    runtime: Runtime,
+    observed: Observed,
+    /// Whether `cpu` has the CPU time of all threads. Readers of some runtimes have computing threads in the rounds.
+    is_native: bool,
+}
+
+impl Survey {
+    /// Returns a survey of these processes, which reads only.
+    pub fn of(processes: Vec<i32>, resource: Resource, time: Duration) -> Self {
+        Self { processes, resource, time: time.min(LONGEST), permission: Permission::Reading }
+    }
+
+    /// Permits requests to the processes by their own diagnostic interfaces.
+    #[must_use]
+    pub fn asking(self) -> Self {
+        Self { permission: Permission::Asking, ..self }
+    }
+
+    /// Samples the processes, and returns the places in them. `stop` ends the sampling early.
+    pub fn run(&self, stop: &AtomicBool) -> Localisation {
+        let processes = &self.processes[..self.processes.len().min(PROCESSES)];
+        let sampled: Vec<Sampled> = thread::scope(|scope| {
+            let observers: Vec<_> =
+                processes.iter().map(|&process| scope.spawn(move || self.sample(process, stop))).collect();
+            observers.into_iter().filter_map(|observer| observer.join().ok()).collect()
+        });
+        localise(self.resource, &sampled)
+    }
+
+    fn sample(&self, process: i32, stop: &AtomicBool) -> Sampled {
+        let runtime = runtime::detect(process);
+        if matches!(runtime, Runtime::Native | Runtime::Go) {
+            return Sampled { runtime, observed: observe(process, self.time, stop), is_native: true };
+        }
+        let reading = runtime::observe(process, runtime, self.permission, self.time, stop);
+        Sampled { runtime, observed: of_reading(process, reading, self.time), is_native: false }
+    }
+}
+
+/// Returns what a reader of a runtime read in the form of what is observed of native programs.
+fn of_reading(process: i32, reading: Reading, time: Duration) -> Observed {
+    let mut used: BTreeMap<u64, u64> = BTreeMap::new();
+    reading.cpu.iter().for_each(|sample| *used.entry(sample.thread).or_default() += 1);
+    // Only the busiest thread is told by it.
+    let whole = used.values().max().copied().unwrap_or(0).max(1);
+    used.values_mut().for_each(|samples| *samples = *samples * time.as_nanos() as u64 / whole);
+    let rounds = reading.rounds.into_iter().map(|samples| Round { time: 0, samples }).collect();
+    let cpu = CpuSeries(reading.cpu.into_iter().map(|sample| (u64::MAX / 2, sample)).collect());
+    let unseen = reading.unseen.into_iter().collect();
+    Observed { process, rounds, cpu, used, visible: 1.0, time, unseen, ..Observed::default() }
+}
+
+/// Returns the places of a resource in what was sampled.
+fn localise(resource: Resource, sampled: &[Sampled]) -> Localisation {
+    let mut unseen: Vec<Unseen> = sampled.iter().flat_map(|one| one.observed.unseen.clone()).collect();
+    let (mut found, shown) = match resource {
+        Resource::Cpu | Resource::Tls | Resource::Thread => of_cpu(resource, sampled),
+        Resource::Lock => (of_locks(sampled), waiting(sampled)),
+        Resource::Workers => (of_waits(sampled, |wait| wait.lock().is_none()), waiting(sampled)),
+        Resource::Peer => (of_waits(sampled, |wait| matches!(wait, WaitKind::Socket { .. })), waiting(sampled)),
+        Resource::File => (of_waits(sampled, |wait| *wait == WaitKind::File), waiting(sampled)),
+    };
+    for place in &mut found {
+        let of = sampled.iter().find(|one| one.observed.process == place.process);
+        place.runtime = of.map_or(Runtime::Native, |one| one.runtime);
+    }
+    let is_named = |place: &&Place| {
+        let frame = place.frame.as_ref().or(place.leaf.as_ref());
+        frame.is_some_and(|frame| frame.is_named && (frame.is_own || place.kind == PlaceKind::Cpu))
+    };
+    let places: Vec<Place> =
+        found.iter().filter(|place| place.dominates()).filter(is_named).take(NAMED).cloned().collect();
+    let is_by_threads = !matches!(resource, Resource::Cpu | Resource::Tls | Resource::Thread);
+    if places.is_empty() && is_by_threads {
+        unseen.extend(tasks(sampled));
+    }
+    unseen.sort_unstable();
+    unseen.dedup();
+    found.truncate(LISTED);
+    let stacks = tree(shown);
+    Localisation { places, widest: found, unseen, stacks: (stacks.weight > 0.0).then_some(stacks) }
+}
+
+/// Returns the places of computing threads, and their samples.
+fn of_cpu(resource: Resource, sampled: &[Sampled]) -> (Vec<Place>, Vec<&StackSample>) {
+    let all =
+        |one: &'_ Sampled| one.observed.used.iter().map(|(&thread, &used)| (used, one.observed.process, thread)).max();
+    let busiest = sampled.iter().filter_map(all).max();
+    let is_of_resource = |sample: &&StackSample| match (resource, busiest) {
+        (Resource::Thread, Some((_, process, thread))) => (sample.process, sample.thread) == (process, thread),
+        _ => true,
+    };
+    let samples: Vec<&StackSample> = sampled
+        .iter()
+        .flat_map(|one| one.observed.cpu.0.iter().map(|(_, sample)| sample))
+        .filter(is_of_resource)
+        .collect();
+    let time = sampled.iter().map(|one| one.observed.time).max().unwrap_or_default().as_nanos() as f64;
+    let is_busy = busiest.is_some_and(|(used, ..)| used as f64 >= ONE_THREAD * time);
+    // How much of the CPU time is visible is weighted by how many samples each process has.
+    let weight = |one: &Sampled| one.observed.cpu.0.len() as f64;
+    let weights: f64 = sampled.iter().map(weight).sum();
+    let visible = sampled.iter().map(|one| one.observed.visible * weight(one)).sum::<f64>() / weights.max(1.0);
+    let is_tls = |sample: &StackSample| {
+        sample
+            .stack
+            .0
+            .iter()
+            .any(|frame| TLS.iter().any(|part| frame.function.contains(part) || frame.object.contains(part)))
+    };
+    let mut places = cpu::places(&samples, visible, |sample| resource != Resource::Tls || is_tls(sample));
+    if samples.len() < SAMPLES || (resource == Resource::Thread && !is_busy) {
+        places.iter_mut().for_each(|place| place.share.low = 0.0);
+    }
+    (places, samples)
+}
+
+fn of_locks(sampled: &[Sampled]) -> Vec<Place> {
+    let all: f64 = sampled.iter().map(|one| lock::busy(&one.observed.rounds)).sum();
+    let of = |one: &Sampled| lock::places(&one.observed.rounds, &one.observed.cpu, all, acquires_lock);
+    let mut places: Vec<Place> = sampled.iter().flat_map(of).collect();
+    places.sort_by(|a, b| b.share.low.total_cmp(&a.share.low).then(b.share.value.total_cmp(&a.share.value)));
+    places
+}
+
+fn of_waits(sampled: &[Sampled], counts: impl Fn(&WaitKind) -> bool) -> Vec<Place> {
+    let rounds: Vec<Round> = sampled.iter().flat_map(|one| one.observed.rounds.iter().cloned()).collect();
+    let peer = |process: i32, inode: u64| {
+        let of = sampled.iter().find(|one| one.observed.process == process)?;
+        of.observed.peers.get(&inode).cloned()
+    };
+    wait::places(&rounds, counts, peer)
+}
+
+/// Returns the samples of threads with work to do that wait.
+fn waiting(sampled: &[Sampled]) -> Vec<&StackSample> {
+    let all = sampled.iter().flat_map(|one| &one.observed.rounds).flat_map(|round| &round.samples);
+    all.filter(|sample| sample.wait.as_ref().is_some_and(|wait| !wait.is_idle())).collect()
+}
+
+/// Returns the programs whose tasks may wait in no thread.
+fn tasks(sampled: &[Sampled]) -> Vec<Unseen> {
+    let is_asynchronous =
+        |sample: &StackSample| sample.stack.0.iter().any(|frame| frame.function.contains("tokio::runtime"));
+    let of = |one: &Sampled| {
+        let mut samples = one.observed.rounds.iter().flat_map(|round| &round.samples);
+        let is_one = one.is_native && samples.any(is_asynchronous);
+        is_one.then(|| Unseen {
+            process: one.observed.process,
+            name: runtime::process::name(one.observed.process),
+            runtime: one.runtime,
+            why: Why::Tasks,
+            remedies: Vec::new(),
+        })
+    };
+    sampled.iter().filter_map(of).collect()
 }

@@ -64,7 +64,8 @@ fn computing_threads_have_stacks_without_frame_pointers() {
         process.sample().expect("the process is visible");
         sampler.refresh(&process).expect("events are permitted");
         std::thread::sleep(std::time::Duration::from_millis(50));
-        own.extend(sampler.take(&mut process).into_iter().map(|timed| timed.sample.stack));
+        let taken = sampler.take(&mut process);
+        own.extend(taken.iter().map(|sample| process.name_stack(&sample.addresses)));
         if own.len() > 200 {
             break;
         }

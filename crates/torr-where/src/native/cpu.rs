@@ -2,8 +2,7 @@
 
 use super::perf_event::{CpuSample, Sampling, ThreadEvent};
 use super::process::NativeProcess;
-use super::unwind::Registers;
-use crate::stack::StackSample;
+use super::unwind::{Addresses, Registers};
 use crate::unseen::{Remedy, Unseen, Why};
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,13 +18,15 @@ const PAGES: [usize; 2] = [128, 32];
 /// The most threads with an event.
 const EVENTS: usize = 128;
 
-/// A sample of a computing thread with its time.
+/// A sample of a computing thread with its time, without names.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TimedSample {
+pub struct RawCpuSample {
     /// The time on the monotonic clock, in nanoseconds.
     pub time: u64,
-    /// The sample.
-    pub sample: StackSample,
+    /// The thread.
+    pub thread: i32,
+    /// The stack. Empty where the program's registers are not known.
+    pub addresses: Addresses,
 }
 
 /// The events of a process's threads.
@@ -100,30 +101,16 @@ impl CpuSampler {
         ThreadEvent::of(thread, sampling(false))
     }
 
-    /// Takes all samples since the last call, in the order of their times.
-    pub fn take(&mut self, process: &mut NativeProcess) -> Vec<TimedSample> {
+    /// Takes all samples since the last call.
+    pub fn take(&mut self, process: &mut NativeProcess) -> Vec<RawCpuSample> {
         let mut taken: Vec<CpuSample> = Vec::new();
-        for event in self.events.values_mut() {
-            event.take(|sample| taken.push(sample));
-        }
-        taken.sort_unstable_by_key(|sample| sample.time);
-        taken.into_iter().map(|sample| self.named(process, &sample)).collect()
-    }
-
-    fn named(&self, process: &mut NativeProcess, sample: &CpuSample) -> TimedSample {
-        let stack =
-            sample.registers.map(|[fp, sp, pc]| process.stack(Registers { pc, sp, fp: Some(fp) }, &sample.stack));
-        let time = sample.time;
-        let sample = StackSample {
-            process: self.process,
-            thread: sample.thread as u64,
-            on_cpu: true,
-            wait: None,
-            holds: Vec::new(),
-            stack: stack.unwrap_or_default(),
-            weight: 1.0,
+        self.events.values_mut().for_each(|event| event.take(|sample| taken.push(sample)));
+        let follow = |sample: CpuSample| {
+            let follow = |[fp, sp, pc]: [u64; 3]| process.follow(Registers { pc, sp, fp: Some(fp) }, &sample.stack);
+            let addresses = sample.registers.map(follow).unwrap_or_default();
+            RawCpuSample { time: sample.time, thread: sample.thread, addresses }
         };
-        TimedSample { time, sample }
+        taken.into_iter().map(follow).collect()
     }
 
     /// Returns how many samples were lost because rings were full.

@@ -1,14 +1,12 @@
-//! A native process under observation: its code, its threads, and a sample of what all of them wait in.
+//! A native process under observation: its code, its threads, and the names of what they do.
 
 use super::maps::{self, Mapping};
 use super::memory::Memory;
 use super::names::Names;
 use super::object_file::ObjectFile;
-use super::sockets::Sockets;
 use super::symbols::DataSymbols;
-use super::syscall::{Call, Doing, ThreadFile};
+use super::threads::{RawSample, Threads, is_refused};
 use super::unwind::{Addresses, Registers, StackBytes, Unwinder};
-use super::waits::{Wait, classify};
 use crate::stack::{LockId, Stack, StackSample, WaitKind};
 use crate::unseen::{Remedy, Runtime, Unseen, Why};
 use std::collections::{BTreeMap, HashMap};
@@ -16,34 +14,10 @@ use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// The most threads of a process that are sampled.
-const THREADS: usize = 2_000;
-/// The time after which the list of threads is read again.
-const THREAD_LIST: Duration = Duration::from_millis(250);
 /// The time after which the mappings are read again.
 const MAPPINGS: Duration = Duration::from_secs(2);
 /// The most different stacks whose names are kept.
 const STACKS: usize = 20_000;
-/// The most reads of a stack by which it is recognised.
-const READS: usize = 512;
-
-/// A thread under observation.
-#[derive(Debug)]
-struct Thread {
-    file: ThreadFile,
-    /// The thread's number as the process itself knows it, in its PID namespace.
-    inner: u32,
-    last: Option<Known>,
-}
-
-/// A wait that was seen before: with the same call and the same values on the stack it is the same.
-#[derive(Debug, Clone)]
-struct Known {
-    call: Call,
-    reads: Vec<(u64, u64)>,
-    stack: Stack,
-    wait: Wait,
-}
 
 /// A native process.
 #[derive(Debug)]
@@ -61,9 +35,7 @@ pub struct NativeProcess {
     code: Vec<Mapping>,
     unwinder: Unwinder,
     names: Names,
-    sockets: Sockets,
-    threads: BTreeMap<i32, Thread>,
-    threads_read: Option<Instant>,
+    threads: Threads,
     mappings_read: Instant,
     data: HashMap<String, DataSymbols>,
     stacks: HashMap<Addresses, Stack>,
@@ -98,16 +70,14 @@ impl NativeProcess {
             anonymous: Vec::new(),
             code: Vec::new(),
             names,
-            sockets: Sockets::default(),
-            threads: BTreeMap::new(),
-            threads_read: None,
+            threads: Threads::of(process),
             mappings_read: Instant::now(),
             data: HashMap::new(),
             stacks: HashMap::new(),
             followed: (0, 0),
         };
         this.take_mappings(mappings);
-        this.find_threads().map_err(|error| self::unseen(process, &this.name, &error))?;
+        this.threads.refresh().map_err(|error| self::unseen(process, &this.name, &error))?;
         Ok(this)
     }
 
@@ -123,7 +93,7 @@ impl NativeProcess {
 
     /// Returns the threads that are known.
     pub fn threads(&self) -> impl Iterator<Item = i32> + '_ {
-        self.threads.keys().copied()
+        self.threads.numbers()
     }
 
     /// Returns the share of stacks that were followed to the thread's begin.
@@ -133,120 +103,83 @@ impl NativeProcess {
 
     /// Returns the peer of a socket that a thread waits for.
     pub fn peer(&self, inode: u64) -> Option<&str> {
-        self.sockets.peer(inode)
+        self.threads.sockets.peer(inode)
+    }
+
+    /// Samples what all threads do now, without names.
+    ///
+    /// # Errors
+    /// What is not visible, once the process has ended or its threads cannot be read.
+    pub fn sample_raw(&mut self) -> Result<Vec<RawSample>, Unseen> {
+        if started(self.process) != Some(self.started) {
+            return Err(self.unseen(Why::Ended, Vec::new()));
+        }
+        let read = self.refresh().and_then(|()| self.threads.sample(self.memory, &mut self.unwinder));
+        read.map_err(|error| unseen(self.process, &self.name, &error))
     }
 
     /// Samples what all threads do now. A thread that computes has no frames.
     ///
     /// # Errors
-    /// What is not visible, once the process has ended or its threads cannot be read.
+    /// Those of [`Self::sample_raw`].
     pub fn sample(&mut self) -> Result<Vec<StackSample>, Unseen> {
-        if started(self.process) != Some(self.started) {
-            return Err(self.unseen(Why::Ended, Vec::new()));
-        }
-        self.refresh().map_err(|error| unseen(self.process, &self.name, &error))?;
-        let threads: Vec<i32> = self.threads.keys().copied().collect();
-        let mut samples = Vec::with_capacity(threads.len());
+        let raw = self.sample_raw()?;
+        Ok(self.resolve(&raw))
+    }
+
+    /// Names the stacks of samples that were taken at one time, and finds out what the threads wait for and which of them hold locks.
+    pub fn resolve(&mut self, raw: &[RawSample]) -> Vec<StackSample> {
         let mut owners: Vec<(LockId, u32)> = Vec::new();
-        for thread in threads {
-            match self.sample_thread(thread) {
-                Ok(Some((sample, owner))) => {
-                    if let Some((lock, owner)) = sample.wait.as_ref().and_then(WaitKind::lock).zip(owner)
-                        && !owners.iter().any(|(known, _)| known == lock)
-                    {
-                        owners.push((lock.clone(), owner));
-                    }
-                    samples.push(sample);
+        let mut samples = Vec::with_capacity(raw.len());
+        for one in raw {
+            let stack = self.name_stack(&one.addresses);
+            self.followed.0 += u64::from(one.call.is_some());
+            self.followed.1 += u64::from(one.call.is_some() && one.addresses.is_complete);
+            let mut wait = one.wait(&stack.0);
+            if let Some(WaitKind::Lock(lock)) = wait.as_mut().map(|wait| &mut wait.kind) {
+                if lock.name.is_none() {
+                    lock.name = self.name_of_data(lock.address);
                 }
-                Ok(None) => {}
-                Err(error) if is_refused(&error) => return Err(unseen(self.process, &self.name, &error)),
-                // The thread has ended.
-                Err(_) => drop(self.threads.remove(&thread)),
+                if let Some(owner) = wait.as_ref().and_then(|wait| wait.owner) {
+                    let lock = wait.as_ref().and_then(|wait| wait.kind.lock()).cloned();
+                    owners.extend(lock.map(|lock| (lock, owner)));
+                }
             }
+            samples.push(StackSample {
+                process: self.process,
+                thread: one.thread as u64,
+                on_cpu: one.is_running,
+                wait: wait.map(|wait| wait.kind),
+                holds: Vec::new(),
+                stack,
+                weight: 1.0,
+            });
         }
-        for sample in &mut samples {
-            let inner = self.threads.get(&(sample.thread as i32)).map(|thread| thread.inner);
-            let held = owners.iter().filter(|(_, owner)| Some(*owner) == inner).map(|(lock, _)| lock.clone());
+        owners.sort_unstable();
+        owners.dedup();
+        for (sample, one) in samples.iter_mut().zip(raw) {
+            let held = owners.iter().filter(|(_, owner)| *owner == one.inner).map(|(lock, _)| lock.clone());
             sample.holds.extend(held);
         }
-        Ok(samples)
+        samples
     }
 
-    /// Samples a thread. `None` if its state changed while its stack was read.
-    fn sample_thread(&mut self, thread: i32) -> io::Result<Option<(StackSample, Option<u32>)>> {
-        let Some(watched) = self.threads.get(&thread) else { return Ok(None) };
-        let sample = |on_cpu, wait, stack| StackSample {
-            process: self.process,
-            thread: thread as u64,
-            on_cpu,
-            wait,
-            holds: Vec::new(),
-            stack,
-            weight: 1.0,
-        };
-        let call = match watched.file.read()? {
-            Doing::Runs => return Ok(Some((sample(true, None, Stack::default()), None))),
-            Doing::Blocked => return Ok(Some((sample(false, Some(WaitKind::Other), Stack::default()), None))),
-            Doing::Waits(call) => call,
-        };
-        let mut bytes = StackBytes::of_memory(self.memory, call.sp);
-        let known = watched.last.as_ref().filter(|known| known.call == call);
-        if let Some(known) = known
-            && known.reads.iter().all(|&(address, value)| bytes.word(address) == Some(value))
-        {
-            let owner = known.wait.owner_at.and_then(|at| self.memory.u32(at));
-            let found = sample(false, Some(known.wait.kind.clone()), known.stack.clone());
-            return Ok((watched.file.read()? == Doing::Waits(call)).then_some((found, owner)));
-        }
-        let addresses = self.unwinder.follow(Registers { pc: call.pc, sp: call.sp, fp: None }, &mut bytes);
-        let Some(watched) = self.threads.get(&thread) else { return Ok(None) };
-        if watched.file.read()? != Doing::Waits(call) {
-            return Ok(None);
-        }
-        self.followed.0 += 1;
-        self.followed.1 += u64::from(addresses.is_complete);
-        let stack = self.name_stack(addresses);
-        let mut wait = classify(self.process, self.memory, &call, &stack.0, &mut self.sockets);
-        if let WaitKind::Lock(lock) = &mut wait.kind
-            && lock.name.is_none()
-        {
-            lock.name = self.name_of_data(lock.address);
-        }
-        let owner = wait.owner_at.and_then(|at| self.memory.u32(at));
-        let found = StackSample {
-            process: self.process,
-            thread: thread as u64,
-            on_cpu: false,
-            wait: Some(wait.kind.clone()),
-            holds: Vec::new(),
-            stack: stack.clone(),
-            weight: 1.0,
-        };
-        let reads = bytes.reads();
-        if let Some(watched) = self.threads.get_mut(&thread) {
-            // A descriptor may be another one the next time: only other waits are recognised.
-            let is_lasting = call.number == libc::SYS_futex && reads.len() <= READS;
-            watched.last = is_lasting.then_some(Known { call, reads, stack, wait });
-        }
-        Ok(Some((found, owner)))
-    }
-
-    /// Follows a stack that the kernel copied, and names its frames.
-    pub fn stack(&mut self, registers: Registers, copied: &[u8]) -> Stack {
+    /// Follows a stack that the kernel copied.
+    pub fn follow(&mut self, registers: Registers, copied: &[u8]) -> Addresses {
         let addresses = self.unwinder.follow(registers, &mut StackBytes::copied(registers.sp, copied));
         self.followed.0 += 1;
         self.followed.1 += u64::from(addresses.is_complete);
-        self.name_stack(addresses)
+        addresses
     }
 
-    /// Follows a stack in memory, such as that of a task that does not run, and names its frames.
-    pub fn stack_in_memory(&mut self, registers: Registers) -> Stack {
-        let addresses = self.unwinder.follow(registers, &mut StackBytes::of_memory(self.memory, registers.sp));
-        self.name_stack(addresses)
+    /// Follows a stack in memory, such as that of a task that does not run.
+    pub fn follow_in_memory(&mut self, registers: Registers) -> Addresses {
+        self.unwinder.follow(registers, &mut StackBytes::of_memory(self.memory, registers.sp))
     }
 
-    fn name_stack(&mut self, addresses: Addresses) -> Stack {
-        if let Some(known) = self.stacks.get(&addresses) {
+    /// Names the frames of a stack.
+    pub fn name_stack(&mut self, addresses: &Addresses) -> Stack {
+        if let Some(known) = self.stacks.get(addresses) {
             return known.clone();
         }
         let named = |&address: &u64| self.names.frames(address, &self.objects, &self.anonymous).to_vec();
@@ -254,7 +187,7 @@ impl NativeProcess {
         if self.stacks.len() >= STACKS {
             self.stacks.clear();
         }
-        self.stacks.insert(addresses, stack.clone());
+        self.stacks.insert(addresses.clone(), stack.clone());
         stack
     }
 
@@ -276,9 +209,7 @@ impl NativeProcess {
     }
 
     fn refresh(&mut self) -> io::Result<()> {
-        if self.threads_read.is_none_or(|read| read.elapsed() >= THREAD_LIST) {
-            self.find_threads()?;
-        }
+        self.threads.refresh_if_due()?;
         if self.mappings_read.elapsed() >= MAPPINGS {
             self.mappings_read = Instant::now();
             let mappings = maps::of(self.process)?;
@@ -298,30 +229,6 @@ impl NativeProcess {
         self.code = mappings.iter().filter(|mapping| mapping.is_executable && mapping.inode != 0).cloned().collect();
         self.anonymous = mappings.into_iter().filter(|mapping| mapping.is_executable && mapping.inode == 0).collect();
         self.unwinder.add_code(self.anonymous.iter().map(|mapping| mapping.addresses.clone()));
-    }
-
-    /// Takes up new threads and forgets those that have ended.
-    fn find_threads(&mut self) -> io::Result<()> {
-        self.threads_read = Some(Instant::now());
-        let mut found: Vec<i32> = fs::read_dir(format!("/proc/{}/task", self.process))?
-            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-            .take(THREADS)
-            .collect();
-        found.sort_unstable();
-        self.threads.retain(|thread, _| found.binary_search(thread).is_ok());
-        for thread in found {
-            if self.threads.contains_key(&thread) {
-                continue;
-            }
-            match ThreadFile::open(self.process, thread) {
-                Ok(file) => {
-                    drop(self.threads.insert(thread, Thread { file, inner: inner(self.process, thread), last: None }))
-                }
-                Err(error) if is_refused(&error) => return Err(error),
-                Err(_) => {}
-            }
-        }
-        Ok(())
     }
 
     /// Returns that something of this process is not visible.
@@ -350,17 +257,6 @@ fn name_of(process: i32) -> String {
 fn started(process: i32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     stat.rsplit_once(") ")?.1.split(' ').nth(19)?.parse().ok()
-}
-
-/// Returns a thread's number in its own PID namespace.
-fn inner(process: i32, thread: i32) -> u32 {
-    let status = fs::read_to_string(format!("/proc/{process}/task/{thread}/status")).unwrap_or_default();
-    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
-    numbers.and_then(|numbers| numbers.split_whitespace().last()?.parse().ok()).unwrap_or(thread as u32)
-}
-
-fn is_refused(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES))
 }
 
 /// Returns why the memory of a process cannot be read, and which rights are missing.

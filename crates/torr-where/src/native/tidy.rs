@@ -19,6 +19,10 @@ pub fn tidy(name: &str) -> String {
             name = &name[..at];
         }
     }
+    // Aliases of the C library inside of itself.
+    if let Some(at) = name.find("pthread_").filter(|&at| name[..at].bytes().all(|byte| byte == b'_')) {
+        name = &name[at..];
+    }
     let mut tidy = without_hash(name).to_owned();
     for noise in ["(anonymous namespace)::", "[abi:cxx11]", "::{{closure}}", " [clone]"] {
         tidy = tidy.replace(noise, "");
@@ -30,6 +34,12 @@ pub fn tidy(name: &str) -> String {
         tidy = without_arguments(&tidy);
     }
     tidy = tidy.replace("[...]", "");
+    // An inherent method: `<shop::Cache>::get`.
+    if let Some((subject, method)) = tidy.strip_prefix('<').and_then(|rest| rest.split_once(">::"))
+        && !subject.contains([' ', '<'])
+    {
+        tidy = format!("{subject}::{method}");
+    }
     if tidy.len() > LENGTH {
         let end = (0..=LENGTH).rev().find(|&end| tidy.is_char_boundary(end)).unwrap_or(0);
         tidy.truncate(end);
@@ -142,6 +152,9 @@ mod tests {
             ("main.handle.func1", "main.handle.func1"),
             ("slices.SortFunc[...]", "slices.SortFunc"),
             ("plain_c", "plain_c"),
+            ("<shop::Cache>::get", "shop::Cache::get"),
+            ("<shop::Cache<u8>>::get", "shop::Cache::get"),
+            ("___pthread_mutex_lock", "pthread_mutex_lock"),
         ] {
             assert_eq!(tidy(given), tidied, "{given}");
         }

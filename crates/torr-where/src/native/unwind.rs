@@ -15,6 +15,11 @@ const STACK: usize = 512 << 10;
 /// The bytes above the stack pointer among which a frame pointer is searched.
 const SEARCH: u64 = 2 << 10;
 
+/// What stands for a frame pointer that is not known: no stack is there, and a zero would mean the stack's end.
+const UNKNOWN: u64 = 8;
+/// The longest distance of an address from the begin of its function.
+const FUNCTION: u64 = 64 << 10;
+
 /// The registers that a stack is followed by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Registers {
@@ -82,18 +87,26 @@ impl Unwinder {
 
     /// Follows a stack.
     pub fn follow(&mut self, registers: Registers, stack: &mut StackBytes<'_>) -> Addresses {
-        let fp = registers.fp.unwrap_or(0);
+        let fp = registers.fp.unwrap_or(UNKNOWN);
         let found = self.follow_from(registers, fp, stack);
         if registers.fp.is_some() || found.is_complete {
             return found;
         }
-        // The system call's wrapper does not change the frame pointer, so the tables of a caller may need one that is not known.
-        // A candidate is right if the stack can be followed to the thread's begin with it.
-        let key = (registers.pc, found.frames.get(1).copied().unwrap_or(0));
+        // The system call's wrapper does not change the frame pointer, so the tables of a caller may need one that is not known. The
+        // stack as far as it was followed ends in that caller.
+        let Some(&stopped) = found.frames.last() else { return found };
+        let key = (registers.pc, stopped);
         let known = self.frame_pointers.get(&key).map(|distance| registers.sp + distance);
-        let others = (0..SEARCH / 8).map(|slot| registers.sp + slot * 8);
-        for candidate in known.into_iter().chain(others) {
-            if !self.is_frame(candidate, stack) {
+        let slots = || (0..SEARCH / 8).map(|slot| registers.sp + slot * 8);
+        // First the slots below a return address after a call of that very function, then those that look like a frame.
+        for (candidate, is_sure) in
+            known.into_iter().chain(slots()).map(|slot| (slot, true)).chain(slots().map(|slot| (slot, false)))
+        {
+            let is_one = match is_sure {
+                true => self.is_called_below(candidate, stopped, stack),
+                false => self.is_frame(candidate, stack),
+            };
+            if !is_one {
                 continue;
             }
             let followed = self.follow_from(registers, candidate, stack);
@@ -110,6 +123,13 @@ impl Unwinder {
         let Some(saved) = stack.word(candidate) else { return false };
         let is_above = saved > candidate && saved - candidate < STACK as u64;
         (saved == 0 || saved == 1 || is_above) && stack.word(candidate + 8).is_some_and(|address| self.is_code(address))
+    }
+
+    /// Returns whether the word after a candidate is the return address of a call of the function with this address.
+    fn is_called_below(&self, candidate: u64, within: u64, stack: &mut StackBytes<'_>) -> bool {
+        let Some(address) = stack.word(candidate + 8).filter(|&address| self.is_code(address)) else { return false };
+        let Some(target) = stack.called_before(address) else { return false };
+        target <= within && within - target < FUNCTION
     }
 
     /// Returns whether code is mapped at an address.
@@ -172,6 +192,19 @@ impl<'a> StackBytes<'a> {
     /// Returns a stack that the kernel copied.
     pub fn copied(sp: u64, bytes: &'a [u8]) -> Self {
         Self { begin: sp, bytes: Vec::new(), copied: Some(bytes), memory: None, reads: Vec::new() }
+    }
+
+    /// Returns what the call before a return address calls: directly, or by a number in the table of addresses (GOT).
+    fn called_before(&self, address: u64) -> Option<u64> {
+        let mut bytes = [0; 6];
+        self.memory?.fill(address.wrapping_sub(6), &mut bytes)?;
+        let [first, second, distance @ ..] = bytes;
+        let near = address.wrapping_add_signed(i64::from(i32::from_le_bytes(distance)));
+        match (first, second) {
+            (_, 0xe8) => Some(near),
+            (0xff, 0x15) => self.memory?.u64(near),
+            _ => None,
+        }
     }
 
     /// Returns all addresses that were read with their values: a stack with the same registers and values is the same stack.

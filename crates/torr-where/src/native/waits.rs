@@ -79,26 +79,25 @@ pub fn acquires_lock(frames: &[Arc<Frame>]) -> bool {
     purpose(frames).is_some_and(|(purpose, _)| purpose == Purpose::Lock)
 }
 
-/// A wait, and where its lock says who holds the lock.
+/// A wait, and who holds its lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wait {
     /// What the thread waits for.
     pub kind: WaitKind,
-    /// The address of the holder's thread number in the process's memory. `None` where the lock has no such number.
-    pub owner_at: Option<u64>,
+    /// The number of the thread that holds the lock, as the lock has it. `None` where the lock has no such number.
+    pub owner: Option<u32>,
 }
 
 impl From<WaitKind> for Wait {
     fn from(kind: WaitKind) -> Self {
-        Self { kind, owner_at: None }
+        Self { kind, owner: None }
     }
 }
 
-/// Classifies a system call of a thread with these frames.
-pub fn classify(process: i32, memory: Memory, call: &Call, frames: &[Arc<Frame>], sockets: &mut Sockets) -> Wait {
+/// Returns what the descriptor leads to that a system call waits for. `None` for calls that wait for none.
+pub fn descriptor(process: i32, memory: Memory, call: &Call, sockets: &mut Sockets) -> Option<WaitKind> {
     let [first, second, ..] = call.arguments;
-    let kind = match call.number {
-        libc::SYS_futex => return futex(first, second, frames),
+    match call.number {
         libc::SYS_read
         | libc::SYS_readv
         | libc::SYS_pread64
@@ -112,10 +111,28 @@ pub fn classify(process: i32, memory: Memory, call: &Call, frames: &[Arc<Frame>]
         | libc::SYS_sendmsg
         | libc::SYS_connect
         | libc::SYS_sendfile
-        | libc::SYS_splice => sockets.wait(process, first as i32),
-        libc::SYS_ppoll => poll(process, memory, first, second, sockets),
+        | libc::SYS_splice => Some(sockets.wait(process, first as i32)),
+        libc::SYS_ppoll => Some(poll(process, memory, first, second, sockets)),
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_poll => poll(process, memory, first, second, sockets),
+        libc::SYS_poll => Some(poll(process, memory, first, second, sockets)),
+        libc::SYS_flock => Some(file_lock(process, first)),
+        libc::SYS_fcntl if matches!(second as i32, libc::F_SETLKW | libc::F_OFD_SETLKW) => {
+            Some(file_lock(process, first))
+        }
+        _ => None,
+    }
+}
+
+/// Classifies a system call of a thread whose frames are not known: a wait for a futex is another wait.
+pub fn classify_alone(process: i32, memory: Memory, call: &Call, sockets: &mut Sockets) -> WaitKind {
+    descriptor(process, memory, call, sockets).unwrap_or_else(|| classify(call, &[0; 6], &[]).kind)
+}
+
+/// Classifies a system call of a thread with these frames. `words` are the numbers in memory from the first argument on.
+pub fn classify(call: &Call, words: &[u32; 6], frames: &[Arc<Frame>]) -> Wait {
+    let [first, second, ..] = call.arguments;
+    let kind = match call.number {
+        libc::SYS_futex => return futex(first, second, words, frames),
         #[cfg(target_arch = "x86_64")]
         libc::SYS_epoll_wait | libc::SYS_accept | libc::SYS_select | libc::SYS_pause => WaitKind::Idle,
         libc::SYS_epoll_pwait
@@ -137,34 +154,35 @@ pub fn classify(process: i32, memory: Memory, call: &Call, frames: &[Arc<Frame>]
         | libc::SYS_ftruncate
         | libc::SYS_fallocate => WaitKind::File,
         libc::SYS_wait4 | libc::SYS_waitid => WaitKind::Process,
-        libc::SYS_flock => file_lock(process, first),
-        libc::SYS_fcntl if matches!(second as i32, libc::F_SETLKW | libc::F_OFD_SETLKW) => file_lock(process, first),
         _ => WaitKind::Other,
     };
     kind.into()
 }
 
 /// Classifies a wait for a futex by the functions that led to it: the kernel knows no difference between locks and conditions.
-fn futex(address: u64, operation: u64, frames: &[Arc<Frame>]) -> Wait {
+fn futex(address: u64, operation: u64, words: &[u32; 6], frames: &[Arc<Frame>]) -> Wait {
     const WAIT: i32 = libc::FUTEX_WAIT;
     const WAIT_BITSET: i32 = libc::FUTEX_WAIT_BITSET;
     const LOCK_PI: i32 = libc::FUTEX_LOCK_PI;
     const LOCK_PI2: i32 = 13;
     let operation = operation as i32 & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
     let lock = |address| WaitKind::Lock(LockId { address, name: None });
+    let owner = |word: usize| Some(words[word]).filter(|&owner| owner != 0);
     match (operation, purpose(frames)) {
-        (LOCK_PI | LOCK_PI2, _) => Wait { kind: lock(address), owner_at: Some(address + 8) },
+        (LOCK_PI | LOCK_PI2, _) => Wait { kind: lock(address), owner: owner(2) },
         (WAIT | WAIT_BITSET, Some((Purpose::Lock, by))) => {
             let is_of_glibc =
-                by.object.contains("libc.so") || by.object.contains("libpthread") || by.function.contains("lll_lock");
+                by.object.contains("libc.so") || by.object.contains("libpthread") || by.function.contains("lll_");
             if by.function.contains("rwlock") && is_of_glibc {
-                // The lock waits at one of two numbers in itself, of which the second is not at a multiple of 8.
-                let begin = if address.is_multiple_of(8) { address.wrapping_sub(8) } else { address.wrapping_sub(12) };
-                return Wait { kind: lock(begin), owner_at: Some(begin + 24) };
+                // The lock waits at one of two numbers in itself, of which the second is not at a multiple of 8. The thread that
+                // writes is at 24 bytes from the lock's begin.
+                let (begin, writer) = if address.is_multiple_of(8) { (8, 4) } else { (12, 3) };
+                return Wait { kind: lock(address.wrapping_sub(begin)), owner: owner(writer) };
             }
             // The parker of a lock of `parking_lot` is the thread's own: the lock is known by its callers only.
             let is_per_thread = by.function.contains("Raw");
-            Wait { kind: lock(if is_per_thread { 0 } else { address }), owner_at: is_of_glibc.then_some(address + 8) }
+            let owner = if is_of_glibc { owner(2) } else { None };
+            Wait { kind: lock(if is_per_thread { 0 } else { address }), owner }
         }
         (WAIT | WAIT_BITSET, Some((Purpose::Condition, _))) => WaitKind::Condition.into(),
         _ => WaitKind::Other.into(),
@@ -205,14 +223,14 @@ mod tests {
     }
 
     fn waits(functions: &[(&str, bool)]) -> Wait {
-        futex(0x1000, libc::FUTEX_WAIT as u64 | 128, &stack(functions))
+        futex(0x1000, libc::FUTEX_WAIT as u64 | 128, &[2, 0, 77, 0, 0, 0], &stack(functions))
     }
 
     #[test]
     fn a_condition_is_no_lock_and_what_is_unknown_is_neither() {
         let lock = waits(&[("__lll_lock_wait", false), ("pthread_mutex_lock", false), ("charge", true)]);
         assert_eq!(lock.kind.lock().map(|lock| lock.address), Some(0x1000));
-        assert_eq!(lock.owner_at, Some(0x1008));
+        assert_eq!(lock.owner, Some(77));
         assert_eq!(
             waits(&[("libc.so.6+0x1", false), ("pthread_cond_wait", false), ("take_job", true)]).kind,
             WaitKind::Condition
@@ -231,7 +249,9 @@ mod tests {
 
     #[test]
     fn locks_of_readers_and_writers_are_one_at_both_their_numbers() {
-        let at = |address| futex(address, 128, &stack(&[("pthread_rwlock_rdlock", false)]));
-        assert_eq!(at(0x1008), at(0x100c));
+        let at = |address, words| futex(address, 128, words, &stack(&[("pthread_rwlock_rdlock", false)]));
+        let first = at(0x1008, &[1, 0, 0, 0, 77, 0]);
+        assert_eq!(first, at(0x100c, &[0, 0, 0, 77, 0, 0]));
+        assert_eq!(first.owner, Some(77));
     }
 }

@@ -3,7 +3,7 @@
 use crate::native::memory::Memory;
 use crate::native::sockets::Sockets;
 use crate::native::syscall::{Call, Doing, ThreadFile};
-use crate::native::waits::classify;
+use crate::native::waits::classify_alone;
 use crate::stack::WaitKind;
 use std::collections::HashMap;
 
@@ -66,7 +66,7 @@ impl KernelThreads {
             return KernelWait::Wait(WaitKind::Sleep);
         }
         let memory = Memory::of(self.process);
-        KernelWait::Wait(classify(self.process, memory, &call, &[], &mut self.sockets).kind)
+        KernelWait::Wait(classify_alone(self.process, memory, &call, &mut self.sockets))
     }
 }
 

@@ -1,0 +1,188 @@
+//! Observes a native process for a while: rounds of what all threads wait in, samples of those that compute, and the names of all.
+
+use super::cpu::{CpuSampler, RawCpuSample};
+use super::process::NativeProcess;
+use super::threads::RawSample;
+use crate::place::holder::{CpuSeries, Round};
+use crate::stack::{StackSample, WaitKind};
+use crate::unseen::{Remedy, Runtime, Unseen, Why};
+use rustix::time::{ClockId, clock_gettime};
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The time between two rounds.
+const INTERVAL: Duration = Duration::from_millis(50);
+/// The share of a CPU that rounds may take.
+const COST: f64 = 0.04;
+/// The time between two looks for threads that compute.
+const REFRESH: Duration = Duration::from_millis(300);
+/// The most samples that are kept.
+const SAMPLES: usize = 400_000;
+/// The share of own frames without a name from which a program counts as stripped.
+const STRIPPED: f64 = 0.5;
+
+/// What was observed of a process.
+#[derive(Debug, Clone, Default)]
+pub struct Observed {
+    /// The process.
+    pub process: i32,
+    /// Whether it is a Go program.
+    pub is_go: bool,
+    /// All threads at one time, again and again.
+    pub rounds: Vec<Round>,
+    /// The samples of threads that computed.
+    pub cpu: CpuSeries,
+    /// The CPU time in nanoseconds that each thread used.
+    pub used: BTreeMap<u64, u64>,
+    /// The share of the CPU time that `cpu` shows.
+    pub visible: f64,
+    /// How long the process was observed.
+    pub time: Duration,
+    /// The peers of sockets that threads waited for, by inode.
+    pub peers: HashMap<u64, String>,
+    /// What was not visible.
+    pub unseen: Vec<Unseen>,
+}
+
+/// Observes a process for a while, or until `stop` is set.
+pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Observed {
+    let mut native = match NativeProcess::open(process) {
+        Ok(native) => native,
+        Err(unseen) => return Observed { process, unseen: vec![unseen], visible: 1.0, ..Observed::default() },
+    };
+    let mut sampler = CpuSampler::of(process);
+    let mut unseen = Vec::new();
+    let mut permitted = true;
+    let (mut raw, mut computing): (Vec<(u64, Vec<RawSample>)>, Vec<RawCpuSample>) = (Vec::new(), Vec::new());
+    let (began, kernel_before) = (Instant::now(), kernel_share(process));
+    let mut refreshed: Option<Instant> = None;
+    let mut kept = 0;
+    while began.elapsed() < time && !stop.load(Ordering::Relaxed) {
+        let begun = Instant::now();
+        if permitted && refreshed.is_none_or(|at| at.elapsed() >= REFRESH) {
+            refreshed = Some(begun);
+            if let Err(reason) = sampler.refresh(&native) {
+                unseen.push(reason);
+                permitted = false;
+            }
+        }
+        let now = monotonic();
+        match native.sample_raw() {
+            Ok(samples) => {
+                kept += samples.len();
+                raw.push((now, samples));
+            }
+            Err(reason) => {
+                unseen.push(reason);
+                break;
+            }
+        }
+        let taken = sampler.take(&mut native);
+        kept += taken.len();
+        computing.extend(taken);
+        if kept > SAMPLES {
+            break;
+        }
+        let pause = INTERVAL.saturating_sub(begun.elapsed()).max(begun.elapsed().mul_f64(1.0 / COST - 1.0));
+        thread::sleep(pause.min(time.saturating_sub(began.elapsed())));
+    }
+    if permitted {
+        let _ = sampler.refresh(&native);
+        computing.extend(sampler.take(&mut native));
+    }
+    let visible = if sampler.with_kernel() { 1.0 } else { 1.0 - kernel_between(kernel_before, kernel_share(process)) };
+    let used = sampler.totals().iter().map(|(thread, used)| (*thread as u64, *used)).collect();
+    drop(sampler);
+    let observed = Observed {
+        process,
+        is_go: native.is_go(),
+        used,
+        visible,
+        time: began.elapsed(),
+        unseen,
+        ..Observed::default()
+    };
+    named(observed, &mut native, &raw, computing)
+}
+
+/// Names all that was sampled.
+fn named(
+    observed: Observed,
+    native: &mut NativeProcess,
+    raw: &[(u64, Vec<RawSample>)],
+    mut computing: Vec<RawCpuSample>,
+) -> Observed {
+    let rounds: Vec<Round> =
+        raw.iter().map(|(time, raw)| Round { time: *time, samples: native.resolve(raw) }).collect();
+    computing.sort_unstable_by_key(|sample| sample.time);
+    let sample = |one: RawCpuSample| {
+        let sample = StackSample {
+            process: observed.process,
+            thread: one.thread as u64,
+            on_cpu: true,
+            wait: None,
+            holds: Vec::new(),
+            stack: native.name_stack(&one.addresses),
+            weight: 1.0,
+        };
+        (one.time, sample)
+    };
+    let cpu = CpuSeries(computing.into_iter().map(sample).collect());
+    let mut peers = HashMap::new();
+    for sample in rounds.iter().flat_map(|round| &round.samples) {
+        if let Some(WaitKind::Socket { inode, .. }) = sample.wait
+            && let Some(peer) = native.peer(inode)
+        {
+            peers.entry(inode).or_insert_with(|| peer.to_owned());
+        }
+    }
+    let mut unseen = observed.unseen.clone();
+    unseen.extend(stripped(native, &rounds, &cpu));
+    if native.complete_share() < 0.5 && !observed.is_go {
+        unseen.push(native.unseen(Why::Unwinding, Vec::new()));
+    }
+    Observed { rounds, cpu, peers, unseen, ..observed }
+}
+
+/// Returns that a program has no names, if most of its own frames have none.
+fn stripped(native: &NativeProcess, rounds: &[Round], cpu: &CpuSeries) -> Option<Unseen> {
+    let waiting = rounds.iter().flat_map(|round| &round.samples);
+    let all = waiting.chain(cpu.0.iter().map(|(_, sample)| sample));
+    let own: Vec<bool> = all.filter_map(|sample| sample.stack.own()).map(|frame| frame.is_named).collect();
+    let unnamed = own.iter().filter(|is_named| !**is_named).count();
+    let program = native.program()?;
+    if !program.is_readable() {
+        return Some(native.unseen(Why::Files, vec![Remedy::Capability { name: "CAP_SYS_PTRACE".to_owned() }]));
+    }
+    (unnamed as f64 > STRIPPED * own.len() as f64).then(|| native.unseen(Why::Stripped, vec![Remedy::Symbols]))
+}
+
+impl Observed {
+    /// Returns the runtime.
+    pub fn runtime(&self) -> Runtime {
+        if self.is_go { Runtime::Go } else { Runtime::Native }
+    }
+}
+
+/// Returns the time on the clock that the kernel's samples have, in nanoseconds.
+pub fn monotonic() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Returns the time that a process spent in its own code and in the kernel, in ticks.
+fn kernel_share(process: i32) -> (u64, u64) {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let mut fields = stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ').skip(11);
+    let mut next = || fields.next().and_then(|field| field.parse().ok()).unwrap_or(0);
+    (next(), next())
+}
+
+/// Returns the kernel's share of the time between two readings.
+fn kernel_between(before: (u64, u64), after: (u64, u64)) -> f64 {
+    let (user, kernel) = (after.0.saturating_sub(before.0) as f64, after.1.saturating_sub(before.1) as f64);
+    if user + kernel > 0.0 { kernel / (user + kernel) } else { 0.0 }
+}

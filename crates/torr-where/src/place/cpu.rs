@@ -1,0 +1,141 @@
+//! The functions that take the CPU time: the innermost frames of own code, by their shares.
+
+use super::interval::Interval;
+use super::types::{Place, PlaceKind};
+use crate::stack::{Frame, StackSample};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The most lines that a helper has which is part of its caller.
+const HELPER_LINES: u32 = 3;
+
+/// Samples of one own function.
+#[derive(Debug, Default)]
+struct Group<'s> {
+    samples: Vec<(&'s StackSample, usize)>,
+}
+
+/// A function: its object and its name.
+type Key = (String, String);
+
+fn key(frame: &Frame) -> Key {
+    (frame.object.clone(), frame.function.clone())
+}
+
+impl Group<'_> {
+    fn weight(&self) -> f64 {
+        self.samples.iter().map(|(sample, _)| sample.weight).sum()
+    }
+
+    /// Returns the most frequent of some frames.
+    fn most<'f>(frames: impl Iterator<Item = (&'f Arc<Frame>, f64)>) -> Option<(Arc<Frame>, f64)> {
+        let mut weights: BTreeMap<&Arc<Frame>, f64> = BTreeMap::new();
+        frames.for_each(|(frame, weight)| *weights.entry(frame).or_default() += weight);
+        let widest = weights.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some((Arc::clone(widest.0), widest.1))
+    }
+
+    /// Returns the frame with its most frequent line.
+    fn frame(&self) -> Option<Arc<Frame>> {
+        Self::most(self.samples.iter().map(|(sample, at)| (&sample.stack.0[*at], sample.weight)))
+            .map(|(frame, _)| frame)
+    }
+
+    /// Returns the function that the group's function calls in most of its samples.
+    fn called(&self) -> Option<Arc<Frame>> {
+        let mut weights: BTreeMap<Key, (f64, &Arc<Frame>)> = BTreeMap::new();
+        for (sample, at) in &self.samples {
+            let Some(called) = at.checked_sub(1).and_then(|inner| sample.stack.0.get(inner)) else { continue };
+            weights.entry(key(called)).or_insert((0.0, called)).0 += sample.weight;
+        }
+        let (weight, frame) = weights.into_values().max_by(|a, b| a.0.total_cmp(&b.0))?;
+        (weight * 2.0 >= self.weight()).then(|| Arc::clone(frame))
+    }
+
+    /// Returns the function of own code that calls the group's function in most of its samples, and the share of these.
+    fn caller(&self) -> Option<(Arc<Frame>, f64)> {
+        let mut weights: BTreeMap<Key, (f64, &Arc<Frame>)> = BTreeMap::new();
+        for (sample, at) in &self.samples {
+            let own = &sample.stack.0[*at];
+            let outer = sample.stack.0[at + 1..].iter().find(|frame| frame.is_own && key(frame) != key(own));
+            let Some(caller) = outer else { continue };
+            weights.entry(key(caller)).or_insert((0.0, caller)).0 += sample.weight;
+        }
+        let (weight, frame) = weights.into_values().max_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some((Arc::clone(frame), weight / self.weight()))
+    }
+
+    /// Returns whether the group's samples are on so few lines that the function is a helper of its caller.
+    fn is_helper(&self) -> bool {
+        let lines = self.samples.iter().map(|(sample, at)| sample.stack.0[*at].line);
+        let (Some(Some(least)), Some(Some(most))) = (lines.clone().min(), lines.max()) else { return false };
+        most - least < HELPER_LINES
+    }
+}
+
+/// Returns the places of computing threads, the widest first. `visible` is the share of the CPU time that the samples show, `counts`
+/// tells the stacks that can be a place; the others count as time only.
+pub fn places(samples: &[&StackSample], visible: f64, counts: impl Fn(&StackSample) -> bool) -> Vec<Place> {
+    let all: f64 = samples.iter().map(|sample| sample.weight).sum();
+    let mut groups: BTreeMap<Key, Group<'_>> = BTreeMap::new();
+    for sample in samples.iter().filter(|sample| counts(sample)) {
+        // Without own code on the stack the leaf stands for itself.
+        let Some(at) =
+            sample.stack.0.iter().position(|frame| frame.is_own).or((!sample.stack.0.is_empty()).then_some(0))
+        else {
+            continue;
+        };
+        groups.entry(key(&sample.stack.0[at])).or_default().samples.push((sample, at));
+    }
+    let helpers = merge_helpers(&mut groups);
+    let mut places: Vec<Place> =
+        groups.into_values().filter_map(|group| place(&group, &helpers, all, visible)).collect();
+    places.sort_by(|a, b| b.share.value.total_cmp(&a.share.value));
+    places
+}
+
+/// Merges functions of few lines into the function that calls them and computes as well, and returns them. A function that only calls
+/// such functions keeps what it computes itself.
+fn merge_helpers(groups: &mut BTreeMap<Key, Group<'_>>) -> Vec<Key> {
+    let mut helpers: BTreeMap<Key, Vec<(Key, f64)>> = BTreeMap::new();
+    for (helper, group) in groups.iter().filter(|(_, group)| group.is_helper()) {
+        if let Some((caller, share)) = group.caller().filter(|(_, share)| *share >= 0.9) {
+            helpers.entry(key(&caller)).or_default().push((helper.clone(), group.weight() * share));
+        }
+    }
+    let mut merged = Vec::new();
+    for (caller, helpers) in helpers {
+        let all: f64 = helpers.iter().map(|(_, weight)| weight).sum();
+        if groups.get(&caller).is_none_or(|caller| caller.weight() < all * 0.5) {
+            continue;
+        }
+        for (helper, _) in helpers {
+            let Some(moved) = groups.remove(&helper) else { continue };
+            let Some(target) = groups.get_mut(&caller) else { continue };
+            for (sample, at) in moved.samples {
+                let outer = sample.stack.0.iter().skip(at).position(|frame| key(frame) == caller);
+                target.samples.push((sample, outer.map_or(at, |outer| at + outer)));
+            }
+            merged.push(helper);
+        }
+    }
+    merged
+}
+
+fn place(group: &Group<'_>, helpers: &[Key], all: f64, visible: f64) -> Option<Place> {
+    let weight = group.weight();
+    let share = Interval::of_share(weight, all);
+    let share = share.times(Interval { low: visible, value: visible, high: visible });
+    let mut place = Place::of(PlaceKind::Cpu, share, group.samples.len() as u64);
+    let frame = group.frame()?;
+    place.process = group.samples.first().map_or(0, |(sample, _)| sample.process);
+    place.leaf = group.called().filter(|called| !helpers.contains(&key(called)));
+    place.caller = group.caller().map(|(caller, _)| caller);
+    if frame.is_own {
+        place.frame = Some(frame);
+    } else {
+        place.leaf = Some(frame);
+    }
+    place.gain = Some(share.gain());
+    Some(place)
+}

@@ -1,0 +1,103 @@
+//! Surveys of programs whose places are known, and of programs that have none.
+
+mod support;
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use support::{Program, compiled};
+use torr_where::place::Place;
+use torr_where::{Localisation, PlaceKind, Resource, Survey};
+
+/// Surveys a program for three seconds.
+fn surveyed(program: &Program, resource: Resource) -> Localisation {
+    let survey = Survey::of(vec![program.process()], resource, Duration::from_secs(3));
+    let found = survey.run(&AtomicBool::new(false));
+    for place in &found.widest {
+        println!("{}", line(place));
+    }
+    println!("unseen {:?}", found.unseen);
+    found
+}
+
+fn line(place: &Place) -> String {
+    let name = |frame: &Option<std::sync::Arc<torr_where::Frame>>| frame.as_ref().map(|frame| frame.function.clone());
+    let holder = place.holder.as_ref().map(|holder| (&holder.frame.function, &holder.wait, holder.share.value));
+    format!(
+        "{:?} {:?} calls {:?} from {:?} lock {:?} holder {holder:?} share {:.2?} gain {:.2?}",
+        place.kind,
+        name(&place.frame),
+        name(&place.leaf),
+        name(&place.caller),
+        place.lock,
+        place.share,
+        place.gain
+    )
+}
+
+fn function(place: &Place) -> &str {
+    place.frame.as_ref().map_or("", |frame| &frame.function)
+}
+
+fn lock(place: &Place) -> Option<&str> {
+    place.lock.as_ref()?.name.as_deref()
+}
+
+fn holder(place: &Place) -> Option<&str> {
+    Some(&place.holder.as_ref()?.frame.function)
+}
+
+#[test]
+fn the_static_mutex_is_the_place_and_what_it_is_held_during_is_said() {
+    let program = Program::start(&compiled("lock.c", &["-O2"]), &[]);
+    let found = surveyed(&program, Resource::Lock);
+    let place = found.places.first().expect("the lock dominates");
+    assert_eq!((place.kind, function(place), lock(place)), (PlaceKind::Lock, "serve_page", Some("cache_lock")));
+    assert_eq!(holder(place), Some("refresh_cache"));
+    assert_eq!(found.places.len(), 1);
+    // Halving the time for which the lock is held doubles the throughput.
+    assert!(place.gain.is_some_and(|gain| gain.value > 1.8), "{:?}", place.gain);
+}
+
+#[test]
+fn of_two_locks_in_an_order_the_last_one_is_the_place() {
+    let program = Program::start(&compiled("order.c", &["-O2"]), &[]);
+    let found = surveyed(&program, Resource::Lock);
+    let place = found.places.first().expect("the ledger's lock dominates");
+    assert_eq!((function(place), holder(place)), ("post_entry", Some("append_entry")));
+    assert!(found.places.iter().all(|place| lock(place) != Some("account_lock")), "{:?}", found.places);
+}
+
+#[test]
+fn a_mutex_of_rust_under_which_a_thread_computes_is_the_place() {
+    for options in [vec![], vec!["-g"]] {
+        let program = Program::start(&compiled("receipt.rs", &options), &[]);
+        let found = surveyed(&program, Resource::Lock);
+        let place = found.places.first().expect("the lock dominates");
+        assert_eq!(
+            (function(place), holder(place)),
+            ("receipt::checkout", Some("receipt::compute_receipt")),
+            "{options:?}"
+        );
+    }
+}
+
+#[test]
+fn workers_that_wait_for_work_are_no_lock_and_many_functions_are_no_place() {
+    let program = Program::start(&compiled("pool.c", &["-O1"]), &[]);
+    for resource in [Resource::Lock, Resource::Cpu, Resource::Workers] {
+        let found = surveyed(&program, resource);
+        assert!(found.places.is_empty(), "{resource:?}: {:?}", found.places.iter().map(line).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn the_function_that_computes_is_the_place() {
+    for options in [vec![], vec!["-g"], vec!["-Cforce-frame-pointers=yes"]] {
+        let program = Program::start(&compiled("compute.rs", &options), &[]);
+        let found = surveyed(&program, Resource::Thread);
+        let place = found.places.first().expect("a function dominates");
+        assert_eq!((place.kind, function(place)), (PlaceKind::Cpu, "compute::render_page"), "{options:?}");
+        let line = place.frame.as_ref().and_then(|frame| frame.line);
+        assert_eq!(line.is_some(), options == ["-g"], "{line:?}");
+    }
+}
