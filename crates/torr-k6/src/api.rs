@@ -15,6 +15,7 @@ pub mod metrics;
 pub mod open;
 pub mod registry;
 pub mod timers;
+pub(crate) mod url;
 pub mod webcrypto;
 
 use crate::modules::Builtins;

@@ -6,6 +6,7 @@ use super::data::Data;
 use super::encoding::Encoding;
 use super::http::Http;
 use super::timers::Timers;
+use super::url::UrlTools;
 use super::webcrypto::WebCrypto;
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, JsLifetime, Module, Object, Result};
@@ -19,6 +20,7 @@ const BUILTINS: &[Entry] = &[
     entry::<Encoding>(),
     entry::<Http>(),
     entry::<Timers>(),
+    entry::<UrlTools>(),
     entry::<WebCrypto>(),
 ];
 

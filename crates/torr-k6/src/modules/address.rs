@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use url::Url;
 
+use crate::jslib;
+
 use super::access::Access;
 use super::builtin::Builtins;
 use super::error::ModuleError;
@@ -27,7 +29,8 @@ impl Address {
     /// Returns what `name` means in the module called `base`; an empty `base` stands for the host itself.
     pub(super) fn resolve(base: &str, name: &str, access: &Access, builtins: Builtins) -> Result<Self, ModuleError> {
         let fault = |reason: &str| ModuleError::new(format!("cannot import '{name}': {reason}"));
-        if name == "k6" || name.starts_with("k6/") {
+        let own = name.starts_with("torr:") && (base.is_empty() || base.starts_with(jslib::HOST));
+        if name == "k6" || name.starts_with("k6/") || own {
             return builtin(name, builtins);
         }
         if name.starts_with("https://") {
