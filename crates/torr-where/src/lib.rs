@@ -8,6 +8,7 @@ pub mod native;
 pub mod place;
 pub mod runtime;
 pub mod stack;
+pub mod statements;
 pub mod survey;
 pub mod unseen;
 

@@ -51,6 +51,12 @@ pub enum Why {
     },
     /// Statements are encrypted, or travel where they are not recorded.
     Encrypted,
+    /// The connection to the database is compressed.
+    Compressed,
+    /// Responses of the database do not follow the order of its requests, as behind a subscription.
+    Multiplexed,
+    /// Statements were prepared before they were recorded, so that only their calls have been seen.
+    PreparedBefore,
     /// There is no login for the database.
     NoLogin,
     /// Packets cannot be recorded.

@@ -1,0 +1,21 @@
+//! Statements of databases: which one takes the time, how many a request sends, and what it waits for.
+
+mod capture;
+mod conversation;
+mod database;
+mod normalise;
+mod packet;
+mod place;
+mod shares;
+mod stream;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod tracker;
+mod watch;
+mod wire;
+mod wire_places;
+
+pub use database::Database;
+pub use place::{Blocker, MissingIndex, REPEATED, Source, StatementPlace};
+pub use watch::{DOMINATES, Setup, Statements, Watch};
