@@ -14,6 +14,9 @@ pub mod k6;
 pub mod metrics;
 pub mod open;
 pub mod registry;
+mod tag_values;
+#[cfg(test)]
+mod tests;
 pub mod timers;
 pub(crate) mod url;
 pub mod webcrypto;

@@ -2,6 +2,8 @@
 
 mod settings;
 mod shared;
+mod stop;
 
 pub use settings::{RunSettings, ScriptSource, SummarySettings};
 pub use shared::RunShared;
+pub use stop::StopRequest;

@@ -4,7 +4,10 @@ use super::builtin::{Builtin, NativeModule};
 use super::crypto::Crypto;
 use super::data::Data;
 use super::encoding::Encoding;
+use super::execution::Execution;
 use super::http::Http;
+use super::k6::K6;
+use super::metrics::Metrics;
 use super::timers::Timers;
 use super::url::UrlTools;
 use super::webcrypto::WebCrypto;
@@ -18,7 +21,10 @@ const BUILTINS: &[Entry] = &[
     entry::<Crypto>(),
     entry::<Data>(),
     entry::<Encoding>(),
+    entry::<Execution>(),
     entry::<Http>(),
+    entry::<K6>(),
+    entry::<Metrics>(),
     entry::<Timers>(),
     entry::<UrlTools>(),
     entry::<WebCrypto>(),

@@ -6,6 +6,7 @@ use super::progress::{Counts, Progress};
 use super::state::State;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Instant, SystemTime};
 use torr_net::Nanos;
 
 /// The conductor of a test, shared by all load threads. Virtual user `n` belongs to thread `n % threads`.
@@ -16,6 +17,8 @@ pub struct Conductor {
     state: Mutex<State>,
     /// The time of the run's clock at which the first scenario begins.
     epoch: OnceLock<Nanos>,
+    /// That time on clocks that host functions can read.
+    begun: OnceLock<(Instant, SystemTime)>,
     /// When each thread has something to do; the maximum if never.
     wakes: Vec<AtomicU64>,
     is_over: AtomicBool,
@@ -28,7 +31,15 @@ impl Conductor {
         let threads = threads.max(1);
         let state = Mutex::new(State::new(&plan, threads));
         let wakes = (0..threads).map(|_| AtomicU64::new(Nanos::MAX)).collect();
-        Self { plan, threads, state, epoch: OnceLock::new(), wakes, is_over: AtomicBool::new(false) }
+        Self {
+            plan,
+            threads,
+            state,
+            epoch: OnceLock::new(),
+            begun: OnceLock::new(),
+            wakes,
+            is_over: AtomicBool::new(false),
+        }
     }
 
     /// Returns the plan.
@@ -45,6 +56,7 @@ impl Conductor {
     /// Begins the scenarios at a time of the run's clock.
     pub fn start(&self, now: Nanos) {
         if self.epoch.set(now).is_ok() {
+            let _ = self.begun.set((Instant::now(), SystemTime::now()));
             self.note_wakes(&self.lock());
         }
     }
@@ -52,6 +64,17 @@ impl Conductor {
     /// Returns the time at which the scenarios began, `None` if they have not.
     pub fn started(&self) -> Option<Nanos> {
         self.epoch.get().copied()
+    }
+
+    /// Returns the time of day at which the scenarios began, `None` if they have not.
+    pub fn started_at(&self) -> Option<SystemTime> {
+        self.begun.get().map(|(_, at)| *at)
+    }
+
+    /// Returns the time of the run's clock, 0 before the scenarios have begun.
+    pub fn now(&self) -> Nanos {
+        let since = self.begun.get().map_or(0, |(at, _)| torr_net::clock::nanos(at.elapsed()));
+        self.epoch.get().copied().unwrap_or_default().saturating_add(since)
     }
 
     /// Returns when a thread has something to do, unless one of its virtual users ends an iteration before: a time that has

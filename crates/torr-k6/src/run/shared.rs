@@ -1,7 +1,9 @@
 //! What all virtual users of a run share, on all threads.
 
+use super::stop::StopRequest;
 use crate::api::data::SharedArrays;
 use crate::api::http::Settings;
+use crate::executors::Conductor;
 use crate::log::Log;
 use crate::metrics::Registry;
 use crate::options::Consolidated;
@@ -27,6 +29,10 @@ pub struct RunShared {
     pub http: OnceLock<Settings>,
     /// When the clock of the test started, once it has.
     pub started: OnceLock<Instant>,
+    /// The conductor of the iterations, once the options are known.
+    pub conductor: OnceLock<Arc<Conductor>>,
+    /// What scripts have said about the whole run.
+    pub stop: StopRequest,
     /// What `setup` returned in JSON, once it has; `None` within if that was nothing.
     pub setup_data: OnceLock<Option<Arc<str>>>,
     /// Whether the run ends at once, without teardown.

@@ -1,0 +1,71 @@
+//! `exec.test`: the whole test: its options, and how to stop it.
+
+use super::property;
+use crate::host::{Held, go_error};
+use crate::log::Level;
+use crate::user::Vu;
+use crate::user::interrupt;
+use rquickjs::function::Opt;
+use rquickjs::{Coerced, Ctx, Function, Object, Result, Value};
+
+/// Tag of the object that keeps the options of a virtual user.
+struct Options;
+
+/// Returns `exec.test`.
+pub(super) fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let test = Object::new(ctx.clone())?;
+    test.set("abort", Function::new(ctx.clone(), abort)?.with_name("abort")?)?;
+    test.set("fail", Function::new(ctx.clone(), fail)?.with_name("fail")?)?;
+    property(&test, "options", options)?;
+    Ok(test)
+}
+
+/// Stops the whole test. The script does not go on.
+fn abort<'js>(ctx: Ctx<'js>, reason: Opt<Value<'js>>) -> Result<()> {
+    let vu = Vu::of(&ctx);
+    vu.run.stop.abort(text(reason, "test aborted")?);
+    vu.interrupts.set();
+    Err(interrupt::throw(&ctx))
+}
+
+/// Marks the test as failed, and goes on.
+fn fail<'js>(ctx: Ctx<'js>, reason: Opt<Value<'js>>) -> Result<()> {
+    let reason = text(reason, "test failed")?;
+    let vu = Vu::of(&ctx);
+    vu.run.log.write(Level::Error, &reason, &[]);
+    vu.run.stop.fail(reason);
+    Ok(())
+}
+
+fn text(reason: Opt<Value<'_>>, otherwise: &str) -> Result<String> {
+    match reason.0.filter(|reason| !reason.is_undefined()) {
+        Some(reason) => Ok(reason.get::<Coerced<String>>()?.0),
+        None => Ok(otherwise.to_owned()),
+    }
+}
+
+/// Returns the options of the run, frozen, the same object each time.
+fn options<'js>(ctx: Ctx<'js>) -> Result<Value<'js>> {
+    let vu = Vu::of(&ctx);
+    let Some(options) = vu.run.options.get().filter(|_| !vu.is_init()) else {
+        return Err(go_error(&ctx, "exec.test.options is not available in the init context"));
+    };
+    let held = Held::<'js, Options>::of(&ctx)?;
+    if let Some(known) = held.get::<_, Option<Value<'js>>>("options")? {
+        return Ok(known);
+    }
+    let options = ctx.json_parse(options.options.to_json().to_string())?;
+    freeze(&ctx, &options)?;
+    held.set("options", options.clone())?;
+    Ok(options)
+}
+
+/// Freezes a value with all values in it.
+fn freeze<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<()> {
+    let Some(object) = value.as_object() else { return Ok(()) };
+    for property in object.props::<String, Value<'js>>() {
+        freeze(ctx, &property?.1)?;
+    }
+    let freeze: Function<'js> = ctx.globals().get::<_, Object<'js>>("Object")?.get("freeze")?;
+    freeze.call::<_, Value<'js>>((object.clone(),)).map(drop)
+}
