@@ -55,8 +55,7 @@ impl Shown {
 pub(super) fn object<'js>(ctx: &Ctx<'js>, shown: Shown) -> Result<Value<'js>> {
     let get = move |ctx: Ctx<'js>, name: String| {
         let vu = Vu::of(&ctx);
-        let value = shown.entries(&vu.tags.borrow()).get(&name).cloned();
-        value
+        shown.entries(&vu.tags.borrow()).get(&name).cloned()
     };
     let set = move |ctx: Ctx<'js>, name: String, value: Value<'js>| match tag_values::text(&value)? {
         Some(text) => {
@@ -68,8 +67,7 @@ pub(super) fn object<'js>(ctx: &Ctx<'js>, shown: Shown) -> Result<Value<'js>> {
     let remove = move |ctx: Ctx<'js>, name: String| shown.set(&mut Vu::of(&ctx).tags.borrow_mut(), &name, None);
     let names = move |ctx: Ctx<'js>| {
         let vu = Vu::of(&ctx);
-        let names: Vec<String> = shown.entries(&vu.tags.borrow()).keys().cloned().collect();
-        names
+        shown.entries(&vu.tags.borrow()).keys().cloned().collect::<Vec<String>>()
     };
     let make: Function<'js> = ctx.eval(MAKE)?;
     let (get, set) = (Function::new(ctx.clone(), get)?, Function::new(ctx.clone(), set)?);
