@@ -13,5 +13,6 @@ pub mod outputs;
 pub mod run;
 pub mod summary;
 pub mod user;
+pub mod users;
 
 pub use error::{ErrorKind, ScriptError};

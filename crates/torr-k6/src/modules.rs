@@ -16,7 +16,7 @@ mod nesting;
 mod program;
 mod unit;
 
-pub use access::Access;
+pub use access::{Access, Fetch};
 pub use builtin::Builtins;
 pub use error::ModuleError;
 pub use init::{InitContext, executing, in_init, leave_init, require_init};

@@ -1,9 +1,12 @@
 //! The life of a run: the first pass of the script, setup, virtual users, teardown, summary.
 
+mod control;
+mod servers;
 mod settings;
 mod shared;
-mod stop;
+mod test;
 
+pub use control::{Control, StopCause};
 pub use settings::{RunSettings, ScriptSource, SummarySettings};
 pub use shared::RunShared;
-pub use stop::StopRequest;
+pub use test::{Test, TestEnd};

@@ -14,7 +14,7 @@ pub mod vu;
 pub mod wait;
 
 pub use machine::{Machine, Pending};
-pub use task::{Exports, Files, Task, TaskEnd};
+pub use task::{Exports, Files, IterationTask, Task, TaskEnd};
 pub use thrown::{script_error, text_of};
 pub use vu::{Phase, Vu};
 pub use wait::{Wanted, Woken, wait};

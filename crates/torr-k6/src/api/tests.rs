@@ -7,7 +7,7 @@ use crate::metrics::{Collector, CurrentTags, Merged, MetricKind, MetricsPlan, Re
 use crate::modules::{Access, Program};
 use crate::options::{Options, layered};
 use crate::run::RunShared;
-use crate::user::{Machine, Task, TaskEnd, Vu};
+use crate::user::{IterationTask, Machine, Task, TaskEnd, Vu};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ impl Script {
             other => panic!("{other:?}"),
         }
         self.begin_scenario();
-        match self.machine.run(Task::Iteration("default".into()), None) {
+        match self.machine.run(Task::Iteration(IterationTask::first("default")), None) {
             TaskEnd::Threw(error) => serde_json::from_str(&error.message).unwrap_or_else(|_| panic!("{error:?}")),
             other => panic!("{other:?}"),
         }
@@ -335,10 +335,11 @@ fn a_script_stops_its_run_and_cannot_catch_that() {
     }
     script.begin_scenario();
     let deadline = Instant::now() + Duration::from_secs(60);
-    let end = script.machine.run(Task::Iteration("default".into()), Some(deadline));
+    let end = script.machine.run(Task::Iteration(IterationTask::first("default")), Some(deadline));
     assert!(matches!(end, TaskEnd::Interrupted), "{end:?}");
     assert!(Instant::now() < deadline, "the script went on");
-    let stop = &script.machine.vu.run.stop;
-    assert_eq!((stop.aborted(), stop.failed()), (Some("enough"), Some("bad")));
+    let control = &script.machine.vu.run.control;
+    assert_eq!(control.cause(), Some(crate::run::StopCause::Aborted("enough".to_owned())));
+    assert_eq!(control.failure().as_deref(), Some("bad"));
     assert_eq!(script.machine.vu.tags.borrow().group(), "");
 }

@@ -26,6 +26,12 @@ pub struct Program {
     files: Mutex<BTreeMap<String, Arc<[u8]>>>,
 }
 
+impl std::fmt::Debug for Program {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Program").field("main", &self.main).finish_non_exhaustive()
+    }
+}
+
 impl Program {
     /// Loads the script in the file `entry` and all that it imports.
     pub fn load(entry: &Path, access: Access, builtins: Builtins) -> Result<Self, ModuleError> {
@@ -76,6 +82,12 @@ impl Program {
     /// Returns what the script may read.
     pub fn access(&self) -> &Access {
         &self.access
+    }
+
+    /// Returns whether a text occurs in the source of a module.
+    pub fn mentions(&self, text: &str) -> bool {
+        let units = self.units.lock().unwrap_or_else(PoisonError::into_inner);
+        units.values().any(|unit| unit.code.contains(text))
     }
 
     /// Ends the first pass: modules and files that were not loaded until now cannot be loaded any more.

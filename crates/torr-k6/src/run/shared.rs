@@ -1,6 +1,6 @@
 //! What all virtual users of a run share, on all threads.
 
-use super::stop::StopRequest;
+use super::control::Control;
 use crate::api::data::SharedArrays;
 use crate::api::http::Settings;
 use crate::executors::Conductor;
@@ -31,10 +31,10 @@ pub struct RunShared {
     pub started: OnceLock<Instant>,
     /// The conductor of the iterations, once the options are known.
     pub conductor: OnceLock<Arc<Conductor>>,
-    /// What scripts have said about the whole run.
-    pub stop: StopRequest,
     /// What `setup` returned in JSON, once it has; `None` within if that was nothing.
     pub setup_data: OnceLock<Option<Arc<str>>>,
+    /// The signal that the run is to end.
+    pub control: Control,
     /// Whether the run ends at once, without teardown.
     pub leave: Arc<AtomicBool>,
 }

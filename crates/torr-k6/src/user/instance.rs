@@ -1,7 +1,7 @@
 //! The script engine of a virtual user: its runtime, its globals, the exported functions, and how tasks run in it.
 
 use super::fiber::SCRIPT_STACK;
-use super::task::{Exports, Files, Task, TaskEnd};
+use super::task::{Exports, Files, IterationTask, Task, TaskEnd};
 use super::thrown::{place_of, script_error, thrown};
 use super::vu::{Phase, Vu};
 use super::wait::{Wanted, wait};
@@ -14,7 +14,7 @@ use crate::modules::{self, Program};
 use crate::run::RunShared;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Context, Ctx, Error, Exception, Function, Object, Persistent, Runtime, TypedArray, Value, qjs};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -28,6 +28,10 @@ pub(super) struct Instance {
     namespace: RefCell<Option<Persistent<Object<'static>>>>,
     functions: RefCell<Vec<(Rc<str>, Persistent<Function<'static>>)>>,
     data: RefCell<Option<Persistent<Value<'static>>>>,
+    /// The number of the scenario whose environment the script sees.
+    scenario: Cell<Option<usize>>,
+    /// Whether that has variables of its own.
+    has_own_env: Cell<bool>,
     context: Context,
     _runtime: Runtime,
 }
@@ -62,6 +66,8 @@ impl Instance {
             namespace: RefCell::default(),
             functions,
             data: RefCell::default(),
+            scenario: Cell::new(None),
+            has_own_env: Cell::new(false),
             context,
             _runtime: runtime,
         })
@@ -75,7 +81,7 @@ impl Instance {
             let result = match task {
                 Task::Init => self.init(&ctx).map(TaskEnd::Loaded),
                 Task::Setup => self.setup(&ctx).map(TaskEnd::Returned),
-                Task::Iteration(name) => self.iterate(&ctx, &name).map(|()| TaskEnd::Returned(None)),
+                Task::Iteration(iteration) => self.iterate(&ctx, &iteration).map(|()| TaskEnd::Returned(None)),
                 Task::Teardown => self.teardown(&ctx).map(|()| TaskEnd::Returned(None)),
                 Task::Summary(data) => self.summary(&ctx, &data).map(TaskEnd::Files),
             };
@@ -141,8 +147,13 @@ impl Instance {
     }
 
     /// Calls the function of a scenario.
-    fn iterate(&self, ctx: &Ctx<'_>, name: &Rc<str>) -> rquickjs::Result<()> {
+    fn iterate(&self, ctx: &Ctx<'_>, iteration: &IterationTask) -> rquickjs::Result<()> {
+        let name = &iteration.function;
         self.vu.phase.set(Phase::Iteration);
+        ctx.globals().set("__ITER", iteration.number)?;
+        if self.scenario.replace(Some(iteration.scenario)) != Some(iteration.scenario) {
+            self.set_env(ctx, iteration.scenario)?;
+        }
         let known = self.functions.borrow().iter().find(|(other, _)| other == name).map(|(_, found)| found.clone());
         let function = match known {
             Some(function) => function.restore(ctx)?,
@@ -156,6 +167,21 @@ impl Instance {
         let data = self.data(ctx)?;
         let returned = function.call::<_, Value<'_>>((data,))?;
         self.settle(ctx, returned).map(drop)
+    }
+
+    /// Makes the environment of a scenario: that of the run with the scenario's own variables.
+    fn set_env(&self, ctx: &Ctx<'_>, scenario: usize) -> rquickjs::Result<()> {
+        let scenario = self.vu.run.options.get().and_then(|all| all.scenarios.get(scenario));
+        let own = scenario.map(|scenario| &scenario.env).filter(|env| !env.is_empty());
+        if own.is_none() && !self.has_own_env.get() {
+            return Ok(());
+        }
+        self.has_own_env.set(own.is_some());
+        let env = Object::new(ctx.clone())?;
+        for (name, value) in self.vu.run.env.iter().chain(own.into_iter().flatten()) {
+            env.set(name.as_str(), value.as_str())?;
+        }
+        ctx.globals().set("__ENV", env)
     }
 
     /// Calls `teardown`.

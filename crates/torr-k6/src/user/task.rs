@@ -10,12 +10,31 @@ pub enum Task {
     Init,
     /// Calls `setup`.
     Setup,
-    /// Calls the function of a scenario, which is exported by this name, with the data of `setup`.
-    Iteration(Rc<str>),
+    /// Calls the function of a scenario with the data of `setup`.
+    Iteration(IterationTask),
     /// Calls `teardown` with the data of `setup`.
     Teardown,
     /// Calls `handleSummary` with data in JSON.
     Summary(String),
+}
+
+/// An iteration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IterationTask {
+    /// The name by which the function is exported.
+    pub function: Rc<str>,
+    /// The number of the iteration among all of the virtual user, from 0: what scripts see as `__ITER`.
+    pub number: u64,
+    /// The number of the scenario, in the order of names.
+    pub scenario: usize,
+}
+
+impl IterationTask {
+    /// Returns the first iteration of the first scenario, whose function is exported by this name.
+    #[must_use]
+    pub fn first(function: &str) -> Self {
+        Self { function: function.into(), number: 0, scenario: 0 }
+    }
 }
 
 /// Files by their names with their contents.

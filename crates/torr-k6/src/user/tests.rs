@@ -17,6 +17,10 @@ fn machine(script: &'static str) -> Machine {
     Machine::new(vu, &Arc::new(program)).expect("a machine starts")
 }
 
+fn task(function: &str) -> Task {
+    Task::Iteration(IterationTask::first(function))
+}
+
 fn loaded(script: &'static str) -> Machine {
     let mut machine = machine(script);
     match machine.run(Task::Init, None) {
@@ -26,7 +30,7 @@ fn loaded(script: &'static str) -> Machine {
 }
 
 fn iterate(machine: &mut Machine, deadline: Option<Instant>) -> TaskEnd {
-    machine.run(Task::Iteration("default".into()), deadline)
+    machine.run(task("default"), deadline)
 }
 
 #[test]
@@ -82,12 +86,12 @@ fn a_wait_is_interrupted_and_cannot_be_caught() {
              try { await new Promise(resolve => setTimeout(resolve, 1e9)); } catch (e) { done = 1; } finally { done = 2; }
          };",
     );
-    let Pending::Waits(Wanted::Event(Some(_))) = machine.begin(Task::Iteration("default".into()), None) else {
+    let Pending::Waits(Wanted::Event(Some(_))) = machine.begin(task("default"), None) else {
         panic!("it does not wait")
     };
     assert!(matches!(machine.interrupt(), Pending::Ended(TaskEnd::Interrupted)));
     // A user that waits is dropped with what is on its stack.
-    assert!(matches!(machine.begin(Task::Iteration("default".into()), None), Pending::Waits(_)));
+    assert!(matches!(machine.begin(task("default"), None), Pending::Waits(_)));
 }
 
 #[test]
@@ -103,7 +107,7 @@ fn timers_promises_and_async_functions_end_before_the_iteration() {
          export function check() { if (seen.filter(s => s === 'i').length !== 2 || seen[0] !== 'd') throw seen.join(); }",
     );
     assert!(matches!(iterate(&mut machine, None), TaskEnd::Returned(None)));
-    let end = machine.run(Task::Iteration("check".into()), None);
+    let end = machine.run(task("check"), None);
     assert!(matches!(end, TaskEnd::Returned(None)), "{end:?}");
 }
 

@@ -3,6 +3,7 @@
 use super::property;
 use crate::host::{Held, go_error};
 use crate::log::Level;
+use crate::run::StopCause;
 use crate::user::Vu;
 use crate::user::interrupt;
 use rquickjs::function::Opt;
@@ -23,7 +24,7 @@ pub(super) fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 /// Stops the whole test. The script does not go on.
 fn abort<'js>(ctx: Ctx<'js>, reason: Opt<Value<'js>>) -> Result<()> {
     let vu = Vu::of(&ctx);
-    vu.run.stop.abort(text(reason, "test aborted")?);
+    vu.run.control.stop(StopCause::Aborted(text(reason, "test aborted")?));
     vu.interrupts.set();
     Err(interrupt::throw(&ctx))
 }
@@ -33,7 +34,7 @@ fn fail<'js>(ctx: Ctx<'js>, reason: Opt<Value<'js>>) -> Result<()> {
     let reason = text(reason, "test failed")?;
     let vu = Vu::of(&ctx);
     vu.run.log.write(Level::Error, &reason, &[]);
-    vu.run.stop.fail(reason);
+    vu.run.control.fail(reason);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Response callbacks: which statuses are expected.
 
 use super::value::is_nothing;
+use crate::host::go_error;
 use crate::user::Vu;
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::{Constructor, Rest};
@@ -72,14 +73,14 @@ impl<'js> JsClass<'js> for ExpectedStatuses {
 /// The function `http.expectedStatuses`.
 pub fn expected_statuses<'js>(ctx: Ctx<'js>, statuses: Rest<Value<'js>>) -> Result<Class<'js, ExpectedStatuses>> {
     if statuses.0.is_empty() {
-        return Err(Exception::throw_message(&ctx, "no arguments"));
+        return Err(go_error(&ctx, "no arguments"));
     }
     let bad = |at: usize| {
         let why = format!(
             "argument number {} to expectedStatuses was neither an integer nor an object like {{min:100, max:329}}",
             at + 1
         );
-        Exception::throw_message(&ctx, &why)
+        go_error(&ctx, &why)
     };
     let mut ranges = Vec::new();
     for (at, value) in statuses.0.iter().enumerate() {

@@ -2,11 +2,12 @@
 
 use super::target::Target;
 use super::value::text_of;
+use crate::host::go_error;
 use crate::user::Vu;
 use cookie_store::CookieStore;
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::{Constructor, Opt, This};
-use rquickjs::{Array, Class, Ctx, Exception, Function, JsLifetime, Object, Result, Value};
+use rquickjs::{Array, Class, Ctx, Function, JsLifetime, Object, Result, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 use url::Url;
@@ -84,7 +85,7 @@ impl<'js> JsClass<'js> for Jar {
 }
 
 fn url_of(ctx: &Ctx<'_>, text: &str) -> Result<Rc<Target>> {
-    Target::parse(text).map_err(|why| Exception::throw_message(ctx, &why))
+    Target::parse(text).map_err(|why| go_error(ctx, &why))
 }
 
 fn cookies_for_url<'js>(ctx: Ctx<'js>, this: ThisJar<'js>, url: String) -> Result<Object<'js>> {
@@ -148,7 +149,7 @@ fn delete<'js>(ctx: Ctx<'js>, this: ThisJar<'js>, url: String, name: String) -> 
 pub fn cookie_jar<'js>(ctx: Ctx<'js>) -> Result<Class<'js, Jar>> {
     let vu = Vu::of(&ctx);
     if vu.is_init() {
-        return Err(Exception::throw_message(&ctx, "getting cookie jars in the init context is not supported"));
+        return Err(go_error(&ctx, "getting cookie jars in the init context is not supported"));
     }
     Class::instance(ctx, vu.http.jar.clone())
 }

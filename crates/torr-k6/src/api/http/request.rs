@@ -7,6 +7,7 @@ use super::response::Response;
 use super::target::Target;
 use super::url_tag::UrlWithName;
 use super::value::is_nothing;
+use crate::host::go_error;
 use crate::log::Level;
 use crate::user::exchange::{Outcome, Refusal, Timings};
 use crate::user::{Vu, Wanted, Woken, wait};
@@ -82,7 +83,7 @@ pub(super) fn send<'js>(ctx: &Ctx<'js>, parts: Parts<'js>) -> Result<Class<'js, 
     let mut outgoing = call.request(&vu, 0);
     loop {
         let Woken::Exchanged(outcome) = wait(ctx, Wanted::Exchange(Box::new(outgoing)))? else {
-            return Err(Exception::throw_message(ctx, "the request has no outcome"));
+            return Err(go_error(ctx, "the request has no outcome"));
         };
         match call.take(&vu, outcome) {
             Next::Send(next) => outgoing = next,
@@ -96,7 +97,7 @@ pub(super) fn send<'js>(ctx: &Ctx<'js>, parts: Parts<'js>) -> Result<Class<'js, 
 
 fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     match vu.is_init() {
-        true => Err(Exception::throw_message(ctx, "making http requests in the init context is not supported")),
+        true => Err(go_error(ctx, "making http requests in the init context is not supported")),
         false => Ok(()),
     }
 }
@@ -104,7 +105,7 @@ fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
 /// Throws the failure of a call, if failures are exceptions.
 fn check(ctx: &Ctx<'_>, vu: &Vu, call: &Call, response: &Response) -> Result<()> {
     match &response.outcome.result {
-        Err(refusal) if call.throws(vu) => Err(Exception::throw_message(ctx, &call.described(&refusal.text))),
+        Err(refusal) if call.throws(vu) => Err(go_error(ctx, &call.described(&refusal.text))),
         _ => Ok(()),
     }
 }
@@ -113,7 +114,7 @@ fn check(ctx: &Ctx<'_>, vu: &Vu, call: &Call, response: &Response) -> Result<()>
 fn prepare<'js>(ctx: &Ctx<'js>, vu: &Vu, parts: Parts<'js>) -> Result<Prepared> {
     let wrong = |why: String, code: u32, url: &str| {
         if vu.run.http_settings().throws {
-            return Err(Exception::throw_message(ctx, &why));
+            return Err(go_error(ctx, &why));
         }
         vu.run.log.write(Level::Warning, "Request Failed", &[("error", &why)]);
         let result = Err(Refusal::new(code, why));
@@ -271,7 +272,7 @@ pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> Result<Value<'j
         }
     }
     if let Some(why) = thrown.borrow_mut().take() {
-        return Err(Exception::throw_message(&ctx, &why));
+        return Err(go_error(&ctx, &why));
     }
     let mut done = done.borrow_mut();
     for key in keys {
@@ -304,7 +305,7 @@ fn item_parts<'js>(ctx: &Ctx<'js>, key: &str, item: Value<'js>) -> Result<Parts<
         let body = present(object.get("body")?).filter(|_| !without(&method));
         return Ok(Parts { url: object.get("url")?, body, params: present(object.get("params")?), method });
     }
-    Err(Exception::throw_message(
+    Err(go_error(
         ctx,
         &format!("invalid http.batch() argument: the request '{key}' is neither a URL, an array nor an object"),
     ))

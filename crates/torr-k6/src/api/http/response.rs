@@ -4,12 +4,13 @@ use super::gjson;
 use super::headers::canonical;
 use super::params::ResponseType;
 use super::samples::{proto, tls_version};
+use crate::host::go_error;
 use crate::user::exchange::{Incoming, Outcome};
 use cookie_store::RawCookie;
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::{Constructor, Opt, This};
 use rquickjs::object::Accessor;
-use rquickjs::{Array, ArrayBuffer, Class, Ctx, Exception, Function, IntoJs, JsLifetime, Object, Result, Value};
+use rquickjs::{Array, ArrayBuffer, Class, Ctx, Function, IntoJs, JsLifetime, Object, Result, Value};
 use std::rc::Rc;
 
 /// The time that k6 shows as the expiry of a cookie that has none, in milliseconds.
@@ -248,7 +249,7 @@ impl Response {
 fn json<'js>(ctx: Ctx<'js>, this: ThisResponse<'js>, path: Opt<Option<String>>) -> Result<Value<'js>> {
     let response = this.borrow();
     let Some(content) = response.content() else {
-        return Err(Exception::throw_message(
+        return Err(go_error(
             &ctx,
             "the body is null so we can't transform it to JSON - this likely was because of a request error getting the response",
         ));
@@ -288,7 +289,7 @@ fn parse<'js>(ctx: &Ctx<'js>, json: &[u8]) -> Result<Value<'js>> {
             }
             Ok(_) => "cannot parse json due to an error".to_owned(),
         };
-        Exception::throw_message(ctx, &why)
+        go_error(ctx, &why)
     })
 }
 

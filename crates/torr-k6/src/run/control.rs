@@ -1,0 +1,55 @@
+//! The end of a run before its time: who ended it, and why.
+
+use crate::error::ScriptError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Why a run ends before its time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StopCause {
+    /// The person or program that runs the test has ended it.
+    Interrupted,
+    /// The script has ended the test, with this text.
+    Aborted(String),
+    /// A threshold that ends the test was crossed.
+    Thresholds,
+    /// The run cannot go on.
+    Failed(ScriptError),
+}
+
+/// The signal that a run is to end: iterations are interrupted, then teardown and summary follow.
+#[derive(Debug, Default)]
+pub struct Control {
+    is_stopped: AtomicBool,
+    cause: Mutex<Option<StopCause>>,
+    /// The text of `exec.test.fail`, if the script has called it.
+    failed: Mutex<Option<String>>,
+}
+
+impl Control {
+    /// Ends the run. The first cause counts.
+    pub fn stop(&self, cause: StopCause) {
+        self.cause.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(cause);
+        self.is_stopped.store(true, Ordering::Release);
+    }
+
+    /// Returns whether the run is to end.
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Acquire)
+    }
+
+    /// Returns why the run ends before its time, if it does.
+    pub fn cause(&self) -> Option<StopCause> {
+        self.cause.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Marks the run as failed, which goes on.
+    pub fn fail(&self, why: impl Into<String>) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why.into());
+    }
+
+    /// Returns why the script has marked the run as failed, if it has.
+    pub fn failure(&self) -> Option<String> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

@@ -1,0 +1,11 @@
+//! Virtual users as those of the load engine: each has a place among the engine's users, with lanes for requests beside its own.
+
+mod exchange;
+mod layout;
+mod load;
+mod seat;
+mod stage;
+mod thread;
+
+pub use layout::Layout;
+pub use load::{K6Users, Load};

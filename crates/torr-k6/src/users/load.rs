@@ -1,0 +1,133 @@
+//! The virtual users of a run as the load engine takes them.
+
+use super::layout::Layout;
+use super::thread::ThreadVus;
+use crate::error::{ErrorKind, ScriptError};
+use crate::executors::Conductor;
+use crate::metrics::{Collector, CurrentTags, Recorder, Sample, SampleSender};
+use crate::modules::Program;
+use crate::run::{Control, RunShared, StopCause};
+use crate::user::{Exports, Machine, Task, TaskEnd, Vu};
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::SyncSender;
+use torr_gauge::sessions::EntryName;
+use torr_press::learnt::LearntServers;
+use torr_press::users::{ThreadPart, ThreadUsers, Users};
+
+/// What the threads of a run share.
+pub struct Load {
+    /// What all virtual users share.
+    pub run: Arc<RunShared>,
+    /// The script.
+    pub program: Arc<Program>,
+    /// What the script exports.
+    pub exports: Exports,
+    /// What decides when iterations begin and end.
+    pub conductor: Arc<Conductor>,
+    /// The metrics of all threads.
+    pub collector: Collector,
+    /// Where samples go, if there are outputs.
+    pub samples: Option<SyncSender<Vec<Sample>>>,
+    /// The servers.
+    pub servers: Arc<LearntServers>,
+    /// Which user of the engine is what.
+    pub layout: Layout,
+    /// Whether the run has come to its end on all threads.
+    pub is_over: AtomicBool,
+    /// The number of threads whose virtual users exist.
+    pub ready: AtomicUsize,
+}
+
+impl fmt::Debug for Load {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Load").field("layout", &self.layout).finish_non_exhaustive()
+    }
+}
+
+impl Load {
+    /// Returns the recorder of a thread.
+    pub(super) fn recorder(&self) -> Rc<RefCell<Recorder>> {
+        let samples = self.samples.clone().map(SampleSender::new);
+        Rc::new(RefCell::new(Recorder::new(&self.collector, samples)))
+    }
+
+    /// Returns a virtual user whose modules are loaded.
+    ///
+    /// # Errors
+    /// If the top level of a module throws an error.
+    pub(super) fn machine(&self, id: u64, recorder: &Rc<RefCell<Recorder>>) -> Result<Machine, ScriptError> {
+        let vu = Vu::new(self.run.clone(), id, recorder.clone());
+        if let Some(all) = self.run.options.get() {
+            let tags = all.options.tags.clone().unwrap_or_default();
+            *vu.tags.borrow_mut() = CurrentTags::new(all.options.enabled_system_tags(), &tags);
+        }
+        let mut machine = Machine::new(vu, &self.program)?;
+        match machine.run(Task::Init, None) {
+            TaskEnd::Threw(mut error) => {
+                if id > 0 {
+                    error.message = format!("{} (in the init context of VU {id})", error.message);
+                }
+                Err(*error)
+            }
+            TaskEnd::Interrupted => {
+                Err(ScriptError::new(ErrorKind::Aborted, "the test was aborted in the init context"))
+            }
+            _ => Ok(machine),
+        }
+    }
+
+    /// Ends the run with an error.
+    pub(super) fn fail(&self, error: ScriptError) {
+        self.control().stop(StopCause::Failed(error));
+    }
+
+    pub(super) fn control(&self) -> &Control {
+        &self.run.control
+    }
+}
+
+/// The virtual users of a run as the load engine takes them.
+#[derive(Debug)]
+pub struct K6Users(pub Arc<Load>);
+
+impl Users for K6Users {
+    fn entries(&self) -> Vec<EntryName> {
+        vec![EntryName {
+            name: "request".to_owned(),
+            file: self.0.program.main().to_owned(),
+            line: 1,
+            asserts: Vec::new(),
+        }]
+    }
+
+    fn thread(&self, part: ThreadPart) -> Box<dyn ThreadUsers + '_> {
+        Box::new(ThreadVus::new(&self.0, part.thread))
+    }
+
+    fn has_sessions(&self) -> bool {
+        false
+    }
+
+    fn learnt(&self) -> Option<&LearntServers> {
+        Some(&self.0.servers)
+    }
+
+    fn may_park(&self) -> bool {
+        true
+    }
+
+    fn error(&self) -> Option<String> {
+        match self.0.control().cause() {
+            Some(StopCause::Failed(error)) => Some(error.to_string()),
+            _ => None,
+        }
+    }
+
+    fn given_up(&self, _thread: usize) {
+        self.0.is_over.store(true, Ordering::Release);
+    }
+}

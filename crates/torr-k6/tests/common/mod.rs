@@ -1,0 +1,83 @@
+//! Helpers of the tests: a script runs, and what it has logged and measured is at hand.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+use torr_k6::log::{Log, LogSettings};
+use torr_k6::run::{RunSettings, RunShared, ScriptSource, Test, TestEnd};
+use torr_k6::summary::data::Values;
+use torr_test_support::script::Client;
+
+/// A run that has ended.
+pub struct Ended {
+    pub end: TestEnd,
+    pub log: String,
+}
+
+impl Ended {
+    /// Returns the sum of a counter; 0 if there is none.
+    pub fn count(&self, metric: &str) -> f64 {
+        match self.end.summary.metrics.get(metric).map(|metric| &metric.values) {
+            Some(Values::Counter { count, .. }) => *count,
+            _ => 0.0,
+        }
+    }
+
+    /// Returns the value of a rate; NaN if there is none.
+    pub fn rate(&self, metric: &str) -> f64 {
+        match self.end.summary.metrics.get(metric).map(|metric| &metric.values) {
+            Some(Values::Rate { rate, .. }) => *rate,
+            _ => f64::NAN,
+        }
+    }
+}
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("nobody panics with it").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs a script that sees a URL as `__ENV.URL`.
+pub fn run(script: &str, url: &str) -> Ended {
+    run_with(script, url, |_| {})
+}
+
+/// Runs a script while `meanwhile` runs on a thread of its own.
+pub fn run_with(script: &str, url: &str, meanwhile: impl FnOnce(Arc<RunShared>) + Send) -> Ended {
+    let lines = Lines::default();
+    let log = Log::to(LogSettings::default(), Some(Box::new(lines.clone())), false);
+    let settings = RunSettings {
+        script: ScriptSource::Text(script.as_bytes().to_vec()),
+        env: [("URL".to_owned(), url.to_owned())].into(),
+        ..RunSettings::default()
+    };
+    let test = Test::load_with(settings, None, |_| Err("no network".to_owned()), log)
+        .unwrap_or_else(|error| panic!("{error}\n{}", error.stack));
+    let shared = test.shared().clone();
+    let end = std::thread::scope(|scope| {
+        scope.spawn(|| meanwhile(shared));
+        test.run(|_| {}).expect("the test runs")
+    });
+    let log = String::from_utf8_lossy(&lines.0.lock().expect("nobody panics with it")).into_owned();
+    Ended { end, log }
+}
+
+/// Returns a server that responds with the content of each request.
+pub fn echo() -> impl Fn(&mut Client) + Send + Sync + 'static {
+    |client| {
+        while let Some(request) = client.request() {
+            let at = request.windows(4).position(|window| window == b"\r\n\r\n").map_or(0, |at| at + 4);
+            let body = &request[at..];
+            client.send(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len()).as_bytes());
+            client.send(body);
+        }
+    }
+}

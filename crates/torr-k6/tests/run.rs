@@ -1,0 +1,260 @@
+//! Whole scripts against servers of the tests' own.
+
+mod common;
+
+use common::{echo, run, run_with};
+use torr_k6::run::StopCause;
+use torr_test_support::script::{OK, Script, answering};
+
+#[test]
+fn a_script_runs_from_its_first_pass_to_its_summary() {
+    let server = Script::start(answering(OK));
+    let script = r#"
+        import http from 'k6/http';
+        export const options = {scenarios: {s: {executor: 'per-vu-iterations', vus: 3, iterations: 4}}};
+        export function setup() { return {n: http.get(__ENV.URL + 'setup').body.length, f() {}}; }
+        let seen;
+        export default function (data) {
+            if (data.n !== 2 || data.f !== undefined || (seen && seen !== data)) throw new Error('wrong data');
+            seen = data;
+            const res = http.get(__ENV.URL + 'page');
+            if (res.status !== 200 || res.body !== 'ok' || res.json !== res.json) throw new Error('status ' + res.status);
+            if (res.timings.duration <= 0 || res.headers['Content-Length'] !== '2') throw new Error('no timings');
+            if (__ITER > 3 || __VU < 1 || __VU > 3) throw new Error('numbers');
+        }
+        export function teardown(data) { http.post(__ENV.URL + 'teardown', JSON.stringify(data)); }
+    "#;
+    let ended = run(script, &server.url());
+    assert_eq!((ended.end.exit_code, &*ended.log), (0, ""));
+    assert_eq!((ended.count("http_reqs"), ended.count("iterations")), (14.0, 12.0));
+    // Each virtual user has a connection of its own, as have setup and teardown.
+    assert_eq!(server.connections(), 5);
+    let texts = server.texts();
+    assert!(texts[0].starts_with("GET /setup HTTP/1.1\r\nHost: 127.0.0.1:"), "{}", texts[0]);
+    let last = texts.last().expect("there are requests");
+    assert!(last.starts_with("POST /teardown ") && last.ends_with("\r\n\r\n{\"n\":2}"), "{last}");
+    assert!(last.contains("\r\nUser-Agent: Grafana k6/") && last.contains("\r\nContent-Length: 7\r\n"), "{last}");
+}
+
+#[test]
+fn an_error_in_an_iteration_is_logged_and_the_next_one_begins() {
+    let script = r#"
+        export const options = {iterations: 3};
+        export default function () { throw new TypeError('it is broken'); }
+    "#;
+    let ended = run(script, "");
+    assert_eq!((ended.end.exit_code, ended.count("iterations")), (0, 3.0));
+    assert_eq!(ended.log.matches("it is broken").count(), 3, "{}", ended.log);
+    assert!(ended.log.contains(":3:"), "{}", ended.log);
+}
+
+#[test]
+fn forms_headers_and_bodies_are_sent_as_k6_sends_them() {
+    let server = Script::start(echo());
+    let script = r#"
+        import http, {file} from 'k6/http';
+        export default function () {
+            const url = __ENV.URL;
+            http.post(url + 'form', {b: 'x y&', a: [1, 'z'], n: null, o: {k: 1.5}}, {headers: {'x-odd-CASE': 5, und: undefined}});
+            http.put(url + 'raw', new Uint8Array([65, 66]).buffer, {headers: {'Content-Type': 'text/x'}});
+            http.del(url + 'del', null, {headers: {Host: 'other.test'}});
+            http.post(url + 'file', {f: file('data', 'a.txt', 'text/plain'), other: 'v'});
+            http.request('patch', url + 'patch');
+            http.get(http.url`${url}x/${7}`);
+            const twice = http.post(url + 'json', '{"a": [1, {"b": "c"}]}');
+            if (twice.json('a.1.b') !== 'c' || twice.json().a[0] !== 1 || twice.json('a.#') !== 2) throw new Error('json');
+            if (twice.json('zz') !== undefined) throw new Error('missing');
+        }
+    "#;
+    let ended = run(script, &server.url());
+    assert_eq!((ended.end.exit_code, &*ended.log), (0, ""));
+    let texts = server.texts();
+    let has = |at: usize, parts: &[&str]| {
+        for part in parts {
+            assert!(texts[at].contains(part), "{part:?} is not in {}", texts[at]);
+        }
+    };
+    has(0, &["POST /form ", "\r\nX-Odd-Case: 5\r\n", "\r\nUnd: undefined\r\n", "x-www-form-urlencoded"]);
+    has(0, &["\r\n\r\na=1&a=z&b=x+y%26&n=%3Cnil%3E&o=map%5Bk%3A1.5%5D"]);
+    has(1, &["PUT /raw ", "\r\nContent-Type: text/x\r\n", "\r\n\r\nAB"]);
+    has(2, &["DELETE /del ", "\r\nHost: other.test\r\n"]);
+    has(
+        3,
+        &[
+            "multipart/form-data; boundary=",
+            "name=\"f\"; filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\ndata\r\n",
+        ],
+    );
+    has(4, &["PATCH /patch ", "\r\nContent-Length: 0\r\n"]);
+    has(5, &["GET /x/7 "]);
+}
+
+#[test]
+fn redirects_cookies_and_digest_take_further_requests() {
+    let server = Script::start(|client| {
+        while let Some(request) = client.request() {
+            let text = String::from_utf8_lossy(&request).into_owned();
+            let response: &[u8] = match text.split(' ').nth(1) {
+                Some("/login") => b"HTTP/1.1 302 Found\r\nLocation: /home\r\nSet-Cookie: sid=7; Path=/\r\nContent-Length: 0\r\n\r\n",
+                Some("/loop") => b"HTTP/1.1 307 Temporary\r\nLocation: /loop\r\nContent-Length: 0\r\n\r\n",
+                Some("/secret") if !text.contains("Authorization: Digest username=\"u\"") => {
+                    b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\nContent-Length: 0\r\n\r\n"
+                }
+                _ => OK,
+            };
+            client.send(response);
+        }
+    });
+    let script = r#"
+        import http from 'k6/http';
+        export const options = {iterations: 2};
+        export default function () {
+            const url = __ENV.URL;
+            const res = http.post(url + 'login', {user: 'a'});
+            if (res.url !== url + 'home' || res.status !== 200 || res.request.method !== 'POST') throw new Error(res.url);
+            if (http.cookieJar().cookiesForURL(url).sid[0] !== '7') throw new Error('no cookie');
+            http.get(url + 'a', {cookies: {own: 'x'}});
+            if (http.get(url + 'loop', {redirects: 2}).status !== 307) throw new Error('loop');
+            if (http.get(url + 'login', {redirects: 0}).cookies.sid[0].value !== '7') throw new Error('redirects');
+            const own = new http.CookieJar();
+            own.set(url, 'mine', 'y');
+            http.get(url + 'jar', {jar: own});
+            const secret = http.get(url.replace('://', '://u:p@') + 'secret', {auth: 'digest'});
+            if (secret.status !== 200) throw new Error('digest ' + secret.status);
+        }
+    "#;
+    let ended = run(script, &server.url());
+    assert_eq!((ended.end.exit_code, &*ended.log), (0, ""));
+    assert_eq!(ended.count("http_reqs"), 2.0 * 10.0);
+    assert_eq!(ended.rate("http_req_failed"), 0.0);
+    let texts = server.texts();
+    assert!(texts[0].starts_with("POST /login") && !texts[0].contains("Cookie:"), "{}", texts[0]);
+    assert!(texts[1].starts_with("GET /home") && texts[1].contains("\r\nCookie: sid=7\r\n"), "{}", texts[1]);
+    assert!(texts[2].contains("\r\nCookie: sid=7; own=x\r\n"), "{}", texts[2]);
+    let jar = texts.iter().find(|text| text.starts_with("GET /jar")).expect("it was sent");
+    assert!(jar.contains("\r\nCookie: mine=y\r\n"), "{jar}");
+    // The jar is empty at the beginning of an iteration.
+    assert!(!texts[10].contains("Cookie:"), "{}", texts[10]);
+}
+
+#[test]
+fn batches_and_promises_have_requests_in_flight_together() {
+    // No response comes before all requests of the batch are there.
+    let waiting = std::sync::Arc::new(std::sync::Barrier::new(4));
+    let server = Script::start(move |client| {
+        while let Some(request) = client.request() {
+            if request.starts_with(b"GET /together") {
+                waiting.wait();
+            }
+            client.send(OK);
+        }
+    });
+    let script = r#"
+        import http from 'k6/http';
+        export default async function () {
+            const url = __ENV.URL;
+            const all = http.batch([url + 'together1', ['GET', url + 'together2'], {url: url + 'together3'}, url + 'together4']);
+            if (all.length !== 4 || all.some(r => r.status !== 200)) throw new Error('batch');
+            const named = http.batch({a: url + 'a', b: ['POST', url + 'b', 'x']});
+            if (named.a.status !== 200 || !named.b.url.endsWith('b')) throw new Error('named');
+            const promises = [1, 2, 3, 4].map(n => http.asyncRequest('GET', url + 'together' + n));
+            const results = await Promise.all(promises);
+            if (results.some(r => r.body !== 'ok')) throw new Error('promises');
+        }
+    "#;
+    let ended = run(script, &server.url());
+    assert_eq!((ended.end.exit_code, &*ended.log), (0, ""));
+    assert_eq!(ended.count("http_reqs"), 10.0);
+}
+
+#[test]
+fn failures_have_numbers_and_texts() {
+    let server = Script::start(|client| {
+        while let Some(request) = client.request() {
+            match &request[..10] {
+                b"GET /close" => return,
+                b"GET /never" => while client.request().is_some() {},
+                _ => client.send(OK),
+            }
+        }
+    });
+    let script = r#"
+        import http from 'k6/http';
+        function expect(res, code, part) {
+            if (res.status !== 0 || res.error_code !== code || !res.error.includes(part) || res.body !== null) {
+                throw new Error(`${code}: ${res.status} ${res.error_code} ${res.error}`);
+            }
+        }
+        export default function () {
+            expect(http.get('http://127.0.0.1:1/'), 1212, 'dial: connection refused');
+            expect(http.get(__ENV.URL + 'never', {timeout: 60}), 1050, 'request timeout');
+            expect(http.get('http://no.such.host.invalid/'), 1101, 'lookup: no such host');
+            expect(http.get('some where'), 1020, 'invalid URL');
+            expect(http.get(__ENV.URL + 'close'), 1000, 'EOF');
+            expect(http.post(__ENV.URL, [1]), 1000, 'unknown request body type');
+            let caught;
+            try { http.get('http://127.0.0.1:1/', {throw: true}); } catch (e) { caught = e; }
+            if (!String(caught).includes('connection refused')) throw new Error('not thrown');
+            try { http.get('http://127.0.0.1:1/').json(); caught = null; } catch (e) { caught = e; }
+            if (!caught) throw new Error('json of nothing');
+            if (http.get(__ENV.URL).status !== 200) throw new Error('no recovery');
+        }
+    "#;
+    let ended = run(script, &server.url());
+    assert_eq!(ended.end.exit_code, 0);
+    assert!(!ended.log.contains("stacktrace"), "{}", ended.log);
+    assert_eq!(ended.log.matches("Request Failed").count(), 7, "{}", ended.log);
+    assert_eq!(ended.count("iterations"), 1.0);
+}
+
+#[test]
+fn sleeps_and_endless_code_are_interrupted_at_the_end() {
+    let script = r#"
+        export const options = {scenarios: {
+            sleeps: {executor: 'constant-vus', vus: 2, duration: '1s', gracefulStop: '0s', exec: 'long'},
+            loops: {executor: 'constant-vus', vus: 1, duration: '1s', gracefulStop: '0s', exec: 'endless'},
+        }};
+        export async function long() { try { await new Promise(resolve => setTimeout(resolve, 1e9)); } catch (e) { console.log('caught'); } }
+        export function endless() { for (;;) { try { for (;;) {} } catch (e) { console.log('caught'); } } }
+    "#;
+    let ended = run(script, "");
+    assert_eq!((ended.end.exit_code, &*ended.log), (0, ""));
+    assert_eq!(ended.count("iterations"), 0.0);
+}
+
+#[test]
+fn a_stop_interrupts_iterations_and_teardown_still_runs() {
+    let server = Script::start(answering(OK));
+    let script = r#"
+        import http from 'k6/http';
+        export const options = {vus: 2, duration: '10h'};
+        export default async function () { http.get(__ENV.URL); await new Promise(resolve => setTimeout(resolve, 1e9)); }
+        export function teardown() { http.get(__ENV.URL + 'teardown'); }
+    "#;
+    let url = server.url();
+    let ended = run_with(script, &url, |shared| {
+        while server.requests() < 2 {
+            std::thread::yield_now();
+        }
+        shared.control.stop(StopCause::Interrupted);
+    });
+    assert_eq!(ended.end.exit_code, 105);
+    assert_eq!(ended.count("iterations"), 0.0);
+    assert!(server.texts().last().is_some_and(|text| text.starts_with("GET /teardown")));
+}
+
+#[test]
+fn errors_of_stages_have_exit_codes() {
+    let ended = run("export function setup() { throw new Error('no data'); } export default () => {};", "");
+    assert_eq!(ended.end.exit_code, 107);
+    assert!(ended.log.contains("no data"), "{}", ended.log);
+    assert_eq!(ended.count("iterations"), 0.0);
+    let ended = run("export function teardown() { throw new Error('late'); } export default () => {};", "");
+    assert_eq!((ended.end.exit_code, ended.count("iterations")), (107, 1.0));
+    let stuck = "export const options = {setupTimeout: '50ms'}; export function setup() { for (;;) {} } export default () => {};";
+    assert_eq!(run(stuck, "").end.exit_code, 100);
+    let one = "if (__VU === 2) throw new Error('second'); export const options = {vus: 2, iterations: 2}; export default () => {};";
+    let ended = run(one, "");
+    assert_eq!(ended.end.exit_code, 107);
+    assert!(ended.log.contains("second") && ended.log.contains("VU 2"), "{}", ended.log);
+}
