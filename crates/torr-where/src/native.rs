@@ -1,6 +1,7 @@
 //! Native programs: their memory, code, stacks and names, read from outside while they run.
 
 pub mod cpu;
+pub mod go;
 pub mod maps;
 pub mod memory;
 pub mod names;

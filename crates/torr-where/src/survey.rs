@@ -158,11 +158,19 @@ fn localise(resource: Resource, sampled: &[Sampled]) -> Localisation {
 
 /// Returns the places of computing threads, and their samples.
 fn of_cpu(resource: Resource, sampled: &[Sampled]) -> (Vec<Place>, Vec<&StackSample>) {
-    let all =
-        |one: &'_ Sampled| one.observed.used.iter().map(|(&thread, &used)| (used, one.observed.process, thread)).max();
-    let busiest = sampled.iter().filter_map(all).max();
+    // Goroutines change threads: of a Go program all threads count as one.
+    let is_go = |process: i32| sampled.iter().any(|one| one.observed.process == process && one.runtime == Runtime::Go);
+    let one_thread = |one: &Sampled| {
+        let used = &one.observed.used;
+        let whole = (used.values().sum(), one.observed.process, 0);
+        let busiest = used.iter().map(|(&thread, &used)| (used, one.observed.process, thread)).max();
+        if one.runtime == Runtime::Go { Some(whole) } else { busiest }
+    };
+    let busiest = sampled.iter().filter_map(one_thread).max();
     let is_of_resource = |sample: &&StackSample| match (resource, busiest) {
-        (Resource::Thread, Some((_, process, thread))) => (sample.process, sample.thread) == (process, thread),
+        (Resource::Thread, Some((_, process, thread))) => {
+            sample.process == process && (sample.thread == thread || is_go(process))
+        }
         _ => true,
     };
     let samples: Vec<&StackSample> = sampled

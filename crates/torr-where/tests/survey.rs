@@ -101,3 +101,32 @@ fn the_function_that_computes_is_the_place() {
         assert_eq!(line.is_some(), options == ["-g"], "{line:?}");
     }
 }
+
+#[test]
+fn goroutines_that_wait_for_a_mutex_are_seen_with_its_name_and_holder() {
+    let program = Program::start(&compiled("shop.go", &[]), &["cache"]);
+    let found = surveyed(&program, Resource::Lock);
+    let place = found.places.first().expect("the lock dominates");
+    assert_eq!((function(place), lock(place)), ("main.servePage", Some("main.cacheLock")));
+    assert_eq!(holder(place), Some("main.refreshCache"));
+    assert_eq!(found.places.len(), 1);
+}
+
+#[test]
+fn a_receipt_that_go_computes_under_a_mutex_is_what_the_lock_is_held_during() {
+    let program = Program::start(&compiled("shop.go", &[]), &["receipt"]);
+    let found = surveyed(&program, Resource::Lock);
+    let place = found.places.first().expect("the lock dominates");
+    assert_eq!((function(place), holder(place)), ("main.(*ledger).checkout", Some("main.computeReceipt")));
+}
+
+#[test]
+fn the_function_of_go_that_computes_is_the_place() {
+    let program = Program::start(&compiled("shop.go", &[]), &["cpu"]);
+    let found = surveyed(&program, Resource::Thread);
+    let place = found.places.first().expect("a function dominates");
+    assert_eq!(function(place), "main.computeReceipt");
+    assert_eq!(place.caller.as_ref().map(|frame| frame.function.as_str()), Some("main.render"));
+    let idle = surveyed(&program, Resource::Lock);
+    assert!(idle.places.is_empty());
+}

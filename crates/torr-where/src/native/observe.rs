@@ -1,6 +1,7 @@
 //! Observes a native process for a while: rounds of what all threads wait in, samples of those that compute, and the names of all.
 
 use super::cpu::{CpuSampler, RawCpuSample};
+use super::go::{Goroutines, RawGoroutine};
 use super::process::NativeProcess;
 use super::threads::RawSample;
 use crate::place::holder::{CpuSeries, Round};
@@ -23,6 +24,13 @@ const REFRESH: Duration = Duration::from_millis(300);
 const SAMPLES: usize = 400_000;
 /// The share of own frames without a name from which a program counts as stripped.
 const STRIPPED: f64 = 0.5;
+
+/// All threads or goroutines at one time, without names.
+#[derive(Debug)]
+enum RawRound {
+    Threads(Vec<RawSample>),
+    Goroutines(Vec<RawGoroutine>),
+}
 
 /// What was observed of a process.
 #[derive(Debug, Clone, Default)]
@@ -56,7 +64,12 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Observed {
     let mut sampler = CpuSampler::of(process);
     let mut unseen = Vec::new();
     let mut permitted = true;
-    let (mut raw, mut computing): (Vec<(u64, Vec<RawSample>)>, Vec<RawCpuSample>) = (Vec::new(), Vec::new());
+    // Threads of a Go program wait for goroutines: without these there is no telling what waits.
+    let mut goroutines = native.is_go().then(|| Goroutines::of(&mut native)).transpose().unwrap_or_else(|reason| {
+        unseen.push(reason);
+        None
+    });
+    let (mut raw, mut computing): (Vec<(u64, RawRound)>, Vec<RawCpuSample>) = (Vec::new(), Vec::new());
     let (began, kernel_before) = (Instant::now(), kernel_share(process));
     let mut refreshed: Option<Instant> = None;
     let mut kept = 0;
@@ -70,10 +83,14 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Observed {
             }
         }
         let now = monotonic();
-        match native.sample_raw() {
+        match native.check_alive().and_then(|()| if native.is_go() { Ok(Vec::new()) } else { native.sample_raw() }) {
             Ok(samples) => {
-                kept += samples.len();
-                raw.push((now, samples));
+                let round = match &mut goroutines {
+                    Some(goroutines) => RawRound::Goroutines(goroutines.sample(&mut native)),
+                    None => RawRound::Threads(samples),
+                };
+                kept += round.len();
+                raw.push((now, round));
             }
             Err(reason) => {
                 unseen.push(reason);
@@ -105,18 +122,35 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Observed {
         unseen,
         ..Observed::default()
     };
-    named(observed, &mut native, &raw, computing)
+    named(observed, &mut native, goroutines.as_ref(), &raw, computing)
+}
+
+impl RawRound {
+    fn len(&self) -> usize {
+        match self {
+            Self::Threads(all) => all.len(),
+            Self::Goroutines(all) => all.len(),
+        }
+    }
 }
 
 /// Names all that was sampled.
 fn named(
     observed: Observed,
     native: &mut NativeProcess,
-    raw: &[(u64, Vec<RawSample>)],
+    goroutines: Option<&Goroutines>,
+    raw: &[(u64, RawRound)],
     mut computing: Vec<RawCpuSample>,
 ) -> Observed {
-    let rounds: Vec<Round> =
-        raw.iter().map(|(time, raw)| Round { time: *time, samples: native.resolve(raw) }).collect();
+    let mut rounds = Vec::with_capacity(raw.len());
+    for (time, raw) in raw {
+        let samples = match (raw, goroutines) {
+            (RawRound::Goroutines(raw), Some(goroutines)) => goroutines.resolve(native, raw),
+            (RawRound::Threads(raw), _) => native.resolve(raw),
+            (RawRound::Goroutines(_), None) => Vec::new(),
+        };
+        rounds.push(Round { time: *time, samples });
+    }
     computing.sort_unstable_by_key(|sample| sample.time);
     let sample = |one: RawCpuSample| {
         let sample = StackSample {

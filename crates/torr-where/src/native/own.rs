@@ -180,27 +180,65 @@ fn is_foreign(function: &str) -> bool {
     FOREIGN_FUNCTIONS.iter().any(|begin| function.starts_with(begin)) || FOREIGN_NAMES.contains(&function)
 }
 
-/// Returns whether a package of Go is the user's own: `main`, or one whose first part is a host's name, outside of module caches.
+/// First parts of the packages of Go's standard library.
+const GO: [&str; 46] = [
+    "archive",
+    "bufio",
+    "bytes",
+    "cmp",
+    "compress",
+    "container",
+    "context",
+    "crypto",
+    "database",
+    "debug",
+    "embed",
+    "encoding",
+    "errors",
+    "expvar",
+    "flag",
+    "fmt",
+    "go",
+    "hash",
+    "html",
+    "image",
+    "index",
+    "internal",
+    "io",
+    "iter",
+    "log",
+    "maps",
+    "math",
+    "mime",
+    "net",
+    "os",
+    "path",
+    "plugin",
+    "reflect",
+    "regexp",
+    "runtime",
+    "slices",
+    "sort",
+    "strconv",
+    "strings",
+    "structs",
+    "sync",
+    "syscall",
+    "text",
+    "time",
+    "unicode",
+    "unique",
+];
+
+/// Returns whether a package of Go is the user's own: `main`, or one outside of the standard library, module caches and vendored packages.
 fn is_own_go(package: &str, file: Option<&str>) -> bool {
-    if let Some(file) = file
-        && (FOREIGN_SOURCES.iter().any(|part| file.contains(part))
-            || file.contains("/go/src/")
-            || file.starts_with("_cgo"))
-    {
-        return false;
-    }
-    if package == "main" {
-        return true;
-    }
-    // A program built with `-trimpath` has the module's path with its version as the file of a library.
-    if file.is_some_and(|file| file.contains('@')) {
+    // A program built with `-trimpath` has a library's path with its version.
+    let is_library = |file: &str| {
+        file.contains('@') || FOREIGN_SOURCES.iter().any(|part| file.contains(part)) || file.starts_with("_cgo")
+    };
+    if package.is_empty() || file.is_some_and(is_library) {
         return false;
     }
     let first = package.split('/').next().unwrap_or(package);
-    let is_standard = match file {
-        // `-trimpath` leaves `runtime/proc.go` of the standard library.
-        Some(file) => !file.starts_with('/') && !first.contains('.'),
-        None => !first.contains('.'),
-    };
-    !is_standard && !package.is_empty()
+    package == "main" || !(GO.contains(&first) || ["type", "go:", "vendor", "weak"].contains(&first))
 }

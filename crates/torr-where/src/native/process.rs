@@ -109,20 +109,29 @@ impl NativeProcess {
     /// Samples what all threads do now, without names.
     ///
     /// # Errors
-    /// What is not visible, once the process has ended or its threads cannot be read.
+    /// What is not visible, if the threads cannot be read.
     pub fn sample_raw(&mut self) -> Result<Vec<RawSample>, Unseen> {
+        let read = self.threads.sample(self.memory, &mut self.unwinder);
+        read.map_err(|error| unseen(self.process, &self.name, &error))
+    }
+
+    /// Takes up new threads and mappings from time to time.
+    ///
+    /// # Errors
+    /// What is not visible, once the process has ended or was replaced.
+    pub fn check_alive(&mut self) -> Result<(), Unseen> {
         if started(self.process) != Some(self.started) {
             return Err(self.unseen(Why::Ended, Vec::new()));
         }
-        let read = self.refresh().and_then(|()| self.threads.sample(self.memory, &mut self.unwinder));
-        read.map_err(|error| unseen(self.process, &self.name, &error))
+        self.refresh().map_err(|error| unseen(self.process, &self.name, &error))
     }
 
     /// Samples what all threads do now. A thread that computes has no frames.
     ///
     /// # Errors
-    /// Those of [`Self::sample_raw`].
+    /// Those of [`Self::check_alive`] and [`Self::sample_raw`].
     pub fn sample(&mut self) -> Result<Vec<StackSample>, Unseen> {
+        self.check_alive()?;
         let raw = self.sample_raw()?;
         Ok(self.resolve(&raw))
     }
@@ -173,8 +182,8 @@ impl NativeProcess {
     }
 
     /// Follows a stack in memory, such as that of a task that does not run.
-    pub fn follow_in_memory(&mut self, registers: Registers) -> Addresses {
-        self.unwinder.follow(registers, &mut StackBytes::of_memory(self.memory, registers.sp))
+    pub fn follow_bytes(&mut self, registers: Registers, bytes: &mut StackBytes<'_>) -> Addresses {
+        self.unwinder.follow(registers, bytes)
     }
 
     /// Names the frames of a stack.
@@ -192,7 +201,7 @@ impl NativeProcess {
     }
 
     /// Returns the name of the variable at an address: that of a static lock.
-    fn name_of_data(&mut self, address: u64) -> Option<String> {
+    pub fn name_of_data(&mut self, address: u64) -> Option<String> {
         let object = self.objects.iter().find(|object| {
             let at = address.wrapping_sub(object.bias);
             object.is_readable() && object.extent.contains(&at)
@@ -201,11 +210,12 @@ impl NativeProcess {
         symbols.name_at(address.wrapping_sub(object.bias)).map(super::tidy::tidy_data)
     }
 
-    /// Returns the address of a variable of the program.
-    pub fn address_of_data(&mut self, name: &str) -> Option<u64> {
+    /// Returns the address and the size of a variable of the program.
+    pub fn variable(&mut self, name: &str) -> Option<(u64, u64)> {
         let program = self.objects.iter().find(|object| object.is_program)?;
         let symbols = self.data.entry(program.path.clone()).or_insert_with(|| DataSymbols::of(program));
-        Some(symbols.address_of(name)?.wrapping_add(program.bias))
+        let (address, size) = symbols.variable(name)?;
+        Some((address.wrapping_add(program.bias), size))
     }
 
     fn refresh(&mut self) -> io::Result<()> {

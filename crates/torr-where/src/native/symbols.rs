@@ -40,8 +40,8 @@ impl DataSymbols {
         near.into_iter().find(|(begin, size, _)| address - begin < *size).map(|(_, _, name)| name.as_str())
     }
 
-    /// Returns the address in the file of a variable.
-    pub fn address_of(&self, name: &str) -> Option<u64> {
-        self.symbols.iter().find(|(_, _, known)| known == name).map(|(address, _, _)| *address)
+    /// Returns the address in the file and the size of a variable.
+    pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
+        self.symbols.iter().find(|(_, _, known)| known == name).map(|(address, size, _)| (*address, *size))
     }
 }
