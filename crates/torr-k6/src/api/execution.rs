@@ -1,14 +1,14 @@
 //! `k6/execution`: what a script can know of its run.
 
 mod instance;
+mod property;
 mod scenario;
 mod tag_map;
 mod test;
 mod vu;
 
 use super::builtin::Builtin;
-use rquickjs::object::Accessor;
-use rquickjs::{Ctx, IntoJs, Object, Result};
+use rquickjs::{Ctx, Object, Result};
 
 /// The module `k6/execution`.
 pub struct Execution;
@@ -25,13 +25,4 @@ impl Builtin for Execution {
         execution.set("vu", vu::object(ctx)?)?;
         Ok(execution)
     }
-}
-
-/// Defines a property whose value is asked for at each read.
-fn property<'js, V, F>(object: &Object<'js>, name: &str, get: F) -> Result<()>
-where
-    V: IntoJs<'js> + 'js,
-    F: Fn(Ctx<'js>) -> Result<V> + 'js,
-{
-    object.prop(name, Accessor::new_get(get).enumerable())
 }

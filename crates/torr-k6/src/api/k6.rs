@@ -2,13 +2,13 @@
 
 mod checks;
 mod groups;
+mod refuse;
 
 use super::builtin::Builtin;
 use crate::host::go_error;
 use crate::user::{Wanted, wait};
-use rquickjs::atom::PredefinedAtom;
 use rquickjs::function::Opt;
-use rquickjs::{Coerced, Ctx, Error, Function, Object, Result, Value};
+use rquickjs::{Coerced, Ctx, Function, Object, Result, Value};
 use std::cell::RefCell;
 use std::time::Duration;
 
@@ -57,18 +57,4 @@ fn random_seed<'js>(ctx: Ctx<'js>, seed: Opt<Coerced<f64>>) -> Result<()> {
     let numbers = RefCell::new(fastrand::Rng::with_seed((seed as i64) as u64));
     let math: Object<'js> = ctx.globals().get("Math")?;
     math.set("random", Function::new(ctx.clone(), move || numbers.borrow_mut().f64())?.with_name("random")?)
-}
-
-/// Returns whether a function is asynchronous.
-fn is_async(function: &Function<'_>) -> Result<bool> {
-    let tag: Option<String> = function.get::<_, Value<'_>>(PredefinedAtom::SymbolToStringTag)?.get().ok();
-    Ok(tag.is_some_and(|tag| tag.starts_with("Async")))
-}
-
-/// Throws the error of a name that has the separator of groups in it.
-fn refuse_separator(ctx: &Ctx<'_>, name: &str) -> std::result::Result<(), Error> {
-    if name.contains("::") {
-        return Err(go_error(ctx, &format!("names of groups and checks must not contain '::', found '{name}'")));
-    }
-    Ok(())
 }

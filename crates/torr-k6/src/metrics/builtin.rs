@@ -1,7 +1,6 @@
 //! The built-in metrics.
 
-use super::kind::{Contains, MetricKind};
-use super::registry::MetricId;
+use super::kind::{Contains, MetricId, MetricKind};
 
 /// The built-in metrics in the order of their numbers: name, kind, what the values are.
 pub(super) const BUILTIN: [(&str, MetricKind, Contains); 28] = [

@@ -1,4 +1,16 @@
-//! The kinds of metrics, and what their values are.
+//! The numbers of metrics, their kinds, and what their values are.
+
+/// The number of a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MetricId(pub(super) u32);
+
+impl MetricId {
+    /// Returns the number as an index.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// The kind of a metric, which decides what is kept of its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,8 +1,9 @@
 //! The metrics of a whole run, or of the part that a thread has not handed over yet.
 
 use super::checks::{CheckCount, Checks};
+use super::kind::MetricId;
 use super::plan::MetricsPlan;
-use super::registry::{MetricId, MetricInfo};
+use super::registry::MetricInfo;
 use super::selector::Selector;
 use super::sink::Sink;
 use super::tag_set::TagSet;

@@ -2,7 +2,8 @@
 //! and group. Settled after the script's first pass and the same for all threads.
 
 use super::builtin;
-use super::registry::{MetricId, Registry};
+use super::kind::MetricId;
+use super::registry::Registry;
 use super::selector::{Selector, split_name};
 
 /// The sub-metric that every summary shows.

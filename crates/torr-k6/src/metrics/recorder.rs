@@ -3,9 +3,9 @@
 use super::builtin;
 use super::checks::CheckKey;
 use super::collector::Collector;
+use super::kind::MetricId;
 use super::merged::Merged;
 use super::plan::MetricsPlan;
-use super::registry::MetricId;
 use super::samples::{Sample, SampleSender};
 use super::tag_set::{TagSet, TagSets};
 use std::sync::Arc;

@@ -1,24 +1,12 @@
 //! The metrics of a test by number and by name: the built-in ones, then those of the script.
 
 use super::builtin::BUILTIN;
-use super::kind::{Contains, MetricKind};
+use super::kind::{Contains, MetricId, MetricKind};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The largest number of metrics of a script: each has memory on every load thread.
 const MAX_METRICS: usize = 10_000;
-
-/// The number of a metric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct MetricId(pub(super) u32);
-
-impl MetricId {
-    /// Returns the number as an index.
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// A metric.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Samples on their way to the outputs.
 
-use super::registry::MetricId;
+use super::kind::MetricId;
 use super::tag_set::TagSet;
 use std::sync::mpsc::SyncSender;
 use std::time::SystemTime;

@@ -1,9 +1,9 @@
 //! The thresholds of a run: read against the metrics that there are, evaluated while it goes on and at its end.
 
-use super::kind::MetricKind;
+use super::kind::{MetricId, MetricKind};
 use super::merged::Merged;
 use super::plan::MetricsPlan;
-use super::registry::{MetricId, Registry};
+use super::registry::Registry;
 use super::selector::split_name;
 use super::sink::Sink;
 use super::threshold::ThresholdExpression;

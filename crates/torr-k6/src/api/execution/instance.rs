@@ -1,6 +1,6 @@
 //! `exec.instance`: the process that runs the test.
 
-use super::property;
+use super::property::property;
 use crate::executors::Counts;
 use crate::host::go_error;
 use crate::user::Vu;

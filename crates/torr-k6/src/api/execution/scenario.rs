@@ -1,6 +1,6 @@
 //! `exec.scenario`: the scenario of the running iteration.
 
-use super::property;
+use super::property::property;
 use crate::executors::Conductor;
 use crate::host::go_error;
 use crate::metrics::IterationInfo;

@@ -1,6 +1,6 @@
 //! `exec.test`: the whole test: its options, and how to stop it.
 
-use super::property;
+use super::property::property;
 use crate::host::{Held, go_error};
 use crate::log::Level;
 use crate::run::StopCause;

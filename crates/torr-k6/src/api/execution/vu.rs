@@ -1,6 +1,6 @@
 //! `exec.vu`: the virtual user, its counters, its tags.
 
-use super::property;
+use super::property::property;
 use super::tag_map::{self, Shown};
 use crate::host::{Held, go_error};
 use crate::user::Vu;

@@ -1,7 +1,7 @@
 //! `check`: predicates on a value, each a sample of the metric `checks`.
 
 use super::super::tag_values::{self, TagError};
-use super::{is_async, refuse_separator};
+use super::refuse::{is_async, refuse_separator};
 use crate::host::go_error;
 use crate::options::SystemTag;
 use crate::user::Vu;

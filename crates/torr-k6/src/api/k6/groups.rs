@@ -1,6 +1,6 @@
 //! `group`: a function whose samples carry the path of the groups around it.
 
-use super::{is_async, refuse_separator};
+use super::refuse::{is_async, refuse_separator};
 use crate::host::go_error;
 use crate::metrics::builtin;
 use crate::user::Vu;
