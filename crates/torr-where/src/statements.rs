@@ -12,6 +12,8 @@ mod tally;
 #[cfg(test)]
 mod tests;
 mod tracker;
+#[cfg(test)]
+mod tracker_tests;
 mod watch;
 mod wire;
 mod wire_places;

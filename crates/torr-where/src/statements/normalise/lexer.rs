@@ -1,6 +1,6 @@
 //! The lexer of SQL: words, quoted names, symbols, and values of which only the place is kept.
 
-use super::Dialect;
+use super::text::Dialect;
 
 /// A token of a statement. A value has no text: its bytes stay in the lexer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

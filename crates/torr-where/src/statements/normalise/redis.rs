@@ -1,6 +1,6 @@
 //! Redis commands without values: the command's name and the prefix of its first key.
 
-use super::Text;
+use super::text::Text;
 
 /// The most bytes of an argument that are read.
 pub(crate) const ARGUMENT: usize = 64;

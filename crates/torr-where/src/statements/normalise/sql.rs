@@ -1,7 +1,7 @@
 //! SQL without values: literals become `?`, lists of values collapse, comments are dropped.
 
 use super::lexer::{Lexer, Token};
-use super::{Dialect, Text};
+use super::text::{Dialect, Text};
 
 /// The most bytes of SQL that are read. What follows cannot change the statement's beginning.
 pub(crate) const INPUT: usize = 64 * 1024;

@@ -2,32 +2,18 @@
 
 mod exchange;
 mod greeting;
+mod packet;
 mod response;
 
 use super::event::Fault;
-use super::frame::{Frame, Frames, Header, Layout};
+use super::sink::{Sink, is_tls};
 use super::synchroniser::Synchroniser;
-use super::{Sink, is_tls};
-use crate::statements::normalise::sql::INPUT;
 use exchange::Exchange;
 use greeting::Greeting;
+use packet::{CLIENT, CONTINUATION, SERVER, Side, length};
 
 /// The turns after which decoding begins in the middle of a connection. Sequence numbers would show a client that does not wait.
 const TURNS: u32 = 2;
-
-/// The most bytes of a packet. A longer one continues in the next.
-const LONGEST: usize = 0xff_ffff;
-
-/// The packets of a client.
-const CLIENT: Layout = Layout { header: 4, read: |header| Some(Header { length: length(header), kept: INPUT }) };
-
-/// The packets of a server, of which the greeting is the longest that is read.
-const SERVER: Layout = Layout { header: 4, read: |header| Some(Header { length: length(header), kept: 128 }) };
-
-/// Returns the length of a packet's content.
-fn length(header: &[u8]) -> usize {
-    usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16
-}
 
 /// The state of a connection.
 #[derive(Debug)]
@@ -48,26 +34,6 @@ pub(crate) struct MySql {
     server: Side,
     exchange: Exchange,
 }
-
-/// The packets of one side.
-#[derive(Debug, Default)]
-struct Side {
-    frames: Frames,
-    /// Whether the next packet continues the last one.
-    continues: bool,
-}
-
-impl Side {
-    /// Returns the next packet. That which continues another one has the length [`CONTINUATION`].
-    fn next(&mut self, bytes: &mut &[u8], layout: Layout) -> Result<Option<Frame<'_>>, Fault> {
-        let Some(frame) = self.frames.next(bytes, layout)? else { return Ok(None) };
-        let continued = std::mem::replace(&mut self.continues, frame.length == LONGEST);
-        Ok(Some(if continued { Frame { length: CONTINUATION, ..frame } } else { frame }))
-    }
-}
-
-/// The length that marks the continuation of a packet.
-const CONTINUATION: usize = usize::MAX;
 
 impl MySql {
     pub(super) fn new(is_from_start: bool) -> Self {

@@ -5,8 +5,8 @@ mod layout;
 
 use super::event::Fault;
 use super::frame::{Frame, Frames};
+use super::sink::{Sink, is_tls};
 use super::synchroniser::Synchroniser;
-use super::{Sink, is_tls};
 use exchange::Exchange;
 
 /// The turns after which decoding begins in the middle of a connection.

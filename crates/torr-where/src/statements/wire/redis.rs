@@ -3,8 +3,8 @@
 mod value;
 
 use super::event::{Completed, Fault, StatementId};
+use super::sink::{IN_FLIGHT, Sink, is_tls};
 use super::synchroniser::Synchroniser;
-use super::{IN_FLIGHT, Sink, is_tls};
 use crate::statements::normalise::redis::{ARGUMENT, ARGUMENTS};
 use std::collections::VecDeque;
 use value::{Value, Values};

@@ -3,7 +3,7 @@
 use super::super::cursor::Cursor;
 use super::super::event::{Completed, Fault, StatementId};
 use super::super::frame::Frame;
-use super::super::{IN_FLIGHT, Sink};
+use super::super::sink::{IN_FLIGHT, Sink};
 use super::response::{Expected, Response, Step};
 use crate::statements::normalise::Dialect;
 use std::collections::{HashMap, VecDeque};

@@ -6,6 +6,7 @@
 use super::super::cursor::Cursor;
 use super::super::event::Fault;
 use super::super::frame::Frame;
+use super::packet::LONGEST;
 
 /// The most columns of a result.
 const COLUMNS: u64 = 4096;
@@ -209,7 +210,7 @@ impl Response {
         match content.byte()? {
             0xff => Some(Step::Failed),
             // A row that begins like this has 16 MiB or more.
-            0xfe if frame.length < super::LONGEST => {
+            0xfe if frame.length < LONGEST => {
                 if frame.length == EOF {
                     content.bytes(2)?;
                 } else {
