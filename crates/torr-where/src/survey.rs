@@ -24,7 +24,7 @@ const NAMED: usize = 3;
 const LISTED: usize = 5;
 /// The fewest samples of CPU time that a place is named by.
 const SAMPLES: usize = 40;
-/// The share of a CPU that the busiest thread uses at least where one thread is the limit.
+/// The share of the time for which the busiest thread computes or is ready to, at least, where one thread is the limit.
 const ONE_THREAD: f64 = 0.4;
 /// Parts of the names of functions and objects of TLS libraries.
 const TLS: [&str; 8] = ["libssl", "libcrypto", "libgnutls", "rustls::", "ring::", "aws_lc", "crypto/tls", "boringssl"];

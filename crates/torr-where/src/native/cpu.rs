@@ -35,9 +35,9 @@ pub struct CpuSampler {
     process: i32,
     events: BTreeMap<i32, ThreadEvent>,
     with_kernel: bool,
-    /// The CPU time of threads in nanoseconds when it was read last.
+    /// The demand of threads for CPU time in nanoseconds when it was read last.
     used: BTreeMap<i32, u64>,
-    /// The CPU time that each thread used since the begin.
+    /// The demand of each thread for CPU time since the begin.
     total: BTreeMap<i32, u64>,
 }
 
@@ -54,7 +54,7 @@ impl CpuSampler {
     pub fn refresh(&mut self, process: &NativeProcess) -> Result<(), Unseen> {
         let mut by_use = Vec::new();
         for thread in process.threads() {
-            let Some(now) = cpu_time(self.process, thread) else { continue };
+            let Some(now) = cpu_demand(self.process, thread) else { continue };
             let before = self.used.insert(thread, now);
             let spent = before.map_or(0, |before| now.saturating_sub(before));
             *self.total.entry(thread).or_default() += spent;
@@ -118,7 +118,7 @@ impl CpuSampler {
         self.events.values().map(ThreadEvent::lost).sum()
     }
 
-    /// Returns the CPU time in nanoseconds that each thread used since the first refresh.
+    /// Returns the nanoseconds for which each thread computed or was ready to, since the first refresh.
     pub fn totals(&self) -> &BTreeMap<i32, u64> {
         &self.total
     }
@@ -129,8 +129,9 @@ impl CpuSampler {
     }
 }
 
-/// Returns a thread's CPU time in nanoseconds.
-fn cpu_time(process: i32, thread: i32) -> Option<u64> {
+/// Returns the nanoseconds for which a thread computed, or was ready to compute while other threads had the CPUs.
+fn cpu_demand(process: i32, thread: i32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{process}/task/{thread}/schedstat")).ok()?;
-    text.split(' ').next()?.parse().ok()
+    let mut numbers = text.split(' ').map(|number| number.parse::<u64>().ok());
+    Some(numbers.next()??.saturating_add(numbers.next()??))
 }

@@ -43,7 +43,7 @@ pub struct Observed {
     pub rounds: Vec<Round>,
     /// The samples of threads that computed.
     pub cpu: CpuSeries,
-    /// The CPU time in nanoseconds that each thread used.
+    /// The nanoseconds for which each thread computed or was ready to.
     pub used: BTreeMap<u64, u64>,
     /// The share of the CPU time that `cpu` shows.
     pub visible: f64,
