@@ -1,5 +1,10 @@
 //! Which functions, locks or statements a factor comes from: what is sampled, and the interface of what samples it.
 
+mod server_survey;
+mod written;
+
+pub use server_survey::ServerSurvey;
+
 use crate::observation::Observation;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

@@ -26,6 +26,7 @@ pub use progress::Shown;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
+use torr_doctor::locate::{Locator, ServerSurvey};
 use torr_doctor::remote::RemoteWatch;
 use torr_doctor::{Agents, Assignment, Diagnosis, Halt, Instruments, Observer, diagnose};
 use torr_gauge::machine::cpus;
@@ -67,7 +68,9 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
     let stop = interrupt::flag()?;
     let remote = remote(args, assignment.plan.target.port)?;
     let shown = Shown::new(assignment.budget, !args.quiet);
-    let found = examine(&assignment, remote.as_ref(), agents.as_ref(), &stop, &mut |step| shown.step(step));
+    let survey = ServerSurvey { asking: args.ask };
+    let locator = (!args.no_where).then_some(&survey as &dyn Locator);
+    let found = examine(&assignment, remote.as_ref(), agents.as_ref(), locator, &stop, &mut |step| shown.step(step));
     shown.clear();
     if let Some(code) = Base::script_failed(script.as_ref()) {
         return Ok(code);
@@ -101,6 +104,7 @@ pub fn examine(
     assignment: &Assignment,
     remote: Option<&RemoteWatch>,
     agents: Option<&FleetAgents>,
+    locator: Option<&dyn Locator>,
     stop: &AtomicBool,
     tell: &mut dyn FnMut(torr_doctor::ExperimentStart<'_>),
 ) -> Result<Diagnosis, Halt> {
@@ -115,5 +119,7 @@ pub fn examine(
     let here = watcher.as_ref().map(|watcher| watcher as &dyn Observer);
     let observer = remote.map(|remote| remote as &dyn Observer).or(here);
     let agents = agents.map(|agents| agents as &dyn Agents);
-    diagnose(assignment, &Instruments { observer, null, agents, locator: None }, stop, tell)
+    // Processes are sampled on their own machine.
+    let locator = locator.filter(|_| remote.is_none() && here.is_some());
+    diagnose(assignment, &Instruments { observer, null, agents, locator }, stop, tell)
 }

@@ -156,6 +156,11 @@ fn not_visible(unseen: &Unseen) -> String {
         }
         UnseenReason::Version(found) => format!("{} {found} of {name}{process} is not supported", language(runtime)),
         UnseenReason::Encrypted => format!("the statements for {name} are encrypted, or go over a Unix socket"),
+        UnseenReason::Compressed => format!("the statements for {name} are compressed"),
+        UnseenReason::Multiplexed => format!("the responses of {name} do not follow the order of its requests"),
+        UnseenReason::PreparedBefore => {
+            format!("most statements for {name} were prepared before Torr began to read them")
+        }
         UnseenReason::NoLogin => format!("the statements of {name} need a login"),
         UnseenReason::Packets => format!("the packets for {name} are not readable"),
         UnseenReason::Ended => format!("{name}{process} ended while it was sampled"),

@@ -49,6 +49,12 @@ pub struct DoctorArgs {
     /// Send this token to 'torr watch'; or set the environment variable TORR_WATCH_TOKEN
     #[arg(long, value_name = "TOKEN", requires = "watch")]
     pub watch_token: Option<String>,
+    /// Do not look for the function, the lock or the statement that the verdict comes from
+    #[arg(long, conflicts_with = "ask")]
+    pub no_where: bool,
+    /// Permit Torr to ask the server's processes for their stacks: a JVM for thread dumps, node for a CPU profile
+    #[arg(long)]
+    pub ask: bool,
     /// Write the diagnosis with all experiments as JSON; '-' writes it to standard output, and nothing else
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -1,0 +1,84 @@
+//! The survey of a server on this machine: its processes' stacks, and the statements that it sends to its databases.
+
+use super::written;
+use super::{Database, Locator, Site};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use torr_gauge::Factor;
+use torr_gauge::verdict::Located;
+use torr_where::statements::{self, Setup, Watch};
+use torr_where::{Resource, Survey};
+
+/// How often an interruption is looked for while the load warms up.
+const POLL: Duration = Duration::from_millis(20);
+/// The time between the end of sampling and the end of the load.
+const MARGIN: Duration = Duration::from_millis(300);
+
+/// Samples a server on this machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ServerSurvey {
+    /// Whether it may ask processes by their own diagnostic interfaces, as for a thread dump.
+    pub asking: bool,
+}
+
+impl Locator for ServerSurvey {
+    fn locate(&self, site: &Site, warmup: Duration, stop: &AtomicBool) -> Located {
+        let began = Instant::now();
+        while began.elapsed() < warmup && !stop.load(Ordering::Relaxed) {
+            thread::sleep(POLL.min(warmup.saturating_sub(began.elapsed())));
+        }
+        let processes: Vec<i32> = site.processes.iter().map(|process| process.pid).collect();
+        let time = site.length.saturating_sub(MARGIN);
+        let watches: Vec<_> = site.databases.iter().filter_map(|database| watch(database, &processes)).collect();
+        let survey = Survey::of(processes, resource(site.factor), time);
+        let survey = if self.asking { survey.asking() } else { survey };
+        let (sampled, began) = (survey.run(stop), Instant::now() - time.min(began.elapsed()));
+        let responses = (site.rps * began.elapsed().as_secs_f64()) as u64;
+        let found = watches.into_iter().map(|watch| written::of_statements(watch.finish(responses)));
+        joined(site.factor, written::located(sampled), found.collect())
+    }
+}
+
+/// Starts to watch the statements for a database. `None` if its protocol is not known, or if it is behind a Unix socket.
+fn watch(database: &Database, processes: &[i32]) -> Option<Watch> {
+    let server: SocketAddr = database.address.parse().ok()?;
+    let kind = statements::Database::guess(server.port(), database.name.as_deref())?;
+    Some(Watch::start(Setup { database: kind, server, processes: processes.to_vec() }))
+}
+
+/// Returns what was found in processes and in statements together. A factor of the database has its place in statements first.
+fn joined(factor: Factor, mut sampled: Located, statements: Vec<Located>) -> Located {
+    let is_database = matches!(factor, Factor::Database | Factor::Orm);
+    for found in statements {
+        if !is_database {
+            // The wait of threads for a database has a statement that they wait for; no other factor comes from statements.
+            let waits_for_one =
+                |place: &torr_gauge::verdict::Place| place.peer == found.places.first().and_then(|of| of.peer.clone());
+            if sampled.places.iter().any(waits_for_one) {
+                sampled.places.extend(found.places);
+            }
+            continue;
+        }
+        let has_places = !found.places.is_empty();
+        sampled.places.splice(0..0, found.places);
+        sampled.unseen.extend(found.unseen);
+        if !has_places {
+            sampled.widest.splice(0..0, found.widest);
+        }
+    }
+    sampled
+}
+
+/// Returns in which resource the place of a factor is looked for.
+fn resource(factor: Factor) -> Resource {
+    match factor {
+        Factor::SingleCore => Resource::Thread,
+        Factor::TlsHandshake => Resource::Tls,
+        Factor::Lock | Factor::Pool => Resource::Lock,
+        Factor::Workers => Resource::Workers,
+        Factor::Database => Resource::Peer,
+        _ => Resource::Cpu,
+    }
+}
