@@ -27,11 +27,24 @@ pub fn parse(text: &str) -> Result<Tree, String> {
     if text.trim().is_empty() {
         return Err("cannot parse HTML: the content is empty".to_owned());
     }
+    read(text, false)
+}
+
+/// Reads HTML into the tree that browsers make: with the elements that an author left out, and `/>` without a meaning.
+///
+/// # Errors
+/// In words, if the text is beyond a limit.
+pub fn parse_as_browsers(text: &str) -> Result<Tree, String> {
+    read(text, true)
+}
+
+fn read(text: &str, as_browsers: bool) -> Result<Tree, String> {
     if text.len() > MAX_BYTES {
         return Err(format!("the content is larger than {MAX_BYTES} bytes"));
     }
     let options = TreeBuilderOpts { scripting_enabled: false, drop_doctype: true, ..TreeBuilderOpts::default() };
-    let tokens = Tokens { builder: TreeBuilder::new(Sink::default(), options), tokens: Cell::new(0) };
+    let tokens =
+        Tokens { builder: TreeBuilder::new(Sink::new(as_browsers), options), tokens: Cell::new(0), as_browsers };
     let tokenizer = Tokenizer::new(tokens, TokenizerOpts::default());
     let input = BufferQueue::default();
     let (mut rest, mut tokens) = (text, 0);
@@ -82,6 +95,8 @@ struct Tokens {
     builder: TreeBuilder<Handle, Sink>,
     /// Tokens by now.
     tokens: Cell<usize>,
+    /// Whether `/>` has no meaning.
+    as_browsers: bool,
 }
 
 impl TokenSink for Tokens {
@@ -95,7 +110,7 @@ impl TokenSink for Tokens {
         }
         let (begun, closed) = match &token {
             TagToken(tag) if tag.kind == StartTag => {
-                (Some(tag.name.clone()), tag.self_closing && !VOID.contains(&&*tag.name))
+                (Some(tag.name.clone()), tag.self_closing && !self.as_browsers && !VOID.contains(&&*tag.name))
             }
             _ => (None, false),
         };

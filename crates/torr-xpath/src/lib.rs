@@ -15,7 +15,7 @@ mod tests;
 mod tree;
 mod xml;
 
-pub use tree::Tree;
+pub use tree::{Kind, Name, Node, Tree};
 
 use ast::Expr;
 use found::Found;
@@ -43,6 +43,14 @@ pub enum Outcome {
 /// In words, if there is nothing, or the text is beyond a limit.
 pub fn html(text: &str) -> Result<Tree, String> {
     html::parse(text)
+}
+
+/// Reads HTML into the tree that browsers make: with the elements that an author left out.
+///
+/// # Errors
+/// In words, if the text is beyond a limit.
+pub fn html_as_browsers(text: &str) -> Result<Tree, String> {
+    html::parse_as_browsers(text)
 }
 
 /// Reads XML.

@@ -1,1 +1,45 @@
-//! `k6/html`: parsing and jQuery-like selections.
+//! The module `k6/html`: documents read as browsers do, searched by CSS selectors.
+
+mod arguments;
+mod data;
+mod document;
+mod element;
+mod form;
+mod matcher;
+mod properties;
+mod selection;
+mod selector;
+mod walk;
+mod write;
+
+use rquickjs::prelude::{Func, Opt};
+use rquickjs::{Coerced, Ctx, Object, Result, Value};
+
+use super::builtin::Builtin;
+
+/// The module `k6/html`.
+pub struct Html;
+
+impl Builtin for Html {
+    const NAMES: &'static [&'static str] = &["k6/html"];
+    const EXPORTS: &'static [&'static str] = &["parseHTML"];
+
+    fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+        let object = Object::new(ctx.clone())?;
+        object.set("parseHTML", Func::from(parse_html))?;
+        Ok(object)
+    }
+}
+
+/// Returns the selection of the whole document that `text` is.
+pub fn parse<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Object<'js>> {
+    selection::of_document(ctx, text)
+}
+
+fn parse_html<'js>(ctx: Ctx<'js>, text: Opt<Value<'js>>) -> Result<Object<'js>> {
+    let text = match text.0 {
+        Some(value) if !value.is_null() && !value.is_undefined() => value.get::<Coerced<String>>()?.0,
+        _ => String::new(),
+    };
+    parse(&ctx, &text)
+}

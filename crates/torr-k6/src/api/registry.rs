@@ -5,6 +5,7 @@ use super::crypto::Crypto;
 use super::data::Data;
 use super::encoding::Encoding;
 use super::execution::Execution;
+use super::html::Html;
 use super::http::Http;
 use super::k6::K6;
 use super::metrics::Metrics;
@@ -22,6 +23,7 @@ const BUILTINS: &[Entry] = &[
     entry::<Data>(),
     entry::<Encoding>(),
     entry::<Execution>(),
+    entry::<Html>(),
     entry::<Http>(),
     entry::<K6>(),
     entry::<Metrics>(),

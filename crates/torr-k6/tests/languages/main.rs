@@ -5,6 +5,7 @@ mod crypto;
 mod data;
 mod encoding;
 mod globals;
+mod html;
 mod jslib;
 mod modules;
 mod script;

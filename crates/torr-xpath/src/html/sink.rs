@@ -26,6 +26,8 @@ pub struct Sink {
     begun: RefCell<Option<LocalName>>,
     /// The last HTML element that this token made.
     made: RefCell<Option<LocalName>>,
+    /// Whether the tree has the elements too that no tag of the document is for.
+    keeps_implied: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -58,9 +60,11 @@ enum Data {
     Comment(StrTendril),
 }
 
-impl Default for Sink {
-    fn default() -> Self {
+impl Sink {
+    /// Returns a sink for a new document. `keeps_implied` tells whether its tree has the elements that the parser adds.
+    pub fn new(keeps_implied: bool) -> Self {
         let sink = Self {
+            keeps_implied,
             nodes: RefCell::default(),
             count: Cell::new(0),
             beyond: Cell::new(None),
@@ -70,9 +74,7 @@ impl Default for Sink {
         sink.add(Data::Document);
         sink
     }
-}
 
-impl Sink {
     /// Whether a limit was met, so that nothing more needs to be read.
     pub fn is_full(&self) -> bool {
         self.beyond.get().is_some()
@@ -99,16 +101,17 @@ impl Sink {
             Some(Limit::Nodes) => return Err(format!("the content has more than {MAX_NODES} nodes")),
             Some(Limit::Depth) => return Err(format!("the content is nested deeper than {MAX_DEPTH} elements")),
         }
+        let keeps_implied = self.keeps_implied;
         let nodes = self.nodes.into_inner();
         let mut builder = Builder::new(true);
         let mut next = nodes[0].first;
         while let Some(at) = next {
             let node = &nodes[at];
-            enter(node, &mut builder);
+            enter(node, keeps_implied, &mut builder);
             next = node.first.or_else(|| {
                 let mut last = at;
                 loop {
-                    if nodes[last].is_element_of_tree() {
+                    if nodes[last].is_element_of_tree(keeps_implied) {
                         builder.close();
                     }
                     match (nodes[last].next, nodes[last].parent) {
@@ -179,8 +182,9 @@ impl Sink {
 
 impl Linked {
     /// Whether the element is one of the document's: those that the parser added are not, where hurl's library adds none.
-    fn is_element_of_tree(&self) -> bool {
+    fn is_element_of_tree(&self, keeps_implied: bool) -> bool {
         match &self.data {
+            Data::Element { .. } if keeps_implied => true,
             Data::Element { name, implied: true, .. } => match &*name.local {
                 "tbody" | "tr" | "colgroup" => false,
                 "head" | "body" => self.first.is_some(),
@@ -192,11 +196,11 @@ impl Linked {
     }
 }
 
-fn enter(node: &Linked, builder: &mut Builder) {
+fn enter(node: &Linked, keeps_implied: bool, builder: &mut Builder) {
     match &node.data {
         Data::Document => {}
         Data::Element { name, attributes, .. } => {
-            if node.is_element_of_tree() {
+            if node.is_element_of_tree(keeps_implied) {
                 builder.open(Name { local: &lower(name.local.to_string()), ..Name::default() });
                 for attribute in attributes {
                     builder.attribute(
