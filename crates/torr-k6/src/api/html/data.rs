@@ -34,7 +34,7 @@ fn converted<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Value<'js>> {
     let looks_like_json = text.starts_with(['{', '[', '-']) || text.starts_with(|one: char| one.is_ascii_digit());
     if looks_like_json && let Ok(value) = serde_json::from_str::<serde_json::Value>(text) {
         // A number that has another text, such as 1.0 or one with too many digits, stays a text.
-        if !value.is_number() || value.to_string() == text {
+        if value.as_number().is_none_or(|number| number.to_string() == text) {
             return ctx.json_parse(text);
         }
     }
