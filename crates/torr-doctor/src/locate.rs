@@ -1,17 +1,21 @@
 //! Which functions, locks or statements a factor comes from: what is sampled, and the interface of what samples it.
 
+mod remote;
 mod server_survey;
 mod written;
 
 pub use server_survey::ServerSurvey;
 
 use crate::observation::Observation;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 use torr_gauge::Factor;
 use torr_gauge::verdict::Located;
-use torr_signals::{PeerUse, Role};
+use torr_signals::{PeerCounts, PeerUse, ProcessCounts, ProcessUse, Reading, Role};
 
+/// How often an interruption is looked for while a load warms up.
+const POLL: Duration = Duration::from_millis(20);
 /// The length of the load during which a server is sampled.
 pub(crate) const SAMPLED: Duration = Duration::from_secs(4);
 
@@ -19,6 +23,14 @@ pub(crate) const SAMPLED: Duration = Duration::from_secs(4);
 pub trait Locator: Sync {
     /// Returns what it found at a site, where the load of [`Site::length`] begins after a warm-up. `stop` ends the sampling early.
     fn locate(&self, site: &Site, warmup: Duration, stop: &AtomicBool) -> Located;
+}
+
+/// Waits until a load has warmed up.
+pub(crate) fn wait(warmup: Duration, stop: &AtomicBool) {
+    let began = Instant::now();
+    while began.elapsed() < warmup && !stop.load(Ordering::Relaxed) {
+        thread::sleep(POLL.min(warmup.saturating_sub(began.elapsed())));
+    }
 }
 
 /// The processes and peers in which the place of a factor is looked for.
@@ -58,18 +70,31 @@ impl Site {
     /// Returns the site of a factor that was seen in an observation. `None` if the factor is not one of a place in the server, or if
     /// the server's processes are not visible.
     pub(crate) fn of(factor: Factor, seen: &Observation) -> Option<Self> {
-        if !is_in_the_server(factor) {
-            return None;
-        }
         let signals = seen.signals.as_ref()?;
-        let process = |process: &torr_signals::ProcessUse| Process { pid: process.pid, name: process.name.clone() };
-        let processes: Vec<_> = signals.processes.iter().map(process).collect();
-        let database = |peer: &PeerUse| Database {
-            address: peer.address.clone(),
-            name: peer.processes.first().map(|process| process.name.clone()),
+        let process = |of: &ProcessUse| Process { pid: of.pid, name: of.name.clone() };
+        let database = |of: &PeerUse| Database {
+            address: of.address.clone(),
+            name: of.processes.first().map(|process| process.name.clone()),
         };
         let databases = signals.peers.iter().filter(|peer| peer.role != Role::Other).map(database).collect();
-        (!processes.is_empty()).then_some(Self { factor, processes, databases, rps: seen.run.rps, length: SAMPLED })
+        let processes = signals.processes.iter().map(process).collect();
+        Self { factor, processes, databases, rps: seen.run.rps, length: SAMPLED }.if_any()
+    }
+
+    /// Returns the site of a factor in the server that a reading is of, under a load with so many responses per second, which goes on
+    /// for this time. `None` as for an observation.
+    pub fn of_reading(factor: Factor, reading: &Reading, rps: f64, length: Duration) -> Option<Self> {
+        let process = |of: &ProcessCounts| Process { pid: of.pid, name: of.name.clone() };
+        let database = |of: &PeerCounts| Database {
+            address: of.address.clone(),
+            name: of.processes.first().map(|process| process.name.clone()),
+        };
+        let databases = reading.peers.iter().filter(|peer| peer.role != Role::Other).map(database).collect();
+        Self { factor, processes: reading.processes.iter().map(process).collect(), databases, rps, length }.if_any()
+    }
+
+    fn if_any(self) -> Option<Self> {
+        (is_in_the_server(self.factor) && !self.processes.is_empty()).then_some(self)
     }
 }
 

@@ -8,8 +8,9 @@ pub use error::RemoteError;
 
 use exchange::{Exchange, Reply};
 use serde_json::Value;
-use std::time::Instant;
-use torr_gauge::redact;
+use std::time::{Duration, Instant};
+use torr_gauge::verdict::Located;
+use torr_gauge::{Factor, redact};
 use torr_signals::Reading;
 
 /// A program on the server's machine that reports its signals.
@@ -56,6 +57,23 @@ impl RemoteWatch {
     /// Returns the kind of the program.
     pub fn source(&self) -> Source {
         self.source
+    }
+
+    /// Returns the place of a factor, which the program on the server's machine looks for under a load of so many responses per second.
+    ///
+    /// # Errors
+    /// [`RemoteError`].
+    pub fn located(&self, factor: Factor, rps: f64, time: Duration) -> Result<Located, RemoteError> {
+        let service = self.signals.trim_start_matches("/signals?");
+        let seconds = time.as_secs_f64();
+        let reply =
+            self.exchange.get(&format!("/where?{service}&factor={factor}&rps={rps:.3}&seconds={seconds:.3}"))?;
+        let found = serde_json::from_str(&reply.text).ok().filter(|_| reply.status == 200);
+        let located = found.and_then(|mut found| {
+            make_printable(&mut found);
+            serde_json::from_value(found).ok()
+        });
+        located.ok_or_else(|| self.exchange.refused(&reply))
     }
 
     /// Returns a reading of all counters.

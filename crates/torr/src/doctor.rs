@@ -27,7 +27,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
 use torr_doctor::locate::{Locator, ServerSurvey};
-use torr_doctor::remote::RemoteWatch;
+use torr_doctor::remote::{RemoteWatch, Source};
 use torr_doctor::{Agents, Assignment, Diagnosis, Halt, Instruments, Observer, diagnose};
 use torr_gauge::machine::cpus;
 use torr_load::{FileSource, FilesByPath};
@@ -120,6 +120,9 @@ pub fn examine(
     let observer = remote.map(|remote| remote as &dyn Observer).or(here);
     let agents = agents.map(|agents| agents as &dyn Agents);
     // Processes are sampled on their own machine.
-    let locator = locator.filter(|_| remote.is_none() && here.is_some());
+    let locator = match remote {
+        Some(remote) => locator.and((remote.source() == Source::TorrWatch).then_some(remote as &dyn Locator)),
+        None => locator.filter(|_| here.is_some()),
+    };
     diagnose(assignment, &Instruments { observer, null, agents, locator }, stop, tell)
 }

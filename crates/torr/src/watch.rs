@@ -2,6 +2,7 @@
 
 mod metrics;
 mod origin;
+mod places;
 mod query;
 mod watchers;
 
@@ -14,6 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
+use torr_doctor::locate::ServerSurvey;
 use torr_serve::http::HeaderValue;
 use torr_serve::http::header::WWW_AUTHENTICATE;
 use torr_serve::{App, Request, Response, Server, Settings};
@@ -46,6 +48,12 @@ pub struct WatchArgs {
     /// list
     #[arg(long, value_name = "TOKEN")]
     pub token: Option<String>,
+    /// Also offer the functions, locks and statements that a service spends its time on
+    #[arg(long = "where")]
+    pub places: bool,
+    /// With --where: permit requests to the service's processes for their stacks, such as a JVM's thread dumps
+    #[arg(long, requires = "places")]
+    pub ask: bool,
 }
 
 /// Watches until a signal stops it.
@@ -63,8 +71,9 @@ pub fn run(args: &WatchArgs) -> Result<ExitCode, CliError> {
     }
     let names = Names::new(listen);
     let readers = Arc::new(Semaphore::new(READERS));
-    let context =
-        Arc::new(WatchContext { token, names, ports: args.ports.clone(), watchers: Watchers::new(), readers });
+    let survey = args.places.then_some(ServerSurvey { asking: args.ask });
+    let (surveys, ports) = (Arc::new(Semaphore::new(1)), args.ports.clone());
+    let context = Arc::new(WatchContext { token, names, ports, watchers: Watchers::new(), readers, survey, surveys });
     let mut settings = Settings::default();
     settings.workers = 1;
     let failed = |error: torr_serve::ServeError| CliError::Failed(error.to_string());
@@ -77,7 +86,7 @@ pub fn run(args: &WatchArgs) -> Result<ExitCode, CliError> {
 
 /// Returns the application.
 fn app(context: &Arc<WatchContext>) -> App {
-    let (signals, metrics) = (context.clone(), context.clone());
+    let (signals, metrics, places) = (context.clone(), context.clone(), context.clone());
     App::new()
         .get_async("/signals", move |request| {
             respond(&signals, request, |reading, _| match serde_json::to_string(reading) {
@@ -90,6 +99,7 @@ fn app(context: &Arc<WatchContext>) -> App {
                 Response::ok("text/plain; version=0.0.4; charset=utf-8", metrics::text(reading, target))
             })
         })
+        .get_async("/where", move |request| places::respond(&places, request))
 }
 
 /// Refuses a request at once, or reads the signals on a thread apart: a first request for a target scans all processes.
@@ -122,11 +132,21 @@ struct WatchContext {
     watchers: Watchers,
     /// The right to read signals on a thread apart, of which there are [`READERS`].
     readers: Arc<Semaphore>,
+    /// How services are surveyed; `None` if they are not.
+    survey: Option<ServerSurvey>,
+    /// The right to survey a service, which one request has at a time.
+    surveys: Arc<Semaphore>,
 }
 
 impl WatchContext {
     /// Returns the service that a request asks for, `None` for the machine alone, or the request's refusal.
     fn admit(&self, request: &Request<'_>) -> Result<Option<Target>, Box<Response>> {
+        self.admit_client(request)?;
+        self.target(request.query().unwrap_or_default())
+    }
+
+    /// Refuses a request of a client without the right to make it.
+    fn admit_client(&self, request: &Request<'_>) -> Result<(), Box<Response>> {
         // A token is more than a page could know.
         if self.token.is_none()
             && let Err(foreign) = self.names.check(request)
@@ -137,8 +157,12 @@ impl WatchContext {
             let challenge = HeaderValue::from_static("Bearer");
             return Err(refusal(401, "the token is missing or wrong").header(WWW_AUTHENTICATE, challenge).into());
         }
-        let target =
-            Target::of_query(request.query().unwrap_or_default()).map_err(|why| Box::new(refusal(400, &why)))?;
+        Ok(())
+    }
+
+    /// Returns the service of a query, `None` for the machine alone, or a refusal.
+    fn target(&self, query: &str) -> Result<Option<Target>, Box<Response>> {
+        let target = Target::of_query(query).map_err(|why| Box::new(refusal(400, &why)))?;
         if let Some(target) = target.filter(|target| !self.ports.is_empty() && !self.ports.contains(&target.port())) {
             return Err(refusal(403, &format!("port {} may not be watched: add it with --port", target.port())).into());
         }

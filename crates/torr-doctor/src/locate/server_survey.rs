@@ -1,18 +1,15 @@
 //! The survey of a server on this machine: its processes' stacks, and the statements that it sends to its databases.
 
 use super::written;
-use super::{Database, Locator, Site};
+use super::{Database, Locator, Site, wait};
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use torr_gauge::Factor;
 use torr_gauge::verdict::Located;
 use torr_where::statements::{self, Setup, Watch};
 use torr_where::{Resource, Survey};
 
-/// How often an interruption is looked for while the load warms up.
-const POLL: Duration = Duration::from_millis(20);
 /// The time between the end of sampling and the end of the load.
 const MARGIN: Duration = Duration::from_millis(300);
 
@@ -26,9 +23,7 @@ pub struct ServerSurvey {
 impl Locator for ServerSurvey {
     fn locate(&self, site: &Site, warmup: Duration, stop: &AtomicBool) -> Located {
         let began = Instant::now();
-        while began.elapsed() < warmup && !stop.load(Ordering::Relaxed) {
-            thread::sleep(POLL.min(warmup.saturating_sub(began.elapsed())));
-        }
+        wait(warmup, stop);
         let processes: Vec<i32> = site.processes.iter().map(|process| process.pid).collect();
         let time = site.length.saturating_sub(MARGIN);
         let watches: Vec<_> = site.databases.iter().filter_map(|database| watch(database, &processes)).collect();
