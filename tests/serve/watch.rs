@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::time::Duration;
 use torr_doctor::remote::{RemoteError, RemoteWatch, Source};
+use torr_gauge::Factor;
 use torr_signals::{PeerUse, ProcessUse, Reading, Role, Signals};
 use torr_test_support::client::{Client, ClientResponse};
 use torr_test_support::databases::{Make, shared};
@@ -326,6 +328,52 @@ fn what_cannot_be_watched_is_said_in_a_line() {
         let wrong = RemoteWatch::connect(wrong, None, 80).expect_err("it is no such address");
         assert!(matches!(wrong, RemoteError::Address(_)), "{wrong}");
     }
+}
+
+#[test]
+fn places_are_offered_only_on_request_and_within_bounds() {
+    let (server, silent, offering) = (Serve::start(&[]), watch(&[]), watch(&["--where"]));
+    let service = format!("/where?port={}", port(&server.address));
+    let refused = |watch: &Serve, query: &str| {
+        let response = ask(&watch.address, &format!("{service}{query}"), &watch.address, "");
+        (response.status, String::from_utf8_lossy(&response.body).into_owned())
+    };
+    let whole = "&factor=lock&rps=100&seconds=1";
+    let (status, line) = refused(&silent, whole);
+    assert_eq!((status, &*line), (403, "torr watch: places are not offered: start it with --where\n"));
+    for wrong in [
+        "",
+        "&factor=lock",
+        "&factor=x&rps=1&seconds=1",
+        "&factor=lock&rps=NaN&seconds=1",
+        "&factor=lock&rps=1&seconds=9",
+    ] {
+        let (status, line) = refused(&offering, wrong);
+        assert!(status == 400 && line.starts_with("torr watch: expected "), "{wrong}: {status} {line}");
+    }
+    let (status, line) = refused(&offering, "&factor=generator&rps=1&seconds=1");
+    assert!(status == 404 && line.contains("has no place in a server's processes"), "{status} {line}");
+}
+
+#[test]
+fn the_function_of_a_server_elsewhere_that_takes_the_cpu_is_found() {
+    let (server, watch) = (Serve::start(&["--workers", "1"]), watch(&["--where"]));
+    let remote = RemoteWatch::connect(&watch.address, None, port(&server.address)).expect("it answers");
+    let url = format!("http://{}/cpu/2000", server.address);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let located = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // The load goes on as long as the survey needs it.
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                torr_json(&[&url, "-c", "4", "-d", "1s"]);
+            }
+        });
+        let located = remote.located(Factor::SingleCore, 500.0, Duration::from_secs(3));
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        located.expect("it is offered")
+    });
+    let stacks = serde_json::to_string(&located.stacks).expect("it is JSON");
+    assert!(stacks.contains("service::work"), "{located:#?}");
 }
 
 /// Responds as a node_exporter does, with counts that rise: `GET /metrics`, and 404 for all else. It ends with the test,
