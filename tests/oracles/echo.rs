@@ -1,4 +1,4 @@
-//! A server that keeps each request as it arrived, and sets a cookie.
+//! A server that keeps each request as it arrived, and sets a cookie or answers as a test wants.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +13,12 @@ pub struct Arrived {
     /// Names and values in their order.
     pub fields: Vec<(String, String)>,
     pub content: Vec<u8>,
+    /// The number of the connection, from 0.
+    pub connection: usize,
 }
+
+/// What a server responds to a request; `None` to close the connection instead.
+pub type Answer = fn(&Arrived) -> Option<Vec<u8>>;
 
 /// A running server; its thread ends with the test program.
 pub struct Echo {
@@ -23,15 +28,20 @@ pub struct Echo {
 
 impl Echo {
     pub fn start() -> Self {
+        Self::answering(empty)
+    }
+
+    /// Starts a server with responses of its own.
+    pub fn answering(answer: Answer) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
         let arrived: Arc<Mutex<Vec<Arrived>>> = Arc::default();
         let kept = arrived.clone();
         thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
+            for (connection, stream) in listener.incoming().flatten().enumerate() {
                 let kept = kept.clone();
                 // A client that ends its connection in the middle of a request is no failure of the server.
-                thread::spawn(move || _ = serve(stream, &kept));
+                thread::spawn(move || _ = serve(stream, connection, &kept, answer));
             }
         });
         Self { origin: format!("http://{address}"), arrived }
@@ -43,7 +53,7 @@ impl Echo {
     }
 }
 
-fn serve(stream: TcpStream, kept: &Mutex<Vec<Arrived>>) -> std::io::Result<()> {
+fn serve(stream: TcpStream, connection: usize, kept: &Mutex<Vec<Arrived>>, answer: Answer) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut writer = stream;
     loop {
@@ -77,13 +87,18 @@ fn serve(stream: TcpStream, kept: &Mutex<Vec<Arrived>>) -> std::io::Result<()> {
                 }
             }
         }
-        let arrived = Arrived { method: method.to_owned(), target: target.to_owned(), fields, content };
-        let body = if arrived.method == "HEAD" { "" } else { "{}" };
-        kept.lock().expect("no thread panics with it").push(arrived);
-        let head =
-            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nSet-Cookie: visit=1\r\nContent-Length: 2\r\n\r\n";
-        writer.write_all(format!("{head}{body}").as_bytes())?;
+        let arrived = Arrived { method: method.to_owned(), target: target.to_owned(), fields, content, connection };
+        kept.lock().expect("no thread panics with it").push(arrived.clone());
+        let Some(response) = answer(&arrived) else { return Ok(()) };
+        writer.write_all(&response)?;
     }
+}
+
+/// Returns a response without more than a cookie.
+fn empty(request: &Arrived) -> Option<Vec<u8>> {
+    let body = if request.method == "HEAD" { "" } else { "{}" };
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nSet-Cookie: visit=1\r\nContent-Length: 2\r\n\r\n";
+    Some(format!("{head}{body}").into_bytes())
 }
 
 fn line(reader: &mut impl BufRead) -> std::io::Result<String> {

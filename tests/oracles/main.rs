@@ -1,10 +1,13 @@
 //! The importers against the programs whose files they read: each program and `torr once` send the same requests to one echo server.
 //!
-//! curl's tests run with all others. Those of newman and JMeter need programs that `tests/oracles/install` installs for `./test full`.
+//! And scripts of k6, run by k6 and by `torr k6`.
+//!
+//! curl's tests run with all others. Those of newman, JMeter and k6 need programs that `tests/oracles/install` installs for `./test full`.
 
 mod compare;
 mod curl;
 mod echo;
 mod jmeter;
+mod k6;
 mod newman;
 mod walk;

@@ -8,6 +8,10 @@ const stock = new Gauge('stock');
 const refused = new Rate('refused');
 const wait = new Trend('wait_time', true);
 
+// The order of keys is not defined.
+const sorted = (key, value) =>
+  value && typeof value === 'object' && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
+
 export const options = {
   vus: 1,
   iterations: 2,
@@ -44,6 +48,6 @@ export function handleSummary(data) {
     return values;
   });
   return {
-    stdout: `${JSON.stringify([Object.keys(data).sort(), shape, exact, data.root_group, data.options, data.setup_data], null, 1)}\n${Object.keys(data.state).sort()}\n`,
+    stdout: `${JSON.stringify([Object.keys(data).sort(), shape, exact, data.root_group, data.options, data.setup_data], sorted, 1)}\n${Object.keys(data.state).sort()}\n`,
   };
 }

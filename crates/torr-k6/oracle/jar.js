@@ -7,7 +7,7 @@ export default function () {
   jar.set(url, 'a', '1');
   jar.set(url, 'b', '2', { path: '/other' });
   http.get(url);
-  console.log(JSON.stringify(jar.cookiesForURL(url)));
+  console.log(JSON.stringify(Object.entries(jar.cookiesForURL(url)).sort()));
   jar.delete(url, 'a');
   http.get(url);
   const own = new http.CookieJar();

@@ -6,7 +6,7 @@ export const options = { vus: '2', iterations: `${1 + 3}`, unknownKey: 1, tags: 
 export default function () {
   if (exec.scenario.iterationInTest === 0) {
     const shown = exec.test.options;
-    console.log(JSON.stringify([shown.scenarios.default.executor, shown.scenarios.default.vus, shown.tags]));
+    console.log(JSON.stringify([shown.scenarios.default.executor, shown.scenarios.default.vus, shown.tags.run]));
     console.log(JSON.stringify([options.vus, options.iterations, options.summaryTrendStats]));
   }
 }

@@ -1,4 +1,4 @@
-//! What `torr TARGET` loads: a URL, hurl files, a Lua file or a plan.
+//! What `torr TARGET` loads: a URL, hurl files, a Lua file, a k6 script or a plan.
 
 use crate::error::PlanError;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ pub enum TargetKind {
     Sessions(Vec<RunFile>),
     /// A Lua file.
     Script(PathBuf),
+    /// A script of k6.
+    K6(PathBuf),
     /// A plan, which has its targets in it. The command line replaces a plan by its settings before anything runs.
     Plan(PathBuf),
 }
@@ -51,6 +53,7 @@ impl RunFile {
 enum Ending {
     Hurl,
     Lua,
+    K6,
     Plan,
 }
 
@@ -69,6 +72,7 @@ impl TargetKind {
             [Word::Url(url)] => Ok(Self::Url(Some((*url).to_owned()))),
             [Word::File(Ending::Plan, file)] => Ok(Self::Plan(file.path.clone().into())),
             [Word::File(Ending::Lua, file)] => Ok(Self::Script(file.path.clone().into())),
+            [Word::File(Ending::K6, file)] => Ok(Self::K6(file.path.clone().into())),
             _ => sessions(words).map(Self::Sessions),
         }
     }
@@ -77,7 +81,7 @@ impl TargetKind {
     pub fn work(&self, has_script: bool) -> Option<Work> {
         match self {
             Self::Url(_) if !has_script => Some(Work::Requests),
-            Self::Url(_) | Self::Script(_) => Some(Work::Script),
+            Self::Url(_) | Self::Script(_) | Self::K6(_) => Some(Work::Script),
             Self::Sessions(_) => Some(Work::Sessions),
             Self::Plan(_) => None,
         }
@@ -88,19 +92,24 @@ impl TargetKind {
         match self {
             Self::Url(_) => Vec::new(),
             Self::Sessions(files) => files.iter().map(|file| file.path.clone().into()).collect(),
-            Self::Script(path) | Self::Plan(path) => vec![path.clone()],
+            Self::Script(path) | Self::K6(path) | Self::Plan(path) => vec![path.clone()],
         }
     }
 }
 
 /// Whether a target is spelled like a hurl file or a script.
 pub fn is_file(text: &str) -> bool {
-    !text.contains("://") && matches!(ending(text), Some(Ending::Hurl | Ending::Lua))
+    !text.contains("://") && matches!(ending(text), Some(Ending::Hurl | Ending::Lua | Ending::K6))
 }
 
 /// Whether a target is spelled like a script.
 pub fn is_script(text: &str) -> bool {
     !text.contains("://") && ending(text) == Some(Ending::Lua)
+}
+
+/// Whether a target is spelled like a script of k6.
+pub fn is_k6(text: &str) -> bool {
+    !text.contains("://") && ending(text) == Some(Ending::K6)
 }
 
 /// Whether a target is spelled like the file of a plan.
@@ -192,7 +201,7 @@ fn without_ending(text: &str) -> Result<Word<'_>, PlanError> {
             let other = IMPORTED.iter().any(|ending| lower.ends_with(&format!(".{ending}")));
             let hint = match other {
                 true => "convert it to a hurl file with 'torr import'".to_owned(),
-                false => "use .hurl for a hurl file, .lua for a script, .toml for a plan".to_owned(),
+                false => "use .hurl for a hurl file, .lua, .js or .ts for a script, .toml for a plan".to_owned(),
             };
             let host = if is_path { String::new() } else { format!("; for a host of that name use 'http://{text}/'") };
             Err(PlanError::Usage(format!("unknown file extension of '{text}' ({hint}{host})")))
@@ -216,6 +225,7 @@ fn ending(path: &str) -> Option<Ending> {
     match Path::new(path).extension()?.to_str()?.to_ascii_lowercase().as_str() {
         "hurl" => Some(Ending::Hurl),
         "lua" => Some(Ending::Lua),
+        "js" | "mjs" | "ts" => Some(Ending::K6),
         "toml" => Some(Ending::Plan),
         _ => None,
     }

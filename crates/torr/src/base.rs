@@ -50,6 +50,7 @@ impl Base {
                 let plan = session::base(file, given.clone(), load)?;
                 Ok(Self { plan, options: Options::default(), given, script: None })
             }
+            (TargetKind::K6(path), _) => Err(crate::k6::only_runs(&path)),
             (TargetKind::Plan(path), _) => Err(plan_as_target(&path).into()),
         }
     }

@@ -20,13 +20,14 @@ Examples:
   torr check checkout.hurl --variable host=127.0.0.1:8080
   HURL_VARIABLE_token=secret torr check tests/*.hurl
   torr check post.lua                    compile it without running it
+  torr check shop.js                     run only its top level
   torr check plan.toml                   check the files that it names, too";
 
 /// `torr check`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CheckArgs {
-    /// Hurl files, Lua scripts or plans
+    /// Hurl files, Lua scripts, k6 scripts or plans
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<String>,
     #[command(flatten)]
@@ -41,6 +42,8 @@ pub enum Planned {
     Sessions,
     /// A script.
     Script(PathBuf),
+    /// A script of k6.
+    K6(PathBuf),
 }
 
 /// Checks each file: exit code 2 if anything is wrong with one of them. `look_through` looks through a plan.
@@ -50,8 +53,13 @@ pub fn run(args: &CheckArgs, look_through: impl Fn(&str) -> Result<Planned, CliE
     let mut mistakes = 0;
     for path in &args.files {
         let is_plan = target::is_plan(path);
-        if is_plan || target::is_script(path) {
-            match if is_plan { plan(path, &look_through) } else { script(Path::new(path)) } {
+        if is_plan || target::is_script(path) || target::is_k6(path) {
+            let checked = match (is_plan, target::is_k6(path)) {
+                (true, _) => plan(path, &look_through),
+                (_, true) => k6(Path::new(path), &args.load),
+                (_, false) => script(Path::new(path)),
+            };
+            match checked {
                 Ok(what) => output::report(&format!("{path}: {what}\n")),
                 Err(CliError::Usage(mistake)) => {
                     output::note(&mistake);
@@ -83,6 +91,12 @@ fn script(path: &Path) -> Result<&'static str, CliError> {
     Ok("no mistakes; run it with 'torr once'")
 }
 
+/// Loads a script of k6, runs its top level, and reads its options.
+fn k6(path: &Path, load: &OnlyVariables) -> Result<&'static str, CliError> {
+    crate::k6::check(path, &load.session)?;
+    Ok("no mistakes; run it with 'torr once'")
+}
+
 /// Looks through a plan and the files that it names.
 fn plan(path: &str, look_through: impl Fn(&str) -> Result<Planned, CliError>) -> Result<&'static str, CliError> {
     Ok(match look_through(path)? {
@@ -90,6 +104,10 @@ fn plan(path: &str, look_through: impl Fn(&str) -> Result<Planned, CliError>) ->
         Planned::Sessions => "no mistakes in the plan or in its files",
         Planned::Script(path) => {
             script(&path)?;
+            "no mistakes, and its script compiles"
+        }
+        Planned::K6(path) => {
+            k6(&path, &OnlyVariables::default())?;
             "no mistakes, and its script compiles"
         }
     })

@@ -58,6 +58,7 @@ enum Loaded {
     Url(Box<Plan>),
     Sessions(Vec<RunFile>),
     Script(PathBuf),
+    K6(PathBuf),
 }
 
 /// Checks a command line as far as that is possible without sending anything.
@@ -225,6 +226,9 @@ fn loaded(load: Load, kind: TargetKind) -> Result<Ready, CliError> {
     if let (TargetKind::Script(path), Some(_)) = (&kind, &load.script) {
         return Err(crate::script::stands_alone(path));
     }
+    if let TargetKind::K6(path) = &kind {
+        crate::k6::check_settings(path, &load)?;
+    }
     if load.output.print_plan {
         check_printed(&load, &kind, &inputs)?;
         return plan_file::text(&load).map(Ready::PlanText);
@@ -237,6 +241,7 @@ fn loaded(load: Load, kind: TargetKind) -> Result<Ready, CliError> {
         }
         TargetKind::Sessions(files) => Loaded::Sessions(files),
         TargetKind::Script(file) => Loaded::Script(file),
+        TargetKind::K6(file) => Loaded::K6(file),
         TargetKind::Plan(path) => return Err(plan_as_target(&path).into()),
     };
     Ok(Ready::Target(Box::new(load), loaded))
@@ -273,7 +278,7 @@ fn check_printed(load: &Load, kind: &TargetKind, inputs: &[InputFile]) -> Result
             inspection(&load.checks)?;
             crate::session::check(load, files)
         }
-        TargetKind::Script(_) | TargetKind::Plan(_) => Ok(inspection(&load.checks).map(drop)?),
+        TargetKind::Script(_) | TargetKind::K6(_) | TargetKind::Plan(_) => Ok(inspection(&load.checks).map(drop)?),
     }
 }
 
@@ -298,6 +303,7 @@ impl Ready {
                 (Loaded::Url(plan), None) => crate::press::run(&load, &plan),
                 (Loaded::Sessions(files), _) => crate::session::run(&load, &files),
                 (Loaded::Script(file), _) => crate::press::run_script_file(&load, &file),
+                (Loaded::K6(file), _) => crate::k6::run_load(&load, &file),
             },
         }
     }
@@ -371,6 +377,7 @@ fn planned(path: &str) -> Result<Planned, CliError> {
         Ok(Ready::Target(load, loaded)) => match loaded {
             Loaded::Sessions(files) => crate::session::check(&load, &files).map(|()| Planned::Sessions),
             Loaded::Script(file) => Ok(Planned::Script(file)),
+            Loaded::K6(file) => Ok(Planned::K6(file)),
             Loaded::Url(_) => Ok(load.script.map_or(Planned::Nothing, Planned::Script)),
         },
         // A service that is not there now is no mistake of the plan.

@@ -25,7 +25,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use torr_gauge::RunResult;
+use torr_gauge::collector::Measurement;
 use torr_press::learnt::LearntServers;
 use torr_press::users::Users;
 use torr_press::{Plan, RunError, Target, Work};
@@ -55,8 +55,8 @@ pub struct TestEnd {
     pub exit_code: u8,
     /// The names of metrics with crossed thresholds, sorted.
     pub crossed: Vec<String>,
-    /// The result as the load engine has measured it; `None` if the load did not begin.
-    pub result: Option<RunResult>,
+    /// What the load engine has measured; `None` if the load did not begin.
+    pub measured: Option<Measurement>,
     /// The summary.
     pub summary: Summary,
 }
@@ -174,8 +174,8 @@ impl Test {
         if let Some(writing) = writing {
             Writing::finish(writing, &run.log);
         }
-        let result = match pressed {
-            Ok(measured) => Some(measured.result),
+        let measured = match pressed {
+            Ok(measured) => Some(measured),
             Err(RunError::Unreachable { .. }) => None,
             Err(error) => {
                 run.control.stop(StopCause::Failed(ScriptError::new(ErrorKind::Other, error.to_string())));
@@ -198,7 +198,7 @@ impl Test {
             let text = format!("thresholds on metrics {} have been crossed", names.join(", "));
             run.log.write(Level::Error, &text, &[]);
         }
-        Ok(TestEnd { exit_code: exit_code(&run, !crossed.is_empty()), crossed, result, summary })
+        Ok(TestEnd { exit_code: exit_code(&run, !crossed.is_empty()), crossed, measured, summary })
     }
 
     /// Makes the summary, has the script handle it, and delivers it.

@@ -1,6 +1,6 @@
 //! The summary of a run, out of the metrics that its threads recorded.
 
-use super::data::{Group, Metric, Summary, SummaryOptions, Threshold, Values};
+use super::data::{Check, Group, Metric, Summary, SummaryOptions, Threshold, Values};
 use crate::metrics::{Merged, MetricInfo, Registry, Sink, ThresholdOutcome, Thresholds};
 use std::time::Duration;
 
@@ -48,6 +48,7 @@ pub fn collect(
     for check in merged.checks() {
         let (passes, fails) = (check.passes, check.fails);
         summary.root.at(&check.key.group).count(&check.key.name, passes, fails);
+        Check::count(&mut summary.checks, &check.key.name, passes, fails);
         if !check.key.scenario.is_empty() {
             let root = &mut summary.scenarios.entry(check.key.scenario.to_string()).or_default().root;
             root.at(&check.key.group).count(&check.key.name, passes, fails);

@@ -10,6 +10,8 @@ pub struct Summary {
     pub metrics: BTreeMap<String, Metric>,
     /// The groups and checks of the run.
     pub root: Group,
+    /// The checks of all groups, those of one name as one, in the order in which they first ran.
+    pub checks: Vec<Check>,
     /// The measured figures of each scenario, for the text of mode `full`.
     pub scenarios: BTreeMap<String, Part>,
     /// What the script may have asked for.
@@ -192,25 +194,18 @@ impl Group {
         known.passes += passes;
         known.fails += fails;
     }
+}
 
-    /// Returns the checks of this group and of all groups below it, those of one name as one, in the order of their appearance.
-    pub fn all_checks(&self) -> Vec<Check> {
-        let mut merged: Vec<Check> = Vec::new();
-        self.merge_into(&mut merged);
-        merged
-    }
-
-    fn merge_into(&self, merged: &mut Vec<Check>) {
-        for check in &self.checks {
-            match merged.iter_mut().find(|known| known.name == check.name) {
-                Some(known) => {
-                    known.passes += check.passes;
-                    known.fails += check.fails;
-                }
-                None => merged.push(check.clone()),
+impl Check {
+    /// Counts results of a check among checks of any group, of which those of one name are one.
+    pub fn count(checks: &mut Vec<Self>, name: &str, passes: u64, fails: u64) {
+        match checks.iter_mut().find(|known| known.name == name) {
+            Some(known) => {
+                known.passes += passes;
+                known.fails += fails;
             }
+            None => checks.push(Self { name: name.to_owned(), path: format!("::{name}"), passes, fails }),
         }
-        self.groups.iter().for_each(|group| group.merge_into(merged));
     }
 }
 
@@ -232,7 +227,11 @@ mod tests {
         root.at("::shop").count("found", 3, 0);
         root.at("::shop::basket").count("up", 1, 0);
         assert_eq!(root.groups[0].groups[0].checks[0].path, "::shop::basket::up");
-        let merged = root.all_checks();
+        assert_eq!(root.groups[0].groups[0].checks[0].fails, 2);
+        let mut merged = Vec::new();
+        for (name, passes, fails) in [("up", 1, 0), ("found", 3, 0), ("up", 1, 2)] {
+            Check::count(&mut merged, name, passes, fails);
+        }
         let counts: Vec<_> = merged.iter().map(|check| (check.name.as_str(), check.passes, check.fails)).collect();
         assert_eq!(counts, [("up", 2, 2), ("found", 3, 0)]);
         assert_eq!(selector("http_reqs{group:::a}"), Some(("http_reqs", "group:::a")));

@@ -1,6 +1,6 @@
 //! Summaries that k6 1.8.1 printed, beside the data that it gave `handleSummary` in the same run.
 
-use super::data::{Contains, Group, Metric, Summary, SummaryOptions, Threshold, Values};
+use super::data::{Check, Contains, Group, Metric, Summary, SummaryOptions, Threshold, Values};
 use super::json;
 use super::text::{Mode, text};
 use serde_json::Value;
@@ -13,6 +13,7 @@ fn summary(data: &Value) -> Summary {
     let stats = data["options"]["summaryTrendStats"].as_array().expect("stats are a list");
     let stats = stats.iter().filter_map(|stat| stat.as_str().map(str::to_owned));
     let mut summary = Summary { metrics: metrics.collect(), root, ..Summary::default() };
+    checks(&data["root_group"], &mut summary.checks);
     summary.options = SummaryOptions { trend_stats: stats.collect(), ..SummaryOptions::default() };
     summary.state.duration_ms = data["state"]["testRunDurationMs"].as_f64().expect("it is a number");
     summary
@@ -53,6 +54,15 @@ fn groups(from: &Value, to: &mut Group) {
     for group in from["groups"].as_array().into_iter().flatten() {
         groups(group, to.at(&format!("::{}", group["name"].as_str().expect("it is a name"))));
     }
+}
+
+/// In these recordings the checks ran in the order of their groups.
+fn checks(group: &Value, to: &mut Vec<Check>) {
+    for check in group["checks"].as_array().into_iter().flatten() {
+        let count = |name: &str| check[name].as_u64().expect("it is a count");
+        Check::count(to, check["name"].as_str().expect("it is a name"), count("passes"), count("fails"));
+    }
+    group["groups"].as_array().into_iter().flatten().for_each(|inner| checks(inner, to));
 }
 
 fn data(text: &str) -> Value {

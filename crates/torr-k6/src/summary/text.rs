@@ -42,7 +42,7 @@ impl Writer<'_> {
         self.thresholds();
         self.title("\n\n  █ ", "TOTAL RESULTS");
         let summary = self.summary;
-        self.checks(&summary.root.all_checks(), "    ", "  ");
+        self.checks(&summary.checks, "    ", "  ");
         self.metrics(&summary.metrics, "    ");
         if self.full {
             for group in &summary.root.groups {

@@ -69,6 +69,7 @@ impl FleetLoad {
                 let SessionRun { plan, given, teardown } = SessionSource { files: &files, given, load: &load }.run()?;
                 Planned { plan: url::with_load(&load, plan)?, variables: given, teardown, script: None }
             }
+            (TargetKind::K6(path), _) => return Err(crate::k6::only_runs(&path)),
             (TargetKind::Plan(_), _) => return Err(no_load()),
         };
         let files = kept.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -75,6 +75,7 @@ impl Steps {
                 load.script = Some(path);
                 load.targets = vec![base.plan.target.whole_as_user(base.plan.target.path())];
             }
+            TargetKind::K6(path) => return Err(crate::k6::only_runs(&path)),
             TargetKind::Plan(_) => return Err(load::no_load()),
         }
         let sent = load::with_files(&load, files, &base.given)?;

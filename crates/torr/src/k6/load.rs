@@ -1,0 +1,140 @@
+//! Scripts of k6 in Torr's own commands: `torr SCRIPT`, `torr check`, `torr once`.
+
+use super::{fetch, settings, watch_interrupts};
+use crate::exit::{self, CliError};
+use crate::judge::judge;
+use crate::output;
+use crate::press::outputs::Outputs;
+use serde_json::{Map, Value};
+use std::io::{IsTerminal, stdout};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use torr_k6::log::LogSettings;
+use torr_k6::run::{RunSettings, ScriptSource, SummarySettings, Test};
+use torr_k6::summary::text::Mode;
+use torr_k6::{ErrorKind, ScriptError};
+use torr_load::{Load, SessionPart};
+use torr_plan::input::Input;
+use torr_plan::variables;
+
+/// The settings of a load that mean something to a script of k6, beside outputs.
+const MEANT: [&str; 5] = ["target", "connections", "duration", "requests", "variable"];
+
+/// The outputs that a run of a script has.
+const OUTPUTS: [&str; 8] = ["json", "csv", "hlog", "prometheus", "junit", "report", "otlp", "quiet"];
+
+/// Finds settings that a script of k6 cannot have: it sets its load and its requests itself.
+///
+/// # Errors
+/// With the first such setting.
+pub fn check_settings(path: &Path, load: &Load) -> Result<(), CliError> {
+    let is_known = |id: &str| MEANT.contains(&id) || OUTPUTS.contains(&id) || id == "fail_if";
+    match load.given().into_iter().find(|given| !given.name.is_empty() && !is_known(&given.id.replace('-', "_"))) {
+        Some(given) => Err(CliError::Usage(format!(
+            "--{} is not supported for the k6 script '{}': set it in the script's options",
+            given.name.trim_start_matches('-'),
+            path.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Runs a script, and prints Torr's report and the script's metrics.
+pub fn run_load(load: &Load, path: &Path) -> Result<ExitCode, CliError> {
+    let mut outputs = Outputs::open(&load.output)?;
+    let pace = &load.pace;
+    let mut flags = Map::new();
+    if let Some(connections) = pace.connections.as_deref() {
+        flags.insert("vus".to_owned(), (*connections).into());
+    }
+    if let Some(requests) = pace.requests.as_deref() {
+        flags.insert("iterations".to_owned(), (*requests).into());
+    }
+    if let Some(duration) = pace.duration.as_deref() {
+        flags.insert("duration".to_owned(), format!("{}ms", duration.as_millis()).into());
+    }
+    let test = loaded(path, &load.session, flags, Some(Mode::Compact))?;
+    outputs.begin(&path.display().to_string())?;
+    let is_over = Arc::new(AtomicBool::new(false));
+    watch_interrupts(test.shared().clone(), is_over.clone())?;
+    let ended = test.run(|_| {});
+    is_over.store(true, Ordering::Relaxed);
+    let ended = ended.map_err(failure)?;
+    let code = ended.exit_code;
+    let Some(mut measured) = ended.measured else { return Ok(own_code(code)) };
+    judge(&mut measured.result);
+    let reported = outputs.finish(&mut measured);
+    Ok(if code == 0 { reported } else { own_code(code) })
+}
+
+/// Runs one iteration, and shows its requests and responses.
+pub fn once(path: &Path, variables: &SessionPart) -> Result<ExitCode, CliError> {
+    let mut flags = Map::new();
+    flags.insert("vus".to_owned(), 1.into());
+    flags.insert("iterations".to_owned(), 1.into());
+    flags.insert("httpDebug".to_owned(), "full".into());
+    let test = loaded(path, variables, flags, Some(Mode::Compact))?;
+    let is_over = Arc::new(AtomicBool::new(false));
+    watch_interrupts(test.shared().clone(), is_over.clone())?;
+    let ended = test.run(|_| {});
+    is_over.store(true, Ordering::Relaxed);
+    Ok(own_code(ended.map_err(failure)?.exit_code))
+}
+
+/// Runs the top level of a script and reads its options. Nothing is sent.
+///
+/// # Errors
+/// With the mistake of the script.
+pub fn check(path: &Path, variables: &SessionPart) -> Result<(), CliError> {
+    loaded(path, variables, Map::new(), None).map(drop)
+}
+
+/// Returns the mistake of giving a script of k6 to a command that does not take one.
+pub fn only_runs(path: &Path) -> CliError {
+    let path = path.display();
+    CliError::Usage(format!("k6 scripts are not supported here: use 'torr {path}' or 'torr k6 run {path}'"))
+}
+
+fn loaded(
+    path: &Path,
+    variables: &SessionPart,
+    flags: Map<String, Value>,
+    mode: Option<Mode>,
+) -> Result<Test, CliError> {
+    let given = variables::values(&variables.variables, &mut Input::default())?;
+    let mut env: std::collections::BTreeMap<_, _> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    env.extend(given);
+    let settings = RunSettings {
+        script: ScriptSource::File(path.to_path_buf()),
+        env,
+        flags,
+        log: LogSettings::default(),
+        summary: SummarySettings { mode, export: None, no_color: !stdout().is_terminal() },
+        ..RunSettings::default()
+    };
+    Test::load(settings, settings::cache(), fetch::get).map_err(failure)
+}
+
+/// Returns an error of a script as that of a command of Torr's own.
+fn failure(error: ScriptError) -> CliError {
+    match error.kind {
+        ErrorKind::Config | ErrorKind::Exception => CliError::Usage(error.to_string()),
+        _ => CliError::Failed(error.to_string()),
+    }
+}
+
+/// Returns Torr's exit code for one of k6.
+fn own_code(code: u8) -> ExitCode {
+    match code {
+        0 => ExitCode::SUCCESS,
+        105 => exit::interrupted(),
+        _ => {
+            output::note(&format!("the script's run failed (k6's exit code {code})"));
+            ExitCode::from(1)
+        }
+    }
+}
