@@ -4,7 +4,9 @@
 //! returns a [`Reading`]. Nothing is attached or injected; what talks to the process does so only with [`Permission::Asking`].
 
 mod detect;
+mod jvm;
 mod kernel_wait;
+mod node;
 mod pace;
 pub mod process;
 mod python;
@@ -25,6 +27,8 @@ pub fn observe(process: i32, runtime: Runtime, permission: Permission, time: Dur
     let result = match runtime {
         Runtime::Python => python::observe(process, time, stop),
         Runtime::Native | Runtime::Go | Runtime::Database => Ok(Reading::default()),
+        Runtime::Jvm if permission == Permission::Asking => jvm::observe(process, time, stop),
+        Runtime::Node if permission == Permission::Asking => node::observe(process, time, stop),
         Runtime::Jvm | Runtime::Node if permission == Permission::Reading => {
             Err(process::unseen(process, runtime, Why::MustBeAsked))
         }

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_runtime_is_told_by_names() {
+    fn a_runtime_has_names() {
         let of = |program: &str, files: &[&str]| by_files(program, files.iter().copied());
         assert_eq!(of("/usr/bin/python3.11", &[]), Some(Runtime::Python));
         assert_eq!(

@@ -57,8 +57,8 @@ pub fn arguments(process: i32) -> Vec<String> {
     arguments
 }
 
-/// Returns the CPU time that a process took so far, or one thread of it.
-pub fn cpu_time(process: i32, thread: Option<i32>) -> Option<Duration> {
+/// Returns the user and the system time that a process took so far, or one thread of it.
+pub fn cpu_times(process: i32, thread: Option<i32>) -> Option<(Duration, Duration)> {
     let path = match thread {
         Some(thread) => format!("/proc/{process}/task/{thread}/stat"),
         None => format!("/proc/{process}/stat"),
@@ -66,8 +66,14 @@ pub fn cpu_time(process: i32, thread: Option<i32>) -> Option<Duration> {
     let stat = fs::read_to_string(path).ok()?;
     // The name of the command is in brackets and may have brackets and blanks itself.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
-    Some(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second().max(1) as f64))
+    let a_second = rustix::param::clock_ticks_per_second().max(1) as f64;
+    let mut time = || Some(Duration::from_secs_f64(fields.next()?.parse::<u32>().ok()? as f64 / a_second));
+    Some((time()?, time()?))
+}
+
+/// Returns the CPU time that a process took so far, or one thread of it.
+pub fn cpu_time(process: i32, thread: Option<i32>) -> Option<Duration> {
+    cpu_times(process, thread).map(|(user, system)| user + system)
 }
 
 /// The threads of a process: the number that each has in the process's own PID namespace, and the number that it has here.
@@ -142,7 +148,7 @@ mod tests {
     #[test]
     fn signals_with_handlers_are_known() {
         let own = std::process::id() as i32;
-        // Rust's runtime handles SIGSEGV to report stacks that overflow, and nobody can handle SIGKILL.
+        // Rust's runtime handles SIGSEGV to report stacks that overflow, and no program can handle SIGKILL.
         assert!(handles(own, libc::SIGSEGV) && !handles(own, libc::SIGKILL) && !handles(own, 0));
     }
 }

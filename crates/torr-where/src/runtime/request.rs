@@ -1,6 +1,7 @@
 //! Whether a thread works on a request: a library called the user's own code, and has not got it back.
 
 use crate::stack::Frame;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// Returns whether a library called own code that has not returned yet.
@@ -16,6 +17,13 @@ pub fn is_in_request(stack: &[Arc<Frame>], is_beginning: impl Fn(&Frame) -> bool
 /// Returns the frames of libraries between the leaf and own code.
 pub fn libraries(stack: &[Arc<Frame>]) -> impl Iterator<Item = &Arc<Frame>> {
     stack.iter().take_while(|frame| !frame.is_own)
+}
+
+/// Returns a number for a function, instead of the address of something that threads wait for there and that has none.
+pub fn site_number(frame: Option<&Arc<Frame>>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    frame.map(|frame| (&frame.function, &frame.module, &frame.file)).hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -60,7 +60,6 @@ fn threads_wait_for_a_lock_that_one_holds_during_a_pause() {
         let holders: BTreeSet<_> =
             sleeps.filter_map(|sample| sample.stack.own()).map(|frame| frame.function.as_str()).collect();
         assert_eq!(holders, BTreeSet::from(["hold"]));
-        assert!(share(&reading.cpu, "hold") < 0.5, "a pause takes no CPU time");
     });
 }
 

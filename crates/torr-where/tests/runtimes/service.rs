@@ -72,7 +72,7 @@ impl Service {
         })
     }
 
-    /// Sends requests over one connection until told to stop.
+    /// Sends requests over one connection until the load ends.
     fn connection(&self, path: &str, stop: &AtomicBool) -> std::io::Result<()> {
         let mut connection = TcpStream::connect(("127.0.0.1", self.port))?;
         connection.set_read_timeout(Some(LONGEST))?;

@@ -27,8 +27,8 @@ impl Frames {
     }
 }
 
-/// Returns whether a frame is one of the interpreter itself, between that of a class and that of its `__init__`: it has a name in place
-/// of a file.
+/// Returns whether a frame is one of the interpreter itself, between that of a class and that of its `__init__`: it has a name instead of
+/// a file.
 fn is_interpreters(frame: &py_spy::Frame) -> bool {
     frame.filename == frame.name && frame.line <= 0
 }

@@ -1,9 +1,8 @@
 //! What a Python thread waits for: the kernel shows a call and an address, the frames tell what they mean.
 
-use super::super::request::{is_in_request, libraries};
+use super::super::request::{is_in_request, libraries, site_number};
 use crate::native::memory::Memory;
 use crate::stack::{Frame, LockId, Stack, WaitKind};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The size of the structures of the interpreter that have the GIL's condition variables and mutexes, at most.
 const GIL: u64 = 1024;
@@ -31,8 +30,11 @@ pub fn lock_address(memory: Memory, futex: u64, stack: u64) -> u64 {
 
 /// Returns whether a frame is of the beginning of a thread or of a program, before any server.
 fn is_beginning(frame: &Frame) -> bool {
-    let is_thread = frame.module == "threading" && ["_bootstrap", "_bootstrap_inner", "run"].contains(&method(frame));
-    is_thread || frame.module == "runpy" || frame.object.starts_with('<') || frame.object.contains("/bin/")
+    // A pool of threads may run what waits for work.
+    ["threading", "concurrent.futures.thread"].contains(&frame.module.as_str())
+        || frame.module == "runpy"
+        || frame.object.starts_with('<')
+        || frame.object.contains("/bin/")
 }
 
 /// Returns a function's name without its class.
@@ -51,29 +53,21 @@ pub fn of_lock(address: u64, stack: &Stack) -> WaitKind {
     if within.is_empty() || is_semaphore && within.iter().all(|frame| frame.module == "threading") {
         let name = is_semaphore.then(|| "semaphore".to_owned());
         // Each of those that wait for a condition has a lock of its own.
-        let address = if is_semaphore { of_site(stack, within.len()) } else { address };
+        let address = if is_semaphore { site_number(stack.0.get(within.len())) } else { address };
         return WaitKind::Lock(LockId { address, name });
     }
     let is_pool = |frame: &std::sync::Arc<Frame>| frame.module.to_ascii_lowercase().contains("pool");
     if libraries(&stack.0).skip(within.len()).any(is_pool) {
-        return WaitKind::Lock(LockId { address: of_site(stack, within.len()), name: Some("pool".into()) });
+        return WaitKind::Lock(LockId { address: site_number(stack.0.get(within.len())), name: Some("pool".into()) });
     }
     match is_in_request(&stack.0, is_beginning) {
         // What a handler gets from a queue are connections and the like, which others return.
         true if within.iter().any(|frame| frame.module == "queue") => {
-            WaitKind::Lock(LockId { address: of_site(stack, within.len()), name: Some("queue".into()) })
+            WaitKind::Lock(LockId { address: site_number(stack.0.get(within.len())), name: Some("queue".into()) })
         }
         true => WaitKind::Other,
         false => WaitKind::Condition,
     }
-}
-
-/// Returns a number of the place in the code that waits, in place of the address of something that has none in the kernel.
-fn of_site(stack: &Stack, within: usize) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    let site = stack.0.get(within);
-    site.map(|frame| (&frame.function, &frame.file)).hash(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]
@@ -106,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_is_told_from_a_condition() {
+    fn a_lock_differs_from_a_condition() {
         let lock = of_lock(7, &request(&[("do_GET", "app")]));
         assert_eq!(lock, WaitKind::Lock(LockId { address: 7, name: None }));
         assert_eq!(

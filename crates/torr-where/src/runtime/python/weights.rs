@@ -5,7 +5,7 @@ use crate::stack::StackSample;
 /// Settles the weights of samples without the GIL, of a process that took this CPU time, in times between two samples of the GIL's holder.
 ///
 /// The holder's samples have the weight 1. What remains of the process's CPU time is that of the threads without the GIL. A count of such
-/// threads would be too high: a thread that a lock has just woken waits for a CPU, and cannot be told from one that has one.
+/// threads would be too high: a thread that a lock has just woken waits for a CPU, and looks like one that has a CPU.
 pub fn settle(samples: &mut Vec<StackSample>, computed: f64) {
     let is_without = |sample: &&StackSample| sample.holds.is_empty();
     let without = samples.iter().filter(is_without).count();

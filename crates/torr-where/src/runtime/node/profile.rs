@@ -1,0 +1,190 @@
+//! V8's CPU profile: a tree of functions, how often each was seen, and at which lines.
+
+use super::super::reading::Reading;
+use crate::stack::{FRAMES, Frame, Stack, StackSample, WaitKind};
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A profile as the inspector returns it.
+#[derive(Debug, Deserialize)]
+pub struct Profile {
+    nodes: Vec<Node>,
+    /// The node of each sample, in the order of time.
+    #[serde(default)]
+    samples: Vec<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Node {
+    id: u64,
+    call_frame: CallFrame,
+    #[serde(default)]
+    children: Vec<u64>,
+    #[serde(default)]
+    position_ticks: Vec<Ticks>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CallFrame {
+    function_name: String,
+    url: String,
+    /// The line at which the function begins, counted from 0, or -1.
+    line_number: i64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Ticks {
+    /// Counted from 1.
+    line: u32,
+    ticks: u32,
+}
+
+/// The most samples of a line.
+const MOST: u32 = 100_000;
+
+impl Profile {
+    /// Returns the profile of a process as samples of its thread.
+    ///
+    /// A function that calls another one has the line at which it begins: the profile has lines of leaves only.
+    pub fn reading(&self, process: i32) -> Reading {
+        let by_id: HashMap<u64, &Node> = self.nodes.iter().map(|node| (node.id, node)).collect();
+        let parents: HashMap<u64, u64> =
+            self.nodes.iter().flat_map(|node| node.children.iter().map(|child| (*child, node.id))).collect();
+        let frames: HashMap<u64, Arc<Frame>> =
+            self.nodes.iter().map(|node| (node.id, Arc::new(node.call_frame.frame()))).collect();
+        let callers = |id: u64| {
+            let mut stack = vec![];
+            let mut at = id;
+            while let Some(parent) = parents.get(&at).filter(|_| stack.len() < FRAMES) {
+                at = *parent;
+                stack.extend(frames.get(&at).filter(|frame| frame.function != ROOT).cloned());
+            }
+            stack
+        };
+        let sample = |wait: Option<WaitKind>, stack| StackSample {
+            process,
+            thread: process as u64,
+            on_cpu: wait.is_none(),
+            wait,
+            holds: vec![],
+            stack: Stack(stack),
+            weight: 1.0,
+        };
+        let stack = |node: &Node, line: Option<u32>| {
+            let leaf = Frame { line, ..node.call_frame.frame() };
+            [Arc::new(leaf)].into_iter().chain(callers(node.id)).collect::<Vec<_>>()
+        };
+        let mut reading = Reading::default();
+        for node in self.nodes.iter().filter(|node| !node.call_frame.is_idle() && node.call_frame.function_name != ROOT)
+        {
+            for position in &node.position_ticks {
+                let line = Some(position.line).filter(|line| *line > 0);
+                let one = sample(None, stack(node, line));
+                reading.cpu.extend(std::iter::repeat_n(one, position.ticks.min(MOST) as usize));
+            }
+        }
+        // Functions of the engine have no lines.
+        let seen = |id: &&u64| by_id.get(*id).is_some_and(|node| node.position_ticks.is_empty());
+        for node in self.samples.iter().filter(seen).filter_map(|id| by_id.get(id)) {
+            if !node.call_frame.is_idle() && node.call_frame.function_name != ROOT {
+                reading.cpu.push(sample(None, stack(node, None)));
+            }
+        }
+        for node in self.samples.iter().filter_map(|id| by_id.get(id)) {
+            let line = node.position_ticks.iter().max_by_key(|position| position.ticks).map(|position| position.line);
+            let wait = node.call_frame.is_idle().then_some(WaitKind::Idle);
+            reading.rounds.push(vec![sample(wait, stack(node, line))]);
+        }
+        reading
+    }
+}
+
+/// The name of the tree's root.
+const ROOT: &str = "(root)";
+
+impl CallFrame {
+    /// Returns whether the thread waits for events.
+    fn is_idle(&self) -> bool {
+        self.function_name == "(idle)"
+    }
+
+    fn frame(&self) -> Frame {
+        let file = self.url.strip_prefix("file://").unwrap_or(&self.url);
+        let name = if self.function_name.is_empty() { "(anonymous)" } else { &self.function_name };
+        Frame {
+            function: name.to_owned(),
+            file: (!file.is_empty()).then(|| file.to_owned()),
+            line: u32::try_from(self.line_number + 1).ok().filter(|line| *line > 0),
+            object: file.to_owned(),
+            module: module(file),
+            is_own: is_own(file),
+            is_named: true,
+        }
+    }
+}
+
+/// The folder of installed packages.
+const PACKAGES: &str = "/node_modules/";
+
+/// Returns whether a file is the user's own: neither node's nor of an installed package.
+fn is_own(file: &str) -> bool {
+    let is_file = file.starts_with('/') || file.starts_with("webpack");
+    is_file && !file.contains(PACKAGES)
+}
+
+/// Returns the package of a file, or of own code the file's name.
+fn module(file: &str) -> String {
+    let Some((_, path)) = file.rsplit_once(PACKAGES) else {
+        return file.rsplit('/').next().unwrap_or(file).to_owned();
+    };
+    // A package with a scope has two folders.
+    let folders = if path.starts_with('@') { 2 } else { 1 };
+    path.split('/').take(folders).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_is_samples_with_lines() {
+        let profile: Profile = serde_json::from_str(
+            r#"{"nodes": [
+                {"id": 1, "callFrame": {"functionName": "(root)", "url": "", "lineNumber": -1}, "children": [2, 3, 4]},
+                {"id": 2, "callFrame": {"functionName": "(idle)", "url": "", "lineNumber": -1}},
+                {"id": 3, "callFrame": {"functionName": "handle", "url": "file:///srv/app.mjs", "lineNumber": 9}, "children": [5]},
+                {"id": 4, "callFrame": {"functionName": "(garbage collector)", "url": "", "lineNumber": -1}},
+                {"id": 5, "callFrame": {"functionName": "hot", "url": "file:///srv/app.mjs", "lineNumber": 4},
+                 "positionTicks": [{"line": 6, "ticks": 2}, {"line": 7, "ticks": 1}]}
+               ], "samples": [2, 5, 5, 4, 5, 2]}"#,
+        )
+        .expect("it is a profile");
+        let reading = profile.reading(7);
+        assert_eq!((reading.cpu.len(), reading.rounds.len()), (4, 6));
+        let facts: Vec<_> =
+            reading.cpu.iter().map(|sample| (sample.stack.0[0].function.as_str(), sample.stack.0[0].line)).collect();
+        assert_eq!(facts, [("hot", Some(6)), ("hot", Some(6)), ("hot", Some(7)), ("(garbage collector)", None)]);
+        let caller = &reading.cpu[0].stack.0[1];
+        assert_eq!(
+            (caller.function.as_str(), caller.line, caller.file.as_deref()),
+            ("handle", Some(10), Some("/srv/app.mjs"))
+        );
+        assert_eq!(reading.cpu[0].stack.0.len(), 2);
+        assert_eq!(reading.rounds[0][0].wait, Some(WaitKind::Idle));
+        assert!(reading.rounds[1][0].on_cpu && reading.rounds[1][0].stack.0[0].line == Some(6));
+    }
+
+    #[test]
+    fn own_code_is_outside_of_packages() {
+        assert!(is_own("/srv/app/orders.js"));
+        assert!(
+            !is_own("/srv/app/node_modules/express/lib/router.js") && !is_own("node:internal/timers") && !is_own("")
+        );
+        assert_eq!(module("/srv/node_modules/@nestjs/core/x.js"), "@nestjs/core");
+        assert_eq!(module("/srv/node_modules/a/node_modules/express/lib/x.js"), "express");
+        assert_eq!(module("/srv/app/orders.js"), "orders.js");
+    }
+}
