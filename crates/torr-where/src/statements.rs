@@ -3,6 +3,10 @@
 mod capture;
 mod conversation;
 mod database;
+mod login;
+mod login_places;
+#[cfg(test)]
+mod login_tests;
 mod normalise;
 mod packet;
 mod place;
@@ -19,5 +23,6 @@ mod wire;
 mod wire_places;
 
 pub use database::Database;
+pub use login::{Login, LoginError, logins_of};
 pub use place::{Blocker, MissingIndex, REPEATED, Source, StatementPlace};
 pub use watch::{DOMINATES, Setup, Statements, Watch};

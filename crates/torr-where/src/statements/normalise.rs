@@ -7,4 +7,5 @@ pub(crate) mod sql;
 mod tests;
 mod text;
 
+pub(crate) use lexer::{Lexer, Token};
 pub(crate) use text::{Dialect, Text};

@@ -28,7 +28,6 @@ pub(super) fn of_times(own: &Tally, all: &Tally, group: f64) -> Interval {
 }
 
 /// Returns a share that was seen in this many of `samples` independent samples (Wilson's interval).
-#[cfg_attr(not(test), expect(dead_code, reason = "samples of a login use it"))]
 pub(super) fn of_samples(share: f64, samples: f64) -> Interval {
     if samples <= 0.0 {
         return Interval { low: 0.0, value: share, high: 1.0 };

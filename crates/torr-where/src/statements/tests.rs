@@ -13,7 +13,7 @@ const REQUESTS: u64 = 40;
 fn watch(database: Database, server: &Server) -> Watch {
     let own = i32::try_from(std::process::id()).expect("a process's number");
     let server = SocketAddr::from((Ipv4Addr::LOCALHOST, server.port));
-    Watch::start(Setup { database, server, processes: vec![own] })
+    Watch::start(Setup { database, server, processes: vec![own], login: None })
 }
 
 /// Returns what was found, or `None` if this machine does not permit the capture.

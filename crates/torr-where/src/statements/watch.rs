@@ -2,14 +2,14 @@
 
 use super::capture::{Capture, Recorded, Subject};
 use super::database::Database;
+use super::login::{Login, Watcher};
 use super::place::StatementPlace;
 use super::wire::Fault;
-use super::wire_places;
+use super::{login_places, wire_places};
 use crate::unseen::{Remedy, Runtime, Unseen, Why};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 /// The least share that a statement must have for sure to be named.
 pub const DOMINATES: f64 = 0.2;
@@ -26,6 +26,8 @@ pub struct Setup {
     pub server: SocketAddr,
     /// The service's processes. Other clients of the database are not counted. Without any, all clients are.
     pub processes: Vec<i32>,
+    /// A login of the database, which shows plans and locks.
+    pub login: Option<Login>,
 }
 
 /// What was found of a database's statements.
@@ -58,13 +60,15 @@ pub struct Statements {
 pub struct Watch {
     setup: Setup,
     capture: io::Result<Capture>,
+    watcher: Option<Result<Watcher, String>>,
 }
 
 impl Watch {
-    /// Begins to watch. What is not permitted is reported at the end.
+    /// Begins to watch, once the database has accepted the login or refused it. What is not permitted is reported at the end.
     pub fn start(setup: Setup) -> Self {
         let subject = Subject { database: setup.database, server: setup.server, processes: setup.processes.clone() };
-        Self { capture: Capture::start(subject), setup }
+        let watcher = setup.login.clone().map(Watcher::start);
+        Self { capture: Capture::start(subject), watcher, setup }
     }
 
     /// Ends the watch, in whose time the service gave this number of responses.
@@ -72,41 +76,71 @@ impl Watch {
         let server = self.setup.server.to_string();
         let unseen =
             |why, remedies| Unseen { process: 0, name: server.clone(), runtime: Runtime::Database, why, remedies };
-        let recorded = match self.capture.and_then(Capture::finish) {
-            Ok(recorded) => recorded,
-            Err(error) if matches!(error.kind(), io::ErrorKind::PermissionDenied) => {
-                let remedies = vec![Remedy::Capability { name: "CAP_NET_RAW".into() }, Remedy::Login];
-                return Statements { unseen: vec![unseen(Why::Packets, remedies)], ..Statements::default() };
+        let observed = self.watcher.map(|watcher| watcher.and_then(Watcher::finish));
+        let has_login = observed.is_some();
+        let more = |remedies: &[Remedy]| {
+            let login = (!has_login).then_some(Remedy::Login);
+            remedies.iter().cloned().chain(login).collect::<Vec<_>>()
+        };
+        let database = self.setup.database;
+        let mut all = Vec::new();
+        let mut found = Statements::default();
+        match self.capture.and_then(Capture::finish) {
+            Ok(recorded) => {
+                all = wire_places::places(&recorded, database, &server, responses);
+                found = counted(&recorded);
+                found.unseen.extend(why_unseen(&recorded, found.calls).into_iter().map(|why| unseen(why, more(&[]))));
+            }
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                found.unseen.push(unseen(Why::Packets, more(&[Remedy::Capability { name: "CAP_NET_RAW".into() }])));
             }
             Err(error) => {
-                let why = Why::Failed { message: format!("cannot capture packets: {error}") };
-                return Statements { unseen: vec![unseen(why, vec![Remedy::Login])], ..Statements::default() };
+                found
+                    .unseen
+                    .push(unseen(Why::Failed { message: format!("cannot capture packets: {error}") }, more(&[])));
             }
-        };
-        let mut found = found(&recorded, self.setup.database, &server, responses);
-        found.unseen =
-            why_unseen(&recorded, found.calls).into_iter().map(|why| unseen(why, vec![Remedy::Login])).collect();
-        found
+        }
+        match observed {
+            Some(Ok(observed)) => {
+                let errors = observed.errors.iter().map(|message| Why::Failed { message: message.clone() });
+                found.unseen.extend(errors.map(|why| unseen(why, Vec::new())));
+                // Shares of all that the service sends are better than those of samples of all clients.
+                if all.iter().any(StatementPlace::is_seen) {
+                    login_places::add(&mut all, &observed);
+                } else {
+                    all = login_places::places(&observed, database, &server, responses);
+                }
+            }
+            Some(Err(message)) => {
+                let message = format!("cannot log in to the database: {message}");
+                found.unseen.push(unseen(Why::Failed { message }, Vec::new()));
+            }
+            None => {}
+        }
+        chosen(all, found)
     }
 }
 
-/// Returns the places in what was recorded.
-fn found(recorded: &Recorded, database: Database, server: &str, responses: u64) -> Statements {
-    let all = wire_places::places(recorded, database, server, responses);
-    let mut repeated: Vec<_> = all.iter().filter(|place| place.is_repeated).cloned().collect();
-    repeated.sort_by_key(|place| std::cmp::Reverse(place.calls));
+/// Adds the places to what else was found.
+fn chosen(all: Vec<StatementPlace>, mut found: Statements) -> Statements {
+    found.repeated = all.iter().filter(|place| place.is_repeated).cloned().collect();
+    found.repeated.sort_by_key(|place| std::cmp::Reverse(place.calls));
     let dominates = |place: &&StatementPlace| place.is_seen() && place.share.low >= DOMINATES;
+    found.places = all.iter().filter(dominates).cloned().collect();
+    found.widest = all.into_iter().take(WIDEST).collect();
+    found
+}
+
+/// Returns what was counted in packets.
+fn counted(recorded: &Recorded) -> Statements {
     Statements {
-        places: all.iter().filter(dominates).cloned().collect(),
-        repeated,
-        unseen: Vec::new(),
         connections: recorded.connections,
-        calls: all.iter().filter_map(|place| place.calls).sum(),
+        calls: recorded.totals.iter().map(|(_, tally)| tally.calls).sum(),
         busy_s: recorded.totals.iter().map(|(_, tally)| tally.time).sum::<f64>() / 1e9,
         elapsed_s: recorded.elapsed.as_secs_f64(),
         dropped: recorded.dropped,
-        cpu_s: Duration::as_secs_f64(&recorded.cpu),
-        widest: all.into_iter().take(WIDEST).collect(),
+        cpu_s: recorded.cpu.as_secs_f64(),
+        ..Statements::default()
     }
 }
 

@@ -4,7 +4,7 @@ use super::text::Dialect;
 
 /// A token of a statement. A value has no text: its bytes stay in the lexer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Token<'s> {
+pub(crate) enum Token<'s> {
     /// A keyword or a name.
     Word(&'s [u8]),
     /// A name with its quotation marks.
@@ -17,12 +17,12 @@ pub(super) enum Token<'s> {
 
 impl Token<'_> {
     /// Returns whether the token is this symbol.
-    pub(super) fn is(self, symbol: &[u8]) -> bool {
+    pub(crate) fn is(self, symbol: &[u8]) -> bool {
         matches!(self, Self::Symbol(text) if text == symbol)
     }
 
     /// Returns whether the token is this keyword, in any case.
-    pub(super) fn is_word(self, keyword: &str) -> bool {
+    pub(crate) fn is_word(self, keyword: &str) -> bool {
         matches!(self, Self::Word(text) if text.eq_ignore_ascii_case(keyword.as_bytes()))
     }
 }
@@ -35,7 +35,7 @@ const OPERATORS: [&[u8]; 17] = [
 
 /// Splits SQL into tokens. Comments and blanks are dropped.
 #[derive(Debug)]
-pub(super) struct Lexer<'s> {
+pub(crate) struct Lexer<'s> {
     sql: &'s [u8],
     at: usize,
     dialect: Dialect,
@@ -46,7 +46,7 @@ pub(super) struct Lexer<'s> {
 }
 
 impl<'s> Lexer<'s> {
-    pub(super) fn new(sql: &'s [u8], dialect: Dialect) -> Self {
+    pub(crate) fn new(sql: &'s [u8], dialect: Dialect) -> Self {
         Self { sql, at: 0, dialect, has_space: false, is_doubtful: false }
     }
 

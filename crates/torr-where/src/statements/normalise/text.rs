@@ -35,4 +35,18 @@ impl Text {
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Returns whether both are the same but for quotation marks of names, blanks and case.
+    pub(crate) fn is_like(&self, other: &str) -> bool {
+        let plain = |text: &str| {
+            let kept = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '`' | '"'));
+            kept.flat_map(char::to_lowercase).collect::<String>()
+        };
+        plain(&self.0) == plain(other)
+    }
+
+    /// Returns whether the text is the other one, or the other one with more words behind it.
+    pub(crate) fn begins_with(&self, other: &Self) -> bool {
+        self.0.strip_prefix(&*other.0).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    }
 }

@@ -1,0 +1,16 @@
+//! What a database says about its statements to somebody with a login.
+
+mod condition;
+mod environment;
+mod mysql;
+mod observed;
+mod postgres;
+mod redis;
+mod url;
+mod view;
+mod watcher;
+
+pub use environment::logins_of;
+pub(super) use observed::{Observed, Seen};
+pub use url::{Login, LoginError};
+pub(super) use watcher::Watcher;
