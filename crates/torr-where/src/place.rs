@@ -4,6 +4,7 @@ pub mod cpu;
 pub mod holder;
 pub mod interval;
 pub mod lock;
+pub mod pool;
 pub mod tree;
 pub mod types;
 pub mod wait;

@@ -4,7 +4,7 @@ use super::native::observe::{Observed, observe};
 use super::native::waits::acquires_lock;
 use super::place::holder::{CpuSeries, Round};
 use super::place::tree::{StackNode, tree};
-use super::place::{Place, PlaceKind, cpu, lock, wait};
+use super::place::{Place, PlaceKind, cpu, lock, pool, wait};
 use super::runtime::{self, Permission, Reading};
 use super::stack::{StackSample, WaitKind};
 use super::unseen::{Runtime, Unseen, Why};
@@ -39,8 +39,10 @@ pub enum Resource {
     Tls,
     /// The CPU time of the busiest thread.
     Thread,
-    /// A lock, or another limit of how many threads run at a time.
+    /// A lock.
     Lock,
+    /// A lock, or a pool of a few slots.
+    Pool,
     /// The time of the workers.
     Workers,
     /// The time in which threads wait for peers.
@@ -131,6 +133,7 @@ fn localise(resource: Resource, sampled: &[Sampled]) -> Localisation {
     let (mut found, shown) = match resource {
         Resource::Cpu | Resource::Tls | Resource::Thread => of_cpu(resource, sampled),
         Resource::Lock => (of_locks(sampled), waiting(sampled)),
+        Resource::Pool => (of_pools(sampled), waiting(sampled)),
         Resource::Workers => (of_waits(sampled, |wait| wait.lock().is_none()), waiting(sampled)),
         Resource::Peer => (of_waits(sampled, |wait| matches!(wait, WaitKind::Socket { .. })), waiting(sampled)),
         Resource::File => (of_waits(sampled, |wait| *wait == WaitKind::File), waiting(sampled)),
@@ -202,6 +205,16 @@ fn of_locks(sampled: &[Sampled]) -> Vec<Place> {
     let all: f64 = sampled.iter().map(|one| lock::busy(&one.observed.rounds)).sum();
     let of = |one: &Sampled| lock::places(&one.observed.rounds, &one.observed.cpu, all, acquires_lock);
     let mut places: Vec<Place> = sampled.iter().flat_map(of).collect();
+    places.sort_by(|a, b| b.share.low.total_cmp(&a.share.low).then(b.share.value.total_cmp(&a.share.value)));
+    places
+}
+
+/// Returns the places of pools, or of locks where none is a pool.
+fn of_pools(sampled: &[Sampled]) -> Vec<Place> {
+    let all: f64 = sampled.iter().map(|one| lock::busy(&one.observed.rounds)).sum();
+    let of = |one: &Sampled| pool::places(&one.observed.rounds, &one.observed.cpu, all);
+    let mut places: Vec<Place> = sampled.iter().flat_map(of).collect();
+    places.extend(of_locks(sampled));
     places.sort_by(|a, b| b.share.low.total_cmp(&a.share.low).then(b.share.value.total_cmp(&a.share.value)));
     places
 }

@@ -130,3 +130,17 @@ fn the_function_of_go_that_computes_is_the_place() {
     let idle = surveyed(&program, Resource::Lock);
     assert!(idle.places.is_empty());
 }
+
+#[test]
+fn the_pool_that_requests_wait_for_is_a_place_and_idle_workers_are_none() {
+    let pool = compiled("label.c", &["-O2"]);
+    let program = Program::start(&pool, &[]);
+    let found = surveyed(&program, Resource::Pool);
+    let place = found.places.first().expect("the pool dominates");
+    assert_eq!((function(place), holder(place)), ("label", Some("print_label")));
+    assert!(found.places.iter().all(|place| function(place) != "run_job"), "{:?}", found.places);
+    drop(program);
+    let program = Program::start(&pool, &["idle"]);
+    let found = surveyed(&program, Resource::Pool);
+    assert!(found.places.is_empty(), "{:?}", found.places);
+}

@@ -74,7 +74,7 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Observed {
     let mut refreshed: Option<Instant> = None;
     let mut kept = 0;
     while began.elapsed() < time && !stop.load(Ordering::Relaxed) {
-        let begun = Instant::now();
+        let (begun, cost) = (Instant::now(), computed());
         if permitted && refreshed.is_none_or(|at| at.elapsed() >= REFRESH) {
             refreshed = Some(begun);
             if let Err(reason) = sampler.refresh(&native) {
@@ -103,7 +103,8 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Observed {
         if kept > SAMPLES {
             break;
         }
-        let pause = INTERVAL.saturating_sub(begun.elapsed()).max(begun.elapsed().mul_f64(1.0 / COST - 1.0));
+        let cost = computed().saturating_sub(cost);
+        let pause = INTERVAL.saturating_sub(begun.elapsed()).max(cost.mul_f64(1.0 / COST - 1.0));
         thread::sleep(pause.min(time.saturating_sub(began.elapsed())));
     }
     if permitted {
@@ -205,6 +206,12 @@ impl Observed {
 pub fn monotonic() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Returns the CPU time of this thread.
+fn computed() -> Duration {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
 }
 
 /// Returns the time that a process spent in its own code and in the kernel, in ticks.
