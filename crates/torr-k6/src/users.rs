@@ -1,11 +1,13 @@
 //! Virtual users as those of the load engine: each has a place among the engine's users, with lanes for requests beside its own.
 
 mod exchange;
+mod k6_users;
 mod layout;
 mod load;
 mod seat;
 mod stage;
 mod thread;
 
+pub use k6_users::K6Users;
 pub use layout::Layout;
-pub use load::{K6Users, Load};
+pub use load::Load;

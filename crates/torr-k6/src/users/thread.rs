@@ -27,6 +27,9 @@ use torr_press::{Keep, RequestInfo, RequestParts};
 
 /// The seat of setup and teardown.
 const STAGE_SEAT: usize = 0;
+/// The number of tasks that a virtual user begins in one turn of the loop. Iterations that never wait would keep the others, the end
+/// of the scenario and a stop waiting.
+const MOST_BEGUN: u32 = 1;
 /// How often the numbers of virtual users are recorded.
 const GAUGES: Nanos = 1_000_000_000;
 /// The default of `setupTimeout` and `teardownTimeout`.
@@ -39,6 +42,8 @@ pub(super) struct ThreadVus<'r> {
     recorder: Rc<RefCell<Recorder>>,
     seats: Vec<Option<Box<Seat>>>,
     wakes: VecDeque<Wake>,
+    /// The number of wakes that are left of this turn of the loop.
+    turn: usize,
     /// Times, each with its seat and the number of the timer.
     timers: BinaryHeap<Reverse<(Nanos, usize, u32)>>,
     orders: Vec<Order>,
@@ -66,6 +71,7 @@ impl<'r> ThreadVus<'r> {
             recorder: load.recorder(),
             seats: (0..load.layout.seats).map(|_| None).collect(),
             wakes: VecDeque::new(),
+            turn: 0,
             timers: BinaryHeap::new(),
             orders: Vec::new(),
             servers: HashMap::new(),
@@ -118,10 +124,17 @@ impl<'r> ThreadVus<'r> {
 
     /// Takes a seat as far as it goes without waiting.
     fn advance(&mut self, at: usize) -> Step {
+        let mut begun = 0;
         loop {
             let Some(seat) = self.seat(at) else { return Step::Park };
             match std::mem::replace(&mut seat.state, State::Idle) {
+                State::Ready(Resumption::Begin(task, deadline)) if begun == MOST_BEGUN => {
+                    seat.state = State::Ready(Resumption::Begin(task, deadline));
+                    self.wakes.push_back(Wake::Next(at));
+                    return Step::Park;
+                }
                 State::Ready(resumption) => {
+                    begun += u32::from(matches!(resumption, Resumption::Begin(..)));
                     let pending = match resumption {
                         Resumption::Begin(task, deadline) => seat.machine.begin(task, deadline),
                         Resumption::Woken(woken) => seat.machine.wake(woken),
@@ -675,7 +688,10 @@ impl ThreadUsers for ThreadVus<'_> {
         if self.polled != Some(now) {
             self.polled = Some(now);
             self.poll(now);
+            self.turn = self.wakes.len();
         }
+        // What is woken from here on has its turn after the loop has polled again.
+        self.turn = self.turn.checked_sub(1)?;
         self.wakes.pop_front()
     }
 

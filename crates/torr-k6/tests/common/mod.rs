@@ -1,5 +1,8 @@
 //! Helpers of the tests: a script runs, and what it has logged and measured is at hand.
 
+// Each test program uses a part of these.
+#![allow(dead_code)]
+
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use torr_k6::log::{Log, LogSettings};
