@@ -40,7 +40,7 @@ impl Locator for ServerSurvey {
 fn watch(database: &Database, processes: &[i32]) -> Option<Watch> {
     let server: SocketAddr = database.address.parse().ok()?;
     let kind = statements::Database::guess(server.port(), database.name.as_deref())?;
-    Some(Watch::start(Setup { database: kind, server, processes: processes.to_vec() }))
+    Some(Watch::start(Setup { database: kind, server, processes: processes.to_vec(), login: None }))
 }
 
 /// Returns what was found in processes and in statements together. A factor of the database has its place in statements first.
