@@ -12,6 +12,7 @@ pub mod programs;
 pub mod proxies;
 mod quota;
 mod resources;
+pub mod shops;
 mod socket;
 
 pub use behind::Fpm;

@@ -40,7 +40,9 @@ impl Judge {
             }
             Self::Doctor(budget) => {
                 let budget_s = format!("{}s", budget.as_secs_f64());
-                Self::by_torr(environment, case, &["doctor", "--budget", &budget_s], *budget)
+                let permitted = environment.permitted.iter().map(String::as_str);
+                let first: Vec<_> = ["doctor", "--budget", &budget_s].into_iter().chain(permitted).collect();
+                Self::by_torr(environment, case, &first, *budget)
             }
             Self::Passive => Self::by_torr(environment, case, &["-d", PLAIN], Duration::ZERO),
             Self::Tool(line, budget) => Self::by_tool(environment, case, line, *budget),

@@ -12,6 +12,8 @@ mod finding;
 mod given;
 mod judge;
 mod judged;
+mod located;
+mod location;
 mod markdown;
 mod outcome;
 mod promise;

@@ -1,7 +1,8 @@
 //! A round as a table in Markdown: for people, and for an archive without trails.
 
 use crate::outcome::{Outcome, Record};
-use crate::totals::Totals;
+use crate::promise::Promise;
+use crate::totals::{Locations, Totals};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -53,6 +54,33 @@ pub fn table(record: &Record) -> String {
     }
     for (name, why) in &record.not_run {
         let _ = writeln!(text, "| {name} | not run: {} | | | | | | |", why.replace('|', "\\|"));
+    }
+    text + &locations(record)
+}
+
+/// Returns a table of the locations that were named. Empty if no diagnosis looked for one.
+fn locations(record: &Record) -> String {
+    let Locations { judged, visible, named, silent, wrong, promised, kept } = Locations::of(&record.outcomes);
+    if judged == 0 {
+        return String::new();
+    }
+    let mut text = format!(
+        "\n{named} of {visible} locations were named, {wrong} wrongly; {silent} of {} that cannot be named were not. {kept} of \
+         {promised} promises of locations were kept.\n\n| case | location | named | | promised | real | |\n|---|---|---|---|---|--:|---|\n",
+        judged - visible
+    );
+    for outcome in &record.outcomes {
+        let (Some(location), Some(located)) = (&outcome.label.location, &outcome.located) else { continue };
+        let promise = Promise { gain: located.gain(), real: outcome.promise.real };
+        let real = promise.real.map_or("-".into(), |real| format!("{real:.2}"));
+        let kept = match outcome.is_location_kept() {
+            Some(true) => "kept",
+            Some(false) => "**broken**",
+            None => "",
+        };
+        let (name, location) = (located.name().replace('|', "\\|"), location.to_string().replace('|', "\\|"));
+        let (word, promised) = (located.word(), promise.promised());
+        let _ = writeln!(text, "| {} | {location} | {name} | {word} | {promised} | {real} | {kept} |", outcome.name);
     }
     text
 }

@@ -2,6 +2,7 @@
 
 use crate::case;
 use crate::finding::Finding;
+use crate::located::Located;
 use crate::promise::Promise;
 use crate::subject::Label;
 use serde::Serialize;
@@ -25,6 +26,9 @@ pub struct Outcome {
     pub promise: Promise,
     /// Whether the verdict is right.
     pub right: bool,
+    /// The location that the diagnosis names. `None` if none is known, or the diagnosis did not look for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub located: Option<Located>,
     /// Whether the diagnosis took longer than its budget.
     pub late: bool,
 }
@@ -53,7 +57,8 @@ impl Outcome {
         let right = label.allows(finding.factor) && label.is_shown(&finding.trail);
         let promise = Promise { gain: finding.gain.clone(), real: None };
         let late = finding.seconds > budget;
-        Self { name, case: case::id(name), label: label.clone(), right, late, finding, promise }
+        let located = label.location.as_ref().and_then(|location| Located::judge(location, &finding.trail));
+        Self { name, case: case::id(name), label: label.clone(), right, located, late, finding, promise }
     }
 
     /// Whether the verdict is right and certain.
@@ -77,6 +82,12 @@ impl Outcome {
         self.promise.is_kept().filter(|_| self.finding.factor == self.label.main())
     }
 
+    /// Whether the promise of the location was kept: the cured form halves its cost. `None` if there is nothing to judge.
+    pub fn is_location_kept(&self) -> Option<bool> {
+        let gain = self.located.as_ref()?.gain();
+        Promise { gain, real: self.promise.real }.is_kept()
+    }
+
     /// Returns the factor that a diagnosis of the same observations should name.
     pub fn expected(&self) -> Factor {
         if self.right { self.finding.factor } else { self.label.main() }
@@ -97,8 +108,10 @@ impl Outcome {
         let word = self.word();
         let Finding { factor, confidence, seconds, summary, .. } = &self.finding;
         let late = if self.late { " LATE" } else { "" };
+        let located = self.located.as_ref().map(|located| format!("{}: {}; ", located.word(), located.name()));
+        let located = located.unwrap_or_default();
         format!(
-            "{:<28} {:<34} {:<14} {:<8} {word:<12} {seconds:>5.1} s{late}  {:<14} {:<12}  {summary}",
+            "{:<28} {:<34} {:<14} {:<8} {word:<12} {seconds:>5.1} s{late}  {:<14} {:<12}  {located}{summary}",
             self.name,
             self.label.to_string(),
             factor.to_string(),
@@ -121,7 +134,7 @@ impl Record {
     /// Creates an empty record.
     pub fn new(by: &str, neighbours: usize) -> Self {
         let by = by.to_owned();
-        Self { schema: "torr.clinic/3", by, neighbours, weather: None, outcomes: Vec::new(), not_run: Vec::new() }
+        Self { schema: "torr.clinic/4", by, neighbours, weather: None, outcomes: Vec::new(), not_run: Vec::new() }
     }
 
     /// Writes the record as JSON.

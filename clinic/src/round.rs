@@ -29,7 +29,8 @@ pub fn run(options: &Options) -> Result<bool, Error> {
     if options.list {
         for subject in &chosen {
             let (case, label) = (case::id(subject.name), subject.label.to_string());
-            println!("{:<28} {case} {label:<34} {}", subject.name, subject.form.arguments.join(" "));
+            let location = subject.label.location.as_ref().map(|location| format!("  {location}")).unwrap_or_default();
+            println!("{:<28} {case} {label:<34} {}{location}", subject.name, subject.form.arguments.join(" "));
         }
         return Ok(true);
     }

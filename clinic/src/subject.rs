@@ -1,6 +1,7 @@
 //! Subjects: services with a label, which the clinic starts and has diagnosed.
 
 use crate::environment::Environment;
+use crate::location::Location;
 use serde::Serialize;
 use serde_json::Value;
 use torr_gauge::Factor;
@@ -16,6 +17,9 @@ pub struct Label {
     /// The facts of which Torr's verdict must have one, where the factor alone says nothing: a kept rate with a fault behind it.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub shows: &'static [&'static str],
+    /// The location of the fault in the service, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub location: Option<Location>,
 }
 
 impl Label {
@@ -74,12 +78,12 @@ pub struct Subject {
 impl Subject {
     /// Creates a subject with a planted fault.
     pub fn fault(name: &'static str, factor: Factor, start: Start) -> Self {
-        Self::new(name, Label { fault: true, factors: vec![factor], shows: &[] }, start)
+        Self::new(name, Label { fault: true, factors: vec![factor], shows: &[], location: None }, start)
     }
 
     /// Creates a subject without a fault. `ceilings` are the factors that may be called its limit.
     pub fn healthy(name: &'static str, ceilings: &[Factor], start: Start) -> Self {
-        Self::new(name, Label { fault: false, factors: ceilings.to_vec(), shows: &[] }, start)
+        Self::new(name, Label { fault: false, factors: ceilings.to_vec(), shows: &[], location: None }, start)
     }
 
     fn new(name: &'static str, label: Label, start: Start) -> Self {
@@ -95,6 +99,12 @@ impl Subject {
     /// Sets the facts of which Torr's verdict must have one.
     pub fn shows(mut self, facts: &'static [&'static str]) -> Self {
         self.label.shows = facts;
+        self
+    }
+
+    /// Sets the location of the fault.
+    pub fn at(mut self, location: Location) -> Self {
+        self.label.location = Some(location);
         self
     }
 

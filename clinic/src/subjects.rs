@@ -11,6 +11,7 @@ mod healthy;
 mod languages;
 mod limits;
 mod load;
+mod located;
 mod network;
 mod node;
 mod proxies;
@@ -33,6 +34,7 @@ pub fn all() -> Vec<Subject> {
         fronts::subjects,
         beside::subjects,
         weather::subjects,
+        located::subjects,
         healthy::subjects,
     ];
     parts.into_iter().flat_map(|part| part()).collect()

@@ -1,6 +1,8 @@
 //! The confusion matrix of a run, its counts, and whether these are good enough.
 
 use crate::cli::Options;
+use crate::located::Judgement;
+use crate::location::Visibility;
 use crate::outcome::{Outcome, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +14,9 @@ const ENOUGH_KEPT: f64 = 0.9;
 const ENOUGH_PASSIVE: f64 = 20.0 / 30.0;
 /// The share of the verdicts that name a factor beside neighbours which must be right.
 const ENOUGH_BESIDE: f64 = 0.8;
+
+/// The share of the visible locations that may be passed over in silence.
+const ENOUGH_LOCATED: f64 = 0.8;
 
 /// What a round must reach.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,6 +71,67 @@ impl Totals {
     }
 }
 
+/// The counts of the locations that some diagnoses name.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Locations {
+    /// Diagnoses that looked for a location, of services whose location is known.
+    pub judged: usize,
+    /// Of these the locations that are visible.
+    pub visible: usize,
+    /// Visible locations that were named.
+    pub named: usize,
+    /// Services without a location that can be named, of which none was named wrongly.
+    pub silent: usize,
+    /// Locations that were named wrongly.
+    pub wrong: usize,
+    /// Promises of locations that were judged.
+    pub promised: usize,
+    /// Promises of locations that were kept.
+    pub kept: usize,
+}
+
+impl Locations {
+    /// Counts the locations of outcomes.
+    pub fn of(outcomes: &[Outcome]) -> Self {
+        let judged: Vec<_> = outcomes
+            .iter()
+            .filter_map(|outcome| {
+                let visible = outcome.label.location.as_ref()?.visibility == Visibility::Dominant;
+                Some((visible, outcome.located.as_ref()?.judgement))
+            })
+            .collect();
+        let count = |visible: bool| judged.iter().filter(|found| **found == (visible, Judgement::Right)).count();
+        let promises: Vec<_> = outcomes.iter().filter_map(Outcome::is_location_kept).collect();
+        Self {
+            judged: judged.len(),
+            visible: judged.iter().filter(|(visible, _)| *visible).count(),
+            named: count(true),
+            silent: count(false),
+            wrong: judged.iter().filter(|(_, judgement)| *judgement == Judgement::Wrong).count(),
+            promised: promises.len(),
+            kept: promises.iter().filter(|kept| **kept).count(),
+        }
+    }
+
+    /// Whether enough of the locations are named, and none wrongly.
+    fn are_good(&self) -> bool {
+        let names = self.named as f64 >= ENOUGH_LOCATED * self.visible as f64;
+        let keeps = self.kept as f64 >= ENOUGH_KEPT * self.promised as f64;
+        names && keeps && self.wrong == 0
+    }
+
+    /// Prints the counts, if there are any.
+    fn tell(&self) {
+        let Self { judged, visible, named, silent, wrong, promised, kept } = self;
+        if *judged > 0 {
+            println!("locations named rightly     {named} of {visible}");
+            println!("locations rightly not named {silent} of {}", judged - visible);
+            println!("locations named wrongly     {wrong}");
+            println!("their promises kept         {kept} of {promised}");
+        }
+    }
+}
+
 /// Prints matrix and counts, and returns whether they are good enough.
 pub fn tell(record: &Record, demands: Demands) -> bool {
     let (faults, healthy): (Vec<&Outcome>, Vec<&Outcome>) =
@@ -86,12 +152,17 @@ pub fn tell(record: &Record, demands: Demands) -> bool {
     println!("promises kept               {kept} of {judged}{width}");
     println!("beyond the budget           {late}");
     println!("not run                     {}", record.not_run.len());
+    let locations = Locations::of(&record.outcomes);
+    locations.tell();
     let names = |share: f64, of: usize| ill.right as f64 >= share * of as f64;
     let keeps = kept as f64 >= ENOUGH_KEPT * judged as f64;
     let (enough, tolerable) = match demands {
-        Demands::Quiet => (names(ENOUGH, ill.count) && keeps && misjudged == 0, surely_wrong == 0),
+        Demands::Quiet => {
+            let named = names(ENOUGH, ill.count) && keeps && misjudged == 0;
+            (named && locations.are_good(), surely_wrong == 0)
+        }
         Demands::Passive => (names(ENOUGH_PASSIVE, ill.count) && misjudged == 0, ill.wrong == 0),
-        Demands::Beside => (names(ENOUGH_BESIDE, ill.right + ill.wrong), surely_wrong == 0),
+        Demands::Beside => (names(ENOUGH_BESIDE, ill.right + ill.wrong), surely_wrong == 0 && locations.wrong == 0),
     };
     enough && tolerable && late == 0
 }
@@ -137,13 +208,14 @@ fn matrix(outcomes: &[Outcome]) -> String {
 pub mod tests {
     use super::*;
     use crate::finding::Finding;
+    use crate::location::{Location, Source};
     use crate::subject::Label;
-    use serde_json::Value;
+    use serde_json::{Value, json};
     use torr_gauge::{Confidence, Factor, Gain};
 
     /// Returns the outcome of a lock of which `factor` was said, with a promise of 2 to 4 times the throughput.
     pub fn outcome(factor: Factor, real: Option<f64>) -> Outcome {
-        let label = Label { fault: true, factors: vec![Factor::Lock], shows: &[] };
+        let label = Label { fault: true, factors: vec![Factor::Lock], shows: &[], location: None };
         let gain = Some(Gain { low: Some(2.0), high: Some(4.0), reason: None, summary: String::new() });
         let (confidence, summary, trail) = (Confidence::Likely, String::new(), Value::Null);
         let finding = Finding { factor, confidence, seconds: 1.0, summary, gain, trail };
@@ -180,6 +252,42 @@ pub mod tests {
         wrong.finding.confidence = Confidence::Certain;
         sure.outcomes.push(wrong);
         assert!(!tell(&sure, Demands::Beside), "wrong and certain");
+    }
+
+    /// Returns the outcome of a service whose location is `b`, if it is visible, and of which `function` was named.
+    fn located(visible: bool, function: Option<&str>, real: f64) -> Outcome {
+        let source = Source { file: "shop.go", text: "func b() { // clinic: b\n} // clinic: b\n" };
+        let location = Location::cpu(source, &["b"], "b");
+        let mut ill = outcome(Factor::Lock, Some(real));
+        let gain = json!({"low": 1.4, "value": 1.5, "high": 1.6});
+        let share = json!({"low": 0.5, "value": 0.6, "high": 0.7});
+        let named = |name: &str| json!({"kind": "cpu", "runtime": "go", "function": name, "share": share, "samples": 90, "gain": gain});
+        let places: Vec<_> = function.map(named).into_iter().collect();
+        ill.label.location = Some(if visible { location } else { location.invisible() });
+        ill.finding.trail = json!({"located": {"places": places}});
+        let mut located = Outcome::new("lock", &ill.label, ill.finding, 60.0);
+        located.promise.real = Some(real);
+        located
+    }
+
+    #[test]
+    fn no_location_may_be_wrong_and_one_of_five_may_be_silent() {
+        let right = || located(true, Some("main.b"), 1.5);
+        let silent = || located(true, None, 1.5);
+        let mut outcomes: Vec<_> = std::iter::repeat_with(right).take(4).collect();
+        outcomes.extend([silent(), located(false, None, 1.5)]);
+        let found = Locations::of(&outcomes);
+        let expected = Locations { judged: 6, visible: 5, named: 4, silent: 1, wrong: 0, promised: 4, kept: 4 };
+        assert_eq!(found, expected);
+        assert!(found.are_good());
+        outcomes.push(silent());
+        assert!(!Locations::of(&outcomes).are_good(), "two of six are silent");
+        let mut outcomes: Vec<_> = std::iter::repeat_with(right).take(9).collect();
+        outcomes.push(located(false, Some("main.a"), 1.5));
+        assert!(!Locations::of(&outcomes).are_good(), "one is wrong");
+        let broken = Locations::of(&[located(true, Some("main.b"), 3.0)]);
+        assert_eq!((broken.promised, broken.kept), (1, 0));
+        assert!(!broken.are_good());
     }
 
     #[test]

@@ -82,7 +82,7 @@ func isAllowed(address string, rule int) bool { // clinic: signup
 
 func (shop *shop) signup(address string) (string, error) {
 	passed := 0
-	for rule := range shop.rules {
+	for rule := 0; rule < shop.rules; rule++ {
 		if isAllowed(address, rule) {
 			passed++
 		}
@@ -130,7 +130,7 @@ func (shop *shop) label() (string, error) {
 
 func (shop *shop) totalPrice() float64 {
 	sum := 0.0
-	for range shop.rounds {
+	for round := 0; round < shop.rounds; round++ {
 		for at := range shop.articles {
 			sum += shop.articles[at].Price * shop.articles[at].Amount
 		}
@@ -140,7 +140,7 @@ func (shop *shop) totalPrice() float64 {
 
 func (shop *shop) totalWeight() float64 {
 	sum := 0.0
-	for range shop.rounds {
+	for round := 0; round < shop.rounds; round++ {
 		for at := range shop.articles {
 			sum += shop.articles[at].Weight * shop.articles[at].Amount
 		}
@@ -150,7 +150,7 @@ func (shop *shop) totalWeight() float64 {
 
 func (shop *shop) totalVolume() float64 {
 	sum := 0.0
-	for range shop.rounds {
+	for round := 0; round < shop.rounds; round++ {
 		for at := range shop.articles {
 			sum += shop.articles[at].Volume * shop.articles[at].Amount
 		}
@@ -160,7 +160,7 @@ func (shop *shop) totalVolume() float64 {
 
 func (shop *shop) totalDeposit() float64 {
 	sum := 0.0
-	for range shop.rounds {
+	for round := 0; round < shop.rounds; round++ {
 		for at := range shop.articles {
 			sum += shop.articles[at].Deposit * shop.articles[at].Amount
 		}
@@ -170,7 +170,7 @@ func (shop *shop) totalDeposit() float64 {
 
 func (shop *shop) totalTax() float64 {
 	sum := 0.0
-	for range shop.rounds {
+	for round := 0; round < shop.rounds; round++ {
 		for at := range shop.articles {
 			sum += shop.articles[at].Tax * shop.articles[at].Amount
 		}
@@ -180,7 +180,7 @@ func (shop *shop) totalTax() float64 {
 
 func (shop *shop) totalPoints() float64 {
 	sum := 0.0
-	for range shop.rounds {
+	for round := 0; round < shop.rounds; round++ {
 		for at := range shop.articles {
 			sum += shop.articles[at].Points * shop.articles[at].Amount
 		}
@@ -197,15 +197,15 @@ func newShop() *shop {
 	shop := &shop{
 		partials: sizeOf("PARTIALS", 8),
 		rules:    sizeOf("RULES", 40),
-		listed:   sizeOf("LISTED", 300),
+		listed:   sizeOf("LISTED", 100),
 		rounds:   sizeOf("ROUNDS", 300),
 		narrow:   sizeOf("NARROW", 0) != 0,
 		printers: make(chan struct{}, sizeOf("PRINTERS", 3)),
 		reserved: map[string]int{},
 	}
-	for number := range 400 {
+	for number := 0; number < 400; number++ {
 		order := order{Number: number, Customer: fmt.Sprintf("Customer %d & Sons", number)}
-		for at := range 6 {
+		for at := 0; at < 6; at++ {
 			value := func(factor int) float64 { return float64((number*7+at*13)*factor%97) / 8 }
 			article := article{fmt.Sprintf("Article %d", number*6+at), float64(at + 1),
 				value(3), value(5), value(7), value(11), value(13), value(17)}
@@ -227,6 +227,10 @@ func main() {
 	shop := newShop()
 	handle := func(path, kind string, content func() (string, error)) {
 		http.HandleFunc(path, func(response http.ResponseWriter, request *http.Request) {
+			if request.URL.Path != path {
+				http.NotFound(response, request)
+				return
+			}
 			text, err := content()
 			if err != nil {
 				http.Error(response, err.Error(), http.StatusInternalServerError)
@@ -236,7 +240,7 @@ func main() {
 			fmt.Fprint(response, text)
 		})
 	}
-	handle("/{$}", "text/plain", func() (string, error) { return "a shop\n", nil })
+	handle("/", "text/plain", func() (string, error) { return "a shop\n", nil })
 	handle("/page", "text/html", shop.page)
 	handle("/signup", "text/plain", func() (string, error) { return shop.signup("jo@mail.example") })
 	handle("/orders", "application/json", shop.listOrders)

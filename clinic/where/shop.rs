@@ -192,9 +192,12 @@ fn serve(shop: &Shop, stream: TcpStream) -> std::io::Result<()> {
 
 fn main() -> std::io::Result<()> {
     let words: Vec<String> = env::args().collect();
-    let [_, host, port] = &words[..] else {
-        eprintln!("usage: shop HOST PORT");
-        std::process::exit(2)
+    let (host, port) = match &words[..] {
+        [_, host, port] => (host, port),
+        _ => {
+            eprintln!("usage: shop HOST PORT");
+            std::process::exit(2)
+        }
     };
     let shop = Arc::new(Shop::new());
     let listener = TcpListener::bind(format!("{host}:{port}"))?;

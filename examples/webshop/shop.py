@@ -49,7 +49,7 @@ def create():
 
 def products_of(category):
     """Returns the cheapest products of a category."""
-    query = "SELECT number, name, price FROM products WHERE category = ? ORDER BY price LIMIT 10"
+    query = "SELECT number, name, price FROM products WHERE category = ? ORDER BY price, number LIMIT 10"
     return database().execute(query, (category,)).fetchall()
 
 

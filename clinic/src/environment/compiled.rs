@@ -28,7 +28,7 @@ impl Environment {
     }
 
     /// Compiles within the folder, in no placement: a compiler under a quota takes minutes.
-    fn compile(&self, compiler: &str, arguments: &[&str]) -> Result<(), Error> {
+    pub(super) fn compile(&self, compiler: &str, arguments: &[&str]) -> Result<(), Error> {
         let ended = Command::new(compiler).args(arguments).current_dir(self.folder()).output();
         let ended = ended.map_err(Error::at(compiler))?;
         match ended.status.success() {

@@ -27,6 +27,8 @@ pub struct Environment {
     pub generator: Placement,
     /// The arguments of `torr` that lead to the server, where a URL alone does not. Paths in them are those of the folder.
     pub way: &'static [&'static str],
+    /// The arguments of `torr doctor` that permit it to look closer: to ask a process, to use a login.
+    pub permitted: Vec<String>,
     last_server: Option<u32>,
     held: Vec<Box<dyn Any>>,
     folder: TempDir,
@@ -45,6 +47,7 @@ impl Environment {
             placement: Placement::default(),
             generator: Placement::default(),
             way: &[],
+            permitted: Vec::new(),
             last_server: None,
             held: Vec::new(),
             folder,

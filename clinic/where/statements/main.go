@@ -101,9 +101,14 @@ func main() {
 		fail(err)
 	}
 	database.give(first)
-	pages["/{$}"] = func(connection) (string, error) { return "a shop\n", nil }
+	pages["/"] = func(connection) (string, error) { return "a shop\n", nil }
 	for path, page := range pages {
+		path, page := path, page
 		http.HandleFunc(path, func(response http.ResponseWriter, request *http.Request) {
+			if request.URL.Path != path {
+				http.NotFound(response, request)
+				return
+			}
 			connection, err := database.take()
 			if err == nil {
 				var content string

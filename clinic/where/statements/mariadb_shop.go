@@ -41,7 +41,7 @@ func article(connection connection) (string, error) {
 // basket shows the articles of a basket, which it asks for one by one.
 func basket(connection connection) (string, error) {
 	var page strings.Builder
-	for id := range 40 {
+	for id := 0; id < 40; id++ {
 		rows, err := connection.query("SELECT name, price FROM shop.articles WHERE id = ?", fmt.Sprint(id*31)) // clinic: basket
 		if err != nil {
 			return "", err
@@ -53,7 +53,7 @@ func basket(connection connection) (string, error) {
 
 func basketJoined(connection connection) (string, error) {
 	var ids []string
-	for id := range 40 {
+	for id := 0; id < 40; id++ {
 		ids = append(ids, fmt.Sprint(id*31))
 	}
 	rows, err := connection.query("SELECT name, price FROM shop.articles WHERE id IN (" + strings.Join(ids, ", ") + ")")

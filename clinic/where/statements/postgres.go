@@ -92,7 +92,7 @@ func keyed(key []byte, text string) []byte {
 func salted(password string, salt []byte, rounds int) []byte {
 	block := keyed([]byte(password), string(salt)+"\x00\x00\x00\x01")
 	sum := append([]byte(nil), block...)
-	for range rounds - 1 {
+	for round := 1; round < rounds; round++ {
 		block = keyed([]byte(password), string(block))
 		for at := range sum {
 			sum[at] ^= block[at]

@@ -54,7 +54,7 @@ func (client *redis) values() ([][]string, error) {
 		return nil, errors.New(line)
 	case kind == '*':
 		var all [][]string
-		for range count {
+		for round := 0; round < count; round++ {
 			values, err := client.values()
 			if err != nil {
 				return nil, err

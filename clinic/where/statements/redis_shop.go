@@ -7,12 +7,12 @@ import (
 )
 
 func openRedisShop(connection connection) (map[string]page, error) {
-	for session := range number("SESSIONS", 20000) {
+	for session, count := 0, number("SESSIONS", 20000); session < count; session++ {
 		if _, err := connection.query("SET", fmt.Sprintf("session:%d", session), "customer"); err != nil {
 			return nil, err
 		}
 	}
-	for article := range 60 {
+	for article := 0; article < 60; article++ {
 		if _, err := connection.query("SET", fmt.Sprintf("price:%d", article), fmt.Sprint(article*3)); err != nil {
 			return nil, err
 		}
@@ -33,7 +33,7 @@ func sessions(connection connection) (string, error) {
 // prices lists prices, which it asks for one by one.
 func prices(connection connection) (string, error) {
 	var page strings.Builder
-	for article := range 60 {
+	for article := 0; article < 60; article++ {
 		rows, err := connection.query("GET", fmt.Sprintf("price:%d", article)) // clinic: prices
 		if err != nil {
 			return "", err
@@ -45,7 +45,7 @@ func prices(connection connection) (string, error) {
 
 func pricesJoined(connection connection) (string, error) {
 	var keys []string
-	for article := range 60 {
+	for article := 0; article < 60; article++ {
 		keys = append(keys, fmt.Sprintf("price:%d", article))
 	}
 	rows, err := connection.query("MGET", keys...)
