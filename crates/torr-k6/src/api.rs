@@ -11,6 +11,7 @@ pub mod globals;
 pub mod html;
 pub mod http;
 pub mod k6;
+mod loaded;
 pub mod metrics;
 pub mod open;
 pub mod registry;

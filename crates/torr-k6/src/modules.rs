@@ -6,6 +6,7 @@ mod address;
 mod builtin;
 mod bytecode;
 mod common_js;
+mod compile;
 mod error;
 mod init;
 mod lines;

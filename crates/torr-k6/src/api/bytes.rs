@@ -74,7 +74,7 @@ fn copy(buffer: &ArrayBuffer<'_>) -> Vec<u8> {
     unsafe { buffer.as_bytes() }.map(<[u8]>::to_vec).unwrap_or_default()
 }
 
-/// Returns a string that is not valid UTF-16 with replacement characters in place of what is not.
+/// Returns a string that is not valid UTF-16 with replacement characters for what is not.
 fn lossy(value: &Value<'_>) -> String {
     let well_formed = || -> Result<String> {
         let class: Object<'_> = value.ctx().globals().get("String")?;

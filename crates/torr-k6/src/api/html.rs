@@ -6,9 +6,11 @@ mod document;
 mod element;
 mod form;
 mod matcher;
+mod node;
 mod properties;
 mod selection;
 mod selector;
+mod set;
 mod walk;
 mod write;
 

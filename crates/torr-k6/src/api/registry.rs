@@ -1,6 +1,6 @@
 //! The built-in modules by name.
 
-use super::builtin::{Builtin, NativeModule};
+use super::builtin::Builtin;
 use super::crypto::Crypto;
 use super::data::Data;
 use super::encoding::Encoding;
@@ -8,13 +8,13 @@ use super::execution::Execution;
 use super::html::Html;
 use super::http::Http;
 use super::k6::K6;
+use super::loaded::{NativeModule, object};
 use super::metrics::Metrics;
 use super::timers::Timers;
 use super::url::UrlTools;
 use super::webcrypto::WebCrypto;
 use rquickjs::module::Declared;
-use rquickjs::{Ctx, JsLifetime, Module, Object, Result};
-use std::cell::RefCell;
+use rquickjs::{Ctx, Module, Object, Result};
 
 /// All built-in modules. A room that has one adds a line here.
 const BUILTINS: &[Entry] = &[
@@ -47,13 +47,6 @@ const fn entry<B: Builtin>() -> Entry {
     }
 }
 
-/// The objects of the built-in modules that a virtual user has imported so far.
-#[derive(JsLifetime)]
-struct Loaded<'js> {
-    names: RefCell<Vec<&'static str>>,
-    objects: RefCell<Vec<Object<'js>>>,
-}
-
 fn find(name: &str) -> Option<&'static Entry> {
     BUILTINS.iter().find(|entry| entry.names.contains(&name))
 }
@@ -72,24 +65,4 @@ pub fn declare<'js>(ctx: &Ctx<'js>, name: &str) -> Option<Result<Module<'js, Dec
 /// Returns what `require` returns for the built-in module of this name; `None` if there is none.
 pub fn require<'js>(ctx: &Ctx<'js>, name: &str) -> Option<Result<Object<'js>>> {
     find(name).map(|entry| (entry.object)(ctx))
-}
-
-/// Returns the object of a built-in module, the same one each time in a context.
-pub(super) fn object<'js, B: Builtin>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    let name = B::NAMES[0];
-    if ctx.userdata::<Loaded<'js>>().is_none() {
-        let none = Loaded { names: RefCell::new(Vec::new()), objects: RefCell::new(Vec::new()) };
-        let _ = ctx.store_userdata(none);
-    }
-    if let Some(loaded) = ctx.userdata::<Loaded<'js>>()
-        && let Some(at) = loaded.names.borrow().iter().position(|other| *other == name)
-    {
-        return Ok(loaded.objects.borrow()[at].clone());
-    }
-    let object = B::object(ctx)?;
-    if let Some(loaded) = ctx.userdata::<Loaded<'js>>() {
-        loaded.names.borrow_mut().push(name);
-        loaded.objects.borrow_mut().push(object.clone());
-    }
-    Ok(object)
 }

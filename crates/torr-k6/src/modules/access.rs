@@ -98,7 +98,7 @@ impl Access {
         if self.offline {
             return Err(fault("--offline is set and no copy is kept; run once without it".to_owned()));
         }
-        // k6 tells servers who asks by this parameter first; a server that refuses it is asked without.
+        // k6 sends this parameter first; a server that refuses it gets the URL without.
         let marked = format!("{url}{}_k6=1", if url.contains('?') { '&' } else { '?' });
         let fetched = (self.fetch)(&marked).or_else(|_| (self.fetch)(url));
         match fetched {

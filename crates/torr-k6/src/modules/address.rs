@@ -14,7 +14,7 @@ use super::error::ModuleError;
 /// Extensions and index files that complete a name which names no file. k6 itself wants the whole name.
 const COMPLETIONS: [&str; 5] = [".js", ".ts", "/index.js", "/index.ts", ".json"];
 
-/// The place that a module comes from. Its text is the module's name inside QuickJS.
+/// Where a module comes from. Its text is the module's name inside QuickJS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Address {
     /// A module that the program has built in.

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use rquickjs::context::EvalOptions;
 use rquickjs::{Ctx, Function, Module, Object, Promise, Result, Value};
 
 use super::address::Address;
+use super::bytecode;
 use super::init::require_init;
 use super::program::Program;
 use super::unit::{Kind, Unit};
@@ -78,10 +78,7 @@ pub(super) fn exported<'js>(ctx: &Ctx<'js>, program: &Arc<Program>, unit: &Unit)
     if let Some(module) = modules.get::<_, Option<Object<'js>>>(unit.name.as_str())? {
         return module.get("exports");
     }
-    let mut options = EvalOptions::default();
-    options.strict = false;
-    options.filename = Some(unit.name.clone());
-    let function: Function<'js> = ctx.eval_with_options(unit.code.as_str(), options)?;
+    let function = bytecode::function(ctx, unit)?;
     let module = Object::new(ctx.clone())?;
     let exports = Object::new(ctx.clone())?;
     module.set("exports", exports.clone())?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An error of a module: what is wrong, and the place in the source where known.
+/// An error of a module: what is wrong, and the position in the source where known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleError {
     /// What is wrong, in one line.
@@ -16,12 +16,12 @@ pub struct ModuleError {
 }
 
 impl ModuleError {
-    /// Returns an error that has no place in a source.
+    /// Returns an error that has no position in a source.
     pub fn new(message: impl Into<String>) -> Self {
         ModuleError { message: message.into(), file: String::new(), line: 0, column: 0 }
     }
 
-    /// Returns the error with its place, unless it has one already.
+    /// Returns the error with its position, unless it has one already.
     pub fn at(mut self, file: &str, line: u32, column: u32) -> Self {
         if self.file.is_empty() {
             self.file = file.to_owned();

@@ -1,4 +1,4 @@
-//! A module's source as QuickJS takes it: imports found, the module's format told, TypeScript lowered.
+//! A module's source as QuickJS takes it: imports found, the module's format determined, TypeScript lowered.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,6 +11,7 @@ use oxc_semantic::SemanticBuilder;
 use oxc_span::SourceType;
 use oxc_transformer::{TransformOptions, Transformer};
 
+use super::compile;
 use super::error::ModuleError;
 use super::lines::Lines;
 use super::nesting;
@@ -50,6 +51,8 @@ pub(super) struct Lowered {
     pub(super) format: Format,
     pub(super) imports: Vec<Import>,
     pub(super) exports: BTreeSet<String>,
+    /// The bytecode of the module, or of the function of a CommonJS module.
+    pub(super) compiled: Option<Vec<u8>>,
 }
 
 /// Returns the module `source`, which stands in `file`, as QuickJS takes it.
@@ -76,9 +79,7 @@ macro_rules! offset {
 }
 
 fn lower_here(file: &str, source: &str, language: Language) -> Result<Lowered, ModuleError> {
-    if language == Language::JavaScript {
-        nesting::compile(file, source)?;
-    }
+    let checked = if language == Language::JavaScript { compile::check(file, source)? } else { None };
     let allocator = Allocator::default();
     let parse = |kind, options| Parser::new(&allocator, source, kind).with_options(options).parse();
     let kind = match language {
@@ -130,13 +131,18 @@ fn lower_here(file: &str, source: &str, language: Language) -> Result<Lowered, M
     if format == Format::CommonJs {
         common_js_exports(&program, source, &mut exports);
     }
-    Ok(Lowered { code, lines, format, imports: imports(&program, source), exports })
+    let compiled = match (format, language) {
+        (Format::Module, Language::JavaScript) => checked,
+        (Format::Module, Language::TypeScript) => compile::compiled_module(file, &code),
+        (Format::CommonJs, _) => compile::compiled_function(file, &compile::wrapped(&code)),
+    };
+    Ok(Lowered { code, lines, format, imports: imports(&program, source), exports, compiled })
 }
 
 fn imports(program: &Program<'_>, source: &str) -> Vec<Import> {
     let mut found = Vec::new();
     let mut add = |name: &StringLiteral<'_>, bindings: BTreeSet<String>| {
-        let (line, column) = place(source, name.span.start as usize);
+        let (line, column) = position(source, name.span.start as usize);
         found.push(Import { name: name.value.to_string(), bindings, line, column });
     };
     for statement in &program.body {
@@ -197,13 +203,13 @@ fn common_js_exports(program: &Program<'_>, source: &str, exports: &mut BTreeSet
 }
 
 fn syntax_error(file: &str, source: &str, message: &str, offset: usize) -> ModuleError {
-    let (line, column) = place(source, offset);
+    let (line, column) = position(source, offset);
     let message = message.trim_end_matches('.');
     ModuleError::new(format!("syntax error: {message}")).at(file, line, column)
 }
 
 /// Returns line and column, from 1, of a byte of a source.
-pub(super) fn place(source: &str, offset: usize) -> (u32, u32) {
+pub(super) fn position(source: &str, offset: usize) -> (u32, u32) {
     let before = &source.as_bytes()[..offset.min(source.len())];
     let line = memchr::memchr_iter(b'\n', before).count() + 1;
     let begin = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);

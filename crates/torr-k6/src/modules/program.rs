@@ -125,8 +125,8 @@ impl Program {
     }
 
     /// Returns a position of the script's source for a position that QuickJS tells.
-    pub fn source_position(&self, module: &str, place: Position) -> Position {
-        self.known(module).map_or(place, |unit| unit.source(place))
+    pub fn source_position(&self, module: &str, position: Position) -> Position {
+        self.known(module).map_or(position, |unit| unit.source(position))
     }
 
     /// Returns a call stack as QuickJS tells it with the positions of the script's source.
@@ -147,8 +147,8 @@ impl Program {
         let row = parts.next()?.parse().ok()?;
         let before = parts.next()?;
         let url = before.rfind("file://").or_else(|| before.rfind("https://"))?;
-        let place = self.source_position(&before[url..], Position { line: row, column });
-        Some(format!("{before}:{}:{}{close}", place.line, place.column))
+        let position = self.source_position(&before[url..], Position { line: row, column });
+        Some(format!("{before}:{}:{}{close}", position.line, position.column))
     }
 
     pub(super) fn builtins(&self) -> Builtins {
@@ -178,7 +178,7 @@ impl Program {
         Ok(units.entry(name).or_insert(unit).clone())
     }
 
-    /// Returns the names that a CommonJS module has to export: those that its text shows, and those asked of it.
+    /// Returns the names that a CommonJS module has to export: those that its text shows, and those that others import from it.
     pub(super) fn common_js_names(&self, unit: &Unit) -> BTreeSet<String> {
         let mut names = unit.exports.clone();
         let units: Vec<_> = {

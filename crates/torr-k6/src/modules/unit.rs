@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use super::access::Access;
 use super::access::MAX_SOURCE;
 use super::address::Address;
+use super::compile;
 use super::error::ModuleError;
 use super::lines::{Lines, Position};
 use super::lower::{self, Format, Import, Language};
@@ -32,6 +33,8 @@ pub(super) struct Unit {
     pub(super) exports: BTreeSet<String>,
     /// What QuickJS compiled `code` to, from the first runtime that did.
     pub(super) bytecode: OnceLock<Vec<u8>>,
+    /// What QuickJS compiled the function of a CommonJS module to.
+    pub(super) function: OnceLock<Vec<u8>>,
     lines: Option<Lines>,
 }
 
@@ -74,6 +77,7 @@ impl Unit {
                 imports: Vec::new(),
                 exports: BTreeSet::new(),
                 bytecode: OnceLock::new(),
+                function: OnceLock::new(),
                 lines: None,
             });
         }
@@ -81,10 +85,12 @@ impl Unit {
         let lowered = lower::lower(&name, &text, language)?;
         let (kind, code) = match lowered.format {
             Format::Module => (Kind::Module, lowered.code),
-            // The function begins on the source's first line, so that lines stay what they are.
-            Format::CommonJs => {
-                (Kind::CommonJs, format!("(function (module, exports, require) {{{}\n}})", lowered.code))
-            }
+            Format::CommonJs => (Kind::CommonJs, compile::wrapped(&lowered.code)),
+        };
+        let compiled = lowered.compiled.map(OnceLock::from).unwrap_or_default();
+        let (bytecode, function) = match kind {
+            Kind::CommonJs => (OnceLock::new(), compiled),
+            _ => (compiled, OnceLock::new()),
         };
         Ok(Unit {
             name,
@@ -92,13 +98,14 @@ impl Unit {
             code,
             imports: lowered.imports,
             exports: lowered.exports,
-            bytecode: OnceLock::new(),
+            bytecode,
+            function,
             lines: lowered.lines,
         })
     }
 
-    /// Returns the place in the source of a place in the code that QuickJS runs.
-    pub(super) fn source(&self, place: Position) -> Position {
-        self.lines.as_ref().and_then(|lines| lines.source(place)).unwrap_or(place)
+    /// Returns the position in the source of a position in the code that QuickJS runs.
+    pub(super) fn source(&self, position: Position) -> Position {
+        self.lines.as_ref().and_then(|lines| lines.source(position)).unwrap_or(position)
     }
 }

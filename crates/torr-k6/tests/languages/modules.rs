@@ -110,7 +110,7 @@ fn json_dynamic_imports_and_top_level_await() {
 }
 
 #[test]
-fn names_that_mean_nothing_are_named_with_their_place() {
+fn names_that_mean_nothing_are_named_with_their_position() {
     let cases = [
         ("import x from 'lodash';", "packages of npm are not supported"),
         ("import x from 'k6/nothing';", "no such built-in module"),
@@ -135,7 +135,7 @@ fn a_file_outside_the_folder_is_refused() {
 }
 
 #[test]
-fn mistakes_have_the_place_in_their_file() {
+fn mistakes_have_the_position_in_their_file() {
     let error = refused(&[("main.js", "import './bad.js';"), ("bad.js", "export const a = 1;\nexport const = 2;")]);
     assert!(error.contains("/bad.js:2:14: syntax error: "), "{error}");
     let thrown = load(&[

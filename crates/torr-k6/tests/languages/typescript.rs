@@ -36,7 +36,7 @@ export default function (): unknown {
 }
 
 #[test]
-fn errors_name_the_place_in_the_source() {
+fn errors_name_the_position_in_the_source() {
     let source = "interface Long {\n  a: string;\n  b: number;\n}\n\ntype X =\n  | 'a'\n  | 'b';\n\nexport default function (): void {\n  const value: Long | null = null;\n  boom(value!);\n}\n\nfunction boom(value: Long): never {\n  throw new Error('boom ' + value);\n}\n";
     let script = load(&[("main.ts", source)]).unwrap();
     let error = script.run(0).result.unwrap_err();
@@ -45,7 +45,7 @@ fn errors_name_the_place_in_the_source() {
 }
 
 #[test]
-fn mistakes_have_their_place() {
+fn mistakes_have_their_position() {
     let error = load(&[("main.ts", "const a: number = 1;\nexport const b: = 2;\n")]).err().unwrap().to_string();
     assert!(error.contains("/main.ts:2:17: syntax error: "), "{error}");
     let error =

@@ -7,8 +7,8 @@ use torr_xpath::Node;
 
 use super::document::Document;
 use super::matcher::Matcher;
-use super::selection::{Selection, Shown};
 use super::selector::{self, Selectors};
+use super::set::{Selection, Shown};
 use crate::host::{Host, go_error};
 
 /// A test of elements that a script hands over.
@@ -57,8 +57,8 @@ impl<'js> Wanted<'js> {
                 let mut kept = Vec::new();
                 for (at, node) in from.nodes.iter().enumerate() {
                     let one = from.with(vec![*node]).into_object(ctx)?;
-                    let answer: Value<'js> = function.call((at, one))?;
-                    if is_true(ctx, answer)? {
+                    let verdict: Value<'js> = function.call((at, one))?;
+                    if is_true(ctx, verdict)? {
                         kept.push(*node);
                     }
                 }
@@ -105,8 +105,8 @@ impl<'js> Wanted<'js> {
 
 /// Returns whether a value is true for JavaScript.
 fn is_true<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Result<bool> {
-    if let Some(answer) = value.as_bool() {
-        return Ok(answer);
+    if let Some(verdict) = value.as_bool() {
+        return Ok(verdict);
     }
     let convert: Function<'js> = ctx.globals().get("Boolean")?;
     convert.call((value,))

@@ -2,7 +2,7 @@
 
 use rquickjs::{Ctx, IntoJs, Object, Result, Value};
 
-use super::selection::Selection;
+use super::set::Selection;
 
 /// Returns the value of one such attribute of the first node, or an object of all of them.
 pub(super) fn data<'js>(ctx: &Ctx<'js>, from: &Selection, name: Option<Value<'js>>) -> Result<Value<'js>> {

@@ -7,7 +7,7 @@ use torr_xpath::Node;
 use url::form_urlencoded;
 
 use super::document::Document;
-use super::selection::Selection;
+use super::set::Selection;
 
 /// Types of `input` whose values k6 leaves out of forms.
 const LEFT_OUT: [&str; 7] = ["button", "checkbox", "file", "image", "radio", "reset", "submit"];

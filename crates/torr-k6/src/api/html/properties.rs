@@ -5,8 +5,8 @@ use torr_xpath::Node;
 use url::{Url, quirks};
 
 use super::document::Document;
-use super::element::{Element, list, method, optional};
 use super::form::{Control, control, option_value};
+use super::node::{Element, TagMethods, list, method, optional};
 
 /// What a property is.
 #[derive(Clone, Copy)]
@@ -21,21 +21,21 @@ enum Property {
     Words(&'static str),
     /// The number in an attribute, which may have a fraction, or else this one.
     Real(&'static str, f64),
-    /// The same text for all elements.
+    /// One text for all elements.
     Always(&'static str),
     /// A text that is computed.
     Made(fn(&Document, Node) -> String),
     /// A number that is computed.
     Counted(fn(&Document, Node) -> f64),
     /// A truth value that is computed.
-    Told(fn(&Document, Node) -> bool),
+    Known(fn(&Document, Node) -> bool),
     /// Another element.
     Other(fn(&Document, Node) -> Option<Node>),
     /// Other elements.
     Others(fn(&Document, Node) -> Vec<Node>),
 }
 
-use Property::{Always, Counted, Flag, Made, Number, Other, Others, Real, Text, Told, Words};
+use Property::{Always, Counted, Flag, Known, Made, Number, Other, Others, Real, Text, Words};
 
 type Table = &'static [(&'static str, Property)];
 
@@ -78,7 +78,7 @@ const SENDING: Table = &[
     ("formMethod", Made(|document, node| of_form(document, node, "formmethod", "method", "get"))),
     (
         "formNoValidate",
-        Told(|document, node| {
+        Known(|document, node| {
             let form = form_of(document, node);
             document.attribute(node, "formnovalidate").is_some()
                 || form.is_some_and(|form| document.attribute(form, "novalidate").is_some())
@@ -376,17 +376,17 @@ fn tables(tag: &str) -> &'static [Table] {
 
 const URL_ENCODED: &str = "application/x-www-form-urlencoded";
 
-/// Returns whether elements of a tag have properties of their own.
-pub(super) fn has(tag: &str) -> bool {
-    !tables(tag).is_empty()
-}
-
-/// Defines the properties of a tag's elements as methods.
-pub(super) fn define<'js>(ctx: &Ctx<'js>, prototype: &Object<'js>, tag: &str) -> Result<()> {
-    for (name, property) in tables(tag).iter().copied().flatten() {
-        method(ctx, prototype, name, move |ctx, own| read(ctx, own, *property))?;
+impl TagMethods for Element {
+    fn has(tag: &str) -> bool {
+        !tables(tag).is_empty()
     }
-    Ok(())
+
+    fn define<'js>(ctx: &Ctx<'js>, prototype: &Object<'js>, tag: &str) -> Result<()> {
+        for (name, property) in tables(tag).iter().copied().flatten() {
+            method(ctx, prototype, name, move |ctx, own| read(ctx, own, *property))?;
+        }
+        Ok(())
+    }
 }
 
 fn read<'js>(ctx: &Ctx<'js>, own: &Element, property: Property) -> Result<Value<'js>> {
@@ -406,7 +406,7 @@ fn read<'js>(ctx: &Ctx<'js>, own: &Element, property: Property) -> Result<Value<
         Always(text) => text.into_js(ctx),
         Made(make) => make(document, node).into_js(ctx),
         Counted(count) => count(document, node).into_js(ctx),
-        Told(tell) => tell(document, node).into_js(ctx),
+        Known(tell) => tell(document, node).into_js(ctx),
         Other(find) => optional(ctx, document, find(document, node)),
         Others(find) => list(ctx, document, find(document, node)),
     }

@@ -1,4 +1,4 @@
-//! Selections: sets of nodes of a document, and the methods that scripts call on them.
+//! The methods that scripts call on selections.
 
 use std::rc::Rc;
 
@@ -9,35 +9,10 @@ use torr_xpath::{Kind, Node};
 use super::arguments::Wanted;
 use super::document::Document;
 use super::matcher::Matcher;
+use super::set::{Selection, Shown};
 use super::walk::{Reach, Set, Way, siblings, walk};
-use super::{data, element, form, write};
+use super::{data, form, node, write};
 use crate::host::{self, Host, HostClass, go_error};
-
-/// A set of nodes of a document.
-pub(super) struct Selection {
-    pub(super) document: Rc<Document>,
-    pub(super) nodes: Vec<Node>,
-    /// The selection that this one was made from.
-    before: Option<Rc<Selection>>,
-}
-
-impl Selection {
-    pub(super) fn new(document: Rc<Document>, nodes: Vec<Node>) -> Self {
-        Selection { document, nodes, before: None }
-    }
-
-    /// Returns a selection of other nodes of the same document.
-    pub(super) fn with(&self, nodes: Vec<Node>) -> Self {
-        Selection::new(self.document.clone(), nodes)
-    }
-
-    pub(super) fn into_object<'js>(self, ctx: &Ctx<'js>) -> Result<Object<'js>> {
-        host::object(ctx, Shown(Rc::new(self)))
-    }
-}
-
-/// A selection as scripts see it.
-pub(super) struct Shown(pub(super) Rc<Selection>);
 
 /// Returns the selection of the whole document that `text` is.
 pub(super) fn of_document<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Object<'js>> {
@@ -234,8 +209,8 @@ fn has<'js>(ctx: Ctx<'js>, this: It<'js>, wanted: Opt<Value<'js>>) -> Result<Obj
 /// Returns the nodes from one number to before another; negative numbers count from the end.
 fn slice_of<'js>(ctx: &Ctx<'js>, from: &Rc<Selection>, begin: i64, end: Option<i64>) -> Result<Object<'js>> {
     let length = from.nodes.len() as i64;
-    let place = |at: i64| usize::try_from(if at < 0 { at + length } else { at }.clamp(0, length)).unwrap_or(0);
-    let (begin, end) = (place(begin), end.map_or(from.nodes.len(), place));
+    let position = |at: i64| usize::try_from(if at < 0 { at + length } else { at }.clamp(0, length)).unwrap_or(0);
+    let (begin, end) = (position(begin), end.map_or(from.nodes.len(), position));
     made(ctx, from, from.nodes.get(begin..end).unwrap_or_default().to_vec())
 }
 
@@ -247,8 +222,8 @@ fn eq<'js>(ctx: Ctx<'js>, this: It<'js>, at: Opt<f64>) -> Result<Object<'js>> {
     let from = own(&this);
     let at = whole(at.0.unwrap_or_default());
     let length = from.nodes.len() as i64;
-    let place = if at < 0 { at + length } else { at };
-    let node = usize::try_from(place).ok().and_then(|place| from.nodes.get(place).copied());
+    let position = if at < 0 { at + length } else { at };
+    let node = usize::try_from(position).ok().and_then(|position| from.nodes.get(position).copied());
     made(&ctx, &from, node.into_iter().collect())
 }
 
@@ -261,13 +236,13 @@ fn get<'js>(ctx: Ctx<'js>, this: It<'js>, at: Opt<f64>) -> Result<Value<'js>> {
     let Some(at) = at.0 else {
         let all = Array::new(ctx.clone())?;
         for (at, node) in from.nodes.iter().enumerate() {
-            all.set(at, element::object(&ctx, &from.document, *node)?)?;
+            all.set(at, node::object(&ctx, &from.document, *node)?)?;
         }
         return Ok(all.into_value());
     };
-    let place = if at < 0.0 { whole(at) + from.nodes.len() as i64 } else { whole(at) };
-    match usize::try_from(place).ok().and_then(|place| from.nodes.get(place)) {
-        Some(node) => Ok(element::object(&ctx, &from.document, *node)?.into_value()),
+    let position = if at < 0.0 { whole(at) + from.nodes.len() as i64 } else { whole(at) };
+    match usize::try_from(position).ok().and_then(|position| from.nodes.get(position)) {
+        Some(node) => Ok(node::object(&ctx, &from.document, *node)?.into_value()),
         None => Ok(Value::new_undefined(ctx)),
     }
 }
@@ -305,7 +280,7 @@ fn index<'js>(ctx: Ctx<'js>, this: It<'js>, of: Opt<Value<'js>>) -> Result<Value
                     let sought = other.borrow().0.0.nodes.first().copied();
                     sought.and_then(|node| from.nodes.iter().position(|one| *one == node))
                 }
-                None => element::node_of(object).and_then(|node| from.nodes.iter().position(|one| *one == node)),
+                None => node::node_of(object).and_then(|node| from.nodes.iter().position(|one| *one == node)),
             },
             None => first.map(|node| document.elements_before(node).count()),
         },
@@ -319,7 +294,7 @@ fn index<'js>(ctx: Ctx<'js>, this: It<'js>, of: Opt<Value<'js>>) -> Result<Value
 fn each<'js>(ctx: Ctx<'js>, this: It<'js>, function: Function<'js>) -> Result<Value<'js>> {
     let from = own(&this);
     for (at, node) in from.nodes.iter().enumerate() {
-        let element = element::object(&ctx, &from.document, *node)?;
+        let element = node::object(&ctx, &from.document, *node)?;
         function.call::<_, Value<'js>>((at, element))?;
     }
     Ok(this.0.into_value())

@@ -89,13 +89,13 @@ pub(super) fn usages<'js>(ctx: &Ctx<'js>, algorithm: Algorithm, value: &Value<'j
         Algorithm::Pbkdf2 | Algorithm::Hkdf => &["deriveKey", "deriveBits"],
         _ => &["encrypt", "decrypt", "wrapKey", "unwrapKey"],
     };
-    let asked: Vec<String> = value.get().map_err(|_| named_error(ctx, "TypeError", "the usages must be a list"))?;
-    if let Some(wrong) = asked.iter().find(|usage| !allowed.contains(&usage.as_str())) {
+    let requested: Vec<String> = value.get().map_err(|_| named_error(ctx, "TypeError", "the usages must be a list"))?;
+    if let Some(wrong) = requested.iter().find(|usage| !allowed.contains(&usage.as_str())) {
         let message = format!("{} keys have no usage \"{wrong}\"", algorithm.name());
         return Err(named_error(ctx, "SyntaxError", &message));
     }
-    if asked.is_empty() {
+    if requested.is_empty() {
         return Err(named_error(ctx, "SyntaxError", "a secret key needs a usage"));
     }
-    Ok(USAGES.into_iter().filter(|usage| asked.iter().any(|one| one == usage)).collect())
+    Ok(USAGES.into_iter().filter(|usage| requested.iter().any(|one| one == usage)).collect())
 }

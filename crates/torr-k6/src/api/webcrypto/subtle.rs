@@ -19,14 +19,14 @@ pub(super) fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     subtle.set("digest", Func::from(|ctx: Ctx<'js>, name, data| settle(&ctx, digest(&ctx, &name, &data))))?;
     subtle.set(
         "generateKey",
-        Func::from(|ctx: Ctx<'js>, name, extractable, asked| {
-            settle(&ctx, generate_key(&ctx, &name, extractable, &asked))
+        Func::from(|ctx: Ctx<'js>, name, extractable, requested| {
+            settle(&ctx, generate_key(&ctx, &name, extractable, &requested))
         }),
     )?;
     subtle.set(
         "importKey",
-        Func::from(|ctx: Ctx<'js>, format: String, data, name, extractable, asked| {
-            settle(&ctx, import_key(&ctx, &format, &data, &name, extractable, &asked))
+        Func::from(|ctx: Ctx<'js>, format: String, data, name, extractable, requested| {
+            settle(&ctx, import_key(&ctx, &format, &data, &name, extractable, &requested))
         }),
     )?;
     subtle.set(
@@ -55,8 +55,8 @@ pub(super) fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     )?;
     subtle.set(
         "deriveKey",
-        Func::from(|ctx: Ctx<'js>, name, key, wanted, extractable, asked| {
-            settle(&ctx, derive_key(&ctx, &name, &key, &wanted, extractable, &asked))
+        Func::from(|ctx: Ctx<'js>, name, key, wanted, extractable, requested| {
+            settle(&ctx, derive_key(&ctx, &name, &key, &wanted, extractable, &requested))
         }),
     )?;
     for method in ["wrapKey", "unwrapKey"] {
@@ -107,7 +107,12 @@ fn key_length<'js>(ctx: &Ctx<'js>, algorithm: Algorithm, name: &Value<'js>, hash
     }
 }
 
-fn generate_key<'js>(ctx: &Ctx<'js>, name: &Value<'js>, extractable: bool, asked: &Value<'js>) -> Result<Object<'js>> {
+fn generate_key<'js>(
+    ctx: &Ctx<'js>,
+    name: &Value<'js>,
+    extractable: bool,
+    requested: &Value<'js>,
+) -> Result<Object<'js>> {
     let algorithm = parse(ctx, name, "generateKey")?;
     if matches!(algorithm, Algorithm::Pbkdf2 | Algorithm::Hkdf) {
         return Err(unsupported(ctx, algorithm.name(), "generateKey"));
@@ -115,7 +120,7 @@ fn generate_key<'js>(ctx: &Ctx<'js>, name: &Value<'js>, extractable: bool, asked
     let hash = if algorithm == Algorithm::Hmac { Some(hash_of(ctx, name, "generateKey")?) } else { None };
     let mut bytes = vec![0; key_length(ctx, algorithm, name, hash)?];
     getrandom::fill(&mut bytes).map_err(|error| operation_error(ctx, &format!("no random bytes: {error}")))?;
-    let usages = usages(ctx, algorithm, asked)?;
+    let usages = usages(ctx, algorithm, requested)?;
     Key { algorithm, hash, extractable, usages, bytes }.into_object(ctx)
 }
 
@@ -125,7 +130,7 @@ fn import_key<'js>(
     data: &Value<'js>,
     name: &Value<'js>,
     extractable: bool,
-    asked: &Value<'js>,
+    requested: &Value<'js>,
 ) -> Result<Object<'js>> {
     let algorithm = parse(ctx, name, "importKey")?;
     let bytes = match format {
@@ -140,7 +145,7 @@ fn import_key<'js>(
     if hash.is_some() && bytes.is_empty() {
         return Err(named_error(ctx, "DataError", "an HMAC key must not be empty"));
     }
-    let usages = usages(ctx, algorithm, asked)?;
+    let usages = usages(ctx, algorithm, requested)?;
     Key { algorithm, hash, extractable, usages, bytes }.into_object(ctx)
 }
 
@@ -248,12 +253,12 @@ fn derive_key<'js>(
     key: &Value<'js>,
     wanted: &Value<'js>,
     extractable: bool,
-    asked: &Value<'js>,
+    requested: &Value<'js>,
 ) -> Result<Object<'js>> {
     let algorithm = parse(ctx, wanted, "deriveKey")?;
     let hash = if algorithm == Algorithm::Hmac { Some(hash_of(ctx, wanted, "deriveKey")?) } else { None };
     let length = key_length(ctx, algorithm, wanted, hash)?;
     let bytes = derived(ctx, name, key, "deriveKey", length)?;
-    let usages = usages(ctx, algorithm, asked)?;
+    let usages = usages(ctx, algorithm, requested)?;
     Key { algorithm, hash, extractable, usages, bytes }.into_object(ctx)
 }
