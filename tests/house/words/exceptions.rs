@@ -13,8 +13,6 @@ pub const WORDS: &[(&str, &str)] = &[
     ("lateness", "send lag"),
     ("nobody", "a noun that names who"),
     ("patient", "the target"),
-    ("place", "a slot, an offset or a position"),
-    ("places", "slots, offsets or positions"),
     ("seat", "a connection within the limit"),
     ("seats", "the concurrency limit"),
     ("somebody", "a noun that names who"),
@@ -29,9 +27,6 @@ pub const WORDS: &[(&str, &str)] = &[
 /// is deleted here: the test demands it.
 pub const NOT_YET: &[(&str, &str)] = &[
     ("asked", "torr-session"),
-    // In torr-serve it is a part of tokio's `block_in_place`.
-    ("place", "torr-import torr-serve torr-session torr-xpath"),
-    ("places", "torr-session torr-xpath"),
 ];
 
 /// Sources of more lines than the limit, with the reason.
