@@ -59,7 +59,10 @@ fn serves() {
         let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
             let mut buffer = [0; 4096];
             while stream.read(&mut buffer).is_ok_and(|read| read > 0) {
-                if stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok").is_err() {
+                if stream
+                    .write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
+                    .is_err()
+                {
                     return;
                 }
             }

@@ -258,3 +258,74 @@ fn errors_of_stages_have_exit_codes() {
     assert_eq!(ended.end.exit_code, 107);
     assert!(ended.log.contains("second") && ended.log.contains("VU 2"), "{}", ended.log);
 }
+
+#[test]
+fn pages_have_forms_and_links() {
+    let server = Script::start(|client| {
+        while let Some(request) = client.request() {
+            let page = "<html><body><form action='/send?x=1' method='post'><input type='hidden' name='token' value='t&amp;1'>\
+                        <input name='user'><input type='submit' name='go' value='Go'></form>\
+                        <form id='search' action='find'><input name='q' value='a b'></form><a href='next'>n</a></body></html>";
+            let body = if request.starts_with(b"GET /dir/page") { page } else { "ok" };
+            client.send(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+        }
+    });
+    let script = r#"
+        import http from 'k6/http';
+        export default function () {
+            const res = http.get(__ENV.URL + 'dir/page');
+            if (res.html().find('input[name=token]').attr('value') !== 't&1') throw new Error('html');
+            if (res.html('a').text() !== 'n') throw new Error('selector');
+            res.submitForm({fields: {user: 'me'}});
+            res.submitForm({formSelector: '#search'});
+            res.clickLink({params: {headers: {'X-A': 'b'}}});
+            try { res.clickLink({selector: '.none'}); throw new Error('no error'); } catch (e) {
+                if (!e.message.includes('no element found')) throw e;
+            }
+        }
+    "#;
+    let ended = run(script, &server.url());
+    assert_eq!((ended.end.exit_code, &*ended.log), (0, ""));
+    let texts = server.texts();
+    assert!(
+        texts[1].starts_with("POST /send?x=1 ") && texts[1].ends_with("\r\n\r\ngo=Go&token=t%261&user=me"),
+        "{}",
+        texts[1]
+    );
+    assert!(texts[2].starts_with("GET /dir/find?q=a+b "), "{}", texts[2]);
+    assert!(texts[3].starts_with("GET /dir/next ") && texts[3].contains("\r\nX-A: b\r\n"), "{}", texts[3]);
+}
+
+#[test]
+fn compressed_responses_arrive_as_they_were() {
+    let server = Script::start(|client| {
+        while let Some(request) = client.request() {
+            // A request with content coded by gzip comes back with that coding.
+            let at = request.windows(4).position(|window| window == b"\r\n\r\n").map_or(0, |at| at + 4);
+            let body = &request[at..];
+            client.send(
+                format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n", body.len())
+                    .as_bytes(),
+            );
+            client.send(body);
+        }
+    });
+    let script = r#"
+        import http from 'k6/http';
+        import {check, group} from 'k6';
+        export const options = {thresholds: {checks: ['rate==1'], 'http_req_duration{group:::g}': ['p(95)<60000']}};
+        export default function () {
+            group('g', () => {
+                const res = http.post(__ENV.URL, 'some text', {compression: 'gzip', tags: {name: 'posted'}});
+                check(res, {'is back': r => r.body === 'some text', 'is coded': r => r.headers['Content-Encoding'] === 'gzip'});
+                const bytes = http.post(__ENV.URL, 'some text', {compression: 'gzip', responseType: 'binary'}).body;
+                check(bytes, {'is binary': b => b.byteLength === 9});
+                check(http.post(__ENV.URL, 'x', {compression: 'gzip', responseType: 'none'}), {'is null': r => r.body === null});
+            });
+        }
+    "#;
+    let ended = run(script, &server.url());
+    assert_eq!((ended.end.exit_code, &*ended.log), (0, ""));
+    assert_eq!(ended.rate("checks"), 1.0);
+    assert!(ended.end.summary.metrics.contains_key("http_req_duration{group:::g}"));
+}
