@@ -9,7 +9,6 @@ use super::runtime::{self, Permission, Reading};
 use super::stack::{StackSample, WaitKind};
 use super::unseen::{Runtime, Unseen, Why};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
@@ -116,11 +115,8 @@ impl Survey {
 
 /// Returns what a reader of a runtime read in the form of what is observed of native programs.
 fn of_reading(process: i32, reading: Reading, time: Duration) -> Observed {
-    let mut used: BTreeMap<u64, u64> = BTreeMap::new();
-    reading.cpu.iter().for_each(|sample| *used.entry(sample.thread).or_default() += 1);
-    // Only the busiest thread is told by it.
-    let whole = used.values().max().copied().unwrap_or(0).max(1);
-    used.values_mut().for_each(|samples| *samples = *samples * time.as_nanos() as u64 / whole);
+    let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let used = reading.used.into_iter().map(|(thread, time)| (thread, nanoseconds(time))).collect();
     let rounds = reading.rounds.into_iter().map(|samples| Round { time: 0, samples }).collect();
     let cpu = CpuSeries(reading.cpu.into_iter().map(|sample| (u64::MAX / 2, sample)).collect());
     let unseen = reading.unseen.into_iter().collect();
@@ -161,18 +157,19 @@ fn localise(resource: Resource, sampled: &[Sampled]) -> Localisation {
 
 /// Returns the places of computing threads, and their samples.
 fn of_cpu(resource: Resource, sampled: &[Sampled]) -> (Vec<Place>, Vec<&StackSample>) {
-    // Goroutines change threads: of a Go program all threads count as one.
-    let is_go = |process: i32| sampled.iter().any(|one| one.observed.process == process && one.runtime == Runtime::Go);
+    // Goroutines change threads, and threads of Python take turns: of such a program all threads count as one.
+    let takes_turns = |runtime: Runtime| matches!(runtime, Runtime::Go | Runtime::Python | Runtime::Ruby);
+    let is_one = |process: i32| sampled.iter().any(|one| one.observed.process == process && takes_turns(one.runtime));
     let one_thread = |one: &Sampled| {
         let used = &one.observed.used;
         let whole = (used.values().sum(), one.observed.process, 0);
         let busiest = used.iter().map(|(&thread, &used)| (used, one.observed.process, thread)).max();
-        if one.runtime == Runtime::Go { Some(whole) } else { busiest }
+        if takes_turns(one.runtime) { Some(whole) } else { busiest }
     };
     let busiest = sampled.iter().filter_map(one_thread).max();
     let is_of_resource = |sample: &&StackSample| match (resource, busiest) {
         (Resource::Thread, Some((_, process, thread))) => {
-            sample.process == process && (sample.thread == thread || is_go(process))
+            sample.process == process && (sample.thread == thread || is_one(process))
         }
         _ => true,
     };
@@ -194,7 +191,9 @@ fn of_cpu(resource: Resource, sampled: &[Sampled]) -> (Vec<Place>, Vec<&StackSam
             .iter()
             .any(|frame| TLS.iter().any(|part| frame.function.contains(part) || frame.object.contains(part)))
     };
-    let mut places = cpu::places(&samples, visible, |sample| resource != Resource::Tls || is_tls(sample));
+    let is_native = |process: i32| sampled.iter().any(|one| one.observed.process == process && one.is_native);
+    let counts = |sample: &StackSample| resource != Resource::Tls || is_tls(sample);
+    let mut places = cpu::places(&samples, visible, counts, is_native);
     if samples.len() < SAMPLES || (resource == Resource::Thread && !is_busy) {
         places.iter_mut().for_each(|place| place.share.low = 0.0);
     }

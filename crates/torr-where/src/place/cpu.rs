@@ -74,8 +74,14 @@ impl Group<'_> {
 }
 
 /// Returns the places of computing threads, the widest first. `visible` is the share of the CPU time that the samples show, `counts`
-/// tells the stacks that can be a place; the others count as time only.
-pub fn places(samples: &[&StackSample], visible: f64, counts: impl Fn(&StackSample) -> bool) -> Vec<Place> {
+/// tells the stacks that can be a place; the others count as time only. `is_native` tells the processes in machine code: runtimes show few
+/// lines of a function, so that these tell nothing of its length.
+pub fn places(
+    samples: &[&StackSample],
+    visible: f64,
+    counts: impl Fn(&StackSample) -> bool,
+    is_native: impl Fn(i32) -> bool,
+) -> Vec<Place> {
     let all: f64 = samples.iter().map(|sample| sample.weight).sum();
     let mut groups: BTreeMap<Key, Group<'_>> = BTreeMap::new();
     for sample in samples.iter().filter(|sample| counts(sample)) {
@@ -87,7 +93,7 @@ pub fn places(samples: &[&StackSample], visible: f64, counts: impl Fn(&StackSamp
         };
         groups.entry(key(&sample.stack.0[at])).or_default().samples.push((sample, at));
     }
-    let helpers = merge_helpers(&mut groups);
+    let helpers = merge_helpers(&mut groups, is_native);
     let mut places: Vec<Place> =
         groups.into_values().filter_map(|group| place(&group, &helpers, all, visible)).collect();
     places.sort_by(|a, b| b.share.value.total_cmp(&a.share.value));
@@ -96,9 +102,10 @@ pub fn places(samples: &[&StackSample], visible: f64, counts: impl Fn(&StackSamp
 
 /// Merges functions of few lines into the function that calls them and computes as well, and returns them. A function that only calls
 /// such functions keeps what it computes itself.
-fn merge_helpers(groups: &mut BTreeMap<Key, Group<'_>>) -> Vec<Key> {
+fn merge_helpers(groups: &mut BTreeMap<Key, Group<'_>>, is_native: impl Fn(i32) -> bool) -> Vec<Key> {
     let mut helpers: BTreeMap<Key, Vec<(Key, f64)>> = BTreeMap::new();
-    for (helper, group) in groups.iter().filter(|(_, group)| group.is_helper()) {
+    let may_be_one = |group: &Group<'_>| group.samples.iter().all(|(sample, _)| is_native(sample.process));
+    for (helper, group) in groups.iter().filter(|(_, group)| may_be_one(group) && group.is_helper()) {
         if let Some((caller, share)) = group.caller().filter(|(_, share)| *share >= 0.9) {
             helpers.entry(key(&caller)).or_default().push((helper.clone(), group.weight() * share));
         }

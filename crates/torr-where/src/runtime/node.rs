@@ -37,8 +37,11 @@ static ONE: Mutex<()> = Mutex::new(());
 pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Result<Reading, Unseen> {
     let Ok(_one) = ONE.try_lock() else { return Ok(Reading::default()) };
     let unseen = |why| process::unseen(process, Runtime::Node, why);
+    let before = process::cpu_time(process, Some(process));
     let profile = in_its_network(process, || profile(process, time, stop)).map_err(|error| failure(process, &error))?;
     let mut reading = profile.reading(process);
+    let after = process::cpu_time(process, Some(process));
+    reading.used.extend(before.zip(after).map(|(before, after)| (process as u64, after.saturating_sub(before))));
     let idle = reading.rounds.iter().flatten().filter(|sample| !sample.on_cpu).count();
     reading.unseen = (idle as f64 > IDLE * reading.rounds.len() as f64).then(|| unseen(Why::Tasks));
     Ok(reading)

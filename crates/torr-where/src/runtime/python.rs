@@ -123,8 +123,11 @@ impl Python {
             // Some readings fail, as the structures change meanwhile. Without any that succeeds nothing was seen.
             (Some(error), _) if reading.rounds.is_empty() => return Err(failure(self.process, &error)),
             (_, Some((before, after))) if looks > 0 => {
-                let computed = after.saturating_sub(before).div_duration_f64(begun.elapsed() / looks);
-                weights::settle(&mut reading.cpu, computed);
+                let interval = begun.elapsed() / looks;
+                weights::settle(&mut reading.cpu, after.saturating_sub(before).div_duration_f64(interval));
+                for sample in &reading.cpu {
+                    *reading.used.entry(sample.thread).or_default() += interval.mul_f64(sample.weight);
+                }
             }
             _ => {}
         }

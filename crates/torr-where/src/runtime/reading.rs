@@ -2,6 +2,8 @@
 
 use crate::stack::StackSample;
 use crate::unseen::Unseen;
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// What a reader may do to a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub struct Reading {
     pub cpu: Vec<StackSample>,
     /// All threads at one time, again and again: those that wait and those that compute. All weights are 1.
     pub rounds: Vec<Vec<StackSample>>,
+    /// The CPU time of each thread while it was sampled.
+    pub used: BTreeMap<u64, Duration>,
     /// What of the process was not visible.
     pub unseen: Option<Unseen>,
 }

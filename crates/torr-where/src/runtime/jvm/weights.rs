@@ -52,6 +52,12 @@ impl CpuTimes {
         }
     }
 
+    /// Returns the CPU time of all threads from the first to the last dump.
+    pub fn all(&self) -> BTreeMap<u64, Duration> {
+        let time = |first: f64, last: f64| Duration::from_secs_f64((last - first).clamp(0.0, 1e9) / 1e3);
+        self.threads.iter().map(|(thread, (_, first, last))| (*thread, time(*first, *last))).collect()
+    }
+
     /// Settles the weights of samples, each with its group: the mean is 1. `times` returns a thread's user and system time now.
     pub fn settle(&self, samples: &mut [(Group, StackSample)], times: impl Fn(u64) -> Option<(Duration, Duration)>) {
         let mut cpu: BTreeMap<&Group, f64> = BTreeMap::new();
