@@ -1,20 +1,15 @@
-//! A virtual user: its stack, its script engine, its event loop.
+//! A virtual user as host functions see it: its state, its events, what it waits for.
 
 pub mod events;
 pub mod exchange;
-mod fiber;
-mod instance;
+pub(crate) mod fiber;
 pub mod interrupt;
-mod machine;
 mod task;
-#[cfg(test)]
-mod tests;
-mod thrown;
 pub mod vu;
 pub mod wait;
+mod wanted;
 
-pub use machine::{Machine, Pending};
 pub use task::{Exports, Files, IterationTask, Task, TaskEnd};
-pub use thrown::{script_error, text_of};
 pub use vu::{Phase, Vu};
-pub use wait::{Wanted, Woken, wait};
+pub use wait::wait;
+pub use wanted::{Wanted, Woken};

@@ -9,10 +9,10 @@ use rquickjs::object::Accessor;
 use rquickjs::{Ctx, Object, Result, Value};
 
 use super::console::{self, ConsoleSink};
-use super::data::SharedArrays;
 use super::{open, webcrypto};
 use crate::host::Held;
 use crate::modules::{self, Program};
+use crate::shared_arrays::SharedArrays;
 
 /// Globals that QuickJS has and k6 has not. Scripts that test for these take another path if they are there.
 const ABSENT: [&str; 6] = ["performance", "btoa", "atob", "navigator", "structuredClone", "DOMException"];

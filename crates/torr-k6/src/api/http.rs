@@ -14,44 +14,33 @@ mod params;
 mod request;
 mod response;
 mod samples;
-mod settings;
 mod target;
 mod url_tag;
 mod value;
 
-pub use settings::Settings;
-
 use super::builtin::Builtin;
 use crate::metrics::builtin::{DATA_RECEIVED, DATA_SENT};
 use crate::user::Vu;
-use expected::Expectation;
 use jar::Jar;
 use rquickjs::{Class, Ctx, Function, Object, Result};
-use std::cell::{Cell, RefCell};
+use samples::SampleState;
 
-/// What `k6/http` knows of a virtual user.
-#[derive(Debug, Default)]
-pub struct HttpState {
-    jar: Jar,
-    expectation: RefCell<Expectation>,
-    latest_tags: RefCell<Option<samples::LatestTags>>,
-    /// The bytes that were sent since they were last recorded.
-    sent: Cell<u64>,
-    /// The bytes that were received since they were last recorded.
-    received: Cell<u64>,
-}
+/// What happens to the state of `k6/http` at the ends of iterations.
+#[derive(Debug, Clone, Copy)]
+pub struct HttpState;
 
 impl HttpState {
     /// Begins an iteration: its cookies are new, unless the options say otherwise.
     pub fn begin_iteration(vu: &Vu) {
         if !vu.run.http_settings().keeps_cookies {
-            vu.http.jar.empty();
+            vu.extra::<Jar>().empty();
         }
     }
 
     /// Records the bytes that were sent and received since the last call.
     pub fn record_data(vu: &Vu) {
-        let (sent, received) = (vu.http.sent.take(), vu.http.received.take());
+        let state = vu.extra::<SampleState>();
+        let (sent, received) = (state.sent.take(), state.received.take());
         let mut recorder = vu.recorder.borrow_mut();
         let tags = vu.tags.borrow_mut().set(&mut recorder);
         recorder.add(DATA_SENT, sent as f64, &tags);

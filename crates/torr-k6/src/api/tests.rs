@@ -3,11 +3,12 @@
 use super::builtins;
 use crate::executors::{Conductor, ExecutionPlan};
 use crate::log::{Log, LogSettings};
+use crate::machine::Machine;
 use crate::metrics::{Collector, CurrentTags, Merged, MetricKind, MetricsPlan, Recorder, Registry, Sink};
 use crate::modules::{Access, Program};
 use crate::options::{Options, layered};
-use crate::run::RunShared;
-use crate::user::{IterationTask, Machine, Task, TaskEnd, Vu};
+use crate::shared::RunShared;
+use crate::user::{IterationTask, Task, TaskEnd, Vu};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -339,7 +340,7 @@ fn a_script_stops_its_run_and_cannot_catch_that() {
     assert!(matches!(end, TaskEnd::Interrupted), "{end:?}");
     assert!(Instant::now() < deadline, "the script went on");
     let control = &script.machine.vu.run.control;
-    assert_eq!(control.cause(), Some(crate::run::StopCause::Aborted("enough".to_owned())));
+    assert_eq!(control.cause(), Some(crate::control::StopCause::Aborted("enough".to_owned())));
     assert_eq!(control.failure().as_deref(), Some("bad"));
     assert_eq!(script.machine.vu.tags.borrow().group(), "");
 }

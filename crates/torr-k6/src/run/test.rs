@@ -1,21 +1,22 @@
 //! A test: the script is loaded and its options are consolidated, then it runs.
 
-use super::control::StopCause;
 use super::servers;
 use super::settings::{RunSettings, ScriptSource};
-use super::shared::RunShared;
 use crate::api;
+use crate::control::StopCause;
 use crate::error::{ErrorKind, ScriptError};
 use crate::executors::{Conductor, ExecutionPlan};
 use crate::log::{Level, Log};
+use crate::machine::Machine;
 use crate::metrics::{Collector, MetricsPlan, Thresholds};
 use crate::modules::{Access, Fetch, ModuleError, Program};
 use crate::options::{Consolidated, OptionError, Options, layered};
 use crate::outputs::{Outputs, Writing};
+use crate::shared::RunShared;
 use crate::summary::collect::collect;
 use crate::summary::data::{Summary, SummaryOptions};
 use crate::summary::{deliver::deliver, json};
-use crate::user::{Exports, Machine, Task, TaskEnd, Vu};
+use crate::user::{Exports, Task, TaskEnd, Vu};
 use crate::users::{K6Users, Layout, Load};
 use serde_json::{Map, Value};
 use std::io::IsTerminal;

@@ -1,6 +1,6 @@
 //! The stack of a virtual user: its calls run there, so that a host function can suspend the script and not the thread.
 
-use super::wait::{Wanted, Woken};
+use super::wanted::{Wanted, Woken};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::Cell;

@@ -5,9 +5,11 @@ use super::fiber::Exit;
 use super::interrupt::Interrupts;
 use super::task::{Task, TaskEnd};
 use crate::metrics::{CurrentTags, IterationInfo, Recorder};
-use crate::run::RunShared;
+use crate::shared::RunShared;
 use rquickjs::{Ctx, JsLifetime};
+use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -46,9 +48,19 @@ pub struct Vu {
     /// The interruptions of the running task.
     pub interrupts: Rc<Interrupts>,
     /// The way from host functions back to the thread's loop.
-    pub(super) exit: Rc<Exit<Task, TaskEnd>>,
-    /// What `k6/http` knows of this user.
-    pub http: crate::api::http::HttpState,
+    pub(crate) exit: Rc<Exit<Task, TaskEnd>>,
+    /// What single modules know of this user.
+    extras: Extras,
+}
+
+/// What single modules know of a virtual user, one value of each type.
+#[derive(Default)]
+struct Extras(RefCell<Vec<Rc<dyn Any>>>);
+
+impl fmt::Debug for Extras {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Extras({})", self.0.borrow().len())
+    }
 }
 
 /// The virtual user as the script engine keeps it.
@@ -75,8 +87,20 @@ impl Vu {
             events: Events::default(),
             interrupts,
             exit: Rc::default(),
-            http: crate::api::http::HttpState::default(),
+            extras: Extras::default(),
         })
+    }
+
+    /// Returns what a module knows of the virtual user: the same value each time for a type.
+    pub fn extra<T: Default + 'static>(&self) -> Rc<T> {
+        let mut extras = self.extras.0.borrow_mut();
+        let known = extras.iter().find(|known| known.is::<T>());
+        if let Some(known) = known.and_then(|known| known.clone().downcast().ok()) {
+            return known;
+        }
+        let made = Rc::new(T::default());
+        extras.push(made.clone());
+        made
     }
 
     /// Returns the virtual user that a context belongs to.

@@ -1,31 +1,10 @@
 //! Waits of a script: a host function suspends its virtual user and goes on with the outcome.
 
-use super::exchange::{Outcome, Outgoing};
 use super::fiber::Resume;
 use super::interrupt;
 use super::vu::Vu;
+use super::wanted::{Wanted, Woken};
 use rquickjs::{Ctx, Exception, Result};
-use std::time::{Duration, Instant};
-
-/// What a virtual user waits for.
-#[derive(Debug)]
-pub enum Wanted {
-    /// The end of a time.
-    Sleep(Duration),
-    /// The outcome of a request.
-    Exchange(Box<Outgoing>),
-    /// The outcome of a request among those that go on meanwhile, or this time.
-    Event(Option<Instant>),
-}
-
-/// The end of a wait.
-#[derive(Debug)]
-pub enum Woken {
-    /// The time is over, or a request among those that go on has an outcome.
-    Now,
-    /// The request has an outcome.
-    Exchanged(Box<Outcome>),
-}
 
 /// Suspends the virtual user until what it wants is there. Other users of the thread go on meanwhile.
 ///

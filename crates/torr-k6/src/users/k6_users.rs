@@ -2,7 +2,7 @@
 
 use super::load::Load;
 use super::thread::ThreadVus;
-use crate::run::StopCause;
+use crate::control::StopCause;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use torr_gauge::sessions::EntryName;

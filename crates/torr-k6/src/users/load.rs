@@ -1,12 +1,14 @@
 //! What the threads of a run share.
 
 use super::layout::Layout;
+use crate::control::{Control, StopCause};
 use crate::error::{ErrorKind, ScriptError};
 use crate::executors::Conductor;
+use crate::machine::Machine;
 use crate::metrics::{Collector, CurrentTags, Recorder, Sample, SampleSender};
 use crate::modules::Program;
-use crate::run::{Control, RunShared, StopCause};
-use crate::user::{Exports, Machine, Task, TaskEnd, Vu};
+use crate::shared::RunShared;
+use crate::user::{Exports, Task, TaskEnd, Vu};
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;

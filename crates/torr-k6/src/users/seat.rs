@@ -2,8 +2,9 @@
 
 use super::exchange::Sending;
 use crate::executors::Start;
+use crate::machine::Machine;
 use crate::user::exchange::Outgoing;
-use crate::user::{Machine, Task, Woken};
+use crate::user::{Task, Woken};
 use std::collections::VecDeque;
 use std::time::Instant;
 use torr_net::Nanos;

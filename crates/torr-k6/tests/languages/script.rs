@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use rquickjs::{CatchResultExt, Context, Function, Runtime, Value};
 use torr_k6::api::console::{ConsoleSink, Level};
-use torr_k6::api::data::SharedArrays;
 use torr_k6::api::globals::Globals;
 use torr_k6::api::registry;
 use torr_k6::modules::{self, Access, Builtins, ModuleError, Program};
+use torr_k6::shared_arrays::SharedArrays;
 
 /// The built-in modules of the crate.
 pub fn builtins() -> Builtins {

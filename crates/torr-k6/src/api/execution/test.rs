@@ -1,9 +1,9 @@
 //! `exec.test`: the whole test: its options, and how to stop it.
 
 use super::property::property;
+use crate::control::StopCause;
 use crate::host::{Held, go_error};
 use crate::log::Level;
-use crate::run::StopCause;
 use crate::user::Vu;
 use crate::user::interrupt;
 use rquickjs::function::Opt;

@@ -14,6 +14,7 @@ use crate::user::exchange::{Outcome, Outgoing, Refusal};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// A call that may take several requests.
@@ -70,8 +71,11 @@ impl Call {
             first_request: None,
             name: given.map(Rc::from).or(name),
             body: body.bytes,
-            jar: params.jar.clone().unwrap_or_else(|| vu.http.jar.clone()),
-            expectation: params.expectation.clone().unwrap_or_else(|| vu.http.expectation.borrow().clone()),
+            jar: params.jar.clone().unwrap_or_else(|| Jar::clone(&vu.extra())),
+            expectation: params
+                .expectation
+                .clone()
+                .unwrap_or_else(|| vu.extra::<RefCell<Expectation>>().borrow().clone()),
             response_type: params.response_type.unwrap_or(match settings.discards {
                 true => ResponseType::None,
                 false => ResponseType::Text,

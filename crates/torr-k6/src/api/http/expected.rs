@@ -6,6 +6,7 @@ use crate::user::Vu;
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::{Constructor, Rest};
 use rquickjs::{Class, Ctx, Exception, JsLifetime, Object, Result, Value};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The statuses that are expected of a response.
@@ -105,6 +106,6 @@ fn status_of(number: f64) -> Option<u16> {
 
 /// The function `http.setResponseCallback`.
 pub fn set_response_callback<'js>(ctx: Ctx<'js>, callback: Value<'js>) -> Result<()> {
-    *Vu::of(&ctx).http.expectation.borrow_mut() = Expectation::of(&callback)?;
+    *Vu::of(&ctx).extra::<RefCell<Expectation>>().borrow_mut() = Expectation::of(&callback)?;
     Ok(())
 }

@@ -151,5 +151,5 @@ pub fn cookie_jar<'js>(ctx: Ctx<'js>) -> Result<Class<'js, Jar>> {
     if vu.is_init() {
         return Err(go_error(&ctx, "getting cookie jars in the init context is not supported"));
     }
-    Class::instance(ctx, vu.http.jar.clone())
+    Class::instance(ctx, Jar::clone(&vu.extra()))
 }

@@ -3,8 +3,8 @@
 use super::expected::Expectation;
 use super::headers::{Fields, canonical};
 use super::jar::Jar;
-use super::settings::TIMEOUT;
 use super::value::{is_nothing, text_of};
+use crate::http_settings::TIMEOUT;
 use crate::options::duration;
 use rquickjs::{Class, Object, Value};
 use std::time::Duration;

@@ -4,6 +4,7 @@ use crate::metrics::{TagSet, builtin};
 use crate::options::{SystemTag, SystemTags};
 use crate::user::Vu;
 use crate::user::exchange::Outcome;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::SystemTime;
 
@@ -23,9 +24,19 @@ pub struct Hop<'c> {
     pub outcome: &'c Outcome,
 }
 
+/// What the samples of a virtual user's requests need.
+#[derive(Debug, Default)]
+pub struct SampleState {
+    latest_tags: RefCell<Option<LatestTags>>,
+    /// The bytes that were sent since they were last recorded.
+    pub sent: Cell<u64>,
+    /// The bytes that were received since they were last recorded.
+    pub received: Cell<u64>,
+}
+
 /// The set of tags of the latest request, with what it depends on.
 #[derive(Debug)]
-pub struct LatestTags {
+struct LatestTags {
     base: TagSet,
     url: Rc<str>,
     status: u16,
@@ -40,7 +51,8 @@ pub fn record(vu: &Vu, hop: &Hop<'_>) {
     let mut current = vu.tags.borrow_mut();
     let base = current.set(&mut recorder);
     let status = hop.outcome.result.as_ref().map_or(0, |incoming| incoming.status);
-    let mut latest = vu.http.latest_tags.borrow_mut();
+    let state = vu.extra::<SampleState>();
+    let mut latest = state.latest_tags.borrow_mut();
     let is_plain = status > 0 && hop.tags.is_empty() && hop.name.is_none() && hop.outcome.tls.is_none();
     let known = latest.as_ref().filter(|latest| {
         is_plain
@@ -79,8 +91,8 @@ pub fn record(vu: &Vu, hop: &Hop<'_>) {
     if let Some(expected) = hop.expected {
         recorder.add_at(builtin::HTTP_REQ_FAILED, f64::from(u8::from(!expected)), &tags, now);
     }
-    vu.http.sent.set(vu.http.sent.get() + hop.outcome.sent);
-    vu.http.received.set(vu.http.received.get() + hop.outcome.received);
+    state.sent.set(state.sent.get() + hop.outcome.sent);
+    state.received.set(state.received.get() + hop.outcome.received);
 }
 
 /// Returns the tags of a request beside those that all samples of the user carry.

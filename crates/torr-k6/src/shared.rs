@@ -1,12 +1,12 @@
 //! What all virtual users of a run share, on all threads.
 
-use super::control::Control;
-use crate::api::data::SharedArrays;
-use crate::api::http::Settings;
+use crate::control::Control;
 use crate::executors::Conductor;
+use crate::http_settings::Settings;
 use crate::log::Log;
 use crate::metrics::Registry;
 use crate::options::Consolidated;
+use crate::shared_arrays::SharedArrays;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};

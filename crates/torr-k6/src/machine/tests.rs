@@ -3,7 +3,8 @@
 use super::*;
 use crate::api::builtins;
 use crate::modules::{Access, Program};
-use crate::run::RunShared;
+use crate::shared::RunShared;
+use crate::user::IterationTask;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,17 +1,15 @@
 //! The script engine of a virtual user: its runtime, its globals, the exported functions, and how tasks run in it.
 
-use super::fiber::SCRIPT_STACK;
-use super::task::{Exports, Files, IterationTask, Task, TaskEnd};
 use super::thrown::{place_of, script_error, thrown};
-use super::vu::{Phase, Vu};
-use super::wait::{Wanted, wait};
 use crate::api::console::{ConsoleSink, Level as ConsoleLevel};
 use crate::api::globals::Globals;
 use crate::api::timers;
 use crate::error::{ErrorKind, ScriptError};
 use crate::log::Level;
 use crate::modules::{self, Program};
-use crate::run::RunShared;
+use crate::shared::RunShared;
+use crate::user::fiber::SCRIPT_STACK;
+use crate::user::{Exports, Files, IterationTask, Phase, Task, TaskEnd, Vu, Wanted, interrupt, wait};
 use rquickjs::promise::PromiseState;
 use rquickjs::{Context, Ctx, Error, Exception, Function, Object, Persistent, Runtime, TypedArray, Value, qjs};
 use std::cell::{Cell, RefCell};
@@ -248,7 +246,7 @@ impl Instance {
         loop {
             while !self.vu.interrupts.is_set() && ctx.execute_pending_job() {}
             if self.vu.interrupts.is_set() {
-                return Err(super::interrupt::throw(ctx));
+                return Err(interrupt::throw(ctx));
             }
             if let Some(promise) = promise.as_ref().filter(|promise| promise.state() == PromiseState::Rejected) {
                 return promise.result::<Value<'js>>().unwrap_or(Err(Error::WouldBlock));

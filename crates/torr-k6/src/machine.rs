@@ -1,13 +1,16 @@
 //! A virtual user as the thread's loop sees it: tasks that begin, wait, go on and end.
 
-use super::exchange::{Outcome, Refusal, Timings};
-use super::fiber::{Fiber, Resume, Suspended};
-use super::instance::Instance;
-use super::task::{Task, TaskEnd};
-use super::vu::Vu;
-use super::wait::{Wanted, Woken};
+mod instance;
+#[cfg(test)]
+mod tests;
+mod thrown;
+
 use crate::error::{ErrorKind, ScriptError};
 use crate::modules::Program;
+use crate::user::exchange::{Outcome, Refusal, Timings};
+use crate::user::fiber::{Fiber, Resume, Suspended};
+use crate::user::{Task, TaskEnd, Vu, Wanted, Woken};
+use instance::Instance;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
