@@ -42,7 +42,7 @@ fn read(text: &str, as_browsers: bool) -> Result<Tree, String> {
     if text.len() > MAX_BYTES {
         return Err(format!("the content is larger than {MAX_BYTES} bytes"));
     }
-    let options = TreeBuilderOpts { scripting_enabled: false, drop_doctype: true, ..TreeBuilderOpts::default() };
+    let options = TreeBuilderOpts { scripting_enabled: as_browsers, drop_doctype: true, ..TreeBuilderOpts::default() };
     let tokens =
         Tokens { builder: TreeBuilder::new(Sink::new(as_browsers), options), tokens: Cell::new(0), as_browsers };
     let tokenizer = Tokenizer::new(tokens, TokenizerOpts::default());

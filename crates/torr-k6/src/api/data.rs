@@ -27,6 +27,8 @@ impl Builtin for Data {
         tools.set("freeze", globals.get::<_, Object<'js>>("Object")?.get::<_, Value<'js>>("freeze")?)?;
         tools.set("Proxy", globals.get::<_, Value<'js>>("Proxy")?)?;
         let class = Function::new(ctx.clone(), shared_array)?.with_name("SharedArray")?.with_constructor(true);
+        // What the class makes are arrays, but scripts may test them with `instanceof`.
+        class.set("prototype", Object::new(ctx.clone())?)?;
         let object = Object::new(ctx.clone())?;
         object.set("SharedArray", class)?;
         Ok(object)

@@ -13,6 +13,7 @@ fn a_shared_array_reads_like_an_array() {
             "[shared[9] === undefined, shared[0] === shared[0], '1' in shared, '4' in shared, shared['-1'] === undefined]",
             "[true,false,true,false,true]",
         ),
+        ("shared instanceof SharedArray", "false"),
         ("Object.keys(shared)", "[\"0\",\"1\",\"2\",\"3\"]"),
         ("shared", "[{\"a\":1,\"d\":{\"e\":[1]}},2,\"x\",null]"),
         ("[...shared].length", "4"),

@@ -24,8 +24,17 @@ fn run(page: &str, script: &str) -> Value {
 
 #[test]
 fn selections_are_those_of_k6() {
-    let cases = include_str!("html/selections.json");
-    let page = format!("{}\0{cases}", include_str!("html/page.html"));
+    let files = [
+        (include_str!("html/page.html"), include_str!("html/selections.json")),
+        (include_str!("html/more.html"), include_str!("html/more.json")),
+    ];
+    for (page, cases) in files {
+        check_selections(page, cases);
+    }
+}
+
+fn check_selections(page: &str, cases: &str) {
+    let page = format!("{page}\0{cases}");
     let script = "return JSON.parse(input).map(([source]) => {
         try { return String(JSON.stringify(new Function('doc', 'parseHTML', 'return ' + source)(doc, parseHTML))); }
         catch (error) { return String(error); }

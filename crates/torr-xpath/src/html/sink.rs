@@ -201,10 +201,12 @@ fn enter(node: &Linked, keeps_implied: bool, builder: &mut Builder) {
         Data::Document => {}
         Data::Element { name, attributes, .. } => {
             if node.is_element_of_tree(keeps_implied) {
-                builder.open(Name { local: &lower(name.local.to_string()), ..Name::default() });
+                // Browsers keep the case of names in SVG.
+                let cased = |name: String| if keeps_implied { name } else { lower(name) };
+                builder.open(Name { local: &cased(name.local.to_string()), ..Name::default() });
                 for attribute in attributes {
                     builder.attribute(
-                        Name { local: &attribute_name(&attribute.name), ..Name::default() },
+                        Name { local: &cased(attribute_name(&attribute.name)), ..Name::default() },
                         &attribute.value,
                     );
                 }
@@ -219,7 +221,7 @@ fn enter(node: &Linked, keeps_implied: bool, builder: &mut Builder) {
 fn attribute_name(name: &QualName) -> String {
     match &name.prefix {
         Some(prefix) if !prefix.is_empty() => format!("{prefix}:{}", name.local),
-        _ => lower(name.local.to_string()),
+        _ => name.local.to_string(),
     }
 }
 

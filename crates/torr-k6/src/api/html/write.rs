@@ -8,7 +8,7 @@ use super::document::Document;
 const VOID: [&str; 14] =
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
 /// Elements whose text is written as it is.
-const RAW: [&str; 7] = ["iframe", "noembed", "noframes", "plaintext", "script", "style", "xmp"];
+const RAW: [&str; 8] = ["iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "xmp"];
 
 /// Returns the content of a node as HTML.
 pub(super) fn inner(document: &Document, node: Node) -> String {
