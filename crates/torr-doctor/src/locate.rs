@@ -5,6 +5,7 @@ mod server_survey;
 mod written;
 
 pub use server_survey::ServerSurvey;
+pub use torr_where::statements::Login;
 
 use crate::observation::Observation;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -9,7 +9,7 @@ use torr_load::{Given, Load, find, occurrences};
 
 /// Arguments of commands that a repetition does not need: outputs, views, and what is read from the environment. Settings of a load
 /// tell it by their rows.
-const LEFT_OUT: [&str; 6] = ["archive", "markdown", "nats", "resume", "summary", "watch_token"];
+const LEFT_OUT: [&str; 7] = ["archive", "database_url", "markdown", "nats", "resume", "summary", "watch_token"];
 
 /// The command line of this process.
 static GIVEN: OnceLock<String> = OnceLock::new();

@@ -26,7 +26,7 @@ pub use progress::Shown;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
-use torr_doctor::locate::{Locator, ServerSurvey};
+use torr_doctor::locate::{Locator, Login, ServerSurvey};
 use torr_doctor::remote::{RemoteWatch, Source};
 use torr_doctor::{Agents, Assignment, Diagnosis, Halt, Instruments, Observer, diagnose};
 use torr_gauge::machine::cpus;
@@ -37,6 +37,9 @@ use written::WrittenDiagnosis;
 /// The experiments that a session does not allow.
 const SESSIONS_VARY: &str = "torr doctor varies only connections, rate and pauses of sessions: it tries no HEAD, compression or other \
                              HTTP version, since these would change the requests";
+
+/// The variable that has the login of the service's database.
+const DATABASE_URL: &str = "TORR_DATABASE_URL";
 
 /// Examines the service and prints the diagnosis.
 pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
@@ -68,7 +71,8 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
     let stop = interrupt::flag()?;
     let remote = remote(args, assignment.plan.target.port)?;
     let shown = Shown::new(assignment.budget, !args.quiet);
-    let survey = ServerSurvey { asking: args.ask };
+    let logins_from_environment = args.database_from_env;
+    let survey = ServerSurvey { asking: args.ask, logins: logins(args)?, logins_from_environment };
     let locator = (!args.no_where).then_some(&survey as &dyn Locator);
     let found = examine(&assignment, remote.as_ref(), agents.as_ref(), locator, &stop, &mut |step| shown.step(step));
     shown.clear();
@@ -91,6 +95,13 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
         }
     }
     Ok(if diagnosis.diagnosis.interrupted { exit::interrupted() } else { ExitCode::SUCCESS })
+}
+
+/// Returns the login of the service's database, from the command line or the environment.
+fn logins(args: &DoctorArgs) -> Result<Vec<Login>, CliError> {
+    let url = args.database_url.clone().or_else(|| std::env::var(DATABASE_URL).ok()).filter(|url| !url.is_empty());
+    let login = url.map(|url| Login::parse(&url).map_err(|error| CliError::Usage(format!("--database-url: {error}"))));
+    Ok(login.transpose()?.into_iter().collect())
 }
 
 /// Returns the runs over a fleet that the diagnosis makes.

@@ -71,7 +71,7 @@ pub fn run(args: &WatchArgs) -> Result<ExitCode, CliError> {
     }
     let names = Names::new(listen);
     let readers = Arc::new(Semaphore::new(READERS));
-    let survey = args.places.then_some(ServerSurvey { asking: args.ask });
+    let survey = args.places.then(|| ServerSurvey { asking: args.ask, ..ServerSurvey::default() });
     let (surveys, ports) = (Arc::new(Semaphore::new(1)), args.ports.clone());
     let context = Arc::new(WatchContext { token, names, ports, watchers: Watchers::new(), readers, survey, surveys });
     let mut settings = Settings::default();

@@ -7,17 +7,21 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use torr_gauge::Factor;
 use torr_gauge::verdict::Located;
-use torr_where::statements::{self, Setup, Watch};
+use torr_where::statements::{self, Login, Setup, Watch, logins_of};
 use torr_where::{Resource, Survey};
 
 /// The time between the end of sampling and the end of the load.
 const MARGIN: Duration = Duration::from_millis(300);
 
 /// Samples a server on this machine.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ServerSurvey {
     /// Whether it may ask processes by their own diagnostic interfaces, as for a thread dump.
     pub asking: bool,
+    /// The logins of the server's databases.
+    pub logins: Vec<Login>,
+    /// Whether logins are also taken from the environment of the server's processes.
+    pub logins_from_environment: bool,
 }
 
 impl Locator for ServerSurvey {
@@ -26,7 +30,9 @@ impl Locator for ServerSurvey {
         wait(warmup, stop);
         let processes: Vec<i32> = site.processes.iter().map(|process| process.pid).collect();
         let time = site.length.saturating_sub(MARGIN);
-        let watches: Vec<_> = site.databases.iter().filter_map(|database| watch(database, &processes)).collect();
+        let logins = self.logins(&processes);
+        let watches: Vec<_> =
+            site.databases.iter().filter_map(|database| watch(database, &processes, &logins)).collect();
         let survey = Survey::of(processes, resource(site.factor), time);
         let survey = if self.asking { survey.asking() } else { survey };
         let (sampled, began) = (survey.run(stop), Instant::now() - time.min(began.elapsed()));
@@ -36,11 +42,24 @@ impl Locator for ServerSurvey {
     }
 }
 
+impl ServerSurvey {
+    /// Returns the logins of databases: the user's before those of the server's environment, if these may be read.
+    fn logins(&self, processes: &[i32]) -> Vec<Login> {
+        let mut logins = self.logins.clone();
+        if self.logins_from_environment {
+            // The environment of another user's process is not readable.
+            logins.extend(processes.iter().filter_map(|&process| logins_of(process).ok()).flatten());
+        }
+        logins
+    }
+}
+
 /// Starts to watch the statements for a database. `None` if its protocol is not known, or if it is behind a Unix socket.
-fn watch(database: &Database, processes: &[i32]) -> Option<Watch> {
+fn watch(database: &Database, processes: &[i32], logins: &[Login]) -> Option<Watch> {
     let server: SocketAddr = database.address.parse().ok()?;
     let kind = statements::Database::guess(server.port(), database.name.as_deref())?;
-    Some(Watch::start(Setup { database: kind, server, processes: processes.to_vec(), login: None }))
+    let login = logins.iter().find(|login| login.database() == kind).cloned();
+    Some(Watch::start(Setup { database: kind, server, processes: processes.to_vec(), login }))
 }
 
 /// Returns what was found in processes and in statements together. A factor of the database has its place in statements first.

@@ -55,6 +55,13 @@ pub struct DoctorArgs {
     /// Permit Torr to ask the server's processes for their stacks: a JVM for thread dumps, node for a CPU profile
     #[arg(long)]
     pub ask: bool,
+    /// Read statements, plans and locks from the service's database by this login, such as postgres://USER:PASSWORD@HOST/NAME;
+    /// set TORR_DATABASE_URL instead to keep it out of the process list
+    #[arg(long, value_name = "URL")]
+    pub database_url: Option<String>,
+    /// Take logins of databases from the environment of the server's processes, such as their DATABASE_URL
+    #[arg(long)]
+    pub database_from_env: bool,
     /// Write the diagnosis with all experiments as JSON; '-' writes it to standard output, and nothing else
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -44,7 +44,7 @@ pub fn respond(context: &Arc<WatchContext>, request: &Request<'_>) -> impl Futur
 }
 
 fn survey(context: &WatchContext, Wanted { target, factor, rps, time }: Wanted) -> Response {
-    let Some(survey) = context.survey else { return not_offered() };
+    let Some(survey) = &context.survey else { return not_offered() };
     let reading = match context.watchers.reading(target) {
         Ok(reading) => reading,
         Err(why) => return refusal(why.status(), &why.line(target)),
