@@ -4,10 +4,11 @@ use super::native::observe::{Observed, observe};
 use super::native::waits::acquires_lock;
 use super::place::holder::{CpuSeries, Round};
 use super::place::tree::{StackNode, tree};
+use super::place::types::DOMINANT;
 use super::place::{Place, PlaceKind, cpu, lock, pool, wait};
 use super::runtime::{self, Permission, Reading};
 use super::stack::{StackSample, WaitKind};
-use super::unseen::{Runtime, Unseen, Why};
+use super::unseen::{Remedy, Runtime, Unseen, Why};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
 use std::thread;
@@ -148,6 +149,9 @@ fn localise(resource: Resource, sampled: &[Sampled]) -> Localisation {
     if places.is_empty() && is_by_threads {
         unseen.extend(tasks(sampled));
     }
+    if places.is_empty() && !is_by_threads {
+        unseen.extend(without_lines(sampled, found.first()));
+    }
     unseen.sort_unstable();
     unseen.dedup();
     found.truncate(LISTED);
@@ -231,6 +235,20 @@ fn of_waits(sampled: &[Sampled], counts: impl Fn(&WaitKind) -> bool) -> Vec<Plac
 fn waiting(sampled: &[Sampled]) -> Vec<&StackSample> {
     let all = sampled.iter().flat_map(|one| &one.observed.rounds).flat_map(|round| &round.samples);
     all.filter(|sample| sample.wait.as_ref().is_some_and(|wait| !wait.is_idle())).collect()
+}
+
+/// Returns the program of a place that could not be named because it has no lines.
+fn without_lines(sampled: &[Sampled], widest: Option<&Place>) -> Option<Unseen> {
+    let place = widest.filter(|place| place.share.low == 0.0 && place.share.value >= DOMINANT)?;
+    let of = sampled.iter().find(|one| one.observed.process == place.process && one.is_native)?;
+    let has_no_line = place.frame.as_ref().is_some_and(|frame| frame.line.is_none());
+    has_no_line.then(|| Unseen {
+        process: place.process,
+        name: runtime::process::name(place.process),
+        runtime: of.runtime,
+        why: Why::Stripped,
+        remedies: vec![Remedy::Symbols],
+    })
 }
 
 /// Returns the programs whose tasks may wait in no thread.

@@ -6,8 +6,8 @@ use crate::stack::{Frame, StackSample};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The most lines that a helper has which is part of its caller.
-const HELPER_LINES: u32 = 3;
+/// The share from which a function without lines may be many.
+const INLINED: f64 = 0.8;
 
 /// Samples of one own function.
 #[derive(Debug, Default)]
@@ -52,8 +52,8 @@ impl Group<'_> {
         (weight * 2.0 >= self.weight()).then(|| Arc::clone(frame))
     }
 
-    /// Returns the function of own code that calls the group's function in most of its samples, and the share of these.
-    fn caller(&self) -> Option<(Arc<Frame>, f64)> {
+    /// Returns the function of own code that calls the group's function in most of its samples.
+    fn caller(&self) -> Option<Arc<Frame>> {
         let mut weights: BTreeMap<Key, (f64, &Arc<Frame>)> = BTreeMap::new();
         for (sample, at) in &self.samples {
             let own = &sample.stack.0[*at];
@@ -61,21 +61,13 @@ impl Group<'_> {
             let Some(caller) = outer else { continue };
             weights.entry(key(caller)).or_insert((0.0, caller)).0 += sample.weight;
         }
-        let (weight, frame) = weights.into_values().max_by(|a, b| a.0.total_cmp(&b.0))?;
-        Some((Arc::clone(frame), weight / self.weight()))
-    }
-
-    /// Returns whether the group's samples are on so few lines that the function is a helper of its caller.
-    fn is_helper(&self) -> bool {
-        let lines = self.samples.iter().map(|(sample, at)| sample.stack.0[*at].line);
-        let (Some(Some(least)), Some(Some(most))) = (lines.clone().min(), lines.max()) else { return false };
-        most - least < HELPER_LINES
+        weights.into_values().max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, frame)| Arc::clone(frame))
     }
 }
 
 /// Returns the places of computing threads, the widest first. `visible` is the share of the CPU time that the samples show, `counts`
-/// tells the stacks that can be a place; the others count as time only. `is_native` tells the processes in machine code: runtimes show few
-/// lines of a function, so that these tell nothing of its length.
+/// tells the stacks that can be a place; the others count as time only. `is_native` tells the processes in machine code: of them functions
+/// may be inlined.
 pub fn places(
     samples: &[&StackSample],
     visible: f64,
@@ -93,51 +85,26 @@ pub fn places(
         };
         groups.entry(key(&sample.stack.0[at])).or_default().samples.push((sample, at));
     }
-    let helpers = merge_helpers(&mut groups, is_native);
     let mut places: Vec<Place> =
-        groups.into_values().filter_map(|group| place(&group, &helpers, all, visible)).collect();
+        groups.into_values().filter_map(|group| place(&group, all, visible, &is_native)).collect();
     places.sort_by(|a, b| b.share.value.total_cmp(&a.share.value));
     places
 }
 
-/// Merges functions of few lines into the function that calls them and computes as well, and returns them. A function that only calls
-/// such functions keeps what it computes itself.
-fn merge_helpers(groups: &mut BTreeMap<Key, Group<'_>>, is_native: impl Fn(i32) -> bool) -> Vec<Key> {
-    let mut helpers: BTreeMap<Key, Vec<(Key, f64)>> = BTreeMap::new();
-    let may_be_one = |group: &Group<'_>| group.samples.iter().all(|(sample, _)| is_native(sample.process));
-    for (helper, group) in groups.iter().filter(|(_, group)| may_be_one(group) && group.is_helper()) {
-        if let Some((caller, share)) = group.caller().filter(|(_, share)| *share >= 0.9) {
-            helpers.entry(key(&caller)).or_default().push((helper.clone(), group.weight() * share));
-        }
-    }
-    let mut merged = Vec::new();
-    for (caller, helpers) in helpers {
-        let all: f64 = helpers.iter().map(|(_, weight)| weight).sum();
-        if groups.get(&caller).is_none_or(|caller| caller.weight() < all * 0.5) {
-            continue;
-        }
-        for (helper, _) in helpers {
-            let Some(moved) = groups.remove(&helper) else { continue };
-            let Some(target) = groups.get_mut(&caller) else { continue };
-            for (sample, at) in moved.samples {
-                let outer = sample.stack.0.iter().skip(at).position(|frame| key(frame) == caller);
-                target.samples.push((sample, outer.map_or(at, |outer| at + outer)));
-            }
-            merged.push(helper);
-        }
-    }
-    merged
-}
-
-fn place(group: &Group<'_>, helpers: &[Key], all: f64, visible: f64) -> Option<Place> {
+fn place(group: &Group<'_>, all: f64, visible: f64, is_native: &impl Fn(i32) -> bool) -> Option<Place> {
     let weight = group.weight();
     let share = Interval::of_share(weight, all);
     let share = share.times(Interval { low: visible, value: visible, high: visible });
     let mut place = Place::of(PlaceKind::Cpu, share, group.samples.len() as u64);
     let frame = group.frame()?;
     place.process = group.samples.first().map_or(0, |(sample, _)| sample.process);
-    place.leaf = group.called().filter(|called| !helpers.contains(&key(called)));
-    place.caller = group.caller().map(|(caller, _)| caller);
+    place.leaf = group.called();
+    place.caller = group.caller();
+    let is_most = place.caller.is_none() || share.value >= INLINED;
+    if frame.line.is_none() && frame.is_own && is_native(place.process) && is_most {
+        // Without lines inlined functions are not visible: a function with nearly all of the time may have all others in it.
+        place.share.low = 0.0;
+    }
     if frame.is_own {
         place.frame = Some(frame);
     } else {

@@ -21,6 +21,29 @@ const CONSTANT: f64 = 0.7;
 const CONCENTRATED: f64 = 0.6;
 /// The fewest samples that show a caller of the function between requests.
 const BETWEEN: usize = 3;
+/// Functions of the C library by which a thread exchanges messages with a client.
+const EXCHANGES: [&str; 20] = [
+    "read",
+    "recv",
+    "recvfrom",
+    "recvmsg",
+    "readv",
+    "write",
+    "send",
+    "sendto",
+    "sendmsg",
+    "writev",
+    "__GI___libc_read",
+    "__GI___libc_write",
+    "__libc_recv",
+    "__libc_send",
+    "__GI___recv",
+    "__GI___send",
+    "__read",
+    "__write",
+    "__libc_read",
+    "__libc_write",
+];
 /// The share of the samples past the wait that must agree in what they do.
 const AGREED: f64 = 0.8;
 
@@ -125,7 +148,14 @@ fn is_pool(function: Key<'_>, site: &Site<'_>, rounds: &[Round], cpu: &CpuSeries
         let has_caller = sample.stack.0.iter().any(|frame| shared.contains(&key(frame)));
         sample.wait == Some(WaitKind::Idle) && has_caller && !is_in(&sample.stack)
     });
-    between.take(BETWEEN).count() == BETWEEN
+    // A thread that reads a request or writes a response does so between two requests too.
+    let exchanging = cpu.0.iter().map(|(_, sample)| sample).filter(|sample| {
+        let has_caller = sample.stack.0.iter().any(|frame| shared.contains(&key(frame)));
+        has_caller
+            && !is_in(&sample.stack)
+            && sample.stack.leaf().is_some_and(|leaf| EXCHANGES.contains(&leaf.function.as_str()))
+    });
+    between.chain(exchanging).take(BETWEEN).count() == BETWEEN
 }
 
 /// Returns whether a function is a thread's begin, which all threads have in common.

@@ -31,9 +31,12 @@ pub fn classify(reason: &str, semaphore: Option<u64>, frames: &[Arc<Frame>]) -> 
             WaitKind::Socket { descriptor: -1, inode: 0 }
         }
         "IO wait" => WaitKind::Idle,
-        _ if reason.starts_with("GC assist") => WaitKind::Other,
-        _ if reason.contains("idle") || reason.starts_with("GC") || reason.contains("finalizer") => WaitKind::Idle,
-        // Channels, conditions, groups: another goroutine has to do something first.
-        _ => WaitKind::Condition,
+        _ if reason.contains("idle") || reason.contains("finalizer") => WaitKind::Idle,
+        // Another goroutine has to do something first.
+        _ if ["chan", "select", "sync.", "semacquire"].iter().any(|begin| reason.starts_with(begin)) => {
+            WaitKind::Condition
+        }
+        // The collector, or the runtime in other ways.
+        _ => WaitKind::Other,
     }
 }
