@@ -19,9 +19,10 @@ fn surveyed(program: &Program, resource: Resource) -> Localisation {
     found
 }
 
-/// Surveys a program until a place dominates, ten times at most: beside other programs a survey may see too little.
+/// Surveys a program until a place dominates, of a lock with its holder, ten times at most: beside other programs a survey may see too little.
 fn found(program: &Program, resource: Resource) -> Localisation {
-    let found = (0..10).map(|_| surveyed(program, resource)).find(|found| !found.places.is_empty());
+    let is_known = |place: &Place| place.kind == PlaceKind::Cpu || place.holder.is_some();
+    let found = (0..10).map(|_| surveyed(program, resource)).find(|found| found.places.first().is_some_and(is_known));
     found.expect("a place dominates in one of ten surveys")
 }
 
