@@ -58,7 +58,9 @@ impl ServerSurvey {
 fn watch(database: &Database, processes: &[i32], logins: &[Login]) -> Option<Watch> {
     let server: SocketAddr = database.address.parse().ok()?;
     let kind = statements::Database::guess(server.port(), database.name.as_deref())?;
-    let login = logins.iter().find(|login| login.database() == kind).cloned();
+    // A pooler between both may have another port.
+    let of_kind = || logins.iter().filter(|login| login.database() == kind);
+    let login = of_kind().find(|login| login.port() == server.port()).or_else(|| of_kind().next()).cloned();
     Some(Watch::start(Setup { database: kind, server, processes: processes.to_vec(), login }))
 }
 

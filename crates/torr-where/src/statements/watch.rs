@@ -14,6 +14,9 @@ use std::net::SocketAddr;
 /// The least share that a statement must have for sure to be named.
 pub const DOMINATES: f64 = 0.2;
 
+/// The part of the statements' time whose texts must have been seen in packets, for a login only to add to them.
+const SEEN: f64 = 0.8;
+
 /// The number of statements that are listed, whether one dominates or not.
 const WIDEST: usize = 5;
 
@@ -104,8 +107,9 @@ impl Watch {
             Some(Ok(observed)) => {
                 let errors = observed.errors.iter().map(|message| Why::Failed { message: message.clone() });
                 found.unseen.extend(errors.map(|why| unseen(why, Vec::new())));
-                // Shares of all that the service sends are better than those of samples of all clients.
-                if all.iter().any(StatementPlace::is_seen) {
+                // Shares of all that the service sends are better than those of samples of all clients, if their texts were seen.
+                let seen: f64 = all.iter().filter(|place| place.is_seen()).map(|place| place.share.value).sum();
+                if seen >= SEEN || observed.statements.is_empty() && seen > 0.0 {
                     login_places::add(&mut all, &observed);
                 } else {
                     all = login_places::places(&observed, database, &server, responses);

@@ -57,6 +57,18 @@ impl Login {
         self.database
     }
 
+    /// Returns the port of the database's server.
+    pub fn port(&self) -> u16 {
+        let rest = self.url.split_once("://").map_or("", |(_, rest)| rest);
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        host.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(match self.database {
+            Database::Postgres => 5432,
+            Database::MySql => 3306,
+            Database::Redis => 6379,
+        })
+    }
+
     /// Returns the URL with its password, for a driver.
     pub(super) fn secret_url(&self) -> &str {
         &self.url
@@ -88,6 +100,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn ports_are_read() {
+        for (url, port) in [("mysql://me:1@db:4000/a:1", 4000), ("postgres://[::1]:6000/x", 6000), ("redis://a", 6379)]
+        {
+            assert_eq!(Login::parse(url).expect(url).port(), port, "{url}");
+        }
+    }
+
+    #[test]
     fn passwords_are_masked() {
         for (url, shown) in [
             ("postgresql+psycopg2://me:secret@db:5432/shop?connect_timeout=3", "postgres://***@db:5432"),
@@ -97,6 +117,7 @@ mod tests {
         ] {
             let login = Login::parse(url).expect(url);
             assert_eq!(login.to_string(), shown);
+            assert!([5432, 3306, 6379].contains(&login.port()), "{login}");
             assert!(!format!("{login:?}").contains("secret"));
         }
         for url in ["", "oracle://me:secret@db", "secret", "rediss://:secret@cache", "mysql://me:secret@:x/"] {
