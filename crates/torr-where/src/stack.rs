@@ -69,7 +69,7 @@ pub enum WaitKind {
     },
     /// A file: `fsync`, `read` or `write` of a disk.
     File,
-    /// A pause that the program asked for.
+    /// A pause of the program.
     Sleep,
     /// The end of another process.
     Process,

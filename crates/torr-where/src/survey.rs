@@ -2,7 +2,7 @@
 
 use super::native::observe::{Observed, observe};
 use super::native::waits::acquires_lock;
-use super::place::holder::{CpuSeries, Round};
+use super::place::round::{CpuSeries, Round};
 use super::place::tree::{StackNode, tree};
 use super::place::types::DOMINANT;
 use super::place::{Place, PlaceKind, cpu, lock, pool, wait};

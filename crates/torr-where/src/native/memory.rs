@@ -14,7 +14,7 @@ impl Memory {
         Self(process)
     }
 
-    /// Reads the bytes from an address on, and returns how many were readable: fewer than asked for where a mapping ends.
+    /// Reads the bytes from an address on, and returns how many were readable: fewer than requested where a mapping ends.
     ///
     /// # Errors
     /// Those of `process_vm_readv(2)`: `EPERM` without the right, `ESRCH` of a process that has ended, `EFAULT` where nothing is mapped.

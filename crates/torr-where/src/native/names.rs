@@ -30,7 +30,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Returns the names of a process's code. Files are read when an address of theirs is asked for.
+    /// Returns the names of a process's code. Files are read when the first address in them is named.
     pub fn of(process: i32) -> Self {
         let symbolizer =
             Symbolizer::builder().enable_code_info(true).enable_inlined_fns(true).enable_demangling(true).build();

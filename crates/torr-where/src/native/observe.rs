@@ -4,7 +4,7 @@ use super::cpu::{CpuSampler, RawCpuSample};
 use super::go::{Goroutines, RawGoroutine};
 use super::process::NativeProcess;
 use super::threads::RawSample;
-use crate::place::holder::{CpuSeries, Round};
+use crate::place::round::{CpuSeries, Round};
 use crate::stack::{StackSample, WaitKind};
 use crate::unseen::{Remedy, Runtime, Unseen, Why};
 use rustix::time::{ClockId, clock_gettime};

@@ -263,7 +263,7 @@ fn name_of(process: i32) -> String {
         .map_or_else(|_| process.to_string(), |name| name.trim_end().to_owned())
 }
 
-/// Returns when a process started, by which one with the same number is told from it.
+/// Returns when a process started. A later process with the same number started at another time.
 fn started(process: i32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     stat.rsplit_once(") ")?.1.split(' ').nth(19)?.parse().ok()

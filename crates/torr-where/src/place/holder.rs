@@ -1,7 +1,8 @@
 //! Who holds a contended lock, and what the holder does meanwhile.
 
+use super::contended::Contended;
 use super::interval::Interval;
-use super::lock::Contended;
+use super::round::{CpuSeries, Round};
 use super::types::Holder;
 use crate::stack::{Frame, LockId, Stack, StackSample, WaitKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,30 +12,6 @@ use std::sync::Arc;
 const AGREED: f64 = 0.8;
 /// The fewest samples of holders.
 const FEWEST: usize = 8;
-/// The longest time between a sample of waiting threads and one of computing threads that belong together, in nanoseconds.
-const TOGETHER: u64 = 6_000_000;
-
-/// All threads at one time.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Round {
-    /// The time on the monotonic clock, in nanoseconds.
-    pub time: u64,
-    /// What the threads did.
-    pub samples: Vec<StackSample>,
-}
-
-/// Samples of computing threads in the order of their times.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct CpuSeries(pub Vec<(u64, StackSample)>);
-
-impl CpuSeries {
-    /// Returns the samples around a time.
-    fn around(&self, time: u64) -> &[(u64, StackSample)] {
-        let begin = self.0.partition_point(|(at, _)| at + TOGETHER < time);
-        let end = self.0.partition_point(|(at, _)| *at <= time + TOGETHER);
-        &self.0[begin..end]
-    }
-}
 
 /// What a holder did at one time.
 struct Held<'s> {

@@ -4,8 +4,8 @@
 //! past the wait in the same function; how many is the same all the time; and the function is called by one that was seen without it
 //! while it waited for a client or an event, so that the wait is in the middle of a request.
 
-use super::holder::{CpuSeries, Round};
 use super::interval::Interval;
+use super::round::{CpuSeries, Round};
 use super::types::{Holder, Place, PlaceKind};
 use crate::stack::{Frame, Stack, StackSample, WaitKind};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! Functions in which threads with work to do wait for something else than a lock: a peer, a file, a pause.
 
-use super::holder::Round;
 use super::interval::Interval;
+use super::round::Round;
 use super::types::{Place, PlaceKind};
 use crate::stack::{Frame, StackSample, WaitKind};
 use std::collections::BTreeMap;
