@@ -4,10 +4,12 @@
 #![allow(dead_code)]
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use torr_k6::log::{Log, LogSettings};
-use torr_k6::run::{RunSettings, RunShared, ScriptSource, Test, TestEnd};
+use torr_k6::run::{RunSettings, RunShared, ScriptSource, SummarySettings, Test, TestEnd};
 use torr_k6::summary::data::Values;
+use torr_k6::summary::text::Mode;
 use torr_test_support::script::Client;
 
 /// A run that has ended.
@@ -55,13 +57,25 @@ pub fn run(script: &str, url: &str) -> Ended {
 
 /// Runs a script while `meanwhile` runs on a thread of its own.
 pub fn run_with(script: &str, url: &str, meanwhile: impl FnOnce(Arc<RunShared>) + Send) -> Ended {
+    run_source(ScriptSource::Text(script.as_bytes().to_vec()), None, url, meanwhile)
+}
+
+/// Runs a script that has files of its own. With a mode its summary is delivered.
+pub fn run_file(script: &Path, mode: Option<Mode>, url: &str) -> Ended {
+    run_source(ScriptSource::File(script.to_path_buf()), mode, url, |_| {})
+}
+
+fn run_source(
+    script: ScriptSource,
+    mode: Option<Mode>,
+    url: &str,
+    meanwhile: impl FnOnce(Arc<RunShared>) + Send,
+) -> Ended {
     let lines = Lines::default();
     let log = Log::to(LogSettings::default(), Some(Box::new(lines.clone())), false);
-    let settings = RunSettings {
-        script: ScriptSource::Text(script.as_bytes().to_vec()),
-        env: [("URL".to_owned(), url.to_owned())].into(),
-        ..RunSettings::default()
-    };
+    let summary = SummarySettings { mode, ..SummarySettings::default() };
+    let env = [("URL".to_owned(), url.to_owned())].into();
+    let settings = RunSettings { script, env, summary, ..RunSettings::default() };
     let test = Test::load_with(settings, None, |_| Err("no network".to_owned()), log)
         .unwrap_or_else(|error| panic!("{error}\n{}", error.stack));
     let shared = test.shared().clone();
