@@ -8,7 +8,7 @@ use crate::error::{ErrorKind, ScriptError};
 use crate::executors::{Conductor, ExecutionPlan};
 use crate::log::{Level, Log};
 use crate::machine::Machine;
-use crate::metrics::{Collector, MetricsPlan, Thresholds};
+use crate::metrics::{Collector, MetricsPlan, Thresholds, TrendSink};
 use crate::modules::{Access, Fetch, ModuleError, Program};
 use crate::options::{Consolidated, OptionError, Options, layered};
 use crate::outputs::{Outputs, Writing};
@@ -33,6 +33,8 @@ use torr_press::{Plan, RunError, Target, Work};
 
 /// The time between two evaluations of the thresholds.
 const EVALUATION: Duration = Duration::from_secs(2);
+/// The 99th percentile in milliseconds up to which iterations of arrival rates are on time.
+const MOST_SEND_LAG: f64 = 10.0;
 /// The longest time that `handleSummary` may take.
 const SUMMARY_TIMEOUT: Duration = Duration::from_secs(120);
 /// The name of a script that comes as text.
@@ -186,6 +188,7 @@ impl Test {
         let mut thresholds = evaluated.lock().unwrap_or_else(PoisonError::into_inner);
         let crossed = {
             let mut merged = collector.merged();
+            warn_of_send_lag(&run, merged.send_lag());
             thresholds.evaluate(collector.plan(), &mut merged, elapsed, true).crossed
         };
         let summary = self.summarise(&collector, &thresholds, elapsed);
@@ -279,6 +282,19 @@ impl Drop for Evaluating {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+/// Warns if iterations of arrival rates began late: their times do not show what a service does at that rate.
+fn warn_of_send_lag(run: &RunShared, lag: &mut TrendSink) {
+    let late = lag.percentile(99.0);
+    if late > MOST_SEND_LAG {
+        let (all, most) = (lag.len(), lag.max());
+        let text = format!(
+            "iterations with an arrival rate began late: 1% of {all} began {late:.0} ms to {most:.0} ms after they were due; \
+             use a lower rate, or run on a less busy machine"
+        );
+        run.log.write(Level::Warning, &text, &[]);
     }
 }
 
