@@ -169,6 +169,7 @@ impl Jvm {
         let times = |thread: u64| process::cpu_times(self.process, i32::try_from(thread).ok());
         self.times.settle(&mut self.cpu, times);
         reading.cpu = self.cpu.into_iter().map(|(_, sample)| sample).collect();
+        reading.scale();
         reading.used = self.times.all();
         locks::settle(&mut reading.rounds);
     }

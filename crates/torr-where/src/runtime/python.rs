@@ -128,6 +128,7 @@ impl Python {
                 for sample in &reading.cpu {
                     *reading.used.entry(sample.thread).or_default() += interval.mul_f64(sample.weight);
                 }
+                reading.scale();
             }
             _ => {}
         }
