@@ -101,7 +101,7 @@ fn open(subject: &Subject) -> io::Result<PacketSocket> {
     PacketSocket::open(&filter::filter(subject.server.port()))
 }
 
-/// Captures until it is told to stop.
+/// Captures until the capture is stopped.
 fn run(subject: &Subject, stop: &AtomicBool, opened: &SyncSender<io::Result<()>>) -> Recorded {
     let tracker = Tracker::new(subject.database, subject.server);
     let totals = Tallies::default();
@@ -110,7 +110,7 @@ fn run(subject: &Subject, stop: &AtomicBool, opened: &SyncSender<io::Result<()>>
     let socket = match open(subject) {
         Ok(socket) => socket,
         Err(error) => {
-            // Nobody may listen any more.
+            // The receiver may have ended.
             let _ = opened.send(Err(error));
             return recorded;
         }

@@ -1,4 +1,4 @@
-//! What a database says about its statements to somebody with a login.
+//! What a database shows of its statements to a client with a login.
 
 mod condition;
 mod environment;

@@ -90,7 +90,7 @@ fn postgres_names_the_holder_of_a_row() {
         one.and(two).expect("both end");
         let place = first(&found);
         assert_eq!(place.statement, "DELETE FROM stock WHERE id = ?");
-        let blocker = place.blocked_by.as_ref().unwrap_or_else(|| panic!("nobody blocks: {found:#?}"));
+        let blocker = place.blocked_by.as_ref().unwrap_or_else(|| panic!("no blocker: {found:#?}"));
         assert_eq!(blocker.statement.as_deref(), Some("UPDATE stock SET n = ? WHERE id = ?"));
         assert!(blocker.is_idle_in_transaction && blocker.share.low > 0.2, "{blocker:?}");
     });
@@ -144,7 +144,7 @@ fn mariadb_names_the_holder_of_a_row() {
         wait.await.expect("it ends").expect("it");
         let place = first(&found);
         assert_eq!(place.statement, "DELETE FROM stock WHERE id = ?");
-        let blocker = place.blocked_by.as_ref().unwrap_or_else(|| panic!("nobody blocks: {found:#?}"));
+        let blocker = place.blocked_by.as_ref().unwrap_or_else(|| panic!("no blocker: {found:#?}"));
         assert!(blocker.is_idle_in_transaction && blocker.statement.is_none(), "{blocker:?}");
     });
 }

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use torr_test_support::databases::{Make, Server, runtime, shared};
 use torr_test_support::required;
 
-/// The requests that the service of a test answers.
+/// The HTTP responses that the service of a test gives.
 const REQUESTS: u64 = 40;
 
 fn watch(database: Database, server: &Server) -> Watch {

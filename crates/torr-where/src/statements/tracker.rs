@@ -93,7 +93,7 @@ impl Tracker {
     /// Returns the counts of all connections whose client is accepted, and the number of these connections.
     ///
     /// `own` are the addresses of the service's sockets, `foreign` those of others. A connection that was too short to be seen
-    /// among either is the service's if nobody else has any.
+    /// among either is the service's if no other client has any.
     pub(super) fn totals(&mut self, own: &HashSet<SocketAddr>, foreign: &HashSet<SocketAddr>) -> (Tallies, u64) {
         let keys: Vec<_> = self.conversations.keys().copied().collect();
         for key in keys {

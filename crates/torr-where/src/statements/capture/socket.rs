@@ -54,7 +54,7 @@ impl PacketSocket {
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new and belongs to nobody else.
+        // SAFETY: the descriptor is new and has no other owner.
         let socket = Self(unsafe { OwnedFd::from_raw_fd(fd) });
         let program = sock_fprog {
             len: u16::try_from(filter.len()).map_err(io::Error::other)?,

@@ -5,7 +5,7 @@ use crate::statements::place::MissingIndex;
 use std::collections::HashMap;
 use std::fmt;
 
-/// The most statements that are told apart.
+/// The most statements that are distinguished.
 const STATEMENTS: usize = 2000;
 
 /// A statement with its values, which only the database that it comes from is given.
@@ -77,7 +77,7 @@ impl Observed {
     }
 }
 
-/// Returns the sessions at the end of a chain of waits that begins with this session: those that wait for nobody.
+/// Returns the sessions at the end of a chain of waits that begins with this session: those that wait for no other.
 pub(super) fn roots(of: i64, waits: &HashMap<i64, Vec<i64>>) -> Vec<i64> {
     let mut roots = Vec::new();
     let mut seen = vec![of];

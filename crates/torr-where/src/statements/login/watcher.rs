@@ -69,7 +69,7 @@ fn join(thread: JoinHandle<Result<Observed, String>>) -> Result<Observed, String
 async fn watch<V: View>(url: &str, stop: &AtomicBool, connected: &SyncSender<()>) -> Result<Observed, String> {
     let late = |_| "the database did not respond in time".to_owned();
     let mut view = timeout(CONNECT, V::connect(url)).await.map_err(late)??;
-    // Nobody may listen any more.
+    // The receiver may have ended.
     let _ = connected.send(());
     let mut observed = Observed::default();
     while !stop.load(Ordering::Relaxed) {

@@ -12,7 +12,7 @@ pub const LENGTH: usize = 1000;
 /// The most characters of a name. Databases permit 63 or 64; a longer one might be data.
 const NAME: usize = 64;
 
-/// The most statements of one text that are told apart.
+/// The most statements of one text that are distinguished.
 const STATEMENTS: usize = 32;
 
 /// Words after which a sign belongs to the value that follows.
@@ -30,7 +30,7 @@ const VERBS: [&str; 14] = [
     "with", "merge",
 ];
 
-/// Returns the statements of a text, without their values. A text of more than [`STATEMENTS`] has none that could be told apart.
+/// Returns the statements of a text, without their values. A text of more than [`STATEMENTS`] has none.
 ///
 /// `is_cut` says that the text goes on behind what is given.
 pub(crate) fn statements(sql: &[u8], dialect: Dialect, is_cut: bool) -> Vec<Text> {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-/// The most statements that are told apart. Further ones have no text.
+/// The most statements that are distinguished. Further ones have no text.
 const TEXTS: usize = 2000;
 
 /// The most original texts whose numbers are remembered, so that they need not be normalised again.

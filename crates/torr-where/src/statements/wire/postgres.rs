@@ -25,7 +25,7 @@ enum State {
     Searching(Synchroniser),
     /// The client sends its first message, which has no type.
     Starting,
-    /// The server answers with one byte whether it encrypts.
+    /// The server sends one byte that says whether it encrypts.
     Encrypting,
     /// Messages with types follow.
     Typed(Box<Exchange>),

@@ -251,7 +251,7 @@ proptest! {
                 let place = at / 64 % bytes.len();
                 bytes[place] = byte;
             }
-            // What is found may be wrong: TCP's checksum would have told. Nothing panics.
+            // What is found may be wrong: TCP's checksum prevents that in practice. No decoder panics.
             let _ = decode(database, &segments);
         }
     }

@@ -1,7 +1,7 @@
 //! The response to one command of MySQL, packet by packet to its end.
 //!
 //! Whether results have an end behind their columns (an `EOF` packet) is agreed on when the connection begins. Both kinds can be
-//! told apart by their length, so that a connection can be read from its middle.
+//! distinguished by their length, so that a connection can be read from its middle.
 
 use super::super::cursor::Cursor;
 use super::super::event::Fault;
