@@ -16,3 +16,8 @@ pub use place::{Holder, Interval, Place, PlaceKind};
 pub use stack::{Frame, LockId, Stack, StackSample, WaitKind};
 pub use survey::{Localisation, Resource, Survey};
 pub use unseen::{Remedy, Runtime, Unseen, Why};
+
+/// The code of the README is compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
