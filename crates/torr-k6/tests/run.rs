@@ -329,3 +329,17 @@ fn compressed_responses_arrive_as_they_were() {
     assert_eq!(ended.rate("checks"), 1.0);
     assert!(ended.end.summary.metrics.contains_key("http_req_duration{group:::g}"));
 }
+
+#[test]
+fn virtual_users_see_the_options_of_the_run() {
+    let script = r#"
+        export const options = {vus: '2', iterations: 2, tags: {a: 'b'}};
+        export default function () {
+            if (options.vus !== 2 || options.iterations !== 2 || options.tags.a !== 'b') throw new Error(JSON.stringify(options));
+        }
+    "#;
+    let ended = run(script, "");
+    assert_eq!((ended.end.exit_code, &*ended.log, ended.count("iterations")), (0, "", 2.0));
+    let frozen = "export const options = Object.freeze({iterations: 1}); export default () => {};";
+    assert_eq!(&*run(frozen, "").log, "");
+}

@@ -22,6 +22,7 @@ use super::builtin::Builtin;
 use crate::metrics::builtin::{DATA_RECEIVED, DATA_SENT};
 use crate::user::Vu;
 use jar::Jar;
+use response::Response;
 use rquickjs::{Class, Ctx, Function, Object, Result};
 use samples::SampleState;
 
@@ -93,6 +94,9 @@ impl Builtin for Http {
         http.set("expectedStatuses", expected)?;
         let callback = Function::new(ctx.clone(), expected::set_response_callback)?.with_name("setResponseCallback")?;
         http.set("setResponseCallback", callback)?;
+        if let Some(prototype) = Class::<Response>::prototype(ctx)? {
+            page::install(ctx, &prototype)?;
+        }
         Ok(http)
     }
 }

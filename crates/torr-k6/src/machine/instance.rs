@@ -131,8 +131,26 @@ impl Instance {
                 exports.values.push(name);
             }
         }
+        self.write_options(ctx, &namespace)?;
         *self.namespace.borrow_mut() = Some(Persistent::save(ctx, namespace));
         Ok(exports)
+    }
+
+    /// Overwrites the exported options with those of the run, once they are known.
+    fn write_options<'js>(&self, ctx: &Ctx<'js>, namespace: &Object<'js>) -> rquickjs::Result<()> {
+        let Some(all) = self.vu.run.options.get() else { return Ok(()) };
+        let exported: Value<'js> = namespace.get("options")?;
+        let Some(exported) = exported.as_object() else { return Ok(()) };
+        let json = serde_json::Value::Object(all.options.set_fields()).to_string();
+        let Some(known) = ctx.json_parse(json)?.into_object() else { return Ok(()) };
+        for property in known.props::<String, Value<'js>>() {
+            let (name, value) = property?;
+            // A script may have frozen its options.
+            if exported.set(name, value).is_err() {
+                drop(ctx.catch());
+            }
+        }
+        Ok(())
     }
 
     /// Calls `setup`, and returns its data in JSON.

@@ -81,7 +81,6 @@ impl<'js> JsClass<'js> for Response {
         }
         prototype.prop("json", method(ctx, "json", json)?)?;
         prototype.prop("toJSON", method(ctx, "toJSON", to_json)?)?;
-        super::page::install(ctx, &prototype)?;
         Ok(Some(prototype))
     }
 
