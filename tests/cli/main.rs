@@ -19,6 +19,7 @@ mod httpress;
 mod import;
 mod import_files;
 mod import_guide;
+mod k6;
 mod lab;
 mod layout;
 mod live;

@@ -106,8 +106,7 @@ fn unsafe_code_stands_where_the_decisions_say() {
     let mut listed: Vec<_> = quoted(line).filter(|name| name.ends_with(".rs")).collect();
     listed.sort_unstable();
     assert_eq!(found, listed);
-    let numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-    assert!(line.starts_with(numbers[found.len()]), "{} files: {line}", found.len());
+    assert!(line.starts_with(&format!("{} files", found.len())), "{} files: {line}", found.len());
 }
 
 /// The crates that a crate needs with these features.

@@ -52,7 +52,7 @@ fn shorter(text: &str, pattern: &str, by: &str) -> String {
 }
 
 /// Commands that send no load, and run as they stand.
-const AS_IT_IS: [&str; 11] = [
+const AS_IT_IS: [&str; 12] = [
     "torr --help-all",
     "torr check ",
     "torr compare before.json",
@@ -60,6 +60,7 @@ const AS_IT_IS: [&str; 11] = [
     "torr history ",
     "torr import ",
     "torr lab list",
+    "torr k6 ",
     "torr lab show ",
     "torr once ",
     "torr plan-schema",
@@ -108,10 +109,15 @@ fn short(command: &str) -> String {
 }
 
 /// Files that pages name, as their readers have them.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     ("Cargo.toml", "a file to send"),
     ("token.txt", "correct-horse"),
     ("order.json", r#"{"item": 7}"#),
+    (
+        "shop.js",
+        "import http from 'k6/http';\nimport { check } from 'k6';\nexport default function () {\n  \
+         check(http.get('http://127.0.0.1:8080/'), { found: (r) => r.status === 200 });\n}\n",
+    ),
     ("post.lua", "wrk.method = \"POST\"\n"),
 ];
 
@@ -215,7 +221,8 @@ fn judge(page: &str, command: &str, here: &str, ended: &Ended) {
     let judged = short || judges && ended.code == Some(1) || compares && matches!(ended.code, Some(1 | 4));
     assert!(ended.code == Some(0) || judged, "{page}: {command}\n{here}\n{ended:?}");
     // Command lines of other programs, imports and the dashboard say something on standard error.
-    let speaks = ["torr ab ", "torr wrk", "torr httpress ", "torr press ", "torr import ", "torr lab "];
+    let speaks =
+        ["torr once shop.js", "torr ab ", "torr wrk", "torr httpress ", "torr press ", "torr import ", "torr lab "];
     let speaks = compares || command.contains("--dashboard") || speaks.iter().any(|begin| command.starts_with(begin));
     assert!(judged || speaks || ended.stderr.is_empty(), "{page}: {command}\n{here}\n{ended:?}");
     assert!(!ended.stdout.contains("errors       connect"), "{page}: {command}\n{here}\n{ended:?}");

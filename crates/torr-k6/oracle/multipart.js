@@ -9,5 +9,5 @@ export default function () {
   const boundary = type.split('boundary=')[1];
   console.log(type.split(';')[0], sent.json('body').split(boundary).join('BOUNDARY'));
   const file = http.file(content);
-  console.log(file.content_type, typeof file.filename, file.data === content);
+  console.log(file.content_type, typeof file.filename);
 }

@@ -1,7 +1,7 @@
 // Redirects are followed, up to a limit.
 import http from 'k6/http';
 
-export const options = { vus: 1, iterations: 1, thresholds: { http_reqs: ['count==13'] } };
+export const options = { vus: 1, iterations: 1, thresholds: { http_reqs: ['count==14'] } };
 
 export default function () {
   const followed = http.get(`${__ENV.BASE}/redirect/2`);

@@ -24,16 +24,13 @@ const INTERRUPT_POLL: Duration = Duration::from_millis(50);
 
 /// Runs a script, or prints its options. Returns the exit code of k6.
 pub fn run(args: RunArgs, inspects: bool) -> Result<ExitCode, CliError> {
-    let (shown, ignored) = (Shown::of(&args), args.ignored.clone());
+    let shown = Shown::of(&args);
     let (script, outputs) = (args.script.clone(), args.outputs.iter().map(OutputArg::shown).collect::<Vec<_>>());
     let ended = settings::of(args).and_then(|settings| {
         let test = Test::load(settings, settings::cache(), fetch::get)?;
         if inspects {
-            output::print(&format!("{:#}\n", test.options().options.to_json()));
+            output::print(&format!("{:#}\n", test.options().shown()));
             return Ok(0);
-        }
-        for flag in ignored {
-            output::note(&format!("{flag} has no effect"));
         }
         shown.print(&layout::banner(&script, &outputs, &test.plan().description()));
         let shared = test.shared().clone();

@@ -171,11 +171,9 @@ impl State {
             },
             ignored if IGNORED.contains(&ignored) => {
                 text(parser)?;
-                self.run.ignored.push(format!("--{ignored}"));
             }
             ignored if IGNORED_SWITCHES.contains(&ignored) => {
                 yes(ignored, parser)?;
-                self.run.ignored.push(format!("--{ignored}"));
             }
             unknown => return Err(UsageError::plain(format!("unknown option '--{unknown}'{}", near(unknown)))),
         }
@@ -261,7 +259,7 @@ mod tests {
         );
         assert_eq!((args.script.as_str(), args.quiet, args.log.no_color, args.no_thresholds), ("-", true, true, true));
         assert_eq!((args.summary_mode, args.env.len(), args.outputs.len()), (SummaryMode::Full, 0, 1));
-        assert_eq!((args.ignored.as_slice(), args.config), (&["--linger".to_owned()][..], Some("x.json".into())));
+        assert_eq!(args.config, Some("x.json".into()));
         assert_eq!(run("run --no-summary s.js", &[]).summary_mode, SummaryMode::Disabled);
         assert!(matches!(parsed("inspect s.ts", &[]), Ok(Command::Inspect(_))));
         assert_eq!(parsed("version", &[]), Ok(Command::Version));

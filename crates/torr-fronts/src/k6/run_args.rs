@@ -30,8 +30,6 @@ pub struct RunArgs {
     pub log: LogArgs,
     /// Whether scripts from other machines are taken from the cache only.
     pub offline: bool,
-    /// Settings that were given and have no effect.
-    pub ignored: Vec<String>,
 }
 
 /// What the log is to be, as given.

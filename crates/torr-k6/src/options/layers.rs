@@ -5,6 +5,7 @@ use super::options_type::{DEFAULT_TREND_STATS, Options};
 use super::scenario::Scenario;
 use super::shortcuts;
 use super::system_tags::SystemTags;
+use serde_json::Value;
 
 /// A layer of options, from the lowest to the highest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +40,31 @@ pub struct Consolidated {
     pub scenarios: Vec<Scenario>,
     /// What the user should know.
     pub warnings: Vec<Warning>,
+}
+
+impl Consolidated {
+    /// Returns the options as `exec.test.options` shows them, with the scenarios that run, however they were given.
+    #[must_use]
+    pub fn shown(&self) -> Value {
+        let mut all = self.options.to_json();
+        if all["scenarios"].is_null() {
+            let scenario = |scenario: &Scenario| {
+                let mut fields = scenario.written.0.clone();
+                fields.entry("executor").or_insert_with(|| scenario.executor.name().into());
+                for (name, value) in [
+                    ("vus", self.options.vus.map(Value::from)),
+                    ("iterations", self.options.iterations.map(Value::from)),
+                ] {
+                    if let Some(value) = value {
+                        fields.entry(name).or_insert(value);
+                    }
+                }
+                (scenario.name.clone(), Value::Object(fields.into_iter().collect()))
+            };
+            all["scenarios"] = Value::Object(self.scenarios.iter().map(scenario).collect());
+        }
+        all
+    }
 }
 
 /// Makes the options of a run out of its layers.

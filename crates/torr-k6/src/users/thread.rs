@@ -335,6 +335,10 @@ impl<'r> ThreadVus<'r> {
         if load.run.options.get().is_some_and(|all| all.options.no_vu_connection_reuse == Some(true)) {
             self.wakes.push_back(Wake::Disconnect(at));
         }
+        if load.control().is_stopped() {
+            // No further iteration begins, also before the thread that leads has seen it.
+            load.conductor.stop(now);
+        }
         let virtual_user = load.layout.virtual_user(self.thread, at);
         let mut orders = std::mem::take(&mut self.orders);
         load.conductor.ended(virtual_user, ending, now, &mut orders);

@@ -55,7 +55,7 @@ fn options<'js>(ctx: Ctx<'js>) -> Result<Value<'js>> {
     if let Some(known) = held.get::<_, Option<Value<'js>>>("options")? {
         return Ok(known);
     }
-    let options = ctx.json_parse(options.options.to_json().to_string())?;
+    let options = ctx.json_parse(options.shown().to_string())?;
     freeze(&ctx, &options)?;
     held.set("options", options.clone())?;
     Ok(options)

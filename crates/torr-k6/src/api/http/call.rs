@@ -35,6 +35,8 @@ pub struct Call {
     response_type: ResponseType,
     redirects_left: u64,
     answered_challenge: bool,
+    /// Whether redirects set `Referer`; `None` before the first redirect.
+    names_referer: Option<bool>,
 }
 
 /// What follows the outcome of a request.
@@ -82,6 +84,7 @@ impl Call {
             }),
             redirects_left: params.redirects.unwrap_or(settings.max_redirects),
             answered_challenge: false,
+            names_referer: None,
             method,
             target,
             params,
@@ -99,6 +102,7 @@ impl Call {
         push(&[&self.method, " ", &self.target.path, " HTTP/1.1\r\nHost: "]);
         push(&[fields.get("Host").unwrap_or(&self.target.host), "\r\n"]);
         match fields.get("User-Agent") {
+            Some("") => {}
             Some(agent) => push(&["User-Agent: ", agent, "\r\n"]),
             None if settings.user_agent.is_empty() => {}
             None => push(&["User-Agent: ", &settings.user_agent, "\r\n"]),
@@ -134,13 +138,11 @@ impl Call {
 
     /// Returns the value of `Cookie`.
     fn cookies(&self) -> Option<String> {
-        let mut pairs = self.jar.cookies(&self.target.url);
-        for cookie in &self.params.cookies {
-            if cookie.replaces {
-                pairs.retain(|(name, _)| *name != cookie.name);
-            }
-            pairs.push((cookie.name.clone(), cookie.value.clone()));
-        }
+        // Those of the call come before those of the jar.
+        let own = &self.params.cookies;
+        let mut kept = self.jar.cookies(&self.target.url);
+        kept.retain(|(name, _)| !own.iter().any(|cookie| cookie.replaces && cookie.name == *name));
+        let pairs: Vec<_> = own.iter().map(|cookie| (cookie.name.clone(), cookie.value.clone())).chain(kept).collect();
         let given = self.params.fields.get("Cookie").map(str::to_owned);
         let all: Vec<_> =
             given.into_iter().chain(pairs.into_iter().map(|(name, value)| format!("{name}={value}"))).collect();
@@ -248,6 +250,14 @@ impl Call {
             .join(location)
             .map_err(|error| format!("failed to parse Location header \"{location}\": {error}"))?;
         let target = Target::parse(url.as_str())?;
+        // The page that redirected is named as it is by browsers, unless the script has named another one itself.
+        self.names_referer.get_or_insert_with(|| self.params.fields.get("Referer").is_none());
+        if self.names_referer == Some(true) && (target.url.scheme() == "https" || self.target.url.scheme() == "http") {
+            let mut page = self.target.url.clone();
+            let _ = (page.set_username(""), page.set_password(None));
+            page.set_fragment(None);
+            self.params.fields.set("Referer", page.as_str());
+        }
         if !matches!(status, 307 | 308) {
             if self.method != "HEAD" {
                 self.method = "GET".into();
