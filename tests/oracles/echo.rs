@@ -1,4 +1,4 @@
-//! A server that keeps each request as it arrived, and sets a cookie or answers as a test wants.
+//! A server that keeps each request as it arrived, and sets a cookie or sends the responses of a test.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,7 +18,7 @@ pub struct Arrived {
 }
 
 /// What a server responds to a request; `None` to close the connection instead.
-pub type Answer = fn(&Arrived) -> Option<Vec<u8>>;
+pub type Responder = fn(&Arrived) -> Option<Vec<u8>>;
 
 /// A running server; its thread ends with the test program.
 pub struct Echo {
@@ -28,11 +28,11 @@ pub struct Echo {
 
 impl Echo {
     pub fn start() -> Self {
-        Self::answering(empty)
+        Self::responding(empty)
     }
 
     /// Starts a server with responses of its own.
-    pub fn answering(answer: Answer) -> Self {
+    pub fn responding(respond: Responder) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
         let arrived: Arc<Mutex<Vec<Arrived>>> = Arc::default();
@@ -41,7 +41,7 @@ impl Echo {
             for (connection, stream) in listener.incoming().flatten().enumerate() {
                 let kept = kept.clone();
                 // A client that ends its connection in the middle of a request is no failure of the server.
-                thread::spawn(move || _ = serve(stream, connection, &kept, answer));
+                thread::spawn(move || _ = serve(stream, connection, &kept, respond));
             }
         });
         Self { origin: format!("http://{address}"), arrived }
@@ -53,7 +53,7 @@ impl Echo {
     }
 }
 
-fn serve(stream: TcpStream, connection: usize, kept: &Mutex<Vec<Arrived>>, answer: Answer) -> std::io::Result<()> {
+fn serve(stream: TcpStream, connection: usize, kept: &Mutex<Vec<Arrived>>, respond: Responder) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut writer = stream;
     loop {
@@ -89,7 +89,7 @@ fn serve(stream: TcpStream, connection: usize, kept: &Mutex<Vec<Arrived>>, answe
         }
         let arrived = Arrived { method: method.to_owned(), target: target.to_owned(), fields, content, connection };
         kept.lock().expect("no thread panics with it").push(arrived.clone());
-        let Some(response) = answer(&arrived) else { return Ok(()) };
+        let Some(response) = respond(&arrived) else { return Ok(()) };
         writer.write_all(&response)?;
     }
 }

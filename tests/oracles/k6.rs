@@ -68,7 +68,7 @@ fn differences(name: &str, theirs: &Run, ours: &Run) -> Vec<(&'static str, Strin
 fn scripts_do_what_they_do_in_k6() {
     let oracles = PathBuf::from(std::env::var(ORACLES).expect("./test full sets it"));
     let only = std::env::var("TORR_ORACLE_SCRIPT").ok();
-    let shop = Echo::answering(shop::answer);
+    let shop = Echo::responding(shop::response);
     let (mut reports, mut met) = (Vec::new(), Vec::new());
     let scripts = scripts();
     assert!(scripts.len() > 40, "{} scripts", scripts.len());

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_have_the_form_that_was_asked_for() {
+    fn lines_have_the_form_of_the_settings() {
         let text = lines(LogSettings::default(), false);
         let ends: Vec<_> = text.lines().map(|line| line.split_once("Z\" ").map_or(line, |(_, rest)| rest)).collect();
         let utc = text.contains("Z\" ");

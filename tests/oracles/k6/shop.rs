@@ -15,7 +15,7 @@ const PAGE: &str = "<html><head><title>Shop</title></head><body><h1>Books</h1>\
     <input name=\"user\" value=\"\"><input type=\"submit\" value=\"Send\"></form></body></html>";
 
 /// Returns the response to a request; `None` to close the connection instead.
-pub fn answer(request: &Arrived) -> Option<Vec<u8>> {
+pub fn response(request: &Arrived) -> Option<Vec<u8>> {
     let path = request.target.split('?').next().unwrap_or_default();
     let field = |name: &str| {
         let found = request.fields.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));

@@ -1,4 +1,4 @@
-//! What a run is told from outside: the script, layers of options, outputs, the log, and what becomes of the summary.
+//! The settings of a run: the script, layers of options, outputs, the log, and what becomes of the summary.
 
 use crate::log::LogSettings;
 use crate::outputs::OutputSpec;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What a run is told from outside.
+/// The settings of a run.
 #[derive(Debug, Clone, Default)]
 pub struct RunSettings {
     /// The script.

@@ -14,7 +14,7 @@ pub struct Summary {
     pub checks: Vec<Check>,
     /// The measured figures of each scenario, for the text of mode `full`.
     pub scenarios: BTreeMap<String, Part>,
-    /// What the script may have asked for.
+    /// The options that the summary is made by.
     pub options: SummaryOptions,
     /// Facts of the process.
     pub state: State,

@@ -35,7 +35,7 @@ fn of_metric(metric: &Value) -> Metric {
         Threshold { source: source.clone(), aggregate, value, ok: judged["ok"] == Value::Bool(true) }
     };
     let thresholds = metric["thresholds"].as_object().into_iter().flatten().map(threshold).collect();
-    // The order of columns is the one that was asked for.
+    // The order of columns is that of the options.
     let trend = |name: &str| (name.to_owned(), number(name));
     let values = match metric["type"].as_str() {
         Some("counter") => Values::Counter { count: number("count"), rate: number("rate") },

@@ -1,4 +1,4 @@
-//! What a run of a k6 script is told, out of k6's command line and of files.
+//! The settings of the run of a k6 script, out of k6's command line and of files.
 
 use serde_json::{Map, Value};
 use std::io::{self, IsTerminal, Read};
@@ -13,7 +13,7 @@ use torr_k6::{ErrorKind, ScriptError};
 /// The largest script that standard input may have, in bytes.
 const MOST_SCRIPT: u64 = 16 << 20;
 
-/// Returns what a run is told. Standard input and the configuration file are read.
+/// Returns the settings of a run. Standard input and the configuration file are read.
 ///
 /// # Errors
 /// If something of the command line cannot be used.
