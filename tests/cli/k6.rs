@@ -96,7 +96,8 @@ fn a_script_comes_from_standard_input_through_a_link() {
 fn commands_of_torr_take_scripts() {
     let (server, folder) = (Script::start(answering(OK)), tempfile::tempdir().expect("there is room"));
     let base = format!("BASE={}", server.url());
-    let files = [("shop.ts", &*format!("const typed: number = 1;\n{SCRIPT}"))];
+    let typed = format!("const typed: number = 1;\n{SCRIPT}");
+    let files = [("shop.ts", typed.as_str())];
     let checked = run(folder.path(), &files, &["check", "shop.ts"]);
     assert_eq!((checked.code, server.requests()), (Some(0), 0), "{checked:?}");
     let once = run(folder.path(), &[], &["once", "shop.ts", "--variable", &base]);
