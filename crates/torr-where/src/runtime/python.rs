@@ -85,6 +85,16 @@ fn is_known(spy: &PythonSpy) -> bool {
     !maps.lines().any(|line| line.find('/').is_some_and(|at| free_threaded(line[at..].trim_end())))
 }
 
+/// Returns whether a thread did one thing all the while. A thread that waits for the GIL does so in many short waits at one futex.
+fn is_one_wait(before: Doing, after: Doing) -> bool {
+    match (before, after) {
+        (Doing::Waits(before), Doing::Waits(after)) if before.number == libc::SYS_futex => {
+            (before.number, before.arguments[0], before.sp) == (after.number, after.arguments[0], after.sp)
+        }
+        _ => before == after,
+    }
+}
+
 /// A process of `CPython` and what is known of it.
 struct Python {
     process: i32,
@@ -164,7 +174,7 @@ impl Python {
             let Some(thread) = self.numbers.of(trace, self.process, self.memory) else { continue };
             let Some(&doing) = before.get(&thread) else { continue };
             // Otherwise the stack may be one of before or of after the wait.
-            if self.threads.doing(thread) != Some(doing) {
+            if !self.threads.doing(thread).is_some_and(|after| is_one_wait(doing, after)) {
                 continue;
             }
             let sample = self.sample(trace, thread, doing);
