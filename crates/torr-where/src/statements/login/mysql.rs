@@ -8,6 +8,7 @@ use crate::statements::normalise::{Dialect, Text, sql};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Opts};
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 /// The sessions of the database that run a statement.
 const SESSIONS: &str = "SELECT ID, LEFT(INFO, 65536) FROM information_schema.PROCESSLIST \
@@ -28,6 +29,9 @@ const COUNTS: &str = "SELECT DIGEST_TEXT, CAST(COUNT_STAR AS UNSIGNED), CAST(SUM
     CAST(SUM_ROWS_SENT + SUM_ROWS_AFFECTED AS UNSIGNED) FROM performance_schema.events_statements_summary_by_digest \
     WHERE SCHEMA_NAME = DATABASE() AND DIGEST_TEXT IS NOT NULL LIMIT 5000";
 
+/// The least time between two samples. InnoDB shows transactions as they were when no client had looked for 100 ms.
+const LOCKS: Duration = Duration::from_millis(150);
+
 /// The number of statements that are explained.
 const EXPLAINED: usize = 3;
 
@@ -40,6 +44,8 @@ pub(super) struct MySqlView {
     /// The statement that shows waits for locks; `None` if the login may not see them.
     waits: Option<&'static str>,
     before: Counts,
+    /// When the sessions were last looked at.
+    looked: Option<Instant>,
 }
 
 impl View for MySqlView {
@@ -57,10 +63,13 @@ impl View for MySqlView {
             }
         }
         let before = counts(&mut conn).await.unwrap_or_default();
-        Ok(Self { conn, waits, before })
+        Ok(Self { conn, waits, before, looked: None })
     }
 
     async fn sample(&mut self, observed: &mut Observed) -> Result<(), String> {
+        if self.looked.is_some_and(|looked| looked.elapsed() < LOCKS) {
+            return Ok(());
+        }
         let sessions: Vec<(i64, String)> = self.conn.query(SESSIONS).await.map_err(words)?;
         let mut waits: HashMap<i64, Vec<i64>> = HashMap::new();
         let mut statements = HashMap::new();
@@ -81,6 +90,7 @@ impl View for MySqlView {
             observed.session(text, raw, blockers);
         }
         observed.samples += f64::from(u8::from(!sessions.is_empty()));
+        self.looked = Some(Instant::now());
         Ok(())
     }
 
