@@ -1,5 +1,6 @@
 //! `torr watch`: runs on a server's machine and offers signals of a service to a doctor elsewhere.
 
+mod context;
 mod metrics;
 mod origin;
 mod places;
@@ -8,25 +9,20 @@ mod watchers;
 
 use crate::exit::CliError;
 use clap::Args;
+use context::{READERS, WatchContext, refusal};
 use origin::Names;
-use query::Target;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use torr_doctor::locate::ServerSurvey;
-use torr_serve::http::HeaderValue;
-use torr_serve::http::header::WWW_AUTHENTICATE;
 use torr_serve::{App, Request, Response, Server, Settings};
 use torr_signals::Reading;
 use watchers::Watchers;
 
 /// The variable that has the token.
 const TOKEN: &str = "TORR_WATCH_TOKEN";
-/// The number of requests whose signals are read at a time; others wait.
-const READERS: usize = 2;
-
 const EXAMPLES: &str = "\
 Examples:
   torr watch                               for this machine, or an SSH tunnel
@@ -121,74 +117,4 @@ where
         };
         spawn_blocking(read).await.unwrap_or_else(|_| refusal(500, "cannot read the signals"))
     }
-}
-
-struct WatchContext {
-    token: Option<String>,
-    /// The hosts that requests may name if there is no token.
-    names: Names,
-    /// The ports that may be watched; all if there are none.
-    ports: Vec<u16>,
-    watchers: Watchers,
-    /// The right to read signals on a thread apart, of which there are [`READERS`].
-    readers: Arc<Semaphore>,
-    /// How services are surveyed; `None` if they are not.
-    survey: Option<ServerSurvey>,
-    /// The right to survey a service, which one request has at a time.
-    surveys: Arc<Semaphore>,
-}
-
-impl WatchContext {
-    /// Returns the service that a request asks for, `None` for the machine alone, or the request's refusal.
-    fn admit(&self, request: &Request<'_>) -> Result<Option<Target>, Box<Response>> {
-        self.admit_client(request)?;
-        self.target(request.query().unwrap_or_default())
-    }
-
-    /// Refuses a request of a client without the right to make it.
-    fn admit_client(&self, request: &Request<'_>) -> Result<(), Box<Response>> {
-        // A token is more than a page could know.
-        if self.token.is_none()
-            && let Err(foreign) = self.names.check(request)
-        {
-            return Err(refusal(foreign.status(), foreign.line()).into());
-        }
-        if !self.admits(request) {
-            let challenge = HeaderValue::from_static("Bearer");
-            return Err(refusal(401, "the token is missing or wrong").header(WWW_AUTHENTICATE, challenge).into());
-        }
-        Ok(())
-    }
-
-    /// Returns the service of a query, `None` for the machine alone, or a refusal.
-    fn target(&self, query: &str) -> Result<Option<Target>, Box<Response>> {
-        let target = Target::of_query(query).map_err(|why| Box::new(refusal(400, &why)))?;
-        if let Some(target) = target.filter(|target| !self.ports.is_empty() && !self.ports.contains(&target.port())) {
-            return Err(refusal(403, &format!("port {} may not be watched: add it with --port", target.port())).into());
-        }
-        Ok(target)
-    }
-
-    /// Reads the signals, which may take as long as a scan of all processes.
-    fn read(&self, target: Option<Target>, show: impl Fn(&Reading, &str) -> Response) -> Response {
-        let Some(target) = target else { return show(&Reading::of_machine(), "") };
-        match self.watchers.reading(target) {
-            Ok(reading) => show(&reading, &target.to_string()),
-            Err(why) => refusal(why.status(), &why.line(target)),
-        }
-    }
-
-    fn admits(&self, request: &Request<'_>) -> bool {
-        let Some(token) = self.token.as_ref().map(String::as_bytes) else { return true };
-        let shown = request.header("Authorization").and_then(|value| value.split_at_checked(7));
-        // Takes as long for one that is nearly right.
-        let same =
-            |shown: &[u8]| shown.len() == token.len() && shown.iter().zip(token).fold(0, |d, (a, b)| d | (a ^ b)) == 0;
-        shown.is_some_and(|(scheme, shown)| scheme.eq_ignore_ascii_case(b"Bearer ") && same(shown))
-    }
-}
-
-/// Returns a refusal in one line, which clients recognise.
-fn refusal(status: u16, why: &str) -> Response {
-    Response::error(status, format!("torr watch: {why}\n"))
 }

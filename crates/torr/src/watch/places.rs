@@ -1,7 +1,7 @@
 //! `GET /where`: the functions, locks and statements that a service spends its time on, sampled for some seconds.
 
+use super::context::{WatchContext, refusal};
 use super::query::Target;
-use super::{WatchContext, refusal};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
