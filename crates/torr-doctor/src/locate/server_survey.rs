@@ -92,7 +92,8 @@ fn resource(factor: Factor) -> Resource {
     match factor {
         Factor::SingleCore => Resource::Thread,
         Factor::TlsHandshake => Resource::Tls,
-        Factor::Lock | Factor::Pool => Resource::Lock,
+        Factor::Lock => Resource::Lock,
+        Factor::Pool => Resource::Pool,
         Factor::Workers => Resource::Workers,
         Factor::Database => Resource::Peer,
         _ => Resource::Cpu,

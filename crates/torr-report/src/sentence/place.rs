@@ -49,8 +49,10 @@ fn sentence(place: &Place) -> String {
     match place.kind {
         PlaceKind::Cpu => format!("{share} of the CPU time is spent in {within}{caller}"),
         PlaceKind::Lock => {
-            let lock =
-                place.lock.as_deref().map_or_else(|| "a lock or a free slot of a pool".to_owned(), |lock| format!("the lock {}", code(lock)));
+            let lock = place.lock.as_deref().map_or_else(
+                || "a lock or a free slot of a pool".to_owned(),
+                |lock| format!("the lock {}", code(lock)),
+            );
             format!("{share} of the busy threads' time is spent waiting for {lock} in {within}{caller}")
         }
         PlaceKind::Wait => format!("{share} of the busy threads' time is spent waiting in {within}{caller}"),
