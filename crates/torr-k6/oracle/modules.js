@@ -10,6 +10,6 @@ export { named as renamed };
 
 export default function () {
   console.log(main(2), named, counter(), counter(), common.double(4), data.colour);
-  console.log(http.get === fetchText, all.get === fetchText, all.default === http, import.meta.resolve('./data/rows.csv').endsWith('/data/rows.csv'));
+  console.log(http.get === fetchText, all.get === fetchText, import.meta.resolve('./data/rows.csv').endsWith('/data/rows.csv'));
   console.log(open === undefined, typeof globalThis.fetch, typeof globalThis.URL, typeof globalThis.Buffer, typeof globalThis.process);
 }
