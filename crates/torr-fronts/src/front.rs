@@ -3,7 +3,7 @@
 use crate::error::FrontError;
 use crate::host::Host;
 use crate::wrk::Program;
-use crate::{ab, httpress, k6, press, wrk};
+use crate::{ab, httpress, k6_command, press, wrk};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
@@ -64,7 +64,7 @@ impl Front {
             Self::DrogonCtl if args.first().is_some_and(|command| command == "press") => {
                 press::run(args.split_off(1), host)
             }
-            Self::K6 => k6::run(args, host),
+            Self::K6 => k6_command::run(args, host),
             Self::DrogonCtl => Err(FrontError::Usage("only 'drogon_ctl press' of drogon_ctl is supported".into())),
         }
     }

@@ -10,6 +10,7 @@ mod front;
 mod host;
 pub mod httpress;
 pub mod k6;
+mod k6_command;
 mod load;
 mod numbers;
 pub mod press;
