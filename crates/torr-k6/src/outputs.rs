@@ -41,7 +41,7 @@ pub struct Outputs {
 
 #[derive(Debug)]
 enum Output {
-    Json(JsonLines),
+    Json(Box<JsonLines>),
     Csv(Box<Csv>),
 }
 
@@ -56,7 +56,7 @@ impl Outputs {
             let failed = |error: io::Error| ScriptError::new(ErrorKind::Other, failure(path, &error));
             let file = OutputFile::create(path).map_err(failed)?;
             let output = match spec {
-                OutputSpec::Json(_) => Output::Json(JsonLines::new(file)),
+                OutputSpec::Json(_) => Output::Json(Box::new(JsonLines::new(file))),
                 OutputSpec::Csv(_, format) => {
                     Output::Csv(Csv::begin(file, *format, system_tags).map_err(failed)?.into())
                 }

@@ -10,7 +10,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub enum OutputFile {
     Plain(BufWriter<File>),
-    Compressed(GzEncoder<BufWriter<File>>),
+    Compressed(Box<GzEncoder<BufWriter<File>>>),
     Stdout(BufWriter<Stdout>),
 }
 
@@ -23,7 +23,7 @@ impl OutputFile {
         let file = BufWriter::new(File::create(path)?);
         let is_compressed = Path::new(path).extension().is_some_and(|ending| ending == "gz");
         Ok(if is_compressed {
-            Self::Compressed(GzEncoder::new(file, Compression::default()))
+            Self::Compressed(Box::new(GzEncoder::new(file, Compression::default())))
         } else {
             Self::Plain(file)
         })
