@@ -372,8 +372,9 @@ fn the_function_of_a_server_elsewhere_that_takes_the_cpu_is_found() {
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         located.expect("it is offered")
     });
-    let stacks = serde_json::to_string(&located.stacks).expect("it is JSON");
-    assert!(stacks.contains("service::work"), "{located:#?}");
+    let code = located.places.first().and_then(|place| place.code.clone()).expect("it is found");
+    assert!(code.function.ends_with("work"), "{located:#?}");
+    assert!(code.file.is_some_and(|file| file.ends_with("service.rs")) && code.line.is_some(), "{located:#?}");
 }
 
 /// Responds as a node_exporter does, with counts that rise: `GET /metrics`, and 404 for all else. It ends with the test,

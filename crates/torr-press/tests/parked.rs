@@ -173,7 +173,7 @@ impl ThreadUsers for Thread<'_> {
     }
 }
 
-/// Returns the address of a server that says what it was asked for, but says nothing to `/silent`, and closes at `/close`.
+/// Returns the address of a server that sends each path back, but nothing for `/silent`, and closes at `/close`.
 fn server() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("it is bound");

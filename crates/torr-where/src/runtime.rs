@@ -30,7 +30,7 @@ pub fn observe(process: i32, runtime: Runtime, permission: Permission, time: Dur
         Runtime::Jvm if permission == Permission::Asking => jvm::observe(process, time, stop),
         Runtime::Node if permission == Permission::Asking => node::observe(process, time, stop),
         Runtime::Jvm | Runtime::Node if permission == Permission::Reading => {
-            Err(process::unseen(process, runtime, Why::MustBeAsked))
+            Err(process::unseen(process, runtime, Why::NeedsRequest))
         }
         _ => Err(process::unseen(process, runtime, Why::Failed { message: "no reader of this runtime".into() })),
     };

@@ -43,7 +43,7 @@ pub enum Why {
     /// The process's files are not reachable, in another mount namespace.
     Files,
     /// The runtime shows its stacks only to a request, which was not permitted.
-    MustBeAsked,
+    NeedsRequest,
     /// The runtime's version is not known to the reader.
     Version {
         /// The version that was found, or what stands for it.

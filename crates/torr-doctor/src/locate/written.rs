@@ -172,7 +172,7 @@ fn unseen(Unseen { process, name, runtime, why, remedies }: Unseen) -> result::U
             Why::Memory => To::Memory,
             Why::PerformanceEvents => To::PerformanceEvents,
             Why::Files => To::Files,
-            Why::MustBeAsked => To::MustBeAsked,
+            Why::NeedsRequest => To::NeedsRequest,
             Why::Version { found } => To::Version(found),
             Why::Encrypted => To::Encrypted,
             Why::Compressed => To::Compressed,

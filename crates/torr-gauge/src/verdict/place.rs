@@ -166,7 +166,7 @@ pub enum UnseenReason {
     Memory,
     PerformanceEvents,
     Files,
-    MustBeAsked,
+    NeedsRequest,
     Version(String),
     Encrypted,
     Compressed,

@@ -132,12 +132,12 @@ pub trait ThreadUsers {
         false
     }
 
-    /// Returns the time-out of the user's request in flight; `None` for that of the plan. Asked of users that may park.
+    /// Returns the time-out of the user's request in flight; `None` for that of the plan. Called only for users that may park.
     fn timeout(&self, _user: usize) -> Option<Duration> {
         None
     }
 
-    /// Returns a parked user that is to go on, or one whose requests are given up; `None` if there is none now. Asked once a turn of
+    /// Returns a parked user that is to go on, or one whose requests are given up; `None` if there is none now. Called once a turn of
     /// the event loop until there is none, where users may park.
     fn woken(&mut self, _now: Nanos) -> Option<Wake> {
         None

@@ -153,7 +153,7 @@ fn not_visible(unseen: &Unseen) -> String {
         UnseenReason::Memory => format!("the memory of {name}{process} is not readable"),
         UnseenReason::PerformanceEvents => format!("the kernel permits no performance events of {name}{process}"),
         UnseenReason::Files => format!("the files of {name}{process} are not reachable"),
-        UnseenReason::MustBeAsked => {
+        UnseenReason::NeedsRequest => {
             format!("the {} code of {name}{process} is visible only if Torr may ask the process", language(runtime))
         }
         UnseenReason::Version(found) => format!("{} {found} of {name}{process} is not supported", language(runtime)),
@@ -306,7 +306,7 @@ mod tests {
             name: "java".into(),
             process: Some(7),
             runtime: "jvm".into(),
-            why: UnseenReason::MustBeAsked,
+            why: UnseenReason::NeedsRequest,
             remedies: vec![Remedy::Ask],
         };
         let found = Located { widest: vec![place(PlaceKind::Cpu)], unseen: vec![unseen], ..Located::default() };

@@ -99,7 +99,7 @@ pub fn check_memory(process: i32) -> io::Result<()> {
 pub fn unseen(process: i32, runtime: Runtime, why: Why) -> Unseen {
     let remedies = match &why {
         Why::Memory => memory_remedies(process),
-        Why::MustBeAsked => vec![Remedy::Ask],
+        Why::NeedsRequest => vec![Remedy::Ask],
         _ => vec![],
     };
     Unseen { process, name: name(process), runtime, why, remedies }

@@ -64,6 +64,8 @@ pub fn run_load(load: &Load, path: &Path) -> Result<ExitCode, CliError> {
     let ended = ended.map_err(failure)?;
     let code = ended.exit_code;
     let Some(mut measured) = ended.measured else { return Ok(own_code(code)) };
+    // The script names its targets as it runs.
+    measured.result.target = path.display().to_string();
     judge(&mut measured.result);
     let reported = outputs.finish(&mut measured);
     Ok(if code == 0 { reported } else { own_code(code) })

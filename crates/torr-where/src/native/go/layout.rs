@@ -24,7 +24,7 @@ pub struct Layout {
     pub reason: usize,
     /// The saved stack pointer, program counter and frame pointer.
     pub saved: [usize; 3],
-    /// The same when the goroutine entered a system call.
+    /// The stack pointer, program counter and frame pointer with which the goroutine entered a system call.
     pub in_call: Option<[usize; 3]>,
     /// The root of a tree of waits in a bucket of semaphores.
     pub tree: usize,

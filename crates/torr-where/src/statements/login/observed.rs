@@ -104,7 +104,7 @@ mod tests {
     use std::collections::HashMap;
 
     #[test]
-    fn roots_wait_for_nobody() {
+    fn roots_wait_for_no_session() {
         let waits = HashMap::from([(1, vec![2, 3]), (2, vec![3]), (4, vec![5]), (5, vec![4])]);
         assert_eq!(roots(1, &waits), [3]);
         assert_eq!(roots(4, &waits), Vec::<i64>::new());

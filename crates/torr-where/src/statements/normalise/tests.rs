@@ -62,7 +62,7 @@ fn lists_collapse() {
 }
 
 #[test]
-fn several_statements_are_told_apart() {
+fn several_statements_are_separated() {
     let texts = |text: &str| -> Vec<String> {
         let statements = sql::statements(text.as_bytes(), Dialect::Postgres, false);
         statements.iter().map(|text| text.as_str().to_owned()).collect()
