@@ -130,7 +130,7 @@ fn redirects_cookies_and_digest_take_further_requests() {
     let texts = server.texts();
     assert!(texts[0].starts_with("POST /login") && !texts[0].contains("Cookie:"), "{}", texts[0]);
     assert!(texts[1].starts_with("GET /home") && texts[1].contains("\r\nCookie: sid=7\r\n"), "{}", texts[1]);
-    assert!(texts[2].contains("\r\nCookie: sid=7; own=x\r\n"), "{}", texts[2]);
+    assert!(texts[2].contains("\r\nCookie: own=x; sid=7\r\n"), "{}", texts[2]);
     let jar = texts.iter().find(|text| text.starts_with("GET /jar")).expect("it was sent");
     assert!(jar.contains("\r\nCookie: mine=y\r\n"), "{jar}");
     // The jar is empty at the beginning of an iteration.

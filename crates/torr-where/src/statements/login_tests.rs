@@ -1,5 +1,6 @@
 //! Tests with real databases and a login: plans, and who holds the lock that a statement waits for.
 
+use super::tests::alone;
 use super::{Database, Login, Setup, Statements, Watch};
 use mysql_async::prelude::Queryable;
 use std::future::Future;
@@ -38,6 +39,7 @@ fn first(found: &Statements) -> &super::StatementPlace {
 
 #[test]
 fn postgres_names_a_missing_index() {
+    let _alone = alone();
     let server = shared(Make::Postgres);
     let url = server.new_database();
     run(async {
@@ -67,6 +69,7 @@ fn postgres_names_a_missing_index() {
 
 #[test]
 fn postgres_names_the_holder_of_a_row() {
+    let _alone = alone();
     let server = shared(Make::Postgres);
     let url = server.new_database();
     run(async {
@@ -98,6 +101,7 @@ fn postgres_names_the_holder_of_a_row() {
 
 #[test]
 fn mariadb_names_a_missing_index() {
+    let _alone = alone();
     let server = shared(Make::MariaDb);
     let url = server.new_database();
     run(async {
@@ -126,6 +130,7 @@ fn mariadb_names_a_missing_index() {
 
 #[test]
 fn mariadb_names_the_holder_of_a_row() {
+    let _alone = alone();
     let server = shared(Make::MariaDb);
     let url = server.new_database();
     run(async {
@@ -151,6 +156,7 @@ fn mariadb_names_the_holder_of_a_row() {
 
 #[test]
 fn redis_names_the_command() {
+    let _alone = alone();
     let server = shared(Make::Redis);
     let url = server.url("5");
     let client = redis::Client::open(&*url).expect("the test's URL is right");
@@ -173,6 +179,7 @@ fn redis_names_the_command() {
 
 #[test]
 fn a_refused_login_is_said_without_its_password() {
+    let _alone = alone();
     let server = shared(Make::Postgres);
     let found = watch(Database::Postgres, server, &server.url_with("wrong", "postgres")).finish(0);
     let text = format!("{found:?}");

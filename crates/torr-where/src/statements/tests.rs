@@ -4,11 +4,20 @@ use super::{Database, Setup, Statements, Watch};
 use mysql_async::prelude::Queryable;
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use torr_test_support::databases::{Make, Server, runtime, shared};
 use torr_test_support::required;
 
 /// The HTTP responses that the service of a test gives.
 const REQUESTS: u64 = 40;
+
+/// Returns the right to send statements. All tests are one process and share the databases: statements of another test would be
+/// counted too.
+pub(super) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    // A test that failed has left nothing half done here.
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn watch(database: Database, server: &Server) -> Watch {
     let own = i32::try_from(std::process::id()).expect("a process's number");
@@ -41,6 +50,7 @@ fn run(future: impl Future<Output = ()>) {
 
 #[test]
 fn statements_of_postgres_are_counted() {
+    let _alone = alone();
     let server = shared(Make::Postgres);
     let url = server.new_database();
     run(async {
@@ -90,6 +100,7 @@ fn texts(found: &Statements) -> String {
 
 #[test]
 fn statements_of_mariadb_are_counted() {
+    let _alone = alone();
     let server = shared(Make::MariaDb);
     let url = server.new_database();
     run(async {
@@ -123,6 +134,7 @@ fn statements_of_mariadb_are_counted() {
 
 #[test]
 fn commands_of_redis_are_counted() {
+    let _alone = alone();
     let server = shared(Make::Redis);
     let client = redis::Client::open(server.url("3")).expect("the test's URL is right");
     let mut early = client.get_connection().expect("the server");
