@@ -1,4 +1,4 @@
-// Contents of responses are discarded, except where they are asked for.
+// Contents of responses are discarded, except where a request wants them.
 import http from 'k6/http';
 
 export const options = { discardResponseBodies: true };

@@ -4,7 +4,7 @@ mod exchange;
 mod k6_users;
 mod layout;
 mod load;
-mod seat;
+mod slot;
 mod stage;
 mod thread;
 

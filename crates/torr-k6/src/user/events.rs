@@ -1,4 +1,4 @@
-//! The events of a virtual user: timers, requests that go on beside the script, promises that nobody handles.
+//! The events of a virtual user: timers, requests that go on beside the script, rejected promises without a handler.
 
 use super::exchange::{Outcome, Outgoing};
 use rquickjs::{Ctx, Function, Persistent, Result, Value};

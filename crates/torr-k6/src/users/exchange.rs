@@ -1,4 +1,4 @@
-//! Requests of a seat or a lane on their way, and what becomes of them.
+//! Requests of a slot or a lane on their way, and what becomes of them.
 
 use crate::user::exchange::{Incoming, Outcome, Outgoing, Refusal, Timings};
 use std::net::SocketAddr;
@@ -15,8 +15,8 @@ pub(super) struct Sending {
     pub server: usize,
     /// How often the server has been looked up.
     pub look_ups: u32,
-    /// When the script has asked for it.
-    pub asked: Nanos,
+    /// When the script requested it.
+    pub requested: Nanos,
     /// When it was written.
     pub written: Nanos,
     /// The number of bytes of the request.
@@ -30,11 +30,11 @@ pub(super) struct Sending {
 impl Sending {
     pub fn new(outgoing: Outgoing, now: Nanos) -> Self {
         let length = outgoing.bytes.len();
-        Self { outgoing, server: 0, look_ups: 0, asked: now, written: 0, length, is_sent: false, is_repeated: false }
+        Self { outgoing, server: 0, look_ups: 0, requested: now, written: 0, length, is_sent: false, is_repeated: false }
     }
 
     /// Returns the outcome of a response.
-    pub fn answered(self, by: &ReceivedBy<'_>) -> Outcome {
+    pub fn received(self, by: &ReceivedBy<'_>) -> Outcome {
         let response = by.response;
         let mut incoming = Incoming { status: response.status, version: response.version, ..Incoming::default() };
         let mut received = 19;
@@ -78,21 +78,21 @@ impl Sending {
     }
 }
 
-/// Returns the times of a request. What happened before the script asked for it is not part of it.
+/// Returns the times of a request. What happened before the script requested it is not part of it.
 fn timings(phases: &Phases, sending: &Sending, is_answered: bool) -> Timings {
-    let between = |from: Nanos, to: Nanos| to.saturating_sub(from.max(sending.asked)) as f64 / 1e6;
-    let is_fresh = phases.opened >= sending.asked;
+    let between = |from: Nanos, to: Nanos| to.saturating_sub(from.max(sending.requested)) as f64 / 1e6;
+    let is_fresh = phases.opened >= sending.requested;
     let is_established = is_fresh && phases.established >= phases.opened;
     let is_ready = if is_fresh { is_established && phases.ready >= phases.established } else { sending.written > 0 };
     let end = if phases.end > 0 { phases.end } else { phases.sent };
     if !is_ready {
-        return Timings { blocked: between(sending.asked, end), ..Timings::default() };
+        return Timings { blocked: between(sending.requested, end), ..Timings::default() };
     }
     let begin = if is_fresh { phases.ready.max(sending.written.min(phases.sent)) } else { sending.written };
     let sent = phases.sent.max(begin);
     let first_byte = if is_answered { phases.first_byte.max(sent) } else { end.max(sent) };
     Timings {
-        blocked: between(sending.asked, begin),
+        blocked: between(sending.requested, begin),
         connecting: if is_fresh { between(phases.opened, phases.established) } else { 0.0 },
         handshaking: if is_fresh { between(phases.established, phases.ready) } else { 0.0 },
         sending: between(begin, sent),
@@ -101,7 +101,7 @@ fn timings(phases: &Phases, sending: &Sending, is_answered: bool) -> Timings {
     }
 }
 
-/// Returns what a script is told of a failure.
+/// Returns what a script learns of a failure.
 fn refusal(failure: &Failure) -> Refusal {
     let what = failure.what.as_ref();
     let has = |part: &str| what.contains(part);

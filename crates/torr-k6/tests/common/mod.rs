@@ -41,7 +41,7 @@ struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("nobody panics with it").extend_from_slice(bytes);
+        self.0.lock().expect("no thread panics with it").extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -83,7 +83,7 @@ fn run_source(
         scope.spawn(|| meanwhile(shared));
         test.run(|_| {}).expect("the test runs")
     });
-    let log = String::from_utf8_lossy(&lines.0.lock().expect("nobody panics with it")).into_owned();
+    let log = String::from_utf8_lossy(&lines.0.lock().expect("no thread panics with it")).into_owned();
     Ended { end, log }
 }
 

@@ -231,7 +231,7 @@ impl Call {
         self.params.throws.unwrap_or_else(|| vu.run.http_settings().throws)
     }
 
-    /// Returns the answer to a challenge for credentials.
+    /// Returns the value of `Authorization` for a challenge.
     fn challenge(&self, outcome: &Outcome) -> Option<String> {
         let incoming = outcome.result.as_ref().ok().filter(|incoming| incoming.status == 401)?;
         let (user, password) = self.target.credentials.as_ref()?;
@@ -239,7 +239,7 @@ impl Call {
             return None;
         }
         let challenge = String::from_utf8_lossy(incoming.field("www-authenticate")?).into_owned();
-        digest::answer(&challenge, &self.method, &self.target.path, user, password)
+        digest::authorization(&challenge, &self.method, &self.target.path, user, password)
     }
 
     /// Turns the call to the place that a redirect names.

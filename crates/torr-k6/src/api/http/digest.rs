@@ -3,14 +3,14 @@
 use md5::{Digest, Md5};
 use sha2::Sha256;
 
-/// Returns the value of `Authorization` that answers a challenge; `None` if it cannot be answered.
+/// Returns the value of `Authorization` for a challenge; `None` if its scheme is not supported.
 #[must_use]
-pub fn answer(challenge: &str, method: &str, path: &str, user: &str, password: &str) -> Option<String> {
+pub fn authorization(challenge: &str, method: &str, path: &str, user: &str, password: &str) -> Option<String> {
     let nonce: String = std::iter::repeat_with(|| fastrand::char('a'..='f')).take(16).collect();
-    answer_with(challenge, method, path, (user, password), &nonce)
+    authorization_with(challenge, method, path, (user, password), &nonce)
 }
 
-fn answer_with(challenge: &str, method: &str, path: &str, who: (&str, &str), client_nonce: &str) -> Option<String> {
+fn authorization_with(challenge: &str, method: &str, path: &str, who: (&str, &str), client_nonce: &str) -> Option<String> {
     let rest = challenge.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("digest ")).map(|_| &challenge[7..])?;
     let parameters = parameters(rest);
     let get = |name: &str| {
@@ -79,9 +79,9 @@ mod tests {
         let challenge = "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", algorithm=MD5, \
                          nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\"";
         let nonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ";
-        let answer = answer_with(challenge, "GET", "/dir/index.html", ("Mufasa", "Circle of Life"), nonce);
-        let answer = answer.expect("the challenge can be answered");
-        assert!(answer.contains("response=\"8ca523f5e9506fed4657c9700eebdbec\""), "{answer}");
-        assert_eq!(answer_with("Basic realm=\"x\"", "GET", "/", ("u", "p"), nonce), None);
+        let value = authorization_with(challenge, "GET", "/dir/index.html", ("Mufasa", "Circle of Life"), nonce);
+        let value = value.expect("the scheme is supported");
+        assert!(value.contains("response=\"8ca523f5e9506fed4657c9700eebdbec\""), "{value}");
+        assert_eq!(authorization_with("Basic realm=\"x\"", "GET", "/", ("u", "p"), nonce), None);
     }
 }

@@ -1,4 +1,4 @@
-//! A seat: a virtual user with what it waits for, and its requests on their way.
+//! A slot: a virtual user with what it waits for, and its requests on their way.
 
 use super::exchange::Sending;
 use crate::executors::Start;
@@ -10,7 +10,7 @@ use std::time::Instant;
 use torr_net::Nanos;
 
 /// A virtual user on its thread.
-pub(super) struct Seat {
+pub(super) struct VuSlot {
     pub machine: Machine,
     pub state: State,
     /// The number of the latest timer: earlier ones have no meaning any more.
@@ -57,7 +57,7 @@ pub(super) enum Job {
     Teardown,
 }
 
-impl Seat {
+impl VuSlot {
     pub fn new(machine: Machine, lanes: usize) -> Self {
         Self {
             machine,
