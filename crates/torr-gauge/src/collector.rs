@@ -408,6 +408,7 @@ impl Collector {
             checks: checks(&facts.checks, total),
             sessions: facts.sessions.as_ref().map(|sessions| sessions.summary(duration_s)),
             entries: facts.sessions.as_ref().map_or_else(Vec::new, |sessions| sessions.entries(duration_s)),
+            script: None,
             fleet: None,
             thresholds: Vec::new(),
             validity: None,

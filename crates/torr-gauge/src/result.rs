@@ -1,6 +1,7 @@
 //! The result of a run: one versioned type that every output is made from.
 
 mod caution;
+pub mod script;
 pub mod validity;
 
 use crate::bounds::{Bounded, OutOfBounds, at_most, text};
@@ -19,6 +20,7 @@ use crate::sockets::Sockets;
 use crate::stalls::Stalls;
 use crate::steering::SteeringEvent;
 use crate::verdict::Verdict;
+use script::ScriptResult;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use torr_signals::Signals;
@@ -116,6 +118,9 @@ pub struct RunResult {
     /// The entries of the sessions, in the order of the files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<EntryResult>,
+    /// The metrics and checks of a script of k6.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<ScriptResult>,
     /// The agents of a run over a fleet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<Fleet>,

@@ -11,5 +11,6 @@ mod legacy;
 mod paint;
 #[cfg(test)]
 mod recorded;
+pub mod result;
 mod sections;
 pub mod text;

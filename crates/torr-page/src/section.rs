@@ -18,6 +18,7 @@ pub mod phases;
 pub mod places;
 pub mod published;
 pub mod repeat;
+pub mod script;
 pub mod steering;
 pub mod verdict;
 pub mod versions;

@@ -91,6 +91,7 @@ pub fn article(document: &Document) -> Markup {
                     (section::agents::cautions(value))
                     (section::verdict::verdict(value))
                     (section::figures::run(value))
+                    (section::script::script(value))
                     (section::cautions::cautions(value))
                     (section::over_time::over_time(value))
                     (section::distribution::distribution(value))

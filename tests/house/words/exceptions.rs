@@ -25,9 +25,7 @@ pub const WORDS: &[(&str, &str)] = &[
 
 /// The parts of the workspace that still use a word, on their way to the vocabulary. A part that is free of a word
 /// is deleted here: the test demands it.
-pub const NOT_YET: &[(&str, &str)] = &[
-    ("asked", "torr-session"),
-];
+pub const NOT_YET: &[(&str, &str)] = &[("asked", "torr-session")];
 
 /// Sources of more lines than the limit, with the reason.
 pub const LONG_FILES: &[(&str, &str)] = &[];

@@ -30,7 +30,16 @@ pub(super) struct Sending {
 impl Sending {
     pub fn new(outgoing: Outgoing, now: Nanos) -> Self {
         let length = outgoing.bytes.len();
-        Self { outgoing, server: 0, look_ups: 0, requested: now, written: 0, length, is_sent: false, is_repeated: false }
+        Self {
+            outgoing,
+            server: 0,
+            look_ups: 0,
+            requested: now,
+            written: 0,
+            length,
+            is_sent: false,
+            is_repeated: false,
+        }
     }
 
     /// Returns the outcome of a response.

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use torr_k6::log::LogSettings;
 use torr_k6::run::{RunSettings, ScriptSource, SummarySettings, Test};
+use torr_k6::summary::result::result;
 use torr_k6::summary::text::Mode;
 use torr_k6::{ErrorKind, ScriptError};
 use torr_load::{Load, SessionPart};
@@ -66,6 +67,7 @@ pub fn run_load(load: &Load, path: &Path) -> Result<ExitCode, CliError> {
     let Some(mut measured) = ended.measured else { return Ok(own_code(code)) };
     // The script names its targets as it runs.
     measured.result.target = path.display().to_string();
+    measured.result.script = Some(result(&ended.summary));
     judge(&mut measured.result);
     let reported = outputs.finish(&mut measured);
     Ok(if code == 0 { reported } else { own_code(code) })

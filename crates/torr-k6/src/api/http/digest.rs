@@ -10,7 +10,13 @@ pub fn authorization(challenge: &str, method: &str, path: &str, user: &str, pass
     authorization_with(challenge, method, path, (user, password), &nonce)
 }
 
-fn authorization_with(challenge: &str, method: &str, path: &str, who: (&str, &str), client_nonce: &str) -> Option<String> {
+fn authorization_with(
+    challenge: &str,
+    method: &str,
+    path: &str,
+    who: (&str, &str),
+    client_nonce: &str,
+) -> Option<String> {
     let rest = challenge.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("digest ")).map(|_| &challenge[7..])?;
     let parameters = parameters(rest);
     let get = |name: &str| {
