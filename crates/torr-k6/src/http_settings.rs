@@ -29,6 +29,17 @@ pub struct Settings {
     pub keeps_cookies: bool,
     /// Whether each request has a connection of its own.
     pub closes: bool,
+    /// What the log shows of each request and response; `None` for nothing.
+    pub shown: Option<Shown>,
+}
+
+/// What the log shows of requests and responses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// The header sections.
+    Fields,
+    /// The content as well.
+    All,
 }
 
 impl Settings {
@@ -46,6 +57,7 @@ impl Settings {
             batch_per_host: count(options.batch_per_host, 6),
             keeps_cookies: options.no_cookies_reset.unwrap_or(false),
             closes: options.no_connection_reuse.unwrap_or(false),
+            shown: options.http_debug.as_deref().map(|mode| if mode == "full" { Shown::All } else { Shown::Fields }),
         }
     }
 }

@@ -16,6 +16,7 @@ mod shortcuts;
 mod stage;
 mod system_tags;
 mod threshold;
+mod unsupported;
 
 #[cfg(test)]
 mod tests;
@@ -27,3 +28,4 @@ pub use scenario::{ArrivalRate, Executor, Scenario, ScenarioPart};
 pub use stage::Stage;
 pub use system_tags::{DEFAULT_SYSTEM_TAGS, SystemTag, SystemTags};
 pub use threshold::ThresholdOption;
+pub use unsupported::unsupported;

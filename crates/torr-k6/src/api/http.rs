@@ -3,6 +3,7 @@
 mod body;
 mod call;
 mod digest;
+mod dump;
 mod expected;
 mod file;
 mod form;

@@ -10,7 +10,7 @@ use crate::log::{Level, Log};
 use crate::machine::Machine;
 use crate::metrics::{Collector, MetricsPlan, Thresholds, TrendSink};
 use crate::modules::{Access, Fetch, ModuleError, Program};
-use crate::options::{Consolidated, OptionError, Options, layered};
+use crate::options::{Consolidated, OptionError, Options, layered, unsupported};
 use crate::outputs::{Outputs, Writing};
 use crate::shared::RunShared;
 use crate::summary::collect::collect;
@@ -100,7 +100,7 @@ impl Test {
         drop(first);
         program.seal();
         let consolidated = consolidate(&settings, &exports)?;
-        for warning in &consolidated.warnings {
+        for warning in consolidated.warnings.iter().chain(&unsupported(&consolidated.options)) {
             run.log.write(Level::Warning, &warning.0, &[]);
         }
         check_functions(&exports, &consolidated)?;

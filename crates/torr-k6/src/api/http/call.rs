@@ -2,6 +2,7 @@
 
 use super::body::Body;
 use super::digest;
+use super::dump;
 use super::expected::Expectation;
 use super::jar::Jar;
 use super::params::{Params, ResponseType};
@@ -152,6 +153,7 @@ impl Call {
     /// Takes the outcome of the request in flight.
     pub fn take(&mut self, vu: &Vu, mut outcome: Box<Outcome>) -> Next {
         let status = outcome.result.as_ref().map_or(0, |incoming| incoming.status);
+        dump::show(vu, &outcome);
         if let Ok(incoming) = &outcome.result {
             for (name, value) in incoming.fields() {
                 if name.eq_ignore_ascii_case(b"set-cookie") {
