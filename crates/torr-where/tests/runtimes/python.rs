@@ -40,6 +40,23 @@ fn the_function_that_computes_is_named_with_its_line() {
         let outer = sample.stack.0.iter().filter(|frame| frame.is_own).nth(1).expect("do_GET calls the function");
         assert!(outer.function.ends_with("do_GET"), "{outer:?}");
         assert!(sample.stack.0.iter().any(|frame| !frame.is_own && frame.module == "socketserver"));
+        let holders: BTreeSet<_> =
+            reading.cpu.iter().filter(|sample| !sample.holds.is_empty()).map(|s| s.thread).collect();
+        assert!(holders.len() > 1, "the threads take turns at the GIL");
+    });
+}
+
+#[test]
+fn threads_wait_for_a_lock_that_one_holds_during_a_pause() {
+    each(|service| {
+        let enough = |reading: &_| waiters(reading, "locked").len() >= 60;
+        let reading = service.observe(Runtime::Python, "/locked", 4, enough);
+        let waiters = waiters(&reading, "locked");
+        let locks: BTreeSet<_> = waiters.iter().filter_map(|sample| sample.wait.as_ref()?.lock()).collect();
+        assert_eq!(locks.len(), 1, "{locks:?}");
+        let line = waiters[0].stack.own().and_then(|frame| frame.line);
+        assert!(line.is_some_and(|line| (22..=23).contains(&line)), "{line:?}");
+        let sleeps = reading.rounds.iter().flatten().filter(|sample| sample.wait == Some(WaitKind::Sleep));
         let holders: Vec<_> = sleeps.filter_map(|sample| sample.stack.own()).map(|frame| &*frame.function).collect();
         // The thread goes on between the two looks at it, at its stack and at what it waits for: a few samples are of neither.
         let held = holders.iter().filter(|function| **function == "hold").count();
