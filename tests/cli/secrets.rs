@@ -273,8 +273,8 @@ fn a_secret_that_a_limit_cuts_is_not_shown_in_part() {
     let data = format!("@{}", path.display());
     for args in [&["-c1", "-n1", "--json", "-"][..], &["-c1", "-n1"]] {
         let ended = Running::start(torr_command(&[args, &["--data", &data, &server.url()]].concat())).wait();
-        assert!(ended.stdout.contains("401") && !ended.stdout.contains("000001"), "{ended:?}");
+        assert!(ended.stdout.contains("401") && !ended.stdout.contains("000001-"), "{ended:?}");
     }
     let ended = Running::start(torr_command(&["once", "--data", &data, &server.url()])).wait();
-    assert!(ended.stdout.contains("401") && !ended.stdout.contains("000001"), "{ended:?}");
+    assert!(ended.stdout.contains("401") && !ended.stdout.contains("000001-"), "{ended:?}");
 }

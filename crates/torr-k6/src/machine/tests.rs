@@ -113,7 +113,7 @@ fn timers_promises_and_async_functions_end_before_the_iteration() {
 }
 
 #[test]
-fn a_rejection_that_nobody_handles_fails_the_iteration() {
+fn a_rejection_without_a_handler_fails_the_iteration() {
     let mut machine = loaded("export default () => { Promise.reject(new Error('lost')); };");
     let TaskEnd::Threw(error) = iterate(&mut machine, None) else { panic!("it did not throw") };
     assert!(error.message.contains("Uncaught (in promise)") && error.message.contains("lost"), "{error:?}");
