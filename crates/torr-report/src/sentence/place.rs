@@ -118,14 +118,19 @@ fn halved(kind: PlaceKind, gain: Estimate) -> String {
     )
 }
 
-/// Returns that no place dominates, with the widest places.
+/// The share from which a place would dominate if the samples proved it.
+const WIDE: f64 = 0.2;
+
+/// Returns that no place dominates, or that none is proved to, with the widest places.
 fn none_dominates(widest: &[Place]) -> String {
     let named = |place: &Place| {
         let name = place.code.as_ref().map(|code| &code.function).or(place.statement.as_ref());
         format!("{} {}", name.map_or("code without a name".to_owned(), |name| code(name)), percent(place.share.value))
     };
     let named: Vec<_> = widest.iter().map(named).collect();
-    format!("no single place dominates; the widest are {}", named.join(", "))
+    let is_unproved = widest.first().is_some_and(|place| place.share.value >= WIDE && place.share.low < WIDE);
+    let why = if is_unproved { "the samples do not single out a place" } else { "no single place dominates" };
+    format!("{why}; the widest are {}", named.join(", "))
 }
 
 /// Returns a function with its file and line.
@@ -297,6 +302,14 @@ mod tests {
                 ("index", "the database reads all of `orders`: it has no index for `user_id`".to_owned()),
             ]
         );
+    }
+
+    #[test]
+    fn a_wide_place_that_the_samples_do_not_prove_is_not_said_to_be_narrow() {
+        let share = Estimate { low: 0.0, value: 1.0, high: 1.0 };
+        let found = Located { widest: vec![Place { share, ..place(PlaceKind::Lock) }], ..Located::default() };
+        let said = "the samples do not single out a place; the widest are `list_orders` 100%".to_owned();
+        assert_eq!(lines(&located(found)), [("where", said)]);
     }
 
     #[test]
