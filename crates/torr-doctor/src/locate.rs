@@ -45,6 +45,8 @@ pub struct Site {
     pub databases: Vec<Database>,
     /// Responses per second of the load.
     pub rps: f64,
+    /// The requests that the load has in flight all the time. `None` of a load that keeps a rate.
+    pub in_flight: Option<usize>,
     /// How long the load runs.
     pub length: Duration,
 }
@@ -79,19 +81,27 @@ impl Site {
         };
         let databases = signals.peers.iter().filter(|peer| peer.role != Role::Other).map(database).collect();
         let processes = signals.processes.iter().map(process).collect();
-        Self { factor, processes, databases, rps: seen.run.rps, length: SAMPLED }.if_any()
+        let plan = &seen.run.plan;
+        let in_flight = plan.rate.is_none().then(|| plan.connections.saturating_mul(plan.depth.into()));
+        Self { factor, processes, databases, rps: seen.run.rps, in_flight, length: SAMPLED }.if_any()
     }
 
-    /// Returns the site of a factor in the server that a reading is of, under a load with so many responses per second, which goes on
-    /// for this time. `None` as for an observation.
-    pub fn of_reading(factor: Factor, reading: &Reading, rps: f64, length: Duration) -> Option<Self> {
+    /// Returns the site of a factor in the server that a reading is of, under a load with so many responses per second and requests in
+    /// flight, which goes on for this time. `None` as for an observation.
+    pub fn of_reading(
+        factor: Factor,
+        reading: &Reading,
+        (rps, in_flight): (f64, Option<usize>),
+        length: Duration,
+    ) -> Option<Self> {
         let process = |of: &ProcessCounts| Process { pid: of.pid, name: of.name.clone() };
         let database = |of: &PeerCounts| Database {
             address: of.address.clone(),
             name: of.processes.first().map(|process| process.name.clone()),
         };
         let databases = reading.peers.iter().filter(|peer| peer.role != Role::Other).map(database).collect();
-        Self { factor, processes: reading.processes.iter().map(process).collect(), databases, rps, length }.if_any()
+        Self { factor, processes: reading.processes.iter().map(process).collect(), databases, rps, in_flight, length }
+            .if_any()
     }
 
     fn if_any(self) -> Option<Self> {

@@ -59,15 +59,22 @@ impl RemoteWatch {
         self.source
     }
 
-    /// Returns the place of a factor, which the program on the server's machine looks for under a load of so many responses per second.
+    /// Returns the place of a factor, which the program on the server's machine looks for under a load of so many responses per second
+    /// and requests in flight.
     ///
     /// # Errors
     /// [`RemoteError`].
-    pub fn located(&self, factor: Factor, rps: f64, time: Duration) -> Result<Located, RemoteError> {
+    pub fn located(
+        &self,
+        factor: Factor,
+        (rps, in_flight): (f64, Option<usize>),
+        time: Duration,
+    ) -> Result<Located, RemoteError> {
         let service = self.signals.trim_start_matches("/signals?");
         let seconds = time.as_secs_f64();
-        let reply =
-            self.exchange.get(&format!("/where?{service}&factor={factor}&rps={rps:.3}&seconds={seconds:.3}"))?;
+        let in_flight = in_flight.map(|requests| format!("&in-flight={requests}")).unwrap_or_default();
+        let query = format!("{service}&factor={factor}&rps={rps:.3}{in_flight}&seconds={seconds:.3}");
+        let reply = self.exchange.get(&format!("/where?{query}"))?;
         let found = serde_json::from_str(&reply.text).ok().filter(|_| reply.status == 200);
         let located = found.and_then(|mut found| {
             make_printable(&mut found);

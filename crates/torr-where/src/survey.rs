@@ -24,6 +24,9 @@ const NAMED: usize = 3;
 const LISTED: usize = 5;
 /// The fewest samples of CPU time that a place is named by.
 const SAMPLES: usize = 40;
+/// The smallest share with which a function of the JVM is named, with 95% confidence. A thread dump shows a thread at the next safepoint
+/// after the code that it executed, which may be in another function (Mytkowicz et al., Evaluating the Accuracy of Java Profilers, 2010).
+const AT_SAFEPOINTS: f64 = 0.35;
 /// The share of the time for which the busiest thread computes or is ready to, at least, where one thread is the limit.
 const ONE_THREAD: f64 = 0.4;
 /// Parts of the names of functions and objects of TLS libraries.
@@ -71,6 +74,7 @@ pub struct Survey {
     resource: Resource,
     time: Duration,
     permission: Permission,
+    in_flight: Option<usize>,
 }
 
 /// What was sampled of a process.
@@ -84,13 +88,19 @@ struct Sampled {
 impl Survey {
     /// Returns a survey of these processes, which reads only.
     pub fn of(processes: Vec<i32>, resource: Resource, time: Duration) -> Self {
-        Self { processes, resource, time: time.min(LONGEST), permission: Permission::Reading }
+        Self { processes, resource, time: time.min(LONGEST), permission: Permission::Reading, in_flight: None }
     }
 
     /// Permits requests to the processes by their own diagnostic interfaces.
     #[must_use]
     pub fn asking(self) -> Self {
         Self { permission: Permission::Asking, ..self }
+    }
+
+    /// Tells the number of requests that are in flight all the time, by which a wait in the middle of a request is known.
+    #[must_use]
+    pub fn in_flight(self, requests: usize) -> Self {
+        Self { in_flight: Some(requests), ..self }
     }
 
     /// Samples the processes, and returns the places in them. `stop` ends the sampling early.
@@ -101,7 +111,7 @@ impl Survey {
                 processes.iter().map(|&process| scope.spawn(move || self.sample(process, stop))).collect();
             observers.into_iter().filter_map(|observer| observer.join().ok()).collect()
         });
-        localise(self.resource, &sampled)
+        localise(self.resource, self.in_flight, &sampled)
     }
 
     fn sample(&self, process: i32, stop: &AtomicBool) -> Sampled {
@@ -125,12 +135,12 @@ fn of_reading(process: i32, reading: Reading, time: Duration) -> Observed {
 }
 
 /// Returns the places of a resource in what was sampled.
-fn localise(resource: Resource, sampled: &[Sampled]) -> Localisation {
+fn localise(resource: Resource, in_flight: Option<usize>, sampled: &[Sampled]) -> Localisation {
     let mut unseen: Vec<Unseen> = sampled.iter().flat_map(|one| one.observed.unseen.clone()).collect();
     let (mut found, shown) = match resource {
         Resource::Cpu | Resource::Tls | Resource::Thread => of_cpu(resource, sampled),
         Resource::Lock => (of_locks(sampled), waiting(sampled)),
-        Resource::Pool => (of_pools(sampled), waiting(sampled)),
+        Resource::Pool => (of_pools(sampled, in_flight), waiting(sampled)),
         Resource::Workers => (of_waits(sampled, |wait| wait.lock().is_none()), waiting(sampled)),
         Resource::Peer => (of_waits(sampled, |wait| matches!(wait, WaitKind::Socket { .. })), waiting(sampled)),
         Resource::File => (of_waits(sampled, |wait| *wait == WaitKind::File), waiting(sampled)),
@@ -139,12 +149,15 @@ fn localise(resource: Resource, sampled: &[Sampled]) -> Localisation {
         let of = sampled.iter().find(|one| one.observed.process == place.process);
         place.runtime = of.map_or(Runtime::Native, |one| one.runtime);
     }
+    let is_proved = |place: &&Place| {
+        let is_by_dumps = place.kind == PlaceKind::Cpu && place.runtime == Runtime::Jvm;
+        place.dominates() && (!is_by_dumps || place.share.low >= AT_SAFEPOINTS)
+    };
     let is_named = |place: &&Place| {
         let frame = place.frame.as_ref().or(place.leaf.as_ref());
         frame.is_some_and(|frame| frame.is_named && (frame.is_own || place.kind == PlaceKind::Cpu))
     };
-    let places: Vec<Place> =
-        found.iter().filter(|place| place.dominates()).filter(is_named).take(NAMED).cloned().collect();
+    let places: Vec<Place> = found.iter().filter(is_proved).filter(is_named).take(NAMED).cloned().collect();
     let is_by_threads = !matches!(resource, Resource::Cpu | Resource::Tls | Resource::Thread);
     if places.is_empty() && is_by_threads {
         unseen.extend(tasks(sampled));
@@ -213,9 +226,9 @@ fn of_locks(sampled: &[Sampled]) -> Vec<Place> {
 }
 
 /// Returns the places of pools, or of locks where none is a pool.
-fn of_pools(sampled: &[Sampled]) -> Vec<Place> {
+fn of_pools(sampled: &[Sampled], in_flight: Option<usize>) -> Vec<Place> {
     let all: f64 = sampled.iter().map(|one| lock::busy(&one.observed.rounds)).sum();
-    let of = |one: &Sampled| pool::places(&one.observed.rounds, &one.observed.cpu, all);
+    let of = |one: &Sampled| pool::places(&one.observed.rounds, &one.observed.cpu, all, in_flight);
     let mut places: Vec<Place> = sampled.iter().flat_map(of).collect();
     places.extend(of_locks(sampled));
     places.sort_by(|a, b| b.share.low.total_cmp(&a.share.low).then(b.share.value.total_cmp(&a.share.value)));

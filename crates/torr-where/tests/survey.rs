@@ -10,7 +10,10 @@ use torr_where::{Localisation, PlaceKind, Resource, Survey};
 
 /// Surveys a program for three seconds.
 fn surveyed(program: &Program, resource: Resource) -> Localisation {
-    let survey = Survey::of(vec![program.process()], resource, Duration::from_secs(3));
+    run(Survey::of(vec![program.process()], resource, Duration::from_secs(3)))
+}
+
+fn run(survey: Survey) -> Localisation {
     let found = survey.run(&AtomicBool::new(false));
     for place in &found.widest {
         println!("{}", line(place));
@@ -149,5 +152,21 @@ fn the_pool_that_requests_wait_for_is_a_place_and_idle_workers_are_none() {
     drop(program);
     let program = Program::start(&pool, &["idle"]);
     let found = surveyed(&program, Resource::Pool);
+    assert!(found.places.is_empty(), "{:?}", found.places);
+}
+
+#[test]
+fn the_pool_of_clients_that_never_pause_is_known_by_the_requests_in_flight() {
+    const CLIENTS: usize = 24;
+    let survey = |program: &Program| {
+        run(Survey::of(vec![program.process()], Resource::Pool, Duration::from_secs(3)).in_flight(CLIENTS))
+    };
+    let pool = compiled("label.c", &["-O2", "-DPAUSE=0"]);
+    let program = Program::start(&pool, &[]);
+    let found = (0..10).map(|_| survey(&program)).find(|found| !found.places.is_empty());
+    let found = found.expect("the pool dominates in one of ten surveys");
+    assert_eq!((function(&found.places[0]), holder(&found.places[0])), ("label", Some("print_label")));
+    drop(program);
+    let found = survey(&Program::start(&pool, &["idle"]));
     assert!(found.places.is_empty(), "{:?}", found.places);
 }

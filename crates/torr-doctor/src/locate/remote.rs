@@ -14,7 +14,7 @@ impl Locator for RemoteWatch {
     fn locate(&self, site: &Site, warmup: Duration, stop: &AtomicBool) -> Located {
         wait(warmup, stop);
         let time = site.length.saturating_sub(MARGIN);
-        self.located(site.factor, site.rps, time).unwrap_or_else(|error| {
+        self.located(site.factor, (site.rps, site.in_flight), time).unwrap_or_else(|error| {
             let unseen = Unseen {
                 text: String::new(),
                 name: "the server".to_owned(),

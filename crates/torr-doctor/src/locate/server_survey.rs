@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use torr_gauge::Factor;
-use torr_gauge::verdict::Located;
+use torr_gauge::verdict::place::PlaceKind;
+use torr_gauge::verdict::{Located, Place};
 use torr_where::statements::{self, Login, Setup, Watch, logins_of};
 use torr_where::{Resource, Survey};
 
@@ -35,6 +36,7 @@ impl Locator for ServerSurvey {
             site.databases.iter().filter_map(|database| watch(database, &processes, &logins)).collect();
         let survey = Survey::of(processes, resource(site.factor), time);
         let survey = if self.asking { survey.asking() } else { survey };
+        let survey = site.in_flight.into_iter().fold(survey, Survey::in_flight);
         let (sampled, began) = (survey.run(stop), Instant::now() - time.min(began.elapsed()));
         let responses = (site.rps * began.elapsed().as_secs_f64()) as u64;
         let found = watches.into_iter().map(|watch| written::of_statements(watch.finish(responses)));
@@ -70,8 +72,7 @@ fn joined(factor: Factor, mut sampled: Located, statements: Vec<Located>) -> Loc
     for found in statements {
         if !is_database {
             // The wait of threads for a database has a statement that they wait for; no other factor comes from statements.
-            let waits_for_one =
-                |place: &torr_gauge::verdict::Place| place.peer == found.places.first().and_then(|of| of.peer.clone());
+            let waits_for_one = |place: &Place| place.peer == found.places.first().and_then(|of| of.peer.clone());
             if sampled.places.iter().any(waits_for_one) {
                 sampled.places.extend(found.places);
             }
@@ -83,6 +84,11 @@ fn joined(factor: Factor, mut sampled: Located, statements: Vec<Located>) -> Loc
         if !has_places {
             sampled.widest.splice(0..0, found.widest);
         }
+    }
+    let is_wait = |place: &Place| matches!(place.kind, PlaceKind::Wait | PlaceKind::Peer);
+    if is_database && sampled.places.iter().all(is_wait) {
+        // Where its statements are not visible, the function that waits for a database is known, but not why it waits for long.
+        sampled.places.clear();
     }
     sampled
 }

@@ -1,8 +1,9 @@
 //! Pools: places where threads that process a request wait for one of a few slots, by a semaphore or a condition.
 //!
 //! The kernel shows the same for a worker that waits for work. A wait is one for a slot only if all of these hold: threads are seen
-//! past the wait in the same function; how many is the same all the time; and the function is called by one that was seen without it
-//! while it waited for a client or an event, so that the wait is in the middle of a request.
+//! past the wait in the same function; how many is the same all the time; and the wait is in the middle of a request. It is if as many
+//! threads are in the function as requests are in flight, or if the function is called by one that was seen without it while it waited
+//! for a client or an event.
 
 use super::interval::Interval;
 use super::round::{CpuSeries, Round};
@@ -21,6 +22,10 @@ const CONSTANT: f64 = 0.7;
 const CONCENTRATED: f64 = 0.6;
 /// The fewest samples that show a caller of the function between requests.
 const BETWEEN: usize = 3;
+/// The share of the requests in flight for each of which a thread is in the function, at least.
+const OF_REQUESTS: f64 = 0.9;
+/// The fewest requests in flight whose number says something.
+const REQUESTS: usize = 8;
 /// Functions of the C library by which a thread exchanges messages with a client.
 const EXCHANGES: [&str; 20] = [
     "read",
@@ -65,14 +70,14 @@ struct Site<'s> {
 }
 
 /// Returns the places of a process's pools, the widest first. The share is that of `all`, the samples of all threads with work to do,
-/// and of those that wait for a slot.
-pub fn places(rounds: &[Round], cpu: &CpuSeries, all: f64) -> Vec<Place> {
+/// and of those that wait for a slot. `in_flight` is the number of requests in flight, where it is known.
+pub fn places(rounds: &[Round], cpu: &CpuSeries, all: f64, in_flight: Option<usize>) -> Vec<Place> {
     let sites = sites(rounds);
     let functions: Vec<Key<'_>> = sites.keys().copied().collect();
     let mut places = Vec::new();
     for (function, site) in &sites {
         let others = functions.iter().filter(|other| *other != function);
-        if is_pool(*function, site, rounds, cpu) && !others.clone().any(|other| waits_inside(site, *other)) {
+        if is_pool(*function, site, rounds, cpu, in_flight) && !others.clone().any(|other| waits_inside(site, *other)) {
             places.extend(place(*function, site, rounds.len(), all));
         }
     }
@@ -109,7 +114,7 @@ fn sites(rounds: &[Round]) -> BTreeMap<Key<'_>, Site<'_>> {
     sites
 }
 
-fn is_pool(function: Key<'_>, site: &Site<'_>, rounds: &[Round], cpu: &CpuSeries) -> bool {
+fn is_pool(function: Key<'_>, site: &Site<'_>, rounds: &[Round], cpu: &CpuSeries, in_flight: Option<usize>) -> bool {
     if site.rounds.len() < ROUNDS || (site.rounds.len() as f64) < CONTENDED * rounds.len() as f64 {
         return false;
     }
@@ -134,6 +139,9 @@ fn is_pool(function: Key<'_>, site: &Site<'_>, rounds: &[Round], cpu: &CpuSeries
     if (inside as f64) < CONCENTRATED * busy as f64 || computing > busy * 10 {
         return false;
     }
+    if in_flight.is_some_and(|requests| has_all(site, requests)) {
+        return true;
+    }
     // The callers of the function, as far as all waiting threads have them.
     let Some(first) = site.waiting.first() else { return false };
     let position = first.stack.0.iter().position(|frame| key(frame) == function);
@@ -156,6 +164,13 @@ fn is_pool(function: Key<'_>, site: &Site<'_>, rounds: &[Round], cpu: &CpuSeries
             && sample.stack.leaf().is_some_and(|leaf| EXCHANGES.contains(&leaf.function.as_str()))
     });
     between.chain(exchanging).take(BETWEEN).count() == BETWEEN
+}
+
+/// Returns whether nearly each request in flight has its thread at a site, waiting or past the wait, and no more threads are there.
+fn has_all(site: &Site<'_>, requests: usize) -> bool {
+    let inside: usize = site.rounds.iter().map(|at| site.inside.get(at).map_or(0, Vec::len)).sum();
+    let threads = (site.waiting.len() + inside) as f64 / site.rounds.len().max(1) as f64;
+    requests >= REQUESTS && (OF_REQUESTS * requests as f64..=requests as f64 + 0.5).contains(&threads)
 }
 
 /// Returns whether a function is a thread's begin, which all threads have in common.

@@ -9,6 +9,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#ifndef PAUSE
+#define PAUSE 2000
+#endif
+#define CLIENTS 24
+
 static sem_t printers, jobs;
 static struct sockaddr_in address;
 static int listener;
@@ -58,7 +63,7 @@ static void *client(void *argument) {
         if (write(client, "print", 5) < 0) break;
         if (read(client, bytes, sizeof bytes) <= 0) break;
         // Between two requests the server's thread waits for this client.
-        usleep(2000);
+        if (PAUSE) usleep(PAUSE);
     }
     return 0;
 }
@@ -86,7 +91,7 @@ int main(int count, char **words) {
     if (count == 1 && fork() == 0) {
         // The clients are a process of their own, which ends with the server.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (int i = 0; i < 24; i++) pthread_create(&thread, 0, client, 0);
+        for (int i = 0; i < CLIENTS; i++) pthread_create(&thread, 0, client, 0);
         for (;;) pause();
     }
     pthread_create(&thread, 0, server, 0);

@@ -14,6 +14,8 @@ use torr_serve::{Request, Response};
 const SECONDS: (f64, f64) = (0.1, 8.0);
 /// The most responses per second that a load has.
 const RPS: f64 = 1e9;
+/// The most requests in flight that a load has.
+const IN_FLIGHT: usize = 1 << 32;
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,6 +23,7 @@ struct Wanted {
     target: Target,
     factor: Factor,
     rps: f64,
+    in_flight: Option<usize>,
     time: Duration,
 }
 
@@ -43,13 +46,13 @@ pub fn respond(context: &Arc<WatchContext>, request: &Request<'_>) -> impl Futur
     }
 }
 
-fn survey(context: &WatchContext, Wanted { target, factor, rps, time }: Wanted) -> Response {
+fn survey(context: &WatchContext, Wanted { target, factor, rps, in_flight, time }: Wanted) -> Response {
     let Some(survey) = &context.survey else { return not_offered() };
     let reading = match context.watchers.reading(target) {
         Ok(reading) => reading,
         Err(why) => return refusal(why.status(), &why.line(target)),
     };
-    let Some(site) = Site::of_reading(factor, &reading, rps, time) else {
+    let Some(site) = Site::of_reading(factor, &reading, (rps, in_flight), time) else {
         return refusal(404, &format!("the factor {factor} has no place in a server's processes"));
     };
     let located = survey.locate(&site, Duration::ZERO, &AtomicBool::new(false));
@@ -73,7 +76,7 @@ fn wanted(context: &WatchContext, request: &Request<'_>) -> Result<Wanted, Box<R
         .query()
         .unwrap_or_default()
         .split('&')
-        .partition(|part| ["factor=", "rps=", "seconds="].iter().any(|name| part.starts_with(name)));
+        .partition(|part| ["factor=", "rps=", "in-flight=", "seconds="].iter().any(|name| part.starts_with(name)));
     let value = |name: &str| own.iter().find_map(|part| part.strip_prefix(name)).unwrap_or_default();
     let number = |name: &str, (least, most): (f64, f64)| {
         value(name).parse().ok().filter(|number| (least..=most).contains(number))
@@ -82,7 +85,16 @@ fn wanted(context: &WatchContext, request: &Request<'_>) -> Result<Wanted, Box<R
     let factor =
         serde_json::from_value(value("factor=").into()).map_err(|_| bad("expected factor=NAME, such as lock"))?;
     let rps = number("rps=", (0.0, RPS)).ok_or_else(|| bad("expected rps=NUMBER, the responses per second"))?;
+    let in_flight = match value("in-flight=") {
+        "" => None,
+        text => Some(
+            text.parse()
+                .ok()
+                .filter(|requests| (1..=IN_FLIGHT).contains(requests))
+                .ok_or_else(|| bad("expected in-flight=NUMBER, the requests that wait at a time"))?,
+        ),
+    };
     let seconds = number("seconds=", SECONDS).ok_or_else(|| bad("expected seconds=NUMBER, from 0.1 to 8"))?;
     let target = context.target(&service.join("&"))?.ok_or_else(|| bad("expected a parameter such as port=8080"))?;
-    Ok(Wanted { target, factor, rps, time: Duration::from_secs_f64(seconds) })
+    Ok(Wanted { target, factor, rps, in_flight, time: Duration::from_secs_f64(seconds) })
 }
