@@ -30,6 +30,11 @@ const CPU: Duration = Duration::from_micros(5025);
 const ROUND: Duration = Duration::from_millis(50);
 /// The share of time that readings may take, of each of the two.
 const MOST: f64 = 0.05;
+/// The share of time that rounds may take while the process hardly computes: its threads wait, and a lock or a pool is known by many
+/// rounds only.
+const MOST_BESIDE_WAITS: f64 = 0.2;
+/// The CPU in cores below which a process hardly computes.
+const HARDLY: f64 = 0.5;
 /// How often the reader looks for the interpreter: its structures change while they are read.
 const TRIES: u64 = 5;
 
@@ -110,12 +115,16 @@ impl Python {
     fn run(&mut self, pace: &Pace<'_>) -> Result<Reading, Why> {
         let (mut reading, mut last_error) = (Reading::default(), None);
         let (mut cpu_due, mut round_due) = (Instant::now(), Instant::now());
-        let (begun, cpu_before, mut looks) = (Instant::now(), process::cpu_time(self.process, None), 0_u32);
+        let (process, begun, mut looks) = (self.process, Instant::now(), 0_u32);
+        let before = process::cpu_time(process, None);
+        let used = || Some(process::cpu_time(process, None)?.saturating_sub(before?));
         while !pace.is_over() {
             let now = Instant::now();
             let result = if round_due <= now {
                 let result = self.round(&mut reading);
-                round_due = next(now, ROUND, MOST);
+                let hardly_computes = used().is_some_and(|used| used <= begun.elapsed().mul_f64(HARDLY));
+                let most = if hardly_computes { MOST_BESIDE_WAITS } else { MOST };
+                round_due = next(now, ROUND, most);
                 result
             } else {
                 let result = self.holder(&mut reading);
@@ -128,13 +137,12 @@ impl Python {
             }
             pace.sleep_until(cpu_due.min(round_due));
         }
-        let cpu_after = process::cpu_time(self.process, None);
-        match (last_error, cpu_before.zip(cpu_after)) {
+        match (last_error, used()) {
             // Some readings fail, as the structures change meanwhile. Without any that succeeds nothing was seen.
             (Some(error), _) if reading.rounds.is_empty() => return Err(failure(self.process, &error)),
-            (_, Some((before, after))) if looks > 0 => {
+            (_, Some(used)) if looks > 0 => {
                 let interval = begun.elapsed() / looks;
-                weights::settle(&mut reading.cpu, after.saturating_sub(before).div_duration_f64(interval));
+                weights::settle(&mut reading.cpu, used.div_duration_f64(interval));
                 for sample in &reading.cpu {
                     *reading.used.entry(sample.thread).or_default() += interval.mul_f64(sample.weight);
                 }

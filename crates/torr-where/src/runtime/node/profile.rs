@@ -74,8 +74,14 @@ impl Profile {
             weight: 1.0,
         };
         let stack = |node: &Node, line: Option<u32>| {
-            let leaf = Frame { line, ..node.call_frame.frame() };
-            [Arc::new(leaf)].into_iter().chain(callers(node.id)).collect::<Vec<_>>()
+            let function = node.call_frame.frame();
+            let is_before = line.zip(function.line).is_some_and(|(line, begin)| line < begin);
+            // A line before the function is one of another function that V8 has inlined into it, whose name the profile does not have.
+            let leaves = match is_before {
+                true => vec![function.inlined(line), function],
+                false => vec![Frame { line, ..function }],
+            };
+            leaves.into_iter().map(Arc::new).chain(callers(node.id)).collect::<Vec<_>>()
         };
         let mut reading = Reading::default();
         for node in self.nodes.iter().filter(|node| !node.call_frame.is_idle() && node.call_frame.function_name != ROOT)
@@ -126,6 +132,13 @@ impl CallFrame {
     }
 }
 
+impl Frame {
+    /// Returns the frame of a function without a name that is inlined into this one.
+    fn inlined(&self, line: Option<u32>) -> Self {
+        Self { function: "(inlined)".to_owned(), line, is_named: false, ..self.clone() }
+    }
+}
+
 /// The folder of installed packages.
 const PACKAGES: &str = "/node_modules/";
 
@@ -158,21 +171,33 @@ mod tests {
                 {"id": 3, "callFrame": {"functionName": "handle", "url": "file:///srv/app.mjs", "lineNumber": 9}, "children": [5]},
                 {"id": 4, "callFrame": {"functionName": "(garbage collector)", "url": "", "lineNumber": -1}},
                 {"id": 5, "callFrame": {"functionName": "hot", "url": "file:///srv/app.mjs", "lineNumber": 4},
-                 "positionTicks": [{"line": 6, "ticks": 2}, {"line": 7, "ticks": 1}]}
+                 "positionTicks": [{"line": 6, "ticks": 2}, {"line": 7, "ticks": 1}, {"line": 3, "ticks": 1}]}
                ], "samples": [2, 5, 5, 4, 5, 2]}"#,
         )
         .expect("it is a profile");
         let reading = profile.reading(7);
-        assert_eq!((reading.cpu.len(), reading.rounds.len()), (4, 6));
+        assert_eq!((reading.cpu.len(), reading.rounds.len()), (5, 6));
         let facts: Vec<_> =
             reading.cpu.iter().map(|sample| (sample.stack.0[0].function.as_str(), sample.stack.0[0].line)).collect();
-        assert_eq!(facts, [("hot", Some(6)), ("hot", Some(6)), ("hot", Some(7)), ("(garbage collector)", None)]);
+        assert_eq!(
+            facts,
+            [
+                ("hot", Some(6)),
+                ("hot", Some(6)),
+                ("hot", Some(7)),
+                ("(inlined)", Some(3)),
+                ("(garbage collector)", None)
+            ]
+        );
         let caller = &reading.cpu[0].stack.0[1];
         assert_eq!(
             (caller.function.as_str(), caller.line, caller.file.as_deref()),
             ("handle", Some(10), Some("/srv/app.mjs"))
         );
         assert_eq!(reading.cpu[0].stack.0.len(), 2);
+        let inlined = &reading.cpu[3].stack.0;
+        let facts: Vec<_> = inlined.iter().map(|frame| (frame.function.as_str(), frame.line, frame.is_named)).collect();
+        assert_eq!(facts[..2], [("(inlined)", Some(3), false), ("hot", Some(5), true)]);
         assert_eq!(reading.rounds[0][0].wait, Some(WaitKind::Idle));
         assert!(reading.rounds[1][0].on_cpu && reading.rounds[1][0].stack.0[0].line == Some(6));
     }
