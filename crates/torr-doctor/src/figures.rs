@@ -306,10 +306,9 @@ impl Figures {
         self.signals.iter().flat_map(|signals| &signals.processes)
     }
 
-    /// Returns a database with many messages for each request, and their number.
+    /// Returns a database or a cache with many messages for each request, and their number.
     pub fn many_trips(&self) -> Option<(&PeerUse, f64)> {
-        let databases = self.databases().filter(|peer| peer.role == Role::Database);
-        let queried = databases.filter_map(|peer| Some((peer, self.trips_per_request(peer)?)));
+        let queried = self.databases().filter_map(|peer| Some((peer, self.trips_per_request(peer)?)));
         queried.max_by(|(_, a), (_, b)| a.total_cmp(b)).filter(|(_, trips)| *trips >= MANY_TRIPS)
     }
 

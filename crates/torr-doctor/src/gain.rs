@@ -6,7 +6,7 @@
 
 use crate::figures::Figures;
 use crate::thresholds::{
-    CHEAPER_UNDER_LOAD, GAIN_SPREAD, GENERATOR_MATTERS, LIGHT_LOAD_COST, NULL_EXCEEDED, OTHERS_DISTURB,
+    CHEAPER_UNDER_LOAD, GAIN_SPREAD, GENERATOR_MATTERS, HARDLY_USED, LIGHT_LOAD_COST, NULL_EXCEEDED, OTHERS_DISTURB,
     SCALES_AT_LEAST, WAITING_WORKERS, WIDEST_GAIN, WORTH_PROMISING,
 };
 use crate::turns::Ratio;
@@ -65,7 +65,8 @@ impl Bounds {
         };
         let cpu = cpu.min(self.thread.unwrap_or(f64::INFINITY));
         let low = low.min(cpu).min(self.connections).min(self.null.unwrap_or(f64::INFINITY));
-        let high = high.min(cpu * self.cheaper).min(self.connections).min(self.null_at_most());
+        let cpu_at_most = if cpu < HARDLY_USED { cpu * self.cheaper } else { f64::INFINITY };
+        let high = high.min(cpu_at_most).min(self.connections).min(self.null_at_most());
         promised(low / GAIN_SPREAD, high * GAIN_SPREAD, change)
     }
 }
@@ -183,6 +184,7 @@ mod tests {
             ("the CPU, cheaper", Bounds { cpu: Ok(2.0), cheaper: 3.0, ..free }, (10.0, 10.0), (Some(1.82), Some(6.6))),
             ("one thread", Bounds { thread: Some(5.0), ..free }, (10.0, 10.0), (Some(4.55), Some(5.5))),
             ("a service that does nothing", Bounds { null: Some(6.0), ..free }, (8.0, 9.5), (Some(5.45), Some(9.9))),
+            ("the CPU, hardly used", Bounds { cpu: Ok(9.0), ..free }, (20.0, 20.0), (Some(8.18), Some(22.0))),
             ("nothing is free", Bounds { cpu: Ok(1.0), ..free }, (10.0, 10.0), (Some(1.0), Some(1.1))),
             ("a wide interval", Bounds { cpu: Ok(2.0), cheaper: 8.0, ..free }, (50.0, 50.0), (Some(1.82), Some(17.6))),
             ("too wide an interval", Bounds { cpu: Ok(2.0), cheaper: 20.0, ..free }, (50.0, 50.0), (Some(1.82), None)),

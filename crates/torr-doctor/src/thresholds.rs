@@ -137,6 +137,9 @@ pub const ACKNOWLEDGED_COSTS: f64 = 1.6;
 pub const LIGHT_LOAD_COST: f64 = 9.0;
 /// The factor by which CPU time for each request may fall under a full load, where no service that does nothing was measured.
 pub const CHEAPER_UNDER_LOAD: f64 = 2.0;
+/// The room for more CPU time, as a factor of what is used, from which the CPU time of a request is known as an upper end only: most of
+/// it may be that of wake-ups, timers and a compiler.
+pub const HARDLY_USED: f64 = 8.0;
 /// The share of what adding CPU, threads or processes brings in proportion that is promised at least.
 pub const SCALES_AT_LEAST: f64 = 0.8;
 /// CPU in cores from which a report has the generator's share of the server's machine.
@@ -191,6 +194,9 @@ pub const MACHINE_FULL: f64 = 0.9;
 pub const ALL_CPU: f64 = 0.93;
 /// The share of the CPUs from which a server with as many full threads has nearly all of them.
 pub const NEARLY_ALL_CPU: f64 = 0.85;
+/// The share of the CPUs from which the server has most of a machine of which [`ALL_CPU`] is used. A runtime that shares few threads
+/// between many tasks, as that of Go, has no thread that waits for a CPU, and leaves some of it idle.
+pub const MOST_OF_FULL_MACHINE: f64 = 0.8;
 /// CPU that counts as one, if it is that of several threads which share it: what was wanted is at least the one, what was got at most
 /// the other.
 pub const ONE_CORE: (f64, f64) = (0.85, 1.15);

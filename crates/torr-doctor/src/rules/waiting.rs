@@ -286,10 +286,14 @@ fn number_of_workers(evidence: &Evidence, held: f64) -> f64 {
 }
 
 /// Returns the gain without the lock: as many requests at a time as there are threads that take turns at it, or else as many as the
-/// server has read.
+/// server has read. Where threads are fewer than those requests, tasks wait rather than threads.
 fn without_lock(evidence: &Evidence, held: f64) -> Promise {
-    let at_a_time = match evidence.figures.taking_turns() {
-        0 | 1 => evidence.figures.in_service().filter(|hands| *hands >= 1.0),
+    let figures = &evidence.figures;
+    let hands = figures.in_service().filter(|hands| *hands >= 1.0);
+    let threads: usize = figures.processes().map(|process| process.threads.len()).sum();
+    let at_a_time = match figures.taking_turns() {
+        0 | 1 => hands,
+        _ if hands.is_some_and(|hands| hands > threads as f64) => hands,
         turns => Some(turns as f64),
     };
     match at_a_time {

@@ -42,6 +42,12 @@ pub fn rows() -> Vec<Row> {
             Factor::ServerCpu,
             Likely,
         ),
+        (
+            "threads of a runtime that have 84% of a machine of which 94% is used, and never wait for it",
+            four().everywhere(uses(0.94, threads(4, 0.84, 0.02))),
+            Factor::ServerCpu,
+            Certain,
+        ),
         ("one full thread of two", one().everywhere(one_idles()), Factor::SingleCore, Certain),
         (
             "one full thread of two, of which the other had worked before",
