@@ -1,6 +1,7 @@
 //! The verdict of a run or a diagnosis: the finding as data (`finding`), and the verdict with sentences as results hold it.
 
 mod advice;
+mod estimate;
 mod experiment;
 mod fact;
 mod factor;
@@ -12,6 +13,7 @@ pub mod place;
 mod promise;
 
 pub use advice::Advice;
+pub use estimate::Estimate;
 pub use experiment::{CheapRequest, ExperimentId, ExperimentLabel, KeepAliveCondition};
 pub use fact::{Fact, Speedup, Unit, WaitKind};
 pub use factor::{Confidence, Factor};

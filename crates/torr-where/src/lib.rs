@@ -12,10 +12,12 @@ pub mod statements;
 pub mod survey;
 pub mod unseen;
 
-pub use place::{Holder, Interval, Place, PlaceKind};
+pub use place::{Holder, Place};
 pub use stack::{Frame, LockId, Stack, StackSample, WaitKind};
 pub use survey::{Localisation, Resource, Survey};
-pub use unseen::{Remedy, Runtime, Unseen, Why};
+pub use torr_gauge::verdict::Estimate;
+pub use torr_gauge::verdict::place::PlaceKind;
+pub use unseen::{Remedy, Runtime, Unseen, UnseenReason};
 
 /// The code of the README is compiled with the tests.
 #[cfg(doctest)]

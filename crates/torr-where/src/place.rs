@@ -3,7 +3,6 @@
 pub mod contended;
 pub mod cpu;
 pub mod holder;
-pub mod interval;
 pub mod lock;
 pub mod pool;
 pub mod round;
@@ -11,5 +10,4 @@ pub mod tree;
 pub mod types;
 pub mod wait;
 
-pub use interval::Interval;
-pub use types::{Holder, Place, PlaceKind};
+pub use types::{Holder, Place};

@@ -16,7 +16,7 @@ mod request;
 pub use detect::detect;
 pub use reading::{Permission, Reading};
 
-use super::unseen::{Runtime, Unseen, Why};
+use super::unseen::{Runtime, Unseen, UnseenReason};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -30,9 +30,9 @@ pub fn observe(process: i32, runtime: Runtime, permission: Permission, time: Dur
         Runtime::Jvm if permission == Permission::Asking => jvm::observe(process, time, stop),
         Runtime::Node if permission == Permission::Asking => node::observe(process, time, stop),
         Runtime::Jvm | Runtime::Node if permission == Permission::Reading => {
-            Err(process::unseen(process, runtime, Why::NeedsRequest))
+            Err(process::unseen(process, runtime, UnseenReason::NeedsRequest))
         }
-        _ => Err(process::unseen(process, runtime, Why::Failed { message: "no reader of this runtime".into() })),
+        _ => Err(process::unseen(process, runtime, UnseenReason::Failed("no reader of this runtime".into()))),
     };
     result.unwrap_or_else(Reading::unseen)
 }

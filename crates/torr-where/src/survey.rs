@@ -5,14 +5,15 @@ use super::native::waits::acquires_lock;
 use super::place::round::{CpuSeries, Round};
 use super::place::tree::{StackNode, tree};
 use super::place::types::DOMINANT;
-use super::place::{Place, PlaceKind, cpu, lock, pool, wait};
+use super::place::{Place, cpu, lock, pool, wait};
 use super::runtime::{self, Permission, Reading};
 use super::stack::{StackSample, WaitKind};
-use super::unseen::{Remedy, Runtime, Unseen, Why};
+use super::unseen::{Remedy, Runtime, Unseen, UnseenReason};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
+use torr_gauge::verdict::place::PlaceKind;
 
 /// The most processes that are sampled.
 const PROCESSES: usize = 64;
@@ -259,7 +260,7 @@ fn without_lines(sampled: &[Sampled], widest: Option<&Place>) -> Option<Unseen> 
         process: place.process,
         name: runtime::process::name(place.process),
         runtime: of.runtime,
-        why: Why::Stripped,
+        why: UnseenReason::Stripped,
         remedies: vec![Remedy::Symbols],
     })
 }
@@ -275,7 +276,7 @@ fn tasks(sampled: &[Sampled]) -> Vec<Unseen> {
             process: one.observed.process,
             name: runtime::process::name(one.observed.process),
             runtime: one.runtime,
-            why: Why::Tasks,
+            why: UnseenReason::Tasks,
             remedies: Vec::new(),
         })
     };

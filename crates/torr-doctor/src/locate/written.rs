@@ -1,11 +1,11 @@
 //! What a survey found, as results hold it.
 
 use std::path::Path;
-use torr_gauge::verdict::place as result;
-use torr_gauge::verdict::{Located, Place};
+use torr_gauge::verdict::place::{self as result, PlaceKind};
+use torr_gauge::verdict::{Estimate, Located, Place};
 use torr_where::place::tree::StackNode;
 use torr_where::statements::{Database, StatementPlace, Statements};
-use torr_where::{Frame, Interval, Localisation, PlaceKind, Remedy, Runtime, Unseen, WaitKind, Why};
+use torr_where::{Frame, Localisation, Runtime, Unseen, WaitKind};
 
 /// Returns what a survey of processes found.
 pub fn located(found: Localisation) -> Located {
@@ -46,8 +46,8 @@ fn place(found: torr_where::Place) -> Place {
         }),
         statement,
         peer,
-        gain: found.gain.map(estimate),
-        ..bare(kind_of(kind), name_of(runtime), found.share, found.samples)
+        gain: found.gain,
+        ..bare(kind, name_of(runtime), found.share, found.samples)
     }
 }
 
@@ -66,13 +66,13 @@ fn statement(found: StatementPlace) -> Place {
             .map(|index| result::MissingIndex { table: index.table, columns: vec![index.column] }),
         blocked_by: found.blocked_by.and_then(|blocker| blocker.statement),
         peer: Some(found.server),
-        gain: Some(estimate(found.gain)),
-        ..bare(result::PlaceKind::Statement, database, found.share, samples)
+        gain: Some(found.gain),
+        ..bare(PlaceKind::Statement, database, found.share, samples)
     }
 }
 
 /// Returns a place with nothing but its kind and its share.
-fn bare(kind: result::PlaceKind, runtime: &str, share: Interval, samples: u64) -> Place {
+fn bare(kind: PlaceKind, runtime: &str, share: Estimate, samples: u64) -> Place {
     Place {
         kind,
         text: String::new(),
@@ -88,7 +88,7 @@ fn bare(kind: result::PlaceKind, runtime: &str, share: Interval, samples: u64) -
         missing_index: None,
         blocked_by: None,
         peer: None,
-        share: estimate(share),
+        share,
         gain: None,
         samples,
     }
@@ -111,20 +111,6 @@ fn node(found: StackNode) -> result::StackNode {
         own: found.frame.is_own,
         weight: found.weight,
         calls: found.calls.into_iter().map(node).collect(),
-    }
-}
-
-fn estimate(Interval { low, value, high }: Interval) -> result::Estimate {
-    result::Estimate { low, value, high }
-}
-
-fn kind_of(kind: PlaceKind) -> result::PlaceKind {
-    match kind {
-        PlaceKind::Cpu => result::PlaceKind::Cpu,
-        PlaceKind::Lock => result::PlaceKind::Lock,
-        PlaceKind::Wait => result::PlaceKind::Wait,
-        PlaceKind::Statement => result::PlaceKind::Statement,
-        PlaceKind::Peer => result::PlaceKind::Peer,
     }
 }
 
@@ -160,44 +146,12 @@ fn name_of(runtime: Runtime) -> &'static str {
 }
 
 fn unseen(Unseen { process, name, runtime, why, remedies }: Unseen) -> result::Unseen {
-    use result::UnseenReason as To;
     result::Unseen {
         text: String::new(),
         name,
         process: (process > 0).then_some(process),
         runtime: name_of(runtime).to_owned(),
-        why: match why {
-            Why::Stripped => To::Stripped,
-            Why::CompiledAtRunTime => To::CompiledAtRunTime,
-            Why::Memory => To::Memory,
-            Why::PerformanceEvents => To::PerformanceEvents,
-            Why::Files => To::Files,
-            Why::NeedsRequest => To::NeedsRequest,
-            Why::Version { found } => To::Version(found),
-            Why::Encrypted => To::Encrypted,
-            Why::Compressed => To::Compressed,
-            Why::Multiplexed => To::Multiplexed,
-            Why::PreparedBefore => To::PreparedBefore,
-            Why::NoLogin => To::NoLogin,
-            Why::Packets => To::Packets,
-            Why::Ended => To::Ended,
-            Why::Tasks => To::Tasks,
-            Why::Unwinding => To::Unwinding,
-            Why::Failed { message } => To::Failed(message),
-        },
-        remedies: remedies.into_iter().map(remedy).collect(),
-    }
-}
-
-fn remedy(remedy: Remedy) -> result::Remedy {
-    match remedy {
-        Remedy::Sysctl { name, value } => result::Remedy::Sysctl { name, value },
-        Remedy::Capability { name } => result::Remedy::Capability(name),
-        Remedy::SameUser => result::Remedy::SameUser,
-        Remedy::Symbols => result::Remedy::Symbols,
-        Remedy::RuntimeOption { option } => result::Remedy::RuntimeOption(option),
-        Remedy::Ask => result::Remedy::Ask,
-        Remedy::Login => result::Remedy::Login,
-        Remedy::OnItsMachine => result::Remedy::OnItsMachine,
+        why,
+        remedies,
     }
 }

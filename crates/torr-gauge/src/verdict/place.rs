@@ -1,5 +1,6 @@
 //! Places: the function, the lock, the statement or the peer in a service that a factor comes from, as results hold them.
 
+use super::estimate::Estimate;
 use serde::{Deserialize, Serialize};
 
 /// What a survey of a server's processes and its statements found while the limiting load ran.
@@ -36,17 +37,6 @@ pub enum PlaceKind {
     Statement,
     /// A peer that threads wait for.
     Peer,
-}
-
-/// A share or a factor with its interval, which holds the true value with 95% confidence.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Estimate {
-    /// The lower end.
-    pub low: f64,
-    /// The estimate.
-    pub value: f64,
-    /// The upper end.
-    pub high: f64,
 }
 
 /// A function in a source file.
@@ -157,7 +147,7 @@ pub struct Unseen {
 }
 
 /// Why something is not visible.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "the sentence of each reason in torr-report describes it")]
 pub enum UnseenReason {
@@ -181,7 +171,7 @@ pub enum UnseenReason {
 }
 
 /// What would make something visible.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "the sentence of each remedy in torr-report describes it")]
 pub enum Remedy {

@@ -1,8 +1,9 @@
 //! The sentences of places: the function, lock, statement or peer that a factor comes from, and what could not be seen.
 
 use crate::human::{percent, times};
+use torr_gauge::verdict::Estimate;
 use torr_gauge::verdict::place::{
-    CodePosition, Estimate, Holder, Located, MissingIndex, Place, PlaceKind, Remedy, Unseen, UnseenReason,
+    CodePosition, Holder, Located, MissingIndex, Place, PlaceKind, Remedy, Unseen, UnseenReason,
 };
 
 /// Writes the sentences of places, and of what could not be seen.

@@ -3,7 +3,7 @@
 use super::perf_event::{CpuSample, Sampling, ThreadEvent};
 use super::process::NativeProcess;
 use super::unwind::{Addresses, Registers};
-use crate::unseen::{Remedy, Unseen, Why};
+use crate::unseen::{Remedy, Unseen, UnseenReason};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -77,11 +77,11 @@ impl CpuSampler {
                     if paranoid.trim().parse::<i64>().is_ok_and(|level| level > 2) {
                         remedies.push(Remedy::Sysctl { name: "kernel.perf_event_paranoid".to_owned(), value: 2 });
                     }
-                    remedies.push(Remedy::Capability { name: "CAP_PERFMON".to_owned() });
-                    return Err(process.unseen(Why::PerformanceEvents, remedies));
+                    remedies.push(Remedy::Capability("CAP_PERFMON".to_owned()));
+                    return Err(process.unseen(UnseenReason::PerformanceEvents, remedies));
                 }
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
-                Err(error) => return Err(process.unseen(Why::Failed { message: error.to_string() }, Vec::new())),
+                Err(error) => return Err(process.unseen(UnseenReason::Failed(error.to_string()), Vec::new())),
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use super::process::NativeProcess;
 use super::threads::RawSample;
 use crate::place::round::{CpuSeries, Round};
 use crate::stack::{StackSample, WaitKind};
-use crate::unseen::{Remedy, Runtime, Unseen, Why};
+use crate::unseen::{Remedy, Runtime, Unseen, UnseenReason};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -177,7 +177,7 @@ fn named(
     let mut unseen = observed.unseen.clone();
     unseen.extend(stripped(native, &rounds, &cpu));
     if native.complete_share() < 0.5 && !observed.is_go {
-        unseen.push(native.unseen(Why::Unwinding, Vec::new()));
+        unseen.push(native.unseen(UnseenReason::Unwinding, Vec::new()));
     }
     Observed { rounds, cpu, peers, unseen, ..observed }
 }
@@ -190,9 +190,9 @@ fn stripped(native: &NativeProcess, rounds: &[Round], cpu: &CpuSeries) -> Option
     let unnamed = own.iter().filter(|is_named| !**is_named).count();
     let program = native.program()?;
     if !program.is_readable() {
-        return Some(native.unseen(Why::Files, vec![Remedy::Capability { name: "CAP_SYS_PTRACE".to_owned() }]));
+        return Some(native.unseen(UnseenReason::Files, vec![Remedy::Capability("CAP_SYS_PTRACE".to_owned())]));
     }
-    (unnamed as f64 > STRIPPED * own.len() as f64).then(|| native.unseen(Why::Stripped, vec![Remedy::Symbols]))
+    (unnamed as f64 > STRIPPED * own.len() as f64).then(|| native.unseen(UnseenReason::Stripped, vec![Remedy::Symbols]))
 }
 
 impl Observed {

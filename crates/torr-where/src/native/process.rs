@@ -8,7 +8,7 @@ use super::symbols::DataSymbols;
 use super::threads::{RawSample, Threads, is_refused};
 use super::unwind::{Addresses, Registers, StackBytes, Unwinder};
 use crate::stack::{LockId, Stack, StackSample, WaitKind};
-use crate::unseen::{Remedy, Runtime, Unseen, Why};
+use crate::unseen::{Remedy, Runtime, Unseen, UnseenReason};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;
@@ -121,7 +121,7 @@ impl NativeProcess {
     /// What is not visible, once the process has ended or was replaced.
     pub fn check_alive(&mut self) -> Result<(), Unseen> {
         if started(self.process) != Some(self.started) {
-            return Err(self.unseen(Why::Ended, Vec::new()));
+            return Err(self.unseen(UnseenReason::Ended, Vec::new()));
         }
         self.refresh().map_err(|error| unseen(self.process, &self.name, &error))
     }
@@ -242,7 +242,7 @@ impl NativeProcess {
     }
 
     /// Returns that something of this process is not visible.
-    pub fn unseen(&self, why: Why, remedies: Vec<Remedy>) -> Unseen {
+    pub fn unseen(&self, why: UnseenReason, remedies: Vec<Remedy>) -> Unseen {
         let runtime = if self.is_go() { Runtime::Go } else { Runtime::Native };
         Unseen { process: self.process, name: self.name.clone(), runtime, why, remedies }
     }
@@ -273,10 +273,10 @@ fn started(process: i32) -> Option<u64> {
 fn unseen(process: i32, name: &str, error: &io::Error) -> Unseen {
     let of = |why, remedies| Unseen { process, name: name.to_owned(), runtime: Runtime::Native, why, remedies };
     if matches!(error.raw_os_error(), Some(libc::ESRCH | libc::ENOENT)) {
-        return of(Why::Ended, Vec::new());
+        return of(UnseenReason::Ended, Vec::new());
     }
     if !is_refused(error) {
-        return of(Why::Failed { message: error.to_string() }, Vec::new());
+        return of(UnseenReason::Failed(error.to_string()), Vec::new());
     }
     let mut remedies = Vec::new();
     let scope =
@@ -289,6 +289,6 @@ fn unseen(process: i32, name: &str, error: &io::Error) -> Unseen {
     if scope.is_some_and(|scope| scope > 0) {
         remedies.push(Remedy::Sysctl { name: "kernel.yama.ptrace_scope".to_owned(), value: 0 });
     }
-    remedies.push(Remedy::Capability { name: "CAP_SYS_PTRACE".to_owned() });
-    of(Why::Memory, remedies)
+    remedies.push(Remedy::Capability("CAP_SYS_PTRACE".to_owned()));
+    of(UnseenReason::Memory, remedies)
 }

@@ -1,10 +1,11 @@
 //! The functions that take the CPU time: the innermost frames of own code, by their shares.
 
-use super::interval::Interval;
-use super::types::{Place, PlaceKind};
+use super::types::Place;
 use crate::stack::{Frame, StackSample};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use torr_gauge::verdict::Estimate;
+use torr_gauge::verdict::place::PlaceKind;
 
 /// The share from which a function without lines may be many.
 const INLINED: f64 = 0.8;
@@ -93,8 +94,8 @@ pub fn places(
 
 fn place(group: &Group<'_>, all: f64, visible: f64, is_native: &impl Fn(i32) -> bool) -> Option<Place> {
     let weight = group.weight();
-    let share = Interval::of_share(weight, all);
-    let share = share.times(Interval { low: visible, value: visible, high: visible });
+    let share = Estimate::of_share(weight, all);
+    let share = share.times(Estimate { low: visible, value: visible, high: visible });
     let mut place = Place::of(PlaceKind::Cpu, share, group.samples.len() as u64);
     let frame = group.frame()?;
     place.process = group.samples.first().map_or(0, |(sample, _)| sample.process);

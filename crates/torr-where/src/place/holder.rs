@@ -1,12 +1,12 @@
 //! Who holds a contended lock, and what the holder does meanwhile.
 
 use super::contended::Contended;
-use super::interval::Interval;
 use super::round::{CpuSeries, Round};
 use super::types::Holder;
 use crate::stack::{Frame, LockId, Stack, StackSample, WaitKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use torr_gauge::verdict::Estimate;
 
 /// The share of the samples of holders that must agree.
 const AGREED: f64 = 0.8;
@@ -142,5 +142,5 @@ fn agreed(held: &[Held<'_>]) -> Option<Holder> {
     let mut waits: BTreeMap<Option<&WaitKind>, usize> = BTreeMap::new();
     within.iter().for_each(|one| *waits.entry(one.wait).or_default() += 1);
     let wait = waits.into_iter().max_by_key(|(_, count)| *count).and_then(|(wait, _)| wait.cloned());
-    Some(Holder { frame, leaf, wait, share: Interval::of_share(count as f64, held.len() as f64) })
+    Some(Holder { frame, leaf, wait, share: Estimate::of_share(count as f64, held.len() as f64) })
 }

@@ -2,12 +2,13 @@
 
 use super::contended::{Contended, contended};
 use super::holder::find;
-use super::interval::Interval;
 use super::round::{CpuSeries, Round};
-use super::types::{Place, PlaceKind};
+use super::types::Place;
 use crate::stack::{Frame, StackSample, WaitKind};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use torr_gauge::verdict::Estimate;
+use torr_gauge::verdict::place::PlaceKind;
 
 /// The share of the rounds in which a lock must have a waiting thread to be contended.
 const CONTENDED: f64 = 0.5;
@@ -48,9 +49,9 @@ pub fn places(rounds: &[Round], cpu: &CpuSeries, all: f64, acquires: impl Fn(&[A
         let through: Vec<usize> = (0..locks.len()).filter(|&other| ends[other] == at).collect();
         let is_end = ends[at] == at;
         let waits: f64 = if is_end { through.iter().map(|&other| locks[other].waits).sum() } else { lock.waits };
-        let mut place = Place::of(PlaceKind::Lock, Interval::of_share(waits, all), waits as u64);
+        let mut place = Place::of(PlaceKind::Lock, Estimate::of_share(waits, all), waits as u64);
         let times: BTreeSet<usize> = through.iter().flat_map(|&other| locks[other].rounds.iter().copied()).collect();
-        let held = Interval::of_share(times.len() as f64, rounds.len() as f64);
+        let held = Estimate::of_share(times.len() as f64, rounds.len() as f64);
         let is_contended = times.len() >= ROUNDS && held.value >= CONTENDED;
         if !is_end || !is_contended {
             // A lock that is not always held limits nothing, and neither does one whose holder waits for another lock.

@@ -5,12 +5,13 @@
 //! threads are in the function as requests are in flight, or if the function is called by one that was seen without it while it waited
 //! for a client or an event.
 
-use super::interval::Interval;
 use super::round::{CpuSeries, Round};
-use super::types::{Holder, Place, PlaceKind};
+use super::types::{Holder, Place};
 use crate::stack::{Frame, Stack, StackSample, WaitKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use torr_gauge::verdict::Estimate;
+use torr_gauge::verdict::place::PlaceKind;
 
 /// The share of the rounds in which threads must wait.
 const CONTENDED: f64 = 0.8;
@@ -204,7 +205,7 @@ fn waits_inside(site: &Site<'_>, other: Key<'_>) -> bool {
 
 fn place(function: Key<'_>, site: &Site<'_>, rounds: usize, all: f64) -> Option<Place> {
     let waits: f64 = site.waiting.iter().map(|sample| sample.weight).sum();
-    let mut place = Place::of(PlaceKind::Lock, Interval::of_share(waits, all + waits), waits as u64);
+    let mut place = Place::of(PlaceKind::Lock, Estimate::of_share(waits, all + waits), waits as u64);
     let first = most(site.waiting.iter().map(|sample| sample.stack.own()))?;
     let sample = site.waiting.iter().find(|sample| sample.stack.own() == Some(&first))?;
     let at = sample.stack.0.iter().position(|frame| key(frame) == function)?;
@@ -212,7 +213,7 @@ fn place(function: Key<'_>, site: &Site<'_>, rounds: usize, all: f64) -> Option<
     place.leaf = at.checked_sub(1).and_then(|inner| sample.stack.0.get(inner)).cloned();
     place.caller = sample.stack.0[at + 1..].iter().find(|frame| frame.is_own && key(frame) != function).cloned();
     place.frame = Some(first);
-    place.gain = Some(Interval::of_share(site.rounds.len() as f64, rounds as f64).gain());
+    place.gain = Some(Estimate::of_share(site.rounds.len() as f64, rounds as f64).gain());
     place.holder = holder(function, site);
     Some(place)
 }
@@ -229,7 +230,7 @@ fn holder(function: Key<'_>, site: &Site<'_>) -> Option<Holder> {
     let is_it = |frame: &&Arc<Frame>| (&frame.object, &frame.function) == (&name.0, &name.1);
     let frame = most(inside.iter().map(|sample| sample.stack.0.iter().find(is_it)))?;
     let sample = inside.iter().find(|sample| sample.stack.0.contains(&frame))?;
-    let share = Interval::of_share(if agrees { count } else { inside.len() } as f64, inside.len() as f64);
+    let share = Estimate::of_share(if agrees { count } else { inside.len() } as f64, inside.len() as f64);
     Some(Holder { frame, leaf: Arc::clone(sample.stack.leaf()?), wait: sample.wait.clone(), share })
 }
 

@@ -1,29 +1,14 @@
 //! The types of places and of what holds a lock.
 
-use super::interval::Interval;
 use crate::stack::{Frame, LockId, WaitKind};
 use crate::unseen::Runtime;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use torr_gauge::verdict::Estimate;
+use torr_gauge::verdict::place::PlaceKind;
 
 /// The smallest share of the resource with which a place is named.
 pub const DOMINANT: f64 = 0.2;
-
-/// The kind of a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PlaceKind {
-    /// A function that takes CPU time.
-    Cpu,
-    /// A lock that threads wait for.
-    Lock,
-    /// A function in which threads wait for something else than a lock.
-    Wait,
-    /// A statement of a database.
-    Statement,
-    /// A peer that threads wait for.
-    Peer,
-}
 
 /// What the thread that holds a lock does meanwhile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,7 +20,7 @@ pub struct Holder {
     /// What the holder does: it computes, or it waits for this.
     pub wait: Option<WaitKind>,
     /// The share of the times with a holder at which it was in this frame.
-    pub share: Interval,
+    pub share: Estimate,
 }
 
 /// A place in a service, with its share of the resource that limits it.
@@ -62,16 +47,16 @@ pub struct Place {
     /// The peer, as an address or a name.
     pub peer: Option<String>,
     /// The place's share of the resource.
-    pub share: Interval,
+    pub share: Estimate,
     /// The factor by which throughput rises when the place's cost is halved and nothing else limits.
-    pub gain: Option<Interval>,
+    pub gain: Option<Estimate>,
     /// The samples that the share was computed of.
     pub samples: u64,
 }
 
 impl Place {
     /// Returns a place of a kind with its share and nothing else known.
-    pub fn of(kind: PlaceKind, share: Interval, samples: u64) -> Self {
+    pub fn of(kind: PlaceKind, share: Estimate, samples: u64) -> Self {
         Self {
             kind,
             runtime: Runtime::Native,

@@ -1,11 +1,12 @@
 //! Functions in which threads with work to do wait for something else than a lock: a peer, a file, a pause.
 
-use super::interval::Interval;
 use super::round::Round;
-use super::types::{Place, PlaceKind};
+use super::types::Place;
 use crate::stack::{Frame, StackSample, WaitKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use torr_gauge::verdict::Estimate;
+use torr_gauge::verdict::place::PlaceKind;
 
 /// Returns the places of waits of some kinds, the widest first. `peer` names what a socket leads to.
 pub fn places(
@@ -30,7 +31,7 @@ pub fn places(
         .into_iter()
         .map(|((_, peer), samples)| {
             let waits: f64 = samples.iter().map(|sample| sample.weight).sum();
-            let share = Interval::of_share(waits, all);
+            let share = Estimate::of_share(waits, all);
             let mut place = Place::of(PlaceKind::Wait, share, samples.len() as u64);
             let most = most_frequent(&samples);
             place.process = most.map_or(0, |sample| sample.process);

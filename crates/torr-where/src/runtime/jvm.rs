@@ -17,7 +17,7 @@ use super::pace::{Pace, next};
 use super::process;
 use super::reading::Reading;
 use crate::stack::StackSample;
-use crate::unseen::{Remedy, Runtime, Unseen, Why};
+use crate::unseen::{Remedy, Runtime, Unseen, UnseenReason};
 use attach::Attached;
 use dump::Thread;
 use frames::{Frames, of_jvm};
@@ -44,8 +44,8 @@ const DISABLED: &str = "-XX:+DisableAttachMechanism";
 pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Result<Reading, Unseen> {
     let unseen = |why| process::unseen(process, Runtime::Jvm, why);
     if process::arguments(process).iter().any(|argument| argument == DISABLED) {
-        let remedies = vec![Remedy::RuntimeOption { option: "-XX:-DisableAttachMechanism".into() }];
-        return Err(Unseen { remedies, ..unseen(Why::Failed { message: format!("{DISABLED} is set") }) });
+        let remedies = vec![Remedy::RuntimeOption("-XX:-DisableAttachMechanism".into())];
+        return Err(Unseen { remedies, ..unseen(UnseenReason::Failed(format!("{DISABLED} is set"))) });
     }
     let attached = Attached::open(process).map_err(|error| failure(process, &error))?;
     let mut jvm = Jvm {
@@ -77,7 +77,7 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Result<Readin
     }
     match last_error {
         Some(error) if reading.rounds.is_empty() => return Err(failure(process, &error)),
-        _ => reading.unseen = jvm.has_carriers.then(|| unseen(Why::Tasks)),
+        _ => reading.unseen = jvm.has_carriers.then(|| unseen(UnseenReason::Tasks)),
     }
     jvm.settle(&mut reading);
     Ok(reading)
@@ -91,7 +91,7 @@ fn failure(process: i32, error: &io::Error) -> Unseen {
         }
         _ => format!("the JVM's diagnostic socket: {error}"),
     };
-    let unseen = process::unseen(process, Runtime::Jvm, Why::Failed { message });
+    let unseen = process::unseen(process, Runtime::Jvm, UnseenReason::Failed(message));
     match error.kind() {
         io::ErrorKind::PermissionDenied => Unseen { remedies: vec![Remedy::SameUser], ..unseen },
         _ => unseen,

@@ -7,7 +7,7 @@ mod profile;
 use super::pace::Pace;
 use super::process;
 use super::reading::Reading;
-use crate::unseen::{Remedy, Runtime, Unseen, Why};
+use crate::unseen::{Remedy, Runtime, Unseen, UnseenReason};
 use inspector::Inspector;
 use profile::Profile;
 use rustix::process::{Pid, Signal, kill_process};
@@ -43,16 +43,16 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Result<Readin
     let after = process::cpu_time(process, Some(process));
     reading.used.extend(before.zip(after).map(|(before, after)| (process as u64, after.saturating_sub(before))));
     let idle = reading.rounds.iter().flatten().filter(|sample| !sample.on_cpu).count();
-    reading.unseen = (idle as f64 > IDLE * reading.rounds.len() as f64).then(|| unseen(Why::Tasks));
+    reading.unseen = (idle as f64 > IDLE * reading.rounds.len() as f64).then(|| unseen(UnseenReason::Tasks));
     Ok(reading)
 }
 
 /// Returns why there is no profile.
 fn failure(process: i32, error: &io::Error) -> Unseen {
-    let unseen = process::unseen(process, Runtime::Node, Why::Failed { message: format!("node's inspector: {error}") });
+    let unseen = process::unseen(process, Runtime::Node, UnseenReason::Failed(format!("node's inspector: {error}")));
     let remedies = match error.kind() {
         io::ErrorKind::PermissionDenied => vec![Remedy::SameUser],
-        io::ErrorKind::AddrNotAvailable => vec![Remedy::RuntimeOption { option: "--inspect-port=0".into() }],
+        io::ErrorKind::AddrNotAvailable => vec![Remedy::RuntimeOption("--inspect-port=0".into())],
         _ => vec![],
     };
     Unseen { remedies, ..unseen }

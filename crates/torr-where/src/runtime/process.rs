@@ -1,6 +1,6 @@
 //! What `/proc` has of a process of a runtime: numbers within its PID namespace, signals that it handles, memory, rights.
 
-use crate::unseen::{Remedy, Runtime, Unseen, Why};
+use crate::unseen::{Remedy, Runtime, Unseen, UnseenReason};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
@@ -96,10 +96,10 @@ pub fn check_memory(process: i32) -> io::Result<()> {
 }
 
 /// Returns that a process is not visible, with the remedies for the reason.
-pub fn unseen(process: i32, runtime: Runtime, why: Why) -> Unseen {
+pub fn unseen(process: i32, runtime: Runtime, why: UnseenReason) -> Unseen {
     let remedies = match &why {
-        Why::Memory => memory_remedies(process),
-        Why::NeedsRequest => vec![Remedy::Ask],
+        UnseenReason::Memory => memory_remedies(process),
+        UnseenReason::NeedsRequest => vec![Remedy::Ask],
         _ => vec![],
     };
     Unseen { process, name: name(process), runtime, why, remedies }
@@ -118,16 +118,16 @@ fn memory_remedies(process: i32) -> Vec<Remedy> {
     if matches!(scope, Some(1)) && remedies.is_empty() {
         remedies.push(Remedy::Sysctl { name: "kernel.yama.ptrace_scope".into(), value: 0 });
     }
-    remedies.push(Remedy::Capability { name: "CAP_SYS_PTRACE".into() });
+    remedies.push(Remedy::Capability("CAP_SYS_PTRACE".into()));
     remedies
 }
 
 /// Returns why a process could not be read, of the system's error.
-pub fn reason(process: i32, error: &io::Error) -> Why {
+pub fn reason(process: i32, error: &io::Error) -> UnseenReason {
     match error.kind() {
-        io::ErrorKind::PermissionDenied => Why::Memory,
-        io::ErrorKind::NotFound if !PathBuf::from(format!("/proc/{process}")).exists() => Why::Ended,
-        _ => Why::Failed { message: error.to_string() },
+        io::ErrorKind::PermissionDenied => UnseenReason::Memory,
+        io::ErrorKind::NotFound if !PathBuf::from(format!("/proc/{process}")).exists() => UnseenReason::Ended,
+        _ => UnseenReason::Failed(error.to_string()),
     }
 }
 

@@ -15,7 +15,7 @@ use super::reading::Reading;
 use crate::native::memory::Memory;
 use crate::native::syscall::Doing;
 use crate::stack::{LockId, StackSample, WaitKind};
-use crate::unseen::{Runtime, Unseen, Why};
+use crate::unseen::{Runtime, Unseen, UnseenReason};
 use frames::Frames;
 use py_spy::config::LockingStrategy;
 use py_spy::{Config, PythonSpy, StackTrace};
@@ -53,7 +53,7 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Result<Readin
         .map_err(|error| unseen(failure(process, &format!("{error:#}"))))?;
     if !is_known(&spy) {
         let found = format!("{}.{}, free-threaded", spy.version.major, spy.version.minor);
-        return Err(unseen(Why::Version { found }));
+        return Err(unseen(UnseenReason::Version(found)));
     }
     let mut python = Python {
         process,
@@ -67,14 +67,14 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Result<Readin
 }
 
 /// Returns why the reader found no interpreter.
-fn failure(process: i32, message: &str) -> Why {
+fn failure(process: i32, message: &str) -> UnseenReason {
     const UNSUPPORTED: &str = "Unsupported version of Python: ";
     if !std::path::Path::new(&format!("/proc/{process}")).exists() {
-        return Why::Ended;
+        return UnseenReason::Ended;
     }
     match message.split_once(UNSUPPORTED) {
-        Some((_, version)) => Why::Version { found: version.split([' ', ':']).next().unwrap_or_default().to_owned() },
-        None => Why::Failed { message: message.lines().next().unwrap_or_default().to_owned() },
+        Some((_, version)) => UnseenReason::Version(version.split([' ', ':']).next().unwrap_or_default().to_owned()),
+        None => UnseenReason::Failed(message.lines().next().unwrap_or_default().to_owned()),
     }
 }
 
@@ -112,7 +112,7 @@ struct Python {
 
 impl Python {
     /// Samples until the end of the pace.
-    fn run(&mut self, pace: &Pace<'_>) -> Result<Reading, Why> {
+    fn run(&mut self, pace: &Pace<'_>) -> Result<Reading, UnseenReason> {
         let (mut reading, mut last_error) = (Reading::default(), None);
         let (mut cpu_due, mut round_due) = (Instant::now(), Instant::now());
         let (process, begun, mut looks) = (self.process, Instant::now(), 0_u32);

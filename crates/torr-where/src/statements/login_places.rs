@@ -3,10 +3,10 @@
 use super::database::Database;
 use super::login::{Observed, Seen};
 use super::normalise::Text;
-use super::place::{Blocker, REPEATED, Source, StatementPlace, gain};
+use super::place::{Blocker, REPEATED, Source, StatementPlace};
 use super::shares;
 use super::wire_places::is_housekeeping;
-use crate::place::Interval;
+use torr_gauge::verdict::Estimate;
 
 /// The least share of a statement's samples in which it waits for a lock, for the holder to be named.
 const BLOCKED: f64 = 0.2;
@@ -41,7 +41,7 @@ pub(super) fn places(observed: &Observed, database: Database, server: &str, resp
             share,
             missing_index: None,
             blocked_by: None,
-            gain: gain(share),
+            gain: share.gain(),
         };
         explain(&mut place, seen, observed.samples);
         place
@@ -79,7 +79,7 @@ fn blocker(seen: &Seen, samples: f64) -> Option<Blocker> {
     if seen.active <= 0.0 {
         return None;
     }
-    let share: Interval = shares::of_samples(seen.blocked / seen.active, samples.min(seen.active));
+    let share: Estimate = shares::of_samples(seen.blocked / seen.active, samples.min(seen.active));
     if share.low < BLOCKED {
         return None;
     }

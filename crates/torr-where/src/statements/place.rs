@@ -1,8 +1,8 @@
 //! Facts about a statement that takes a database's time.
 
 use super::database::Database;
-use crate::place::Interval;
 use serde::{Deserialize, Serialize};
+use torr_gauge::verdict::Estimate;
 
 /// The calls per response from which on a statement counts as repeated: a loop in the service sends what one statement could.
 pub const REPEATED: f64 = 5.0;
@@ -36,7 +36,7 @@ pub struct Blocker {
     /// Whether the holder waits for its client while it holds the lock: the transaction is open and no statement runs.
     pub is_idle_in_transaction: bool,
     /// The share of the statement's samples in which it waited for a lock.
-    pub share: Interval,
+    pub share: Estimate,
 }
 
 /// A statement, with its share of the time that the database spends on statements.
@@ -65,13 +65,13 @@ pub struct StatementPlace {
     /// The calls that the database refused.
     pub failed: u64,
     /// The share of the time of all statements.
-    pub share: Interval,
+    pub share: Estimate,
     /// The table that the statement reads whole for want of an index.
     pub missing_index: Option<MissingIndex>,
     /// Who blocks the statement, if it waits for locks.
     pub blocked_by: Option<Blocker>,
     /// The factor by which the database's throughput rises if half of the statement's time is saved and nothing else limits.
-    pub gain: Interval,
+    pub gain: Estimate,
 }
 
 impl StatementPlace {
@@ -79,10 +79,4 @@ impl StatementPlace {
     pub fn is_seen(&self) -> bool {
         self.statement != "?"
     }
-}
-
-/// Returns the factor by which throughput rises if half of this share is saved.
-pub(super) fn gain(share: Interval) -> Interval {
-    let gain = |share: f64| 1.0 / (1.0 - share.clamp(0.0, 1.0) / 2.0);
-    Interval { low: gain(share.low), value: gain(share.value), high: gain(share.high) }
 }

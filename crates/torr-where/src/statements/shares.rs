@@ -1,7 +1,7 @@
 //! Shares of a database's time with their intervals.
 
 use super::tally::Tally;
-use crate::place::Interval;
+use torr_gauge::verdict::Estimate;
 
 /// The standard errors to both sides within which 95% of the estimates are.
 const Z: f64 = 1.96;
@@ -12,9 +12,9 @@ const CALLS: f64 = 10.0;
 /// Returns the share that a statement has of the time of all, whose calls come in groups of this size.
 ///
 /// Calls of one request are alike, so that the number of requests decides how sure the share is.
-pub(super) fn of_times(own: &Tally, all: &Tally, group: f64) -> Interval {
+pub(super) fn of_times(own: &Tally, all: &Tally, group: f64) -> Estimate {
     if all.time <= 0.0 {
-        return Interval::default();
+        return Estimate::default();
     }
     let value = own.time / all.time;
     let others = (all.time - own.time).max(0.0);
@@ -24,18 +24,18 @@ pub(super) fn of_times(own: &Tally, all: &Tally, group: f64) -> Interval {
     #[expect(clippy::cast_precision_loss, reason = "a number of calls is exact enough")]
     let is_rare = (own.calls as f64) < CALLS;
     let low = if is_rare { 0.0 } else { (value - error).max(0.0) };
-    Interval { low, value, high: (value + error).min(1.0) }
+    Estimate { low, value, high: (value + error).min(1.0) }
 }
 
 /// Returns a share that was seen in this many of `samples` independent samples (Wilson's interval).
-pub(super) fn of_samples(share: f64, samples: f64) -> Interval {
+pub(super) fn of_samples(share: f64, samples: f64) -> Estimate {
     if samples <= 0.0 {
-        return Interval { low: 0.0, value: share, high: 1.0 };
+        return Estimate { low: 0.0, value: share, high: 1.0 };
     }
     let square = Z * Z / samples;
     let middle = (share + square / 2.0) / (1.0 + square);
     let half = Z / (1.0 + square) * (share * (1.0 - share) / samples + square / (4.0 * samples)).sqrt();
-    Interval { low: (middle - half).max(0.0), value: share, high: (middle + half).min(1.0) }
+    Estimate { low: (middle - half).max(0.0), value: share, high: (middle + half).min(1.0) }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::login::{Login, Watcher};
 use super::place::StatementPlace;
 use super::wire::Fault;
 use super::{login_places, wire_places};
-use crate::unseen::{Remedy, Runtime, Unseen, Why};
+use crate::unseen::{Remedy, Runtime, Unseen, UnseenReason};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::SocketAddr;
@@ -95,17 +95,15 @@ impl Watch {
                 found.unseen.extend(why_unseen(&recorded, found.calls).into_iter().map(|why| unseen(why, more(&[]))));
             }
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                found.unseen.push(unseen(Why::Packets, more(&[Remedy::Capability { name: "CAP_NET_RAW".into() }])));
+                found.unseen.push(unseen(UnseenReason::Packets, more(&[Remedy::Capability("CAP_NET_RAW".into())])));
             }
             Err(error) => {
-                found
-                    .unseen
-                    .push(unseen(Why::Failed { message: format!("cannot capture packets: {error}") }, more(&[])));
+                found.unseen.push(unseen(UnseenReason::Failed(format!("cannot capture packets: {error}")), more(&[])));
             }
         }
         match observed {
             Some(Ok(observed)) => {
-                let errors = observed.errors.iter().map(|message| Why::Failed { message: message.clone() });
+                let errors = observed.errors.iter().map(|message| UnseenReason::Failed(message.clone()));
                 found.unseen.extend(errors.map(|why| unseen(why, Vec::new())));
                 // Shares of all that the service sends are better than those of samples of all clients, if their texts were seen.
                 let seen: f64 = all.iter().filter(|place| place.is_seen()).map(|place| place.share.value).sum();
@@ -117,7 +115,7 @@ impl Watch {
             }
             Some(Err(message)) => {
                 let message = format!("cannot log in to the database: {message}");
-                found.unseen.push(unseen(Why::Failed { message }, Vec::new()));
+                found.unseen.push(unseen(UnseenReason::Failed(message), Vec::new()));
             }
             None => {}
         }
@@ -149,26 +147,26 @@ fn counted(recorded: &Recorded) -> Statements {
 }
 
 /// Returns what a capture could not see, and why.
-fn why_unseen(recorded: &Recorded, calls: u64) -> Vec<Why> {
+fn why_unseen(recorded: &Recorded, calls: u64) -> Vec<UnseenReason> {
     let mut reasons = Vec::new();
     for fault in recorded.tracker.faults.keys() {
         reasons.push(match fault {
-            Fault::Encrypted => Why::Encrypted,
-            Fault::Compressed => Why::Compressed,
-            Fault::Foreign => Why::Multiplexed,
-            Fault::Lost => Why::Packets,
+            Fault::Encrypted => UnseenReason::Encrypted,
+            Fault::Compressed => UnseenReason::Compressed,
+            Fault::Foreign => UnseenReason::Multiplexed,
+            Fault::Lost => UnseenReason::Packets,
         });
     }
     let unseen = recorded.totals.iter().find(|&(id, _)| recorded.tracker.catalogue.text(id).is_unseen());
     if unseen.is_some_and(|(_, tally)| tally.calls * 10 > calls) {
-        reasons.push(Why::PreparedBefore);
+        reasons.push(UnseenReason::PreparedBefore);
     }
     if let Some(error) = &recorded.error {
-        reasons.push(Why::Failed { message: format!("cannot capture packets: {error}") });
+        reasons.push(UnseenReason::Failed(format!("cannot capture packets: {error}")));
     }
     // Nothing came by: the connections go another way, or through a Unix socket.
     if reasons.is_empty() && calls == 0 {
-        reasons.push(Why::Packets);
+        reasons.push(UnseenReason::Packets);
     }
     reasons.sort();
     reasons.dedup();

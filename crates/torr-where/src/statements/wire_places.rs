@@ -2,7 +2,7 @@
 
 use super::capture::Recorded;
 use super::database::Database;
-use super::place::{REPEATED, Source, StatementPlace, gain};
+use super::place::{REPEATED, Source, StatementPlace};
 use super::shares;
 use super::tally::Tally;
 
@@ -55,7 +55,7 @@ pub(super) fn places(recorded: &Recorded, database: Database, server: &str, resp
             share,
             missing_index: None,
             blocked_by: None,
-            gain: gain(share),
+            gain: share.gain(),
         }
     };
     let mut places: Vec<_> = recorded.totals.iter().map(place).collect();

@@ -4,7 +4,7 @@ use super::service::{Service, share, source};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard};
 use torr_where::runtime::{Permission, detect, observe};
-use torr_where::{Remedy, Runtime, Why};
+use torr_where::{Remedy, Runtime, UnseenReason};
 
 /// All inspectors of a machine have one port.
 static INSPECTOR: Mutex<()> = Mutex::new(());
@@ -43,5 +43,5 @@ fn node_gets_no_request_without_permission_and_an_idle_one_has_tasks() {
         observe(service.process(), Runtime::Node, permission, time, &false.into()).unseen.expect("there is no load")
     };
     assert_eq!(observe(Permission::Reading).remedies, [Remedy::Ask]);
-    assert_eq!(observe(Permission::Asking).why, Why::Tasks);
+    assert_eq!(observe(Permission::Asking).why, UnseenReason::Tasks);
 }

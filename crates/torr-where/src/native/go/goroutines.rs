@@ -7,7 +7,7 @@ use crate::native::memory::Memory;
 use crate::native::process::NativeProcess;
 use crate::native::unwind::{Addresses, Registers, StackBytes};
 use crate::stack::{Stack, StackSample, WaitKind};
-use crate::unseen::{Remedy, Unseen, Why};
+use crate::unseen::{Remedy, Unseen, UnseenReason};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl Goroutines {
     /// # Errors
     /// What is not visible: a program without symbols or debug information.
     pub fn of(process: &mut NativeProcess) -> Result<Self, Unseen> {
-        let stripped = process.unseen(Why::Stripped, vec![Remedy::Symbols]);
+        let stripped = process.unseen(UnseenReason::Stripped, vec![Remedy::Symbols]);
         let layout = process.program().and_then(Layout::of).ok_or_else(|| stripped.clone())?;
         let (all, _) = process.variable("runtime.allgs").ok_or_else(|| stripped.clone())?;
         let (reasons, size) = process.variable("runtime.waitReasonStrings").ok_or(stripped)?;

@@ -1,13 +1,13 @@
-//! Intervals of shares, and of what halving a share's cost brings.
+//! Estimates of shares, and of what halving a share's cost brings.
 
 use serde::{Deserialize, Serialize};
 
 /// The quantile of the normal distribution that leaves 2.5% on each side.
 const Z: f64 = 1.959_964;
 
-/// A range that holds a value with 95% confidence.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
-pub struct Interval {
+/// A share or a factor with its interval, which holds the true value with 95% confidence.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Estimate {
     /// The lower end.
     pub low: f64,
     /// The estimate.
@@ -16,7 +16,7 @@ pub struct Interval {
     pub high: f64,
 }
 
-impl Interval {
+impl Estimate {
     /// Returns the interval of a share of independent samples (Wilson's).
     pub fn of_share(of: f64, all: f64) -> Self {
         if all <= 0.0 {
@@ -47,20 +47,20 @@ mod tests {
 
     #[test]
     fn a_share_of_few_samples_is_wide() {
-        let few = Interval::of_share(5.0, 10.0);
-        let many = Interval::of_share(500.0, 1000.0);
+        let few = Estimate::of_share(5.0, 10.0);
+        let many = Estimate::of_share(500.0, 1000.0);
         assert!(few.low < 0.25 && few.high > 0.75, "{few:?}");
         assert!(many.low > 0.46 && many.high < 0.54, "{many:?}");
-        assert_eq!(Interval::of_share(0.0, 0.0), Interval { low: 0.0, value: 0.0, high: 1.0 });
-        let all = Interval::of_share(10.0, 10.0);
+        assert_eq!(Estimate::of_share(0.0, 0.0), Estimate { low: 0.0, value: 0.0, high: 1.0 });
+        let all = Estimate::of_share(10.0, 10.0);
         assert!(all.low > 0.7 && all.high == 1.0, "{all:?}");
     }
 
     #[test]
     fn half_of_everything_is_twice_the_throughput() {
         assert_eq!(
-            Interval { low: 0.0, value: 0.5, high: 1.0 }.gain(),
-            Interval { low: 1.0, value: 4.0 / 3.0, high: 2.0 }
+            Estimate { low: 0.0, value: 0.5, high: 1.0 }.gain(),
+            Estimate { low: 1.0, value: 4.0 / 3.0, high: 2.0 }
         );
     }
 }
