@@ -20,6 +20,7 @@ mod url_tag;
 mod value;
 
 use super::builtin::Builtin;
+use crate::host::Host;
 use crate::metrics::builtin::{DATA_RECEIVED, DATA_SENT};
 use crate::user::Vu;
 use jar::Jar;
@@ -90,12 +91,12 @@ impl Builtin for Http {
         http.set("file", Function::new(ctx.clone(), file::file)?.with_name("file")?)?;
         http.set("url", Function::new(ctx.clone(), request::url)?.with_name("url")?)?;
         http.set("cookieJar", Function::new(ctx.clone(), jar::cookie_jar)?.with_name("cookieJar")?)?;
-        http.set("CookieJar", Class::<Jar>::create_constructor(ctx)?)?;
+        http.set("CookieJar", jar::class(ctx)?)?;
         let expected = Function::new(ctx.clone(), expected::expected_statuses)?.with_name("expectedStatuses")?;
         http.set("expectedStatuses", expected)?;
         let callback = Function::new(ctx.clone(), expected::set_response_callback)?.with_name("setResponseCallback")?;
         http.set("setResponseCallback", callback)?;
-        if let Some(prototype) = Class::<Response>::prototype(ctx)? {
+        if let Some(prototype) = Class::<Host<Response>>::prototype(ctx)? {
             page::install(ctx, &prototype)?;
         }
         Ok(http)

@@ -4,9 +4,10 @@ use super::events::Events;
 use super::fiber::Exit;
 use super::interrupt::Interrupts;
 use super::task::{Task, TaskEnd};
+use crate::host::Host;
 use crate::metrics::{CurrentTags, IterationInfo, Recorder};
 use crate::shared::RunShared;
-use rquickjs::{Ctx, JsLifetime};
+use rquickjs::Ctx;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -63,15 +64,6 @@ impl fmt::Debug for Extras {
     }
 }
 
-/// The virtual user as the script engine keeps it.
-#[derive(Clone)]
-struct Handle(Rc<Vu>);
-
-// SAFETY: `Handle` has no lifetime of the script engine in it.
-unsafe impl<'js> JsLifetime<'js> for Handle {
-    type Changed<'to> = Handle;
-}
-
 impl Vu {
     /// Returns the state of a virtual user with this number.
     #[must_use]
@@ -108,12 +100,12 @@ impl Vu {
     /// # Panics
     /// In a context that was not made for a virtual user.
     pub fn of(ctx: &Ctx<'_>) -> Rc<Self> {
-        ctx.userdata::<Handle>().expect("the context of a virtual user has one from its beginning").0.clone()
+        ctx.userdata::<Host<Rc<Self>>>().expect("the context of a virtual user has one from its beginning").0.clone()
     }
 
     /// Gives a context its virtual user.
     pub fn attach(self: &Rc<Self>, ctx: &Ctx<'_>) {
-        let _ = ctx.store_userdata(Handle(self.clone()));
+        let _ = ctx.store_userdata(Host(self.clone()));
     }
 
     /// Returns whether the top level of the modules is running.

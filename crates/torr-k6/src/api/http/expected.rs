@@ -1,11 +1,10 @@
 //! Response callbacks: which statuses are expected.
 
 use super::value::is_nothing;
-use crate::host::go_error;
+use crate::host::{Host, HostClass, go_error};
 use crate::user::Vu;
-use rquickjs::class::{JsClass, Readable, Trace, Tracer};
-use rquickjs::function::{Constructor, Rest};
-use rquickjs::{Class, Ctx, Exception, JsLifetime, Object, Result, Value};
+use rquickjs::function::Rest;
+use rquickjs::{Class, Ctx, Exception, Object, Result, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -40,8 +39,8 @@ impl Expectation {
         if is_nothing(value) {
             return Ok(Self::Unknown);
         }
-        match Class::<ExpectedStatuses>::from_value(value) {
-            Ok(statuses) => Ok(Self::Within(statuses.borrow().0.clone())),
+        match Class::<Host<ExpectedStatuses>>::from_value(value) {
+            Ok(statuses) => Ok(Self::Within(statuses.borrow().0.0.clone())),
             Err(_) => Err(Exception::throw_type(
                 value.ctx(),
                 "unsupported responseCallback: use http.expectedStatuses() or null",
@@ -53,26 +52,16 @@ impl Expectation {
 /// What `expectedStatuses` returns.
 pub struct ExpectedStatuses(Rc<[(u16, u16)]>);
 
-impl<'js> Trace<'js> for ExpectedStatuses {
-    fn trace<'a>(&self, _tracer: Tracer<'a, 'js>) {}
-}
-
-// SAFETY: the type has no lifetime of the script engine in it.
-unsafe impl<'js> JsLifetime<'js> for ExpectedStatuses {
-    type Changed<'to> = ExpectedStatuses;
-}
-
-impl<'js> JsClass<'js> for ExpectedStatuses {
+impl HostClass for ExpectedStatuses {
     const NAME: &'static str = "ExpectedStatuses";
-    type Mutable = Readable;
 
-    fn constructor(_ctx: &Ctx<'js>) -> Result<Option<Constructor<'js>>> {
-        Ok(None)
+    fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+        Object::new(ctx.clone())
     }
 }
 
 /// The function `http.expectedStatuses`.
-pub fn expected_statuses<'js>(ctx: Ctx<'js>, statuses: Rest<Value<'js>>) -> Result<Class<'js, ExpectedStatuses>> {
+pub fn expected_statuses<'js>(ctx: Ctx<'js>, statuses: Rest<Value<'js>>) -> Result<Class<'js, Host<ExpectedStatuses>>> {
     if statuses.0.is_empty() {
         return Err(go_error(&ctx, "no arguments"));
     }
@@ -92,7 +81,7 @@ pub fn expected_statuses<'js>(ctx: Ctx<'js>, statuses: Rest<Value<'js>>) -> Resu
         };
         ranges.push(range.ok_or_else(|| bad(at))?);
     }
-    Class::instance(ctx, ExpectedStatuses(ranges.into()))
+    Class::instance(ctx, Host(ExpectedStatuses(ranges.into())))
 }
 
 fn bounds(range: &Object<'_>) -> Option<(u16, u16)> {

@@ -2,10 +2,10 @@
 
 use super::form;
 use super::value::bytes_of;
-use rquickjs::class::{JsClass, Readable, Trace, Tracer};
-use rquickjs::function::{Constructor, Opt, This};
+use crate::host::{Host, HostClass};
+use rquickjs::function::{Opt, This};
 use rquickjs::object::Accessor;
-use rquickjs::{Class, Coerced, Ctx, Exception, FromJs, JsLifetime, Object, Result, Value};
+use rquickjs::{Class, Coerced, Ctx, Exception, FromJs, Object, Result, Value};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The content of a file with its name and type.
@@ -16,21 +16,11 @@ pub struct FileData {
     data: Vec<u8>,
 }
 
-impl<'js> Trace<'js> for FileData {
-    fn trace<'a>(&self, _tracer: Tracer<'a, 'js>) {}
-}
-
-// SAFETY: the type has no lifetime of the script engine in it.
-unsafe impl<'js> JsLifetime<'js> for FileData {
-    type Changed<'to> = FileData;
-}
-
-impl<'js> JsClass<'js> for FileData {
+impl HostClass for FileData {
     const NAME: &'static str = "FileData";
-    type Mutable = Readable;
 
-    fn prototype(ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
-        type File<'js> = This<Class<'js, FileData>>;
+    fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+        type File<'js> = This<Class<'js, Host<FileData>>>;
         let prototype = Object::new(ctx.clone())?;
         prototype.prop("filename", Accessor::new_get(|this: File<'js>| this.borrow().name.clone()).enumerable())?;
         let content_type = Accessor::new_get(|this: File<'js>| this.borrow().content_type.clone());
@@ -39,11 +29,7 @@ impl<'js> JsClass<'js> for FileData {
             rquickjs::ArrayBuffer::new_copy(ctx, &this.borrow().data)
         });
         prototype.prop("data", data.enumerable())?;
-        Ok(Some(prototype))
-    }
-
-    fn constructor(_ctx: &Ctx<'js>) -> Result<Option<Constructor<'js>>> {
-        Ok(None)
+        Ok(prototype)
     }
 }
 
@@ -53,7 +39,7 @@ pub fn file<'js>(
     data: Value<'js>,
     name: Opt<Value<'js>>,
     content_type: Opt<Value<'js>>,
-) -> Result<Class<'js, FileData>> {
+) -> Result<Class<'js, Host<FileData>>> {
     let text = |given: Option<Value<'js>>| match given {
         Some(given) if !given.is_undefined() && !given.is_null() => {
             Coerced::<String>::from_js(&ctx, given).map(|it| Some(it.0))
@@ -68,7 +54,7 @@ pub fn file<'js>(
         Some(data) => data,
         None => return Err(Exception::throw_type(&ctx, "http.file needs a string or an ArrayBuffer")),
     };
-    Class::instance(ctx, FileData { name, content_type, data })
+    Class::instance(ctx, Host(FileData { name, content_type, data }))
 }
 
 /// Returns the multipart body of an object that has a file among its values, with its content type; `None` if it has none.
@@ -112,8 +98,8 @@ pub fn multipart(object: &Object<'_>) -> Result<Option<(Vec<u8>, String)>> {
     Ok(Some((body, format!("multipart/form-data; boundary={boundary}"))))
 }
 
-fn file_of<'js>(value: &Value<'js>) -> Option<Class<'js, FileData>> {
-    Class::<FileData>::from_value(value).ok()
+fn file_of<'js>(value: &Value<'js>) -> Option<Class<'js, Host<FileData>>> {
+    Class::<Host<FileData>>::from_value(value).ok()
 }
 
 fn quoted(text: &str) -> String {

@@ -2,12 +2,11 @@
 
 use super::target::Target;
 use super::value::text_of;
-use crate::host::go_error;
+use crate::host::{Host, HostClass, go_error};
 use crate::user::Vu;
 use cookie_store::CookieStore;
-use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::{Constructor, Opt, This};
-use rquickjs::{Array, Class, Ctx, Function, JsLifetime, Object, Result, Value};
+use rquickjs::{Array, Class, Ctx, Function, Object, Result, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 use url::Url;
@@ -55,33 +54,25 @@ impl Jar {
     }
 }
 
-impl<'js> Trace<'js> for Jar {
-    fn trace<'a>(&self, _tracer: Tracer<'a, 'js>) {}
-}
+type ThisJar<'js> = This<Class<'js, Host<Jar>>>;
 
-// SAFETY: the type has no lifetime of the script engine in it.
-unsafe impl<'js> JsLifetime<'js> for Jar {
-    type Changed<'to> = Jar;
-}
-
-type ThisJar<'js> = This<Class<'js, Jar>>;
-
-impl<'js> JsClass<'js> for Jar {
+impl HostClass for Jar {
     const NAME: &'static str = "CookieJar";
-    type Mutable = Readable;
 
-    fn prototype(ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
+    fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         let prototype = Object::new(ctx.clone())?;
         prototype.set("cookiesForURL", Function::new(ctx.clone(), cookies_for_url)?.with_name("cookiesForURL")?)?;
         prototype.set("set", Function::new(ctx.clone(), set)?.with_name("set")?)?;
         prototype.set("clear", Function::new(ctx.clone(), clear)?.with_name("clear")?)?;
         prototype.set("delete", Function::new(ctx.clone(), delete)?.with_name("delete")?)?;
-        Ok(Some(prototype))
+        Ok(prototype)
     }
+}
 
-    fn constructor(ctx: &Ctx<'js>) -> Result<Option<Constructor<'js>>> {
-        Constructor::new_class::<Jar, _, _>(ctx.clone(), |ctx: Ctx<'js>| Class::instance(ctx, Jar::default())).map(Some)
-    }
+/// Returns the class `http.CookieJar`.
+pub fn class<'js>(ctx: &Ctx<'js>) -> Result<Constructor<'js>> {
+    let make = |ctx: Ctx<'js>| Class::instance(ctx, Host(Jar::default()));
+    Constructor::new_class::<Host<Jar>, _, _>(ctx.clone(), make)
 }
 
 fn url_of(ctx: &Ctx<'_>, text: &str) -> Result<Rc<Target>> {
@@ -146,10 +137,10 @@ fn delete<'js>(ctx: Ctx<'js>, this: ThisJar<'js>, url: String, name: String) -> 
 }
 
 /// The function `http.cookieJar`.
-pub fn cookie_jar<'js>(ctx: Ctx<'js>) -> Result<Class<'js, Jar>> {
+pub fn cookie_jar<'js>(ctx: Ctx<'js>) -> Result<Class<'js, Host<Jar>>> {
     let vu = Vu::of(&ctx);
     if vu.is_init() {
         return Err(go_error(&ctx, "getting cookie jars in the init context is not supported"));
     }
-    Class::instance(ctx, Jar::clone(&vu.extra()))
+    Class::instance(ctx, Host(Jar::clone(&vu.extra())))
 }

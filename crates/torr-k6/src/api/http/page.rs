@@ -2,12 +2,12 @@
 
 use super::form::encode_pairs;
 use super::request::{Parts, method_of, send};
-use super::response::{Response, ThisResponse, method};
+use super::response::{ResponseObject, ThisResponse, method};
 use super::value::{is_nothing, text_of};
 use crate::api::html;
 use crate::host::go_error;
 use rquickjs::function::{Opt, This};
-use rquickjs::{Class, Ctx, FromJs, Function, IntoJs, Object, Result, Value};
+use rquickjs::{Ctx, FromJs, Function, IntoJs, Object, Result, Value};
 use url::Url;
 
 /// Adds the methods to the prototype of responses.
@@ -18,7 +18,7 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, prototype: &Object<'js>) -> Result<()
 }
 
 /// Returns the selection of the whole page.
-fn page<'js>(ctx: &Ctx<'js>, response: &Class<'js, Response>) -> Result<Object<'js>> {
+fn page<'js>(ctx: &Ctx<'js>, response: &ResponseObject<'js>) -> Result<Object<'js>> {
     let response = response.borrow();
     let Some(content) = response.content() else {
         let why = "the body is null so we can't transform it to HTML - this likely was because of a request error getting the response";
@@ -83,7 +83,7 @@ fn submit_form<'js>(
     ctx: Ctx<'js>,
     this: ThisResponse<'js>,
     arguments: Opt<Option<Object<'js>>>,
-) -> Result<Class<'js, Response>> {
+) -> Result<ResponseObject<'js>> {
     let arguments = arguments.0.flatten();
     let arguments = arguments.as_ref();
     let selector = argument(arguments, "formSelector", "form")?;
@@ -126,7 +126,7 @@ fn click_link<'js>(
     ctx: Ctx<'js>,
     this: ThisResponse<'js>,
     arguments: Opt<Option<Object<'js>>>,
-) -> Result<Class<'js, Response>> {
+) -> Result<ResponseObject<'js>> {
     let arguments = arguments.0.flatten();
     let arguments = arguments.as_ref();
     let selector = argument(arguments, "selector", "a[href]")?;

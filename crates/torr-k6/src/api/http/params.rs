@@ -4,6 +4,7 @@ use super::expected::Expectation;
 use super::headers::{Fields, canonical};
 use super::jar::Jar;
 use super::value::{is_nothing, text_of};
+use crate::host::Host;
 use crate::http_settings::TIMEOUT;
 use crate::options::duration;
 use rquickjs::{Class, Object, Value};
@@ -110,7 +111,7 @@ impl Params {
                 "timeout" => read.timeout = timeout(&value)?,
                 "redirects" => read.redirects = Some(value.as_number().unwrap_or(0.0).clamp(0.0, 1e6) as u64),
                 "cookies" => read.read_cookies(&value)?,
-                "jar" => read.jar = Class::<Jar>::from_value(&value).ok().map(|jar| jar.borrow().clone()),
+                "jar" => read.jar = Class::<Host<Jar>>::from_value(&value).ok().map(|jar| jar.borrow().0.clone()),
                 "auth" => read.auth = text_of(&value)?.to_ascii_lowercase(),
                 "compression" => {
                     let text = text_of(&value)?;

@@ -3,11 +3,11 @@
 use super::body::Body;
 use super::call::{Call, Next};
 use super::params::{ParamError, Params, ResponseType};
-use super::response::Response;
+use super::response::{Response, ResponseObject};
 use super::target::Target;
 use super::url_tag::UrlWithName;
 use super::value::is_nothing;
-use crate::host::go_error;
+use crate::host::{Host, go_error};
 use crate::log::Level;
 use crate::user::exchange::{Outcome, Refusal, Timings};
 use crate::user::{Vu, Wanted, Woken, wait};
@@ -59,7 +59,7 @@ pub(super) fn request<'js>(
     url: Value<'js>,
     body: Opt<Value<'js>>,
     params: Opt<Value<'js>>,
-) -> Result<Class<'js, Response>> {
+) -> Result<ResponseObject<'js>> {
     send(&ctx, Parts { method: method_of(&method), url, body: body.0, params: params.0 })
 }
 
@@ -73,12 +73,12 @@ pub(super) fn method_of(text: &str) -> Cow<'static, str> {
 }
 
 /// Sends a request and waits for its response.
-pub(super) fn send<'js>(ctx: &Ctx<'js>, parts: Parts<'js>) -> Result<Class<'js, Response>> {
+pub(super) fn send<'js>(ctx: &Ctx<'js>, parts: Parts<'js>) -> Result<ResponseObject<'js>> {
     let vu = Vu::of(ctx);
     refuse_in_init(ctx, &vu)?;
     let mut call = match prepare(ctx, &vu, parts)? {
         Prepared::Call(call) => call,
-        Prepared::Wrong(response) => return Class::instance(ctx.clone(), response),
+        Prepared::Wrong(response) => return Class::instance(ctx.clone(), Host(response)),
     };
     let mut outgoing = call.request(&vu, 0);
     loop {
@@ -89,7 +89,7 @@ pub(super) fn send<'js>(ctx: &Ctx<'js>, parts: Parts<'js>) -> Result<Class<'js, 
             Next::Send(next) => outgoing = next,
             Next::Done(response) => {
                 check(ctx, &vu, &call, &response)?;
-                return Class::instance(ctx.clone(), response);
+                return Class::instance(ctx.clone(), Host(response));
             }
         }
     }
@@ -133,7 +133,7 @@ fn prepare<'js>(ctx: &Ctx<'js>, vu: &Vu, parts: Parts<'js>) -> Result<Prepared> 
         let response_type = ResponseType::Text;
         Ok(Prepared::Wrong(Response { first_url: url.clone(), url, request: Vec::new(), response_type, outcome }))
     };
-    let (text, name) = match (parts.url.as_string(), Class::<UrlWithName>::from_value(&parts.url)) {
+    let (text, name) = match (parts.url.as_string(), Class::<Host<UrlWithName>>::from_value(&parts.url)) {
         (Some(text), _) => (text.to_string()?, None),
         (None, Ok(url)) => (url.borrow().url.clone(), Some(Rc::from(&*url.borrow().name))),
         (None, Err(_)) => {
@@ -183,12 +183,12 @@ pub(super) fn async_request<'js>(
                 &vu,
                 call,
                 Box::new(move |ctx, call, response| match check(ctx, &Vu::of(ctx), call, &response) {
-                    Ok(()) => resolve.restore(ctx)?.call((Class::instance(ctx.clone(), response)?,)),
+                    Ok(()) => resolve.restore(ctx)?.call((Class::instance(ctx.clone(), Host(response))?,)),
                     Err(_) => reject.restore(ctx)?.call((ctx.catch(),)),
                 }),
             );
         }
-        Ok(Prepared::Wrong(response)) => resolve.call::<_, ()>((Class::instance(ctx.clone(), response)?,))?,
+        Ok(Prepared::Wrong(response)) => resolve.call::<_, ()>((Class::instance(ctx.clone(), Host(response))?,))?,
         Err(rquickjs::Error::Exception) => reject.call::<_, ()>((ctx.catch(),))?,
         Err(error) => return Err(error),
     }
@@ -242,7 +242,7 @@ pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> Result<Value<'j
         }
     }
     if let Some((key, response)) = wrong {
-        results.set(key, Class::instance(ctx.clone(), response)?)?;
+        results.set(key, Class::instance(ctx.clone(), Host(response))?)?;
         return Ok(results.into_value());
     }
     let count = prepared.len();
@@ -278,7 +278,7 @@ pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> Result<Value<'j
     for key in keys {
         if let Some(at) = done.iter().position(|(other, _)| *other == key) {
             let (_, response) = done.swap_remove(at);
-            results.set(key, Class::instance(ctx.clone(), response)?)?;
+            results.set(key, Class::instance(ctx.clone(), Host(response))?)?;
         }
     }
     Ok(results.into_value())
@@ -286,7 +286,7 @@ pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> Result<Value<'j
 
 /// Returns what an item of a batch consists of.
 fn item_parts<'js>(ctx: &Ctx<'js>, key: &str, item: Value<'js>) -> Result<Parts<'js>> {
-    if item.is_string() || Class::<UrlWithName>::from_value(&item).is_ok() {
+    if item.is_string() || Class::<Host<UrlWithName>>::from_value(&item).is_ok() {
         return Ok(Parts { method: "GET".into(), url: item, body: None, params: None });
     }
     let present = |value: Value<'js>| (!is_nothing(&value)).then_some(value);
@@ -312,7 +312,11 @@ fn item_parts<'js>(ctx: &Ctx<'js>, key: &str, item: Value<'js>) -> Result<Parts<
 }
 
 /// The function `http.url`: the tag of template literals.
-pub(super) fn url<'js>(ctx: Ctx<'js>, parts: Array<'js>, values: Rest<Value<'js>>) -> Result<Class<'js, UrlWithName>> {
+pub(super) fn url<'js>(
+    ctx: Ctx<'js>,
+    parts: Array<'js>,
+    values: Rest<Value<'js>>,
+) -> Result<Class<'js, Host<UrlWithName>>> {
     let (mut url, mut name) = (String::new(), String::new());
     for (at, part) in parts.iter::<String>().enumerate() {
         let part = part?;
@@ -323,5 +327,5 @@ pub(super) fn url<'js>(ctx: Ctx<'js>, parts: Array<'js>, values: Rest<Value<'js>
             name.push_str("${}");
         }
     }
-    Class::instance(ctx, UrlWithName { url, name })
+    Class::instance(ctx, Host(UrlWithName { url, name }))
 }

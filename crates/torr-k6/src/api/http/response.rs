@@ -4,13 +4,12 @@ use super::gjson;
 use super::headers::canonical;
 use super::params::ResponseType;
 use super::samples::{proto, tls_version};
-use crate::host::go_error;
+use crate::host::{Host, HostClass, go_error};
 use crate::user::exchange::{Incoming, Outcome};
 use cookie_store::RawCookie;
-use rquickjs::class::{JsClass, Readable, Trace, Tracer};
-use rquickjs::function::{Constructor, Opt, This};
+use rquickjs::function::{Opt, This};
 use rquickjs::object::Accessor;
-use rquickjs::{Array, ArrayBuffer, Class, Ctx, Function, IntoJs, JsLifetime, Object, Result, Value};
+use rquickjs::{Array, ArrayBuffer, Class, Ctx, Function, IntoJs, Object, Result, Value};
 use std::rc::Rc;
 
 /// The time that k6 shows as the expiry of a cookie that has none, in milliseconds.
@@ -33,22 +32,13 @@ pub struct Response {
     pub outcome: Box<Outcome>,
 }
 
-impl<'js> Trace<'js> for Response {
-    fn trace<'a>(&self, _tracer: Tracer<'a, 'js>) {}
-}
+pub(super) type ResponseObject<'js> = Class<'js, Host<Response>>;
+pub(super) type ThisResponse<'js> = This<ResponseObject<'js>>;
 
-// SAFETY: the type has no lifetime of the script engine in it.
-unsafe impl<'js> JsLifetime<'js> for Response {
-    type Changed<'to> = Response;
-}
-
-pub(super) type ThisResponse<'js> = This<Class<'js, Response>>;
-
-impl<'js> JsClass<'js> for Response {
+impl HostClass for Response {
     const NAME: &'static str = "Response";
-    type Mutable = Readable;
 
-    fn prototype(ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
+    fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         let prototype = Object::new(ctx.clone())?;
         macro_rules! getters {
             ($($name:literal => $get:expr),* $(,)?) => {
@@ -81,11 +71,7 @@ impl<'js> JsClass<'js> for Response {
         }
         prototype.prop("json", method(ctx, "json", json)?)?;
         prototype.prop("toJSON", method(ctx, "toJSON", to_json)?)?;
-        Ok(Some(prototype))
-    }
-
-    fn constructor(_ctx: &Ctx<'js>) -> Result<Option<Constructor<'js>>> {
-        Ok(None)
+        Ok(prototype)
     }
 }
 
