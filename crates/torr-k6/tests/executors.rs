@@ -63,7 +63,15 @@ fn an_arrival_rate_begins_or_drops_each_iteration() {
     let dropped = |scenario: &str| ended.count(&format!("dropped_iterations{{scenario:{scenario}}}"));
     assert_eq!((begun("even") + dropped("even"), begun("ramp") + dropped("ramp")), (100.0, 40.0));
     assert_eq!((begun("full"), dropped("full")), (3.0, 17.0));
-    assert_eq!(ended.log.matches("Insufficient VUs").count(), 1, "{}", ended.log);
+    let warnings = |scenario: &str| {
+        let end = format!("scenario={scenario}");
+        ended.log.lines().filter(|line| line.contains("Insufficient VUs") && line.ends_with(&end)).count()
+    };
+    assert_eq!(warnings("full"), 1, "{}", ended.log);
+    // On a busy machine the other two may drop iterations too.
+    for scenario in ["even", "ramp"] {
+        assert!(warnings(scenario) <= usize::from(dropped(scenario) > 0.0), "{}", ended.log);
+    }
     assert_eq!(ended.count("iterations"), begun("even") + begun("ramp"));
 }
 
