@@ -1,7 +1,6 @@
 //! Digest authentication (RFC 7616).
 
-use md5::{Digest, Md5};
-use sha2::Sha256;
+use crate::api::crypto::{Algorithm, hash, hex};
 
 /// Returns the value of `Authorization` for a challenge; `None` if its scheme is not supported.
 #[must_use]
@@ -24,11 +23,12 @@ fn authorization_with(
     };
     let (realm, nonce) = (get("realm").unwrap_or_default(), get("nonce")?);
     let algorithm = get("algorithm").unwrap_or("MD5");
-    let hash = match algorithm.trim_end_matches("-sess").to_ascii_uppercase().as_str() {
-        "MD5" => |text: String| hex(&Md5::digest(text.as_bytes())),
-        "SHA-256" => |text: String| hex(&Sha256::digest(text.as_bytes())),
+    let hashed_by = match algorithm.trim_end_matches("-sess").to_ascii_uppercase().as_str() {
+        "MD5" => Algorithm::Md5,
+        "SHA-256" => Algorithm::Sha256,
         _ => return None,
     };
+    let hash = |text: String| hex(&hash(hashed_by, text.as_bytes()));
     let (user, password) = who;
     let mut secret = hash(format!("{user}:{realm}:{password}"));
     if algorithm.ends_with("-sess") {
@@ -69,10 +69,6 @@ fn parameters(text: &str) -> Vec<(String, String)> {
         rest = behind.trim_start().trim_start_matches(',').trim_start();
     }
     parameters
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
