@@ -90,6 +90,30 @@ fn forms_headers_and_bodies_are_sent_as_k6_sends_them() {
 }
 
 #[test]
+fn bodies_of_odd_values_are_sent_or_refused() {
+    let server = Script::start(echo());
+    let script = r#"
+        import http, {file} from 'k6/http';
+        export default function () {
+            const url = __ENV.URL, endless = {};
+            endless.own = endless;
+            // Half of a character of two halves.
+            http.post(url + 'half', 'a\ud800b');
+            http.post(url + 'no-view', {buffer: new ArrayBuffer(8), byteOffset: 1e300, byteLength: 1e300});
+            for (const body of [{endless}, {endless, f: file('data')}]) {
+                try { http.post(url + 'endless', body); } catch (error) { console.log(String(error)); }
+            }
+        }
+    "#;
+    let ended = run(script, &server.url());
+    assert_eq!(ended.log.matches("nested").count(), 2, "{}", ended.log);
+    let texts = server.texts();
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    assert!(texts[0].ends_with("\r\n\r\na\u{fffd}b"), "{}", texts[0]);
+    assert!(texts[1].contains("x-www-form-urlencoded") && texts[1].contains("byteLength=1e%2B300"), "{}", texts[1]);
+}
+
+#[test]
 fn redirects_cookies_and_digest_take_further_requests() {
     let server = Script::start(|client| {
         while let Some(request) = client.request() {

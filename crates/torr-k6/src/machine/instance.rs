@@ -1,6 +1,7 @@
 //! The script engine of a virtual user: its runtime, its globals, the exported functions, and how tasks run in it.
 
 use super::thrown::{place_of, script_error, thrown};
+use crate::api::bytes;
 use crate::api::console::{ConsoleSink, Level as ConsoleLevel};
 use crate::api::globals::Globals;
 use crate::api::timers;
@@ -11,7 +12,7 @@ use crate::shared::RunShared;
 use crate::user::fiber::SCRIPT_STACK;
 use crate::user::{Exports, Files, IterationTask, Phase, Task, TaskEnd, Vu, Wanted, interrupt, wait};
 use rquickjs::promise::PromiseState;
-use rquickjs::{Context, Ctx, Error, Exception, Function, Object, Persistent, Runtime, TypedArray, Value, qjs};
+use rquickjs::{Context, Ctx, Error, Exception, Function, Object, Persistent, Runtime, Value, qjs};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -220,14 +221,11 @@ impl Instance {
         let mut files = Vec::new();
         for property in object.props::<String, Value<'_>>() {
             let (name, value) = property?;
-            if let Some(text) = value.as_string() {
-                files.push((name, text.to_string()?.into_bytes()));
-            } else if let Some(bytes) = bytes_of(&value) {
-                files.push((name, bytes));
-            } else {
+            let Some(content) = bytes::of(&value)? else {
                 let why = format!("handleSummary must return strings or ArrayBuffers, but '{name}' is neither");
                 return Err(Exception::throw_type(ctx, &why));
-            }
+            };
+            files.push((name, content));
         }
         Ok(Some(files))
     }
@@ -293,18 +291,6 @@ impl Instance {
 fn ctx_has_jobs(ctx: &Ctx<'_>) -> bool {
     // SAFETY: the context is alive, and so is its runtime.
     unsafe { qjs::JS_IsJobPending(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) }
-}
-
-/// Returns the bytes of an ArrayBuffer or of a typed array.
-fn bytes_of(value: &Value<'_>) -> Option<Vec<u8>> {
-    let object = value.as_object()?;
-    if let Some(buffer) = object.as_array_buffer() {
-        // SAFETY: the bytes are copied before the script can change them.
-        return unsafe { buffer.as_bytes() }.map(<[u8]>::to_vec);
-    }
-    let array = TypedArray::<u8>::from_value(value.clone()).ok()?;
-    // SAFETY: as above.
-    unsafe { array.as_bytes() }.map(<[u8]>::to_vec)
 }
 
 /// The lines that a script writes to its console, as lines of the run's log.

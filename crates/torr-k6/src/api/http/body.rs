@@ -1,8 +1,9 @@
 //! The content of a request, from what a script gives.
 
 use super::params::ParamError;
-use super::value::{bytes_of, is_nothing};
+use super::value::is_nothing;
 use super::{file, form};
+use crate::api::bytes;
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use rquickjs::Value;
@@ -24,7 +25,7 @@ impl Body {
     /// If a value of this kind cannot be sent.
     pub fn read(value: Option<&Value<'_>>) -> Result<Self, ParamError> {
         let Some(value) = value.filter(|value| !is_nothing(value)) else { return Ok(Self::default()) };
-        if let Some(bytes) = bytes_of(value) {
+        if let Some(bytes) = bytes::of(value)? {
             return Ok(Self { bytes: Some(bytes), content_type: None });
         }
         let unknown = |kind: &str| Err(ParamError::Wrong(format!("unknown request body type {kind}")));

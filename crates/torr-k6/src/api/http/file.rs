@@ -1,7 +1,7 @@
 //! `http.file`: contents of files, and the multipart bodies that carry them.
 
 use super::form;
-use super::value::bytes_of;
+use crate::api::bytes;
 use crate::host::{Host, HostClass};
 use rquickjs::function::{Opt, This};
 use rquickjs::object::Accessor;
@@ -50,7 +50,7 @@ pub fn file<'js>(
     let name = text(name.0)?.filter(|name| !name.is_empty()).unwrap_or_else(clock);
     let content_type = text(content_type.0)?.filter(|it| !it.is_empty());
     let content_type = content_type.unwrap_or_else(|| "application/octet-stream".to_owned());
-    let data = match bytes_of(&data) {
+    let data = match bytes::of(&data)? {
         Some(data) => data,
         None => return Err(Exception::throw_type(&ctx, "http.file needs a string or an ArrayBuffer")),
     };

@@ -1,6 +1,12 @@
 //! Forms: values of scripts as `application/x-www-form-urlencoded`, as k6 writes them.
 
-use rquickjs::{Coerced, FromJs, Object, Result, Value};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use rquickjs::{Coerced, Exception, FromJs, Object, Result, Value};
+
+/// The most levels of objects in objects. The call stack of a virtual user is small.
+const MAX_DEPTH: usize = 40;
+/// The bytes that forms escape: all but letters, digits and `-_.~`, and but blanks, which become `+`.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b' ');
 
 /// Returns the form of an object, its keys sorted.
 ///
@@ -45,19 +51,30 @@ pub fn pairs(object: &Object<'_>) -> Result<Vec<(String, String)>> {
 }
 
 /// Returns a value in the notation in which k6 writes it into forms.
+///
+/// # Errors
+/// Whatever a getter throws, and if objects are nested too deeply, such as one that contains itself.
 pub fn notation(value: &Value<'_>) -> Result<String> {
+    nested(value, 0)
+}
+
+fn nested(value: &Value<'_>, depth: usize) -> Result<String> {
     if value.is_null() || value.is_undefined() {
         return Ok("<nil>".to_owned());
     }
+    if depth > MAX_DEPTH {
+        let why = format!("cannot write a value of a form: objects are nested in more than {MAX_DEPTH} levels");
+        return Err(Exception::throw_type(value.ctx(), &why));
+    }
     if let Some(items) = value.as_array() {
-        let items = items.iter::<Value<'_>>().map(|item| notation(&item?)).collect::<Result<Vec<_>>>()?;
+        let items = items.iter::<Value<'_>>().map(|item| nested(&item?, depth + 1)).collect::<Result<Vec<_>>>()?;
         return Ok(format!("[{}]", items.join(" ")));
     }
     if let Some(object) = value.as_object().filter(|_| !value.is_function() && !value.is_string()) {
         let mut parts = Vec::new();
         for property in object.props::<String, Value<'_>>() {
             let (name, value) = property?;
-            parts.push((name, notation(&value)?));
+            parts.push((name, nested(&value, depth + 1)?));
         }
         parts.sort();
         let parts: Vec<_> = parts.into_iter().map(|(name, value)| format!("{name}:{value}")).collect();
@@ -66,18 +83,7 @@ pub fn notation(value: &Value<'_>) -> Result<String> {
     Ok(Coerced::<String>::from_js(value.ctx(), value.clone())?.0)
 }
 
-/// Appends a text as a form has it: a blank becomes `+`, all but letters, digits and `-_.~` are escaped.
+/// Appends a text as a form has it.
 fn escape(text: &str, out: &mut String) {
-    for byte in text.bytes() {
-        match byte {
-            b' ' => out.push('+'),
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
-            _ => {
-                const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-                out.push('%');
-                out.push(char::from(DIGITS[usize::from(byte >> 4)]));
-                out.push(char::from(DIGITS[usize::from(byte & 15)]));
-            }
-        }
-    }
+    out.extend(utf8_percent_encode(text, ESCAPED).map(|part| part.replace(' ', "+")));
 }
