@@ -3,8 +3,10 @@
 use super::written;
 use super::{Database, Locator, Site, wait};
 use std::net::SocketAddr;
+use std::panic::resume_unwind;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 use torr_gauge::Factor;
 use torr_gauge::verdict::place::PlaceKind;
 use torr_gauge::verdict::{Located, Place};
@@ -27,7 +29,6 @@ pub struct ServerSurvey {
 
 impl Locator for ServerSurvey {
     fn locate(&self, site: &Site, warmup: Duration, stop: &AtomicBool) -> Located {
-        let began = Instant::now();
         wait(warmup, stop);
         let processes: Vec<i32> = site.processes.iter().map(|process| process.pid).collect();
         let time = site.length.saturating_sub(MARGIN);
@@ -37,10 +38,15 @@ impl Locator for ServerSurvey {
         let survey = Survey::of(processes, resource(site.factor), time);
         let survey = if self.asking { survey.asking() } else { survey };
         let survey = site.in_flight.into_iter().fold(survey, Survey::in_flight);
-        let (sampled, began) = (survey.run(stop), Instant::now() - time.min(began.elapsed()));
-        let responses = (site.rps * began.elapsed().as_secs_f64()) as u64;
-        let found = watches.into_iter().map(|watch| written::of_statements(watch.finish(responses)));
-        joined(site.factor, written::located(sampled), found.collect())
+        let (sampled, statements) = thread::scope(|scope| {
+            // A survey still names what it has sampled when the load has ended.
+            let statements = scope.spawn(|| {
+                wait(time, stop);
+                finished(watches, site.rps)
+            });
+            (survey.run(stop), statements.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        });
+        joined(site.factor, written::located(sampled), statements)
     }
 }
 
@@ -64,6 +70,13 @@ fn watch(database: &Database, processes: &[i32], logins: &[Login]) -> Option<Wat
     let of_kind = || logins.iter().filter(|login| login.database() == kind);
     let login = of_kind().find(|login| login.port() == server.port()).or_else(|| of_kind().next()).cloned();
     Some(Watch::start(Setup { database: kind, server, processes: processes.to_vec(), login }))
+}
+
+/// Ends watches, all of them at once, under a load with so many responses per second.
+fn finished(watches: Vec<Watch>, rps: f64) -> Vec<Located> {
+    watches.iter().for_each(Watch::stop);
+    let responses = |time: Duration| (rps * time.as_secs_f64()) as u64;
+    watches.into_iter().map(|watch| written::of_statements(watch.finish(responses))).collect()
 }
 
 /// Returns what was found in processes and in statements together. A factor of the database has its place in statements first.
@@ -105,3 +118,6 @@ fn resource(factor: Factor) -> Resource {
         _ => Resource::Cpu,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -80,10 +80,15 @@ impl Capture {
         Ok(Self { stop, thread })
     }
 
-    /// Ends the capture.
-    pub(super) fn finish(self) -> io::Result<Recorded> {
+    /// Begins to end the capture.
+    pub(super) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.thread().unpark();
+    }
+
+    /// Ends the capture.
+    pub(super) fn finish(self) -> io::Result<Recorded> {
+        self.stop();
         self.thread.join().map_err(|_| io::Error::other("the thread of the capture ended too early"))
     }
 }

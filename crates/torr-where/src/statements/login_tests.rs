@@ -58,7 +58,7 @@ fn postgres_names_a_missing_index() {
             while began.elapsed() < LOAD {
                 client.query(&statement, &[&7_i32]).await.expect("rows");
             }
-            let found = watch.finish(0);
+            let found = watch.finish(|_| 0);
             let place = first(&found);
             assert!(!place.statement.contains("secret"), "{place:#?}");
             let index = place.missing_index.as_ref().map(|index| (&*index.table, &*index.column));
@@ -87,7 +87,7 @@ fn postgres_names_the_holder_of_a_row() {
         };
         let waits = futures_util::future::join(tokio::spawn(wait(one)), tokio::spawn(wait(two)));
         tokio::time::sleep(LOAD).await;
-        let found = tokio::task::spawn_blocking(|| watch.finish(0)).await.expect("it ends");
+        let found = tokio::task::spawn_blocking(|| watch.finish(|_| 0)).await.expect("it ends");
         holder.batch_execute("COMMIT").await.expect("it");
         let (one, two) = waits.await;
         one.and(two).expect("both end");
@@ -119,7 +119,7 @@ fn mariadb_names_a_missing_index() {
             while began.elapsed() < LOAD {
                 client.exec_drop(sql, (7,)).await.expect("rows");
             }
-            let found = watch.finish(0);
+            let found = watch.finish(|_| 0);
             let place = first(&found);
             assert!(!place.statement.contains("secret"), "{place:#?}");
             let index = place.missing_index.as_ref().map(|index| (&*index.table, &*index.column));
@@ -144,7 +144,7 @@ fn mariadb_names_the_holder_of_a_row() {
         let wait = async move { waiting.query_drop("DELETE FROM stock WHERE id = 1").await };
         let wait = tokio::spawn(wait);
         tokio::time::sleep(LOAD).await;
-        let found = tokio::task::spawn_blocking(|| watch.finish(0)).await.expect("it ends");
+        let found = tokio::task::spawn_blocking(|| watch.finish(|_| 0)).await.expect("it ends");
         holder.query_drop("COMMIT").await.expect("it");
         wait.await.expect("it ends").expect("it");
         let place = first(&found);
@@ -171,7 +171,7 @@ fn redis_names_the_command() {
     for _ in 0..100 {
         redis::cmd("LRANGE").arg("feed:secret").arg(0).arg(-1).exec(&mut connection).expect("it");
     }
-    let found = watch.finish(10);
+    let found = watch.finish(|_| 10);
     let place = first(&found);
     assert_eq!((&*place.statement, place.calls, place.per_response), ("LRANGE feed:? ?", Some(100), Some(10.0)));
     assert!(place.is_repeated && place.share.low > 0.5, "{place:#?}");
@@ -181,7 +181,7 @@ fn redis_names_the_command() {
 fn a_refused_login_is_said_without_its_password() {
     let _alone = alone();
     let server = shared(Make::Postgres);
-    let found = watch(Database::Postgres, server, &server.url_with("wrong", "postgres")).finish(0);
+    let found = watch(Database::Postgres, server, &server.url_with("wrong", "postgres")).finish(|_| 0);
     let text = format!("{found:?}");
     assert!(text.contains("cannot log in to the database: password authentication failed"), "{text}");
     assert!(!text.contains("wrong"), "{text}");

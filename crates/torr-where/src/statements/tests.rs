@@ -27,7 +27,7 @@ fn watch(database: Database, server: &Server) -> Watch {
 
 /// Returns what was found, or `None` if this machine does not permit the capture.
 fn finish(watch: Watch) -> Option<Statements> {
-    let found = watch.finish(REQUESTS);
+    let found = watch.finish(|_| REQUESTS);
     let is_refused = found.unseen.iter().any(|unseen| !unseen.remedies.is_empty() && found.elapsed_s == 0.0);
     if is_refused {
         required::cannot_run("the capture of statements", &format!("{:?}", found.unseen));

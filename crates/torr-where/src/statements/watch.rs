@@ -10,6 +10,7 @@ use crate::unseen::{Remedy, Runtime, Unseen, UnseenReason};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 /// The least share that a statement must have for sure to be named.
 pub const DOMINATES: f64 = 0.2;
@@ -74,8 +75,15 @@ impl Watch {
         Self { capture: Capture::start(subject), watcher, setup }
     }
 
-    /// Ends the watch, in whose time the service gave this number of responses.
-    pub fn finish(self, responses: u64) -> Statements {
+    /// Ends the time in which statements are counted. What was found is for [`Watch::finish`] to say.
+    pub fn stop(&self) {
+        self.capture.iter().for_each(Capture::stop);
+        self.watcher.iter().flatten().for_each(Watcher::stop);
+    }
+
+    /// Ends the watch. `responses` returns the number of responses that the service gave in the time in which statements were counted.
+    pub fn finish(self, responses: impl Fn(Duration) -> u64) -> Statements {
+        self.stop();
         let server = self.setup.server.to_string();
         let unseen =
             |why, remedies| Unseen { process: 0, name: server.clone(), runtime: Runtime::Database, why, remedies };
@@ -90,7 +98,7 @@ impl Watch {
         let mut found = Statements::default();
         match self.capture.and_then(Capture::finish) {
             Ok(recorded) => {
-                all = wire_places::places(&recorded, database, &server, responses);
+                all = wire_places::places(&recorded, database, &server, responses(recorded.elapsed));
                 found = counted(&recorded);
                 found.unseen.extend(why_unseen(&recorded, found.calls).into_iter().map(|why| unseen(why, more(&[]))));
             }
@@ -110,7 +118,7 @@ impl Watch {
                 if seen >= SEEN || observed.statements.is_empty() && seen > 0.0 {
                     login_places::add(&mut all, &observed);
                 } else {
-                    all = login_places::places(&observed, database, &server, responses);
+                    all = login_places::places(&observed, database, &server, responses(observed.elapsed));
                 }
             }
             Some(Err(message)) => {

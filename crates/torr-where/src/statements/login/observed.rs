@@ -4,6 +4,7 @@ use crate::statements::normalise::Text;
 use crate::statements::place::MissingIndex;
 use std::collections::HashMap;
 use std::fmt;
+use std::time::Duration;
 
 /// The most statements that are distinguished.
 const STATEMENTS: usize = 2000;
@@ -39,6 +40,8 @@ pub(crate) struct Seen {
 pub(crate) struct Observed {
     /// The samples in which any statement ran, or the calls where the database counts these.
     pub(crate) samples: f64,
+    /// The time in which statements were sampled and counted.
+    pub(crate) elapsed: Duration,
     /// The statements.
     pub(crate) statements: HashMap<Text, Seen>,
     /// The errors of single views, in the database's words.

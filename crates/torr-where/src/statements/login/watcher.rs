@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
 
 /// The pause between two samples.
@@ -55,9 +55,14 @@ impl Watcher {
         Err(join(thread).err().unwrap_or_else(|| "the connection ended".into()))
     }
 
+    /// Begins to end the watch.
+    pub(crate) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
     /// Ends the watch.
     pub(crate) fn finish(self) -> Result<Observed, String> {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop();
         join(self.thread)
     }
 }
@@ -71,11 +76,13 @@ async fn watch<V: View>(url: &str, stop: &AtomicBool, connected: &SyncSender<()>
     let mut view = timeout(CONNECT, V::connect(url)).await.map_err(late)??;
     // The receiver may have ended.
     let _ = connected.send(());
-    let mut observed = Observed::default();
+    let (began, mut observed) = (Instant::now(), Observed::default());
     while !stop.load(Ordering::Relaxed) {
         timeout(SAMPLE, view.sample(&mut observed)).await.map_err(late)??;
         sleep(PAUSE).await;
     }
+    // The last look begins with the counts.
+    observed.elapsed = began.elapsed();
     // What was sampled is right without the last look.
     if let Err(error) = timeout(END, view.end(&mut observed)).await.map_err(late).flatten() {
         observed.errors.push(error);
