@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use torr_gauge::Factor;
 use torr_gauge::verdict::Located;
-use torr_signals::{PeerCounts, PeerUse, ProcessCounts, ProcessUse, Reading, Role};
+use torr_signals::{Reading, Role};
 
 /// How often an interruption is looked for while a load warms up.
 const POLL: Duration = Duration::from_millis(20);
@@ -32,6 +32,17 @@ pub(crate) fn wait(warmup: Duration, stop: &AtomicBool) {
     while began.elapsed() < warmup && !stop.load(Ordering::Relaxed) {
         thread::sleep(POLL.min(warmup.saturating_sub(began.elapsed())));
     }
+}
+
+/// Notes the throughput while a server was sampled, divided by the expected one, which the responses of statements were computed of.
+pub(crate) fn with_kept(mut located: Located, kept: f64) -> Located {
+    if kept > 0.0 {
+        for place in located.places.iter_mut().chain(&mut located.widest) {
+            place.per_response = place.per_response.map(|calls| calls / kept);
+        }
+    }
+    located.kept = Some(kept);
+    located
 }
 
 /// The processes and peers in which the place of a factor is looked for.
@@ -74,38 +85,45 @@ impl Site {
     /// the server's processes are not visible.
     pub(crate) fn of(factor: Factor, seen: &Observation) -> Option<Self> {
         let signals = seen.signals.as_ref()?;
-        let process = |of: &ProcessUse| Process { pid: of.pid, name: of.name.clone() };
-        let database = |of: &PeerUse| Database {
-            address: of.address.clone(),
-            name: of.processes.first().map(|process| process.name.clone()),
-        };
-        let databases = signals.peers.iter().filter(|peer| peer.role != Role::Other).map(database).collect();
-        let processes = signals.processes.iter().map(process).collect();
+        let processes = signals.processes.iter().map(|process| (process.pid, &process.name));
+        let peers = signals.peers.iter();
+        let peers = peers.map(|peer| (peer.role, &peer.address, peer.processes.first().map(|process| &process.name)));
         let plan = &seen.run.plan;
         let in_flight = plan.rate.is_none().then(|| plan.connections.saturating_mul(plan.depth.into()));
-        Self { factor, processes, databases, rps: seen.run.rps, in_flight, length: SAMPLED }.if_any()
+        Self::new(factor, processes, peers, (seen.run.rps, in_flight), SAMPLED)
     }
 
     /// Returns the site of a factor in the server that a reading is of, under a load with so many responses per second and requests in
     /// flight, which goes on for this time. `None` as for an observation.
-    pub fn of_reading(
+    pub fn of_reading(factor: Factor, reading: &Reading, load: (f64, Option<usize>), length: Duration) -> Option<Self> {
+        let processes = reading.processes.iter().map(|process| (process.pid, &process.name));
+        let peers = reading.peers.iter();
+        let peers = peers.map(|peer| (peer.role, &peer.address, peer.processes.first().map(|process| &process.name)));
+        Self::new(factor, processes, peers, load, length)
+    }
+
+    /// Returns the site of a factor in processes, each with its number and its name, and in those of their peers that are databases, each
+    /// with its role, its address and the name of its first process.
+    fn new<'s>(
         factor: Factor,
-        reading: &Reading,
+        processes: impl Iterator<Item = (i32, &'s String)>,
+        peers: impl Iterator<Item = (Role, &'s String, Option<&'s String>)>,
         (rps, in_flight): (f64, Option<usize>),
         length: Duration,
     ) -> Option<Self> {
-        let process = |of: &ProcessCounts| Process { pid: of.pid, name: of.name.clone() };
-        let database = |of: &PeerCounts| Database {
-            address: of.address.clone(),
-            name: of.processes.first().map(|process| process.name.clone()),
-        };
-        let databases = reading.peers.iter().filter(|peer| peer.role != Role::Other).map(database).collect();
-        Self { factor, processes: reading.processes.iter().map(process).collect(), databases, rps, in_flight, length }
-            .if_any()
-    }
-
-    fn if_any(self) -> Option<Self> {
-        (is_in_the_server(self.factor) && !self.processes.is_empty()).then_some(self)
+        let processes: Vec<_> = processes.map(|(pid, name)| Process { pid, name: name.clone() }).collect();
+        let databases = peers
+            .filter(|(role, ..)| *role != Role::Other)
+            .map(|(_, address, name)| Database { address: address.clone(), name: name.cloned() })
+            .collect();
+        (is_in_the_server(factor) && !processes.is_empty()).then_some(Self {
+            factor,
+            processes,
+            databases,
+            rps,
+            in_flight,
+            length,
+        })
     }
 }
 
@@ -134,5 +152,26 @@ fn is_in_the_server(factor: Factor) -> bool {
         | Factor::Errors
         | Factor::None
         | Factor::Unknown => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_kept;
+    use serde_json::json;
+    use torr_gauge::verdict::Located;
+
+    #[test]
+    fn statements_per_response_are_those_of_the_responses_that_came() {
+        let statement = json!({
+            "kind": "statement", "runtime": "redis", "statement": "GET ?", "per_response": 8.0, "samples": 80,
+            "share": {"low": 0.9, "value": 1.0, "high": 1.0},
+        });
+        let located: Located =
+            serde_json::from_value(json!({ "places": [statement], "widest": [statement] })).expect("it has all");
+        let kept = |kept| with_kept(located.clone(), kept);
+        let of = |located: &Located| [&located.places, &located.widest].map(|places| places[0].per_response);
+        assert_eq!((of(&kept(0.8)), kept(0.8).kept), ([Some(10.0); 2], Some(0.8)));
+        assert_eq!(of(&kept(0.0)), [Some(8.0); 2]);
     }
 }

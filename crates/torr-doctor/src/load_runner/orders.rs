@@ -4,7 +4,7 @@ use super::LoadRunner;
 use crate::agents::Agents;
 use crate::experiment::Request;
 use crate::halt::Halt;
-use crate::locate::Site;
+use crate::locate::{Site, with_kept};
 use crate::observation::{Observation, Seen};
 use crate::runner::{ExperimentRunner, Order};
 use std::net::{IpAddr, Ipv4Addr};
@@ -68,8 +68,7 @@ impl ExperimentRunner for LoadRunner<'_> {
         });
         let run = measured?.result;
         self.go_on()?;
-        let kept = (site.rps > 0.0).then(|| run.rps / site.rps);
-        Ok(Some(Located { kept, ..located }))
+        Ok(Some(if site.rps > 0.0 { with_kept(located, run.rps / site.rps) } else { located }))
     }
 
     fn rest(&mut self, time: Duration) -> Result<(), Halt> {
