@@ -6,7 +6,10 @@ use std::ops::Deref;
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::Constructor;
 use rquickjs::object::Property;
-use rquickjs::{Class, Ctx, Error, Exception, JsLifetime, Object, Result};
+use rquickjs::{Array, Class, Ctx, Error, Exception, JsLifetime, Object, Result, Value};
+
+/// The most items of an array that host functions take. An array without items may have any length below 2^32.
+const MOST_ITEMS: f64 = 1e7;
 
 /// A value without references to JavaScript's values, as user data or as the content of an object.
 pub struct Host<T: 'static>(pub T);
@@ -78,6 +81,19 @@ impl<'js, Tag: 'static> Held<'js, Tag> {
         ctx.store_userdata(held).map_err(|_| rquickjs::Exception::throw_message(ctx, "user data is in use"))?;
         Ok(object)
     }
+}
+
+/// Returns the items of an array.
+///
+/// # Errors
+/// If the array is longer than [`MOST_ITEMS`], which is thrown.
+pub fn items<'js>(array: &Array<'js>) -> Result<impl Iterator<Item = Result<Value<'js>>>> {
+    let length: f64 = array.as_object().get("length")?;
+    if length > MOST_ITEMS {
+        let why = format!("an array must have at most {MOST_ITEMS} items here, found {length}");
+        return Err(Exception::throw_range(array.ctx(), &why));
+    }
+    Ok(array.clone().into_iter())
 }
 
 /// Returns the error of a host function after it was thrown. Scripts see the name that k6 gives such errors.

@@ -95,18 +95,21 @@ fn bodies_of_odd_values_are_sent_or_refused() {
     let script = r#"
         import http, {file} from 'k6/http';
         export default function () {
-            const url = __ENV.URL, endless = {};
+            const url = __ENV.URL, endless = {}, long = [];
             endless.own = endless;
+            long.length = 4e9;
             // Half of a character of two halves.
             http.post(url + 'half', 'a\ud800b');
             http.post(url + 'no-view', {buffer: new ArrayBuffer(8), byteOffset: 1e300, byteLength: 1e300});
-            for (const body of [{endless}, {endless, f: file('data')}]) {
+            for (const body of [{endless}, {endless, f: file('data')}, {long}, {long, f: file('data')}, {deep: [long]}]) {
                 try { http.post(url + 'endless', body); } catch (error) { console.log(String(error)); }
             }
+            try { http.url(long); } catch (error) { console.log(String(error)); }
         }
     "#;
     let ended = run(script, &server.url());
-    assert_eq!(ended.log.matches("nested").count(), 2, "{}", ended.log);
+    let refused = ["nested", "an array must have at most"].map(|why| ended.log.matches(why).count());
+    assert_eq!(refused, [2, 4], "{}", ended.log);
     let texts = server.texts();
     assert_eq!(texts.len(), 2, "{texts:?}");
     assert!(texts[0].ends_with("\r\n\r\na\u{fffd}b"), "{}", texts[0]);

@@ -7,7 +7,7 @@ use rquickjs::prelude::{Func, Opt};
 use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
 use super::builtin::Builtin;
-use crate::host::{Held, go_error};
+use crate::host::{self, Held, go_error};
 use crate::modules::{in_init, require_init};
 use crate::shared_arrays::{Elements, SharedArrays};
 
@@ -68,8 +68,8 @@ fn elements_of<'js>(ctx: &Ctx<'js>, make: &Function<'js>) -> Result<Elements> {
     let Some(array) = made.as_array() else {
         return Err(go_error(ctx, "only arrays can be made into SharedArray"));
     };
-    let mut elements = Vec::with_capacity(array.len());
-    for element in array.iter::<Value<'js>>() {
+    let mut elements = Vec::new();
+    for element in host::items(array)? {
         // What JSON has no text for, such as a function, is lost: `null`.
         let json = ctx.json_stringify(element?)?.map(|text| text.to_string()).transpose()?;
         elements.push(json.unwrap_or_else(|| "null".to_owned()).into_boxed_str());

@@ -47,6 +47,10 @@ fn mistakes_are_named() {
         ("new SharedArray('y', () => 3)", "GoError: only arrays can be made into SharedArray"),
         ("new SharedArray('z')", "GoError: a function is expected as the second argument of SharedArray's constructor"),
         (
+            "const long = []; long.length = 4e9; new SharedArray('long', () => long)",
+            "RangeError: an array must have at most 10000000 items here, found 4000000000",
+        ),
+        (
             "new SharedArray('as', async () => [])",
             "GoError: SharedArray constructor does not support async functions as second argument",
         ),

@@ -2,7 +2,7 @@
 
 use super::form;
 use crate::api::bytes;
-use crate::host::{Host, HostClass};
+use crate::host::{self, Host, HostClass};
 use rquickjs::function::{Opt, This};
 use rquickjs::object::Accessor;
 use rquickjs::{Class, Coerced, Ctx, Exception, FromJs, Object, Result, Value};
@@ -71,7 +71,7 @@ pub fn multipart(object: &Object<'_>) -> Result<Option<(Vec<u8>, String)>> {
     for property in object.props::<String, Value<'_>>() {
         let (name, value) = property?;
         let items = match value.as_array() {
-            Some(items) => items.iter().collect::<Result<Vec<Value<'_>>>>()?,
+            Some(items) => host::items(items)?.collect::<Result<Vec<_>>>()?,
             None => vec![value],
         };
         for value in items {

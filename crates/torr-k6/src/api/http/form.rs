@@ -1,5 +1,6 @@
 //! Forms: values of scripts as `application/x-www-form-urlencoded`, as k6 writes them.
 
+use crate::host;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rquickjs::{Coerced, Exception, FromJs, Object, Result, Value};
 
@@ -40,7 +41,7 @@ pub fn pairs(object: &Object<'_>) -> Result<Vec<(String, String)>> {
         let (name, value) = property?;
         match value.as_array() {
             Some(items) => {
-                for item in items.iter::<Value<'_>>() {
+                for item in host::items(items)? {
                     pairs.push((name.clone(), notation(&item?)?));
                 }
             }
@@ -67,7 +68,7 @@ fn nested(value: &Value<'_>, depth: usize) -> Result<String> {
         return Err(Exception::throw_type(value.ctx(), &why));
     }
     if let Some(items) = value.as_array() {
-        let items = items.iter::<Value<'_>>().map(|item| nested(&item?, depth + 1)).collect::<Result<Vec<_>>>()?;
+        let items = host::items(items)?.map(|item| nested(&item?, depth + 1)).collect::<Result<Vec<_>>>()?;
         return Ok(format!("[{}]", items.join(" ")));
     }
     if let Some(object) = value.as_object().filter(|_| !value.is_function() && !value.is_string()) {

@@ -7,7 +7,7 @@ use super::response::{Response, ResponseObject};
 use super::target::Target;
 use super::url_tag::UrlWithName;
 use super::value::is_nothing;
-use crate::host::{Host, go_error};
+use crate::host::{self, Host, go_error};
 use crate::log::Level;
 use crate::user::exchange::{Outcome, Refusal, Timings};
 use crate::user::{Vu, Wanted, Woken, wait};
@@ -318,8 +318,8 @@ pub(super) fn url<'js>(
     values: Rest<Value<'js>>,
 ) -> Result<Class<'js, Host<UrlWithName>>> {
     let (mut url, mut name) = (String::new(), String::new());
-    for (at, part) in parts.iter::<String>().enumerate() {
-        let part = part?;
+    for (at, part) in host::items(&parts)?.enumerate() {
+        let part: String = part?.get()?;
         url.push_str(&part);
         name.push_str(&part);
         if let Some(value) = values.0.get(at) {

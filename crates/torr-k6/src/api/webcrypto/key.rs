@@ -89,7 +89,9 @@ pub(super) fn usages<'js>(ctx: &Ctx<'js>, algorithm: Algorithm, value: &Value<'j
         Algorithm::Pbkdf2 | Algorithm::Hkdf => &["deriveKey", "deriveBits"],
         _ => &["encrypt", "decrypt", "wrapKey", "unwrapKey"],
     };
-    let requested: Vec<String> = value.get().map_err(|_| named_error(ctx, "TypeError", "the usages must be a list"))?;
+    let no_list = || named_error(ctx, "TypeError", "the usages must be a list");
+    let requested = host::items(value.as_array().ok_or_else(no_list)?)?;
+    let requested: Vec<String> = requested.map(|usage| usage?.get()).collect::<Result<_>>().map_err(|_| no_list())?;
     if let Some(wrong) = requested.iter().find(|usage| !allowed.contains(&usage.as_str())) {
         let message = format!("{} keys have no usage \"{wrong}\"", algorithm.name());
         return Err(named_error(ctx, "SyntaxError", &message));
