@@ -63,15 +63,20 @@ impl Access {
     pub fn read(&self, path: &Path) -> Result<Vec<u8>, ModuleError> {
         let fault = |reason: &str| ModuleError::new(format!("cannot read '{}': {reason}", path.display()));
         let real = self.allowed(path)?;
-        let file = std::fs::File::open(&real).map_err(|error| fault(&reason(&error)))?;
-        let length = file.metadata().map_err(|error| fault(&reason(&error)))?;
-        if !length.is_file() {
+        // Opening a pipe would wait for its other end.
+        let facts = std::fs::metadata(&real).map_err(|error| fault(&reason(&error)))?;
+        if !facts.is_file() {
             return Err(fault("not a regular file"));
         }
+        let too_large = || fault("larger than 256 MiB");
+        if facts.len() > MAX_FILE {
+            return Err(too_large());
+        }
+        let file = std::fs::File::open(&real).map_err(|error| fault(&reason(&error)))?;
         let mut content = Vec::new();
         file.take(MAX_FILE + 1).read_to_end(&mut content).map_err(|error| fault(&reason(&error)))?;
         if content.len() as u64 > MAX_FILE {
-            return Err(fault("larger than 256 MiB"));
+            return Err(too_large());
         }
         Ok(content)
     }
@@ -185,6 +190,21 @@ mod tests {
         }
         let error = access.read(&inner.join("missing")).unwrap_err();
         assert!(error.message.ends_with("no such file"), "{error}");
+    }
+
+    #[test]
+    fn what_has_no_bounded_content_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let access = Access::new(folder.path(), None, true, counted(b"").0).unwrap();
+        let refused = |name: &str, why: &str| {
+            let error = access.read(&folder.path().join(name)).unwrap_err();
+            assert!(error.message.ends_with(why), "{error}");
+        };
+        rustix::fs::mkfifoat(rustix::fs::CWD, folder.path().join("pipe"), rustix::fs::Mode::RUSR).unwrap();
+        refused("pipe", "not a regular file");
+        refused(".", "not a regular file");
+        std::fs::File::create(folder.path().join("large")).unwrap().set_len(MAX_FILE + 1).unwrap();
+        refused("large", "larger than 256 MiB");
     }
 
     #[test]
