@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use rquickjs::{Ctx, Function, Module, Object, Promise, Result, Value};
+use rquickjs::{CaughtError, Ctx, Exception, Function, Module, Object, Promise, Result, Value};
 
 use super::address::Address;
 use super::bytecode;
@@ -38,12 +38,23 @@ fn require<'js>(ctx: &Ctx<'js>, program: &Arc<Program>, base: &str, name: &str) 
     let unit = program.unit(&address).map_err(fault)?;
     match unit.kind {
         Kind::CommonJs => exported(ctx, program, &unit),
-        Kind::Json => ctx.json_parse(unit.code.as_str()),
+        Kind::Json => json(ctx, &unit),
         Kind::Module => {
             let promise = Module::import(ctx, unit.name.as_str())?;
             settled(ctx, &promise)
         }
     }
+}
+
+/// Returns the value of a module of JSON.
+pub(super) fn json<'js>(ctx: &Ctx<'js>, unit: &Unit) -> Result<Value<'js>> {
+    ctx.json_parse(unit.code.as_str()).map_err(|error| match CaughtError::from_error(ctx, error) {
+        CaughtError::Exception(why) => {
+            let why = why.message().unwrap_or_default();
+            Exception::throw_syntax(ctx, &format!("cannot parse '{}': {why}", unit.name))
+        }
+        other => other.throw(ctx),
+    })
 }
 
 /// Returns what bundlers expect of a module that was written with `export`: a default export, marked as such.

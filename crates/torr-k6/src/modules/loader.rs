@@ -69,7 +69,7 @@ impl Loader for ProgramLoader {
                 meta.set("exported", Func::from(run))?;
             }
             Kind::Json => {
-                let parse = move |ctx: Ctx<'js>| ctx.json_parse(unit.code.as_str());
+                let parse = move |ctx: Ctx<'js>| common_js::json(&ctx, &unit);
                 meta.set("exported", Func::from(parse))?;
             }
         }

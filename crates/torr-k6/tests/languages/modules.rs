@@ -57,6 +57,17 @@ fn re_exports_and_live_bindings_and_cycles() {
 }
 
 #[test]
+fn json_with_a_mistake_is_named() {
+    for source in [
+        "import a from './a.json'; export default () => a;",
+        "const a = require('./a.json'); module.exports = () => a;",
+    ] {
+        let error = load(&[("main.js", source), ("a.json", "{a: 1}")]).unwrap().run(0).result.unwrap_err();
+        assert!(error.starts_with("SyntaxError: cannot parse 'file://") && error.contains("/a.json': "), "{error}");
+    }
+}
+
+#[test]
 fn a_file_without_import_and_export_is_common_js() {
     let files = [
         (
