@@ -7,6 +7,7 @@ mod thrown;
 
 use crate::error::{ErrorKind, ScriptError};
 use crate::modules::Program;
+use crate::options::duration;
 use crate::user::exchange::{Outcome, Refusal, Timings};
 use crate::user::fiber::{Fiber, Resume, Suspended};
 use crate::user::{Task, TaskEnd, Vu, Wanted, Woken};
@@ -15,6 +16,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
+
+/// The longest time that the top level of a script may take.
+const LOAD_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A virtual user with its stack.
 pub struct Machine {
@@ -42,6 +46,22 @@ impl Machine {
         let failed = |error| ScriptError::new(ErrorKind::Other, format!("cannot start a virtual user: {error}"));
         let fiber = Fiber::new(vu.exit.clone(), move |task| instance.run(task)).map_err(failed)?;
         Ok(Self { vu, fiber })
+    }
+
+    /// Runs the top level of all modules to its end on this thread. One that takes too long ends with an error.
+    pub fn load(&mut self) -> TaskEnd {
+        self.load_within(LOAD_TIMEOUT)
+    }
+
+    fn load_within(&mut self, limit: Duration) -> TaskEnd {
+        let deadline = Instant::now().checked_add(limit);
+        match self.run(Task::Init, deadline) {
+            TaskEnd::Interrupted if deadline.is_some_and(|deadline| deadline <= Instant::now()) => {
+                let why = format!("the top level of the script took longer than {}", duration::format(limit));
+                TaskEnd::Threw(Box::new(ScriptError::new(ErrorKind::Timeout, why)))
+            }
+            end => end,
+        }
     }
 
     /// Begins a task. The one before has ended. Code that never waits is interrupted at the `deadline`.

@@ -117,8 +117,10 @@ impl Instance {
         globals.install(ctx)?;
         timers::install(ctx)?;
         let loaded = modules::import_main(ctx, &self.program)?;
-        let namespace = self.settle(ctx, loaded.into_value())?;
-        let namespace = modules::exports(ctx, &self.program, rquickjs::FromJs::from_js(ctx, namespace)?)?;
+        let endless =
+            || Exception::throw_message(ctx, "the top level of the script awaits a promise that never settles");
+        let namespace = self.settle(ctx, loaded.into_value())?.into_object().ok_or_else(endless)?;
+        let namespace = modules::exports(ctx, &self.program, namespace)?;
         modules::leave_init(ctx);
         let mut exports = Exports::default();
         for name in namespace.keys::<String>() {

@@ -56,6 +56,24 @@ fn an_error_at_the_top_level_has_its_place() {
 }
 
 #[test]
+fn a_top_level_without_an_end_is_an_error() {
+    for script in [
+        "for (;;) { try { for (;;) {} } catch (e) {} }",
+        "(function again() { Promise.resolve().then(again); })();",
+        "setInterval(() => {}, 1);",
+        "import { sleep } from 'k6'; sleep(1e9);",
+        "/(a+)+$/.test('a'.repeat(50) + 'b');",
+    ] {
+        let TaskEnd::Threw(error) = machine(script).load_within(Duration::from_millis(50)) else { panic!("{script}") };
+        assert_eq!(error.to_string(), "the top level of the script took longer than 50ms", "{script}");
+    }
+    let TaskEnd::Threw(error) = machine("await new Promise(() => {}); export {};").load() else {
+        panic!("it has ended")
+    };
+    assert_eq!(error.to_string(), "Error: the top level of the script awaits a promise that never settles");
+}
+
+#[test]
 fn errors_and_deep_recursion_end_an_iteration_and_not_the_user() {
     let mut machine = loaded(
         "let n = 0; function deep(k) { return k + deep(k + 1) + 1; }

@@ -92,7 +92,7 @@ impl Test {
         let program = Arc::new(load_program(&settings, cache, Box::new(fetch)).map_err(module_error)?);
         let run = Arc::new(RunShared { env: settings.env.clone(), log, ..RunShared::default() });
         let mut first = Machine::new(Vu::new(run.clone(), 0, std::rc::Rc::default()), &program)?;
-        let exports = match first.run(Task::Init, None) {
+        let exports = match first.load() {
             TaskEnd::Loaded(exports) => exports,
             TaskEnd::Threw(error) => return Err(*error),
             _ => return Err(stopped(&run)),
@@ -230,7 +230,7 @@ impl Test {
         };
         let vu = Vu::new(self.run.clone(), 0, std::rc::Rc::default());
         let mut machine = Machine::new(vu, &self.program).map_err(|error| failed(&error)).ok()?;
-        if let TaskEnd::Threw(error) = machine.run(Task::Init, None) {
+        if let TaskEnd::Threw(error) = machine.load() {
             failed(&error);
             return None;
         }

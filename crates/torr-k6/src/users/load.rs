@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::metrics::{Collector, CurrentTags, Recorder, Sample, SampleSender};
 use crate::modules::Program;
 use crate::shared::RunShared;
-use crate::user::{Exports, Task, TaskEnd, Vu};
+use crate::user::{Exports, TaskEnd, Vu};
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
@@ -65,7 +65,7 @@ impl Load {
             *vu.tags.borrow_mut() = CurrentTags::new(all.options.enabled_system_tags(), &tags);
         }
         let mut machine = Machine::new(vu, &self.program)?;
-        match machine.run(Task::Init, None) {
+        match machine.load() {
             TaskEnd::Threw(mut error) => {
                 if id > 0 {
                     error.message = format!("{} (in the init context of VU {id})", error.message);
