@@ -9,7 +9,7 @@
 #include <semaphore.h>
 #include <time.h>
 
-enum { ARTICLES = 64 };
+enum { ARTICLES = 64, LINES = 960 };
 
 struct rule {
     unsigned article, least;
@@ -23,6 +23,7 @@ struct article {
 
 static struct rule *rules;
 static struct article articles[ARTICLES];
+static char receipt_lines[RESPONSE];
 static size_t rule_count, receipt_length, overview_rounds;
 static int narrow;
 static pthread_mutex_t stock_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -68,16 +69,20 @@ static unsigned check_digits(const char *text, size_t length) { /* clinic: recei
     return ~digits;
 } /* clinic: receipt */
 
-static int receipt(char *content) {
+/* Writes the lines of a receipt, which are the same for each request. */
+static void write_lines(void) {
     int length = 0;
-    for (int line = 0; line < 480; line++) {
+    for (int line = 0; line < LINES; line++) {
         const struct article *article = &articles[line % ARTICLES];
-        length += snprintf(content + length, RESPONSE - (size_t)length, "%3d  article %5u  %8.2f  %6.2f%%\n", line + 1,
+        length += snprintf(receipt_lines + length, RESPONSE - (size_t)length, "%3d  article %5u  %8.2f  %6.2f%%\n", line + 1,
                            article->number, article->price * article->amount, article->tax);
     }
-    size_t checked = receipt_length < (size_t)length ? receipt_length : (size_t)length;
-    unsigned digits = check_digits(content, checked);
-    return snprintf(content, RESPONSE, "receipt of %d bytes, check digits %08x\n", length, digits);
+}
+
+static int receipt(char *content) {
+    size_t length = strlen(receipt_lines), checked = receipt_length < length ? receipt_length : length;
+    unsigned digits = check_digits(receipt_lines, checked);
+    return snprintf(content, RESPONSE, "receipt of %zu bytes, check digits %08x\n", length, digits);
 }
 
 /* Asks the supplier how many of an article it has, which takes some milliseconds. */
@@ -148,7 +153,7 @@ int main(int count, char **words) {
         return 2;
     }
     rule_count = size_of("RULES", 80000);
-    receipt_length = size_of("CHECKED", 16000);
+    receipt_length = size_of("CHECKED", 32000);
     overview_rounds = size_of("ROUNDS", 2000);
     narrow = size_of("NARROW", 0) != 0;
     sem_init(&printers, 0, (unsigned)size_of("PRINTERS", 3));
@@ -158,5 +163,6 @@ int main(int count, char **words) {
     for (unsigned at = 0; at < ARTICLES; at++)
         articles[at] = (struct article){.number = at * 13 % 997, .amount = at % 7 + 1, .price = 1.5 + at, .weight = 0.2 * at,
                                         .volume = 0.1 * at, .deposit = 0.25, .tax = 0.19 * at, .points = at % 9};
+    write_lines();
     return serve(words[1], words[2], page);
 }

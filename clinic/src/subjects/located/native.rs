@@ -23,7 +23,7 @@ pub fn subjects() -> Vec<Subject> {
             "where-c-receipt",
             &["cc"],
             |env| env.shop(Shop::C, "receipt", &[]),
-            |env| env.shop(Shop::C, "receipt", &[("CHECKED", "8000")]),
+            |env| env.shop(Shop::C, "receipt", &[("CHECKED", "16000")]),
         )
         .at(Location::cpu(C, &["check_digits"], "receipt")),
         Subject::fault("where-c-stock", Lock, |env| env.shop(Shop::C, "stock", &[]))
