@@ -77,7 +77,7 @@ fn real_gain(subject: &Subject, torr: &Path) -> Result<Option<f64>, Error> {
     }
     let mut environment = Environment::new(torr)?;
     let url = (subject.form.start)(&mut environment)?;
-    round::real_gain(environment, &subject.form, &url, cured, torr).map(Some)
+    round::real_gain(environment, subject, &url, cured, torr).map(Some)
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ use torr_test_support::neighbours::Neighbours;
 
 /// The runs that tell the real gain, with a warm-up.
 const MEASURED: &[&str] = &["--warmup", "1s", "-d", "3s"];
+/// The same for services whose code is compiled while they run.
+const MEASURED_COMPILED_LATE: &[&str] = &["--warmup", "10s", "-d", "3s"];
 /// The mean length of a neighbour's visit, and of its absence: some experiments of a diagnosis, and a part of it.
 const VISIT: Duration = Duration::from_secs(5);
 
@@ -158,7 +160,7 @@ fn diagnose(subject: &Subject, torr: &Path, options: &Options, record: &mut Reco
     }
     // A plain run promises nothing.
     let cured = subject.cured.as_ref().filter(|_| !options.passive);
-    let real = cured.map(|cured| real_gain(environment, &subject.form, &url, cured, torr)).transpose();
+    let real = cured.map(|cured| real_gain(environment, subject, &url, cured, torr)).transpose();
     let real = match real {
         Err(Error::Interrupted) => Err(Error::Interrupted),
         Err(error) => {
@@ -178,16 +180,23 @@ fn diagnose(subject: &Subject, torr: &Path, options: &Options, record: &mut Reco
     real.map(|_| ())
 }
 
-/// Returns the throughput of the cured form as a factor of the diagnosed form's, which is up in `environment`. Two runs that differ
-/// in nothing else tell it.
+/// Returns the throughput of a subject's cured form as a factor of the diagnosed form's, which is up in `environment`. Two runs that
+/// differ in nothing else tell it.
 ///
 /// # Errors
 /// If a form cannot be started or loaded.
-pub fn real_gain(environment: Environment, form: &Form, url: &str, cured: &Form, torr: &Path) -> Result<f64, Error> {
+pub fn real_gain(
+    environment: Environment,
+    subject: &Subject,
+    url: &str,
+    cured: &Form,
+    torr: &Path,
+) -> Result<f64, Error> {
+    let measured = if subject.is_compiled_late { MEASURED_COMPILED_LATE } else { MEASURED };
     let throughput = |environment: &Environment, form: &Form, url: &str| {
-        Ok::<_, Error>(run::plain(environment, &[form.arguments, MEASURED].concat(), url)?.good_rps())
+        Ok::<_, Error>(run::plain(environment, &[form.arguments, measured].concat(), url)?.good_rps())
     };
-    let before = throughput(&environment, form, url)?;
+    let before = throughput(&environment, &subject.form, url)?;
     drop(environment);
     let mut environment = Environment::new(torr)?;
     let url = (cured.start)(&mut environment)?;

@@ -73,6 +73,8 @@ pub struct Subject {
     pub form: Form,
     /// The service after the advice of the right verdict was followed. `None` where that cannot be done, or is more than one change.
     pub cured: Option<Form>,
+    /// Whether the service's code is compiled while it runs, so that it is not at its full speed in the first seconds.
+    pub is_compiled_late: bool,
 }
 
 impl Subject {
@@ -87,7 +89,8 @@ impl Subject {
     }
 
     fn new(name: &'static str, label: Label, start: Start) -> Self {
-        Self { name, label, programs: &[], root: false, form: Form { start, arguments: &[] }, cured: None }
+        let form = Form { start, arguments: &[] };
+        Self { name, label, programs: &[], root: false, form, cured: None, is_compiled_late: false }
     }
 
     /// Adds a factor that is as true.
@@ -117,6 +120,12 @@ impl Subject {
     /// Marks a subject that needs root.
     pub fn for_root(mut self) -> Self {
         self.root = true;
+        self
+    }
+
+    /// Marks a service whose code is compiled while it runs.
+    pub fn compiled_late(mut self) -> Self {
+        self.is_compiled_late = true;
         self
     }
 

@@ -22,6 +22,7 @@ pub fn subjects() -> Vec<Subject> {
         Subject::fault("serial-java", Lock, |env| env.java("compute-locked", "1"))
             .or(SingleCore)
             .cured(|env| env.java("compute", "1"))
+            .compiled_late()
             .needs(&["java", "javac"]),
         // How much more the disk takes without the lock is the disk's to say, so that no cure is judged.
         Subject::fault("lock-fsync-c", Lock, |env| env.c("sync-locked", LONG)).needs(&["cc"]),

@@ -24,7 +24,7 @@ fn node(env: &mut Environment, page: &str, variables: &[(&str, &str)]) -> Result
 
 /// Returns a subject in Node.js whose function takes most of the event loop's time.
 fn in_node(name: &'static str, start: Start, cured: Start) -> Subject {
-    Subject::fault(name, SingleCore, start).cured(cured).needs(&["node"])
+    Subject::fault(name, SingleCore, start).cured(cured).compiled_late().needs(&["node"])
 }
 
 /// Returns a subject in Python whose function takes most of the time of the interpreter's lock.
@@ -36,18 +36,22 @@ pub fn subjects() -> Vec<Subject> {
     vec![
         Subject::fault("where-java-table", ServerCpu, |env| java(env, "table", &[]))
             .cured(|env| java(env, "table", &[("ROWS", "200")]))
+            .compiled_late()
             .needs(JDK)
             .at(Location::cpu(JAVA, &["row"], "table")),
         Subject::fault("where-java-check", ServerCpu, |env| java(env, "check", &[]))
             .cured(|env| java(env, "check", &[("CHECKED", "150")]))
+            .compiled_late()
             .needs(JDK)
             .at(Location::cpu(JAVA, &["isAddress"], "check")),
         Subject::fault("where-java-tax", ServerCpu, |env| java(env, "tax", &[]))
             .cured(|env| java(env, "tax", &[("TAXED", "80")]))
+            .compiled_late()
             .needs(JDK)
             .at(Location::cpu(JAVA, &["net"], "tax")),
         Subject::fault("where-java-rates", Lock, |env| java(env, "rates", &[]))
             .cured(|env| java(env, "rates", &[("NARROW", "1")]))
+            .compiled_late()
             .needs(JDK)
             .at(Location::lock(JAVA, &["rate", "askBank"], &["rates", "rates-held"]).named("ratesLock")),
         in_node("where-node-login", |env| node(env, "login", &[]), |env| node(env, "login", &[("ITERATIONS", "1500")]))

@@ -35,6 +35,7 @@ pub fn subjects() -> Vec<Subject> {
             .at(Location::lock(GO, &["reserve", "askSupplier"], &["reserve", "reserve-held"]).invisible()),
         Subject::fault("where-java-unasked", ServerCpu, |env| env.shop(Shop::Java, "table", &[]))
             .cured(|env| env.shop(Shop::Java, "table", &[("ROWS", "200")]))
+            .compiled_late()
             .needs(&["java", "javac"])
             .at(Location::cpu(JAVA, &["row"], "table").invisible()),
         // Nothing is recorded of a Unix socket, and without a login there are no statements.
