@@ -62,11 +62,9 @@ impl Located {
         format!("{name} ({}{line})", base(file))
     }
 
-    /// Returns the promise of a location that is named rightly. Only halved CPU time is judged: an index that is added and a lock that is
-    /// narrowed bring more than half of their cost.
+    /// Returns the promise of a location that is named rightly: what half of its cost brings.
     pub fn gain(&self) -> Option<Gain> {
-        let named = self.named.as_ref().filter(|named| named.kind == PlaceKind::Cpu)?;
-        let gain = named.gain.filter(|_| self.judgement == Judgement::Right)?;
+        let gain = self.named.as_ref()?.gain.filter(|_| self.judgement == Judgement::Right)?;
         Some(Gain { low: Some(gain.low), high: Some(gain.high), reason: None, summary: String::new() })
     }
 }
@@ -195,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn only_halved_cpu_time_is_a_promise() {
+    fn what_half_the_cost_brings_is_a_promise_of_a_location_that_is_named_rightly() {
         let location = Location::cpu(SOURCE, &["b"], "b").or(PlaceKind::Lock);
         let gain = |kind: &str, function: &str| {
             let gain = json!({"low": 1.4, "value": 1.5, "high": 1.6});
@@ -205,6 +203,7 @@ mod tests {
         };
         assert_eq!(gain("cpu", "b"), Some((Some(1.4), Some(1.6))));
         assert_eq!(gain("cpu", "a"), None);
-        assert_eq!(gain("lock", "b"), None);
+        assert_eq!(gain("lock", "b"), Some((Some(1.4), Some(1.6))));
+        assert_eq!(gain("wait", "b"), None);
     }
 }

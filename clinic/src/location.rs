@@ -49,6 +49,10 @@ pub struct Location {
     /// The lines of which a named one must be part.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Lines>,
+    /// Whether the cured form, which halves the cost of the location, is also what the right verdict advises: a pool that is twice as
+    /// large.
+    #[serde(skip)]
+    pub is_cured_as_advised: bool,
 }
 
 /// A source of a service, as it is embedded in the clinic: with marks.
@@ -112,13 +116,21 @@ impl Location {
 
     /// Creates the label of a service with several equal locations.
     pub fn none() -> Self {
-        let (visibility, kinds, lines) = (Visibility::None, vec![], vec![]);
-        Self { visibility, kinds, functions: &[], lock: None, statement: None, lines }
+        Self::seen(Visibility::None, vec![], &[], vec![])
     }
 
     fn of(kind: PlaceKind, functions: &'static [&'static str], source: Source, marks: &[&str]) -> Self {
         let lines = marks.iter().filter_map(|mark| source.marked(mark)).collect();
-        Self { visibility: Visibility::Dominant, kinds: vec![kind], functions, lock: None, statement: None, lines }
+        Self::seen(Visibility::Dominant, vec![kind], functions, lines)
+    }
+
+    fn seen(
+        visibility: Visibility,
+        kinds: Vec<PlaceKind>,
+        functions: &'static [&'static str],
+        lines: Vec<Lines>,
+    ) -> Self {
+        Self { visibility, kinds, functions, lock: None, statement: None, lines, is_cured_as_advised: false }
     }
 
     /// Adds the name of the lock.
@@ -137,6 +149,12 @@ impl Location {
     pub fn or_statement(mut self, statement: &'static str) -> Self {
         self.statement = Some(statement);
         self.or(PlaceKind::Statement)
+    }
+
+    /// Marks a location whose cured form is also what the right verdict advises.
+    pub fn cured_as_advised(mut self) -> Self {
+        self.is_cured_as_advised = true;
+        self
     }
 
     /// Marks a location that cannot be seen.

@@ -77,15 +77,22 @@ impl Outcome {
     }
 
     /// Whether the promise was kept. `None` if there is nothing to judge: the cured form follows the advice for the first factor of the
-    /// label, and the verdict on another factor advises another change.
+    /// label, and the verdict on another factor advises another change. Where the cured form halves the cost of a location, the verdict
+    /// must promise a gain for half the cost.
     pub fn is_promise_kept(&self) -> Option<bool> {
-        self.promise.is_kept().filter(|_| self.finding.factor == self.label.main())
+        let is_cured_as_advised = self.label.location.as_ref().is_none_or(|location| location.is_cured_as_advised);
+        let is_advised = || is_cured_as_advised || self.promise.is_for_half_the_cost();
+        self.promise.is_kept().filter(|_| self.finding.factor == self.label.main() && is_advised())
     }
 
-    /// Whether the promise of the location was kept: the cured form halves its cost. `None` if there is nothing to judge.
+    /// Returns the promise of the location: the cured form halves its cost. `None` if no location was judged.
+    pub fn location_promise(&self) -> Option<Promise> {
+        Some(Promise { gain: self.located.as_ref()?.gain(), real: self.promise.real })
+    }
+
+    /// Whether the promise of the location was kept. `None` if there is nothing to judge.
     pub fn is_location_kept(&self) -> Option<bool> {
-        let gain = self.located.as_ref()?.gain();
-        Promise { gain, real: self.promise.real }.is_kept()
+        self.location_promise()?.is_kept()
     }
 
     /// Returns the factor that a diagnosis of the same observations should name.

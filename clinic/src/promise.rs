@@ -6,6 +6,9 @@ use torr_gauge::Gain;
 /// The share of an end of the promised interval by which the real gain may lie beyond it.
 const TOLERANCE: f64 = 0.15;
 
+/// The words at the end of a promise of Torr for requests or queries that cost half.
+const HALF_THE_COST: &str = "cost half";
+
 /// A promised gain beside the real one.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Promise {
@@ -28,6 +31,11 @@ impl Promise {
         }
     }
 
+    /// Whether the promise is what half the cost of requests or of queries brings. Its words tell it.
+    pub fn is_for_half_the_cost(&self) -> bool {
+        self.gain.as_ref().is_some_and(|gain| gain.summary.contains(HALF_THE_COST))
+    }
+
     /// Returns the ratio of the promised interval's ends. `None` if an end is unknown.
     pub fn width(&self) -> Option<f64> {
         let gain = self.gain.as_ref()?;
@@ -47,18 +55,25 @@ impl Promise {
 
     /// Returns the real gain for a column of a table, with the word for a promise that was kept or not.
     pub fn real(&self, kept: Option<bool>) -> String {
-        let word = match kept {
+        self.real.map_or("-".into(), |real| format!("{real:.2}{}", Self::word(kept)))
+    }
+
+    /// Returns the word for a promise that was kept or not, after a blank. Empty if it was not judged.
+    pub fn word(kept: Option<bool>) -> &'static str {
+        match kept {
             Some(true) => " kept",
             Some(false) => " BROKEN",
             None => "",
-        };
-        self.real.map_or("-".into(), |real| format!("{real:.2}{word}"))
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use torr_gauge::verdict::{self, Change, Finding, Headline};
+    use torr_gauge::{Confidence, Factor};
+    use torr_report::sentence;
 
     #[test]
     fn a_promise_is_kept_within_15_percent_of_the_nearer_end() {
@@ -80,5 +95,22 @@ mod tests {
             assert_eq!(promise.is_kept(), kept, "{promise:?}");
             assert_eq!((promise.promised().as_str(), promise.real(kept).as_str()), columns);
         }
+    }
+
+    #[test]
+    fn the_words_of_a_promise_tell_whether_it_is_for_half_the_cost() {
+        for (change, is_half) in [
+            (Change::CheaperRequests, true),
+            (Change::CheaperQueries, true),
+            (Change::NoLock, false),
+            (Change::TwiceThePool, false),
+            (Change::HalfTheBytes, false),
+        ] {
+            let mut finding = Finding::new(Factor::ServerCpu, Confidence::Likely, Headline::Unclear);
+            finding.gain = Some(verdict::Promise::between(1.8, 2.2, change));
+            let promise = Promise { gain: sentence::verdict(finding).gain, real: None };
+            assert_eq!(promise.is_for_half_the_cost(), is_half, "{change:?}");
+        }
+        assert!(!Promise::default().is_for_half_the_cost());
     }
 }

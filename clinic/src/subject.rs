@@ -71,7 +71,8 @@ pub struct Subject {
     pub root: bool,
     /// The service as it is diagnosed.
     pub form: Form,
-    /// The service after the advice of the right verdict was followed. `None` where that cannot be done, or is more than one change.
+    /// The service after the advice of the right verdict was followed, or with half of the cost of its location where that is known.
+    /// `None` where that cannot be done, or is more than one change.
     pub cured: Option<Form>,
     /// Whether the service's code is compiled while it runs, so that it is not at its full speed in the first seconds.
     pub is_compiled_late: bool,

@@ -291,6 +291,18 @@ pub mod tests {
     }
 
     #[test]
+    fn where_the_cost_of_a_location_is_halved_only_a_gain_for_half_the_cost_is_judged() {
+        let mut halved = located(true, Some("main.b"), 3.0);
+        assert_eq!((halved.is_promise_kept(), halved.is_location_kept()), (None, Some(false)));
+        let promised = halved.promise.gain.as_mut().expect("it promises something");
+        promised.summary = "2.00x to 4.00x the throughput with requests that cost half the CPU".into();
+        assert_eq!(halved.is_promise_kept(), Some(true));
+        let mut doubled = located(true, Some("main.b"), 3.0);
+        doubled.label.location = doubled.label.location.map(Location::cured_as_advised);
+        assert_eq!(doubled.is_promise_kept(), Some(true), "a pool that is twice as large");
+    }
+
+    #[test]
     fn only_right_verdicts_whose_gain_was_measured_promise_something() {
         let outcomes = [
             outcome(Factor::Lock, Some(3.0)),

@@ -25,7 +25,7 @@ public class Shop {
     private final int checked = sizeOf("CHECKED", 300);
     private final int taxed = sizeOf("TAXED", 160);
     private final int rounds = sizeOf("ROUNDS", 300);
-    private final boolean narrow = sizeOf("NARROW", 0) != 0;
+    private final int heldUs = sizeOf("HELD_US", 2000);
 
     Shop() {
         for (int number = 0; number < 500; number++) {
@@ -68,7 +68,7 @@ public class Shop {
     /** Asks the bank for a rate, which takes some milliseconds. */
     double askBank(String currency) {
         try {
-            Thread.sleep(2); // clinic: rates-held
+            Thread.sleep(heldUs / 1000, heldUs % 1000 * 1000); // clinic: rates-held
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -76,13 +76,6 @@ public class Shop {
     }
 
     String rate(String currency) {
-        if (narrow) {
-            double rate = askBank(currency);
-            synchronized (ratesLock) {
-                rates.put(currency, rate);
-            }
-            return rate + "\n";
-        }
         synchronized (ratesLock) { // clinic: rates
             rates.put(currency, askBank(currency)); // clinic: rates
             return rates.get(currency) + "\n";

@@ -1,5 +1,5 @@
 """The customers' profiles: python3 profile.py HOST PORT. An asyncio server whose handler reads a profile with a call that blocks
-the event loop. BLOCKING=0 waits without blocking it.
+the event loop for HELD_US microseconds.
 """
 
 import asyncio
@@ -7,21 +7,18 @@ import os
 import sys
 import time
 
-BLOCKING = os.environ.get("BLOCKING", "1") != "0"
+HELD_US = int(os.environ.get("HELD_US", 4000))
 
 
 def read_profile(customer):
     """Reads a profile from a slow store."""
-    time.sleep(0.004)  # clinic: profile
+    time.sleep(HELD_US / 1e6)  # clinic: profile
     return f"customer {customer}\n"
 
 
 async def profile(customer):
     """Returns the page of a customer."""
-    if BLOCKING:
-        return read_profile(customer)  # clinic: profile-caller
-    await asyncio.sleep(0.004)
-    return f"customer {customer}\n"
+    return read_profile(customer)  # clinic: profile-caller
 
 
 async def serve(reader, writer):

@@ -24,8 +24,7 @@ struct article {
 static struct rule *rules;
 static struct article articles[ARTICLES];
 static char receipt_lines[RESPONSE];
-static size_t rule_count, receipt_length, overview_rounds;
-static int narrow;
+static size_t rule_count, receipt_length, overview_rounds, held_us;
 static pthread_mutex_t stock_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned stock[ARTICLES];
 static sem_t printers;
@@ -87,22 +86,15 @@ static int receipt(char *content) {
 
 /* Asks the supplier how many of an article it has, which takes some milliseconds. */
 static unsigned ask_supplier(unsigned number) {
-    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); /* clinic: stock-held */
+    nanosleep(&(struct timespec){.tv_nsec = (long)held_us * 1000}, NULL); /* clinic: stock-held */
     return number * 7 % 100;
 }
 
 static int stock_page(char *content) {
-    unsigned number = articles[0].number, count;
-    if (narrow) {
-        unsigned asked = ask_supplier(number);
-        pthread_mutex_lock(&stock_lock);
-        count = stock[0] = asked;
-        pthread_mutex_unlock(&stock_lock);
-    } else {
-        pthread_mutex_lock(&stock_lock); /* clinic: stock */
-        count = stock[0] = ask_supplier(number); /* clinic: stock */
-        pthread_mutex_unlock(&stock_lock);
-    }
+    unsigned number = articles[0].number;
+    pthread_mutex_lock(&stock_lock); /* clinic: stock */
+    unsigned count = stock[0] = ask_supplier(number); /* clinic: stock */
+    pthread_mutex_unlock(&stock_lock);
     return snprintf(content, RESPONSE, "%u of article %u\n", count, number);
 }
 
@@ -155,7 +147,7 @@ int main(int count, char **words) {
     rule_count = size_of("RULES", 80000);
     receipt_length = size_of("CHECKED", 32000);
     overview_rounds = size_of("ROUNDS", 2000);
-    narrow = size_of("NARROW", 0) != 0;
+    held_us = size_of("HELD_US", 2000);
     sem_init(&printers, 0, (unsigned)size_of("PRINTERS", 3));
     rules = calloc(rule_count, sizeof *rules);
     for (size_t at = 0; at < rule_count; at++)

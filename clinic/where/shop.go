@@ -37,7 +37,7 @@ type shop struct {
 	rules    int
 	listed   int
 	rounds   int
-	narrow   bool
+	held     time.Duration
 	printers chan struct{}
 
 	cartLock sync.Mutex
@@ -97,22 +97,15 @@ func (shop *shop) listOrders() (string, error) { // clinic: orders
 } // clinic: orders
 
 // askSupplier asks whether an article can be had, which takes some milliseconds.
-func askSupplier(name string) int {
-	time.Sleep(2 * time.Millisecond) // clinic: reserve-held
+func (shop *shop) askSupplier(name string) int {
+	time.Sleep(shop.held) // clinic: reserve-held
 	return len(name)
 }
 
 func (shop *shop) reserve(name string) (string, error) {
-	if shop.narrow {
-		count := askSupplier(name)
-		shop.cartLock.Lock()
-		defer shop.cartLock.Unlock()
-		shop.reserved[name] = count
-		return fmt.Sprintf("%d reserved\n", count), nil
-	}
 	shop.cartLock.Lock() // clinic: reserve
 	defer shop.cartLock.Unlock()
-	shop.reserved[name] = askSupplier(name) // clinic: reserve
+	shop.reserved[name] = shop.askSupplier(name) // clinic: reserve
 	return fmt.Sprintf("%d reserved\n", shop.reserved[name]), nil
 }
 
@@ -199,7 +192,7 @@ func newShop() *shop {
 		rules:    sizeOf("RULES", 40),
 		listed:   sizeOf("LISTED", 100),
 		rounds:   sizeOf("ROUNDS", 300),
-		narrow:   sizeOf("NARROW", 0) != 0,
+		held:     time.Duration(sizeOf("HELD_US", 2000)) * time.Microsecond,
 		printers: make(chan struct{}, sizeOf("PRINTERS", 3)),
 		reserved: map[string]int{},
 	}

@@ -21,7 +21,7 @@ EXPORTED = size_of("EXPORTED", 800)
 LISTED = size_of("LISTED", 300)
 IN_CART = size_of("IN_CART", 60)
 ROUNDS = size_of("ROUNDS", 3)
-NARROW = size_of("NARROW", 0) != 0
+HELD_US = size_of("HELD_US", 5000)
 
 TEMPLATE = "<li><a href='/article/{number}'>{name}</a> {price} ({tax}% of tax, {points} points)</li>\n"
 
@@ -77,16 +77,11 @@ def cart():
 
 def ask_bank(currency):
     """Asks the bank for a rate, which takes some milliseconds."""
-    time.sleep(0.005)  # clinic: rates-held
+    time.sleep(HELD_US / 1e6)  # clinic: rates-held
     return len(currency) * 1.25
 
 
 def rate(currency):
-    if NARROW:
-        asked = ask_bank(currency)
-        with RATES_LOCK:
-            RATES[currency] = asked
-        return f"{asked}\n"
     with RATES_LOCK:  # clinic: rates
         RATES[currency] = ask_bank(currency)  # clinic: rates
         return f"{RATES[currency]}\n"

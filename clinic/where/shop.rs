@@ -29,7 +29,7 @@ struct Shop {
     searched: usize,
     sorted: usize,
     rounds: usize,
-    narrow: bool,
+    held: Duration,
     stock: Mutex<HashMap<u32, u32>>,
 }
 
@@ -59,7 +59,7 @@ impl Shop {
             searched: size_of("SEARCHED", 20_000),
             sorted: size_of("SORTED", 1600),
             rounds: size_of("ROUNDS", 6),
-            narrow: size_of("NARROW", 0) != 0,
+            held: Duration::from_micros(size_of("HELD_US", 2000) as u64),
             stock: Mutex::new(HashMap::new()),
         }
     }
@@ -94,22 +94,16 @@ impl Shop {
     }
 
     /// Asks the supplier for the stock of a product, which takes some milliseconds.
-    fn ask_supplier(number: u32) -> u32 {
-        thread::sleep(Duration::from_millis(2)); // clinic: stock-held
+    fn ask_supplier(&self, number: u32) -> u32 {
+        thread::sleep(self.held); // clinic: stock-held
         number * 7 % 100
     }
 
     fn stock(&self, number: u32) -> String {
-        let count = if self.narrow {
-            let count = Self::ask_supplier(number);
-            self.stock.lock().expect("no thread panics").insert(number, count);
-            count
-        } else {
-            let mut stock = self.stock.lock().expect("no thread panics"); // clinic: stock
-            let count = Self::ask_supplier(number); // clinic: stock
-            stock.insert(number, count); // clinic: stock
-            count
-        };
+        let mut stock = self.stock.lock().expect("no thread panics"); // clinic: stock
+        let count = self.ask_supplier(number); // clinic: stock
+        stock.insert(number, count); // clinic: stock
+        drop(stock);
         format!("{count} of article {number}\n")
     }
 

@@ -1,9 +1,10 @@
-// A shop with databases: shop HOST PORT URL. Each path sends statements with a fault of its own, and the environment mends it.
+// A shop with databases: shop HOST PORT URL. Each path sends statements with a fault of its own; the environment sets the sizes
+// of its data.
 //
-// PostgreSQL: /orders asks for the customer of each order (JOINED=1: one statement), /history has no index (INDEXED=1),
-// /checkout keeps a row locked while it notifies the warehouse (NARROW=1), /settle holds a lock of the shop while it sums up
-// payments (NARROW=1). MariaDB: /article has no index (INDEXED=1), /basket asks for each article (JOINED=1). Redis: /sessions
-// goes through all keys (SESSIONS=number), /prices asks for each price (JOINED=1).
+// PostgreSQL: /orders asks for the customer of each order (LISTED of them), /history has no index (STORED orders), /checkout
+// keeps a row locked while it notifies the warehouse (for HELD_US microseconds), /settle holds a lock of the shop while it sums
+// up payments (PAID of them). MariaDB: /article has no index (STORED articles), /basket asks for each article (BASKET of them).
+// Redis: /sessions goes through all keys (SESSIONS of them), /prices asks for each price (PRICES of them).
 package main
 
 import (

@@ -12,22 +12,20 @@ DROP TABLE IF EXISTS shop.articles;
 CREATE TABLE shop.articles (id int PRIMARY KEY, sku varchar(20) NOT NULL, name varchar(200) NOT NULL, price int NOT NULL) ENGINE=InnoDB;
 INSERT INTO shop.articles SELECT a.n * 200 + b.n, CONCAT('SKU-', a.n * 200 + b.n), REPEAT('name ', 20), b.n
 FROM (WITH RECURSIVE s(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM s WHERE n < 99) SELECT n FROM s) a,
-(WITH RECURSIVE s(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM s WHERE n < 199) SELECT n FROM s) b;
+(WITH RECURSIVE s(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM s WHERE n < 199) SELECT n FROM s) b
+WHERE a.n * 200 + b.n < STORED;
 ANALYZE TABLE shop.articles;`
 
+// The number of articles in a basket.
+var inBasket = number("BASKET", 40)
+
 func openMariaDBShop(connection connection) (map[string]page, error) {
-	statements := strings.Split(mariaDBTables, ";\n")
-	if number("INDEXED", 0) != 0 {
-		statements = append(statements, "CREATE INDEX article_of_sku ON shop.articles (sku)")
-	}
+	tables := strings.ReplaceAll(mariaDBTables, "STORED", fmt.Sprint(number("STORED", 20000)))
+	statements := strings.Split(tables, ";\n")
 	for _, statement := range statements {
 		if _, err := connection.query(strings.TrimSuffix(strings.TrimSpace(statement), ";")); err != nil {
 			return nil, err
 		}
-	}
-	basket := page(basket)
-	if number("JOINED", 0) != 0 {
-		basket = basketJoined
 	}
 	return map[string]page{"/article": article, "/basket": basket}, nil
 }
@@ -41,7 +39,7 @@ func article(connection connection) (string, error) {
 // basket shows the articles of a basket, which it asks for one by one.
 func basket(connection connection) (string, error) {
 	var page strings.Builder
-	for id := 0; id < 40; id++ {
+	for id := 0; id < inBasket; id++ {
 		rows, err := connection.query("SELECT name, price FROM shop.articles WHERE id = ?", fmt.Sprint(id*31)) // clinic: basket
 		if err != nil {
 			return "", err
@@ -49,13 +47,4 @@ func basket(connection connection) (string, error) {
 		page.WriteString(text(rows))
 	}
 	return page.String(), nil
-}
-
-func basketJoined(connection connection) (string, error) {
-	var ids []string
-	for id := 0; id < 40; id++ {
-		ids = append(ids, fmt.Sprint(id*31))
-	}
-	rows, err := connection.query("SELECT name, price FROM shop.articles WHERE id IN (" + strings.Join(ids, ", ") + ")")
-	return text(rows), err
 }

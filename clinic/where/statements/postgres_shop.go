@@ -13,36 +13,34 @@ DROP TABLE IF EXISTS customers, orders, counters, payments;
 CREATE TABLE customers (id int PRIMARY KEY, name text NOT NULL);
 INSERT INTO customers SELECT n, 'Customer ' || n FROM generate_series(0, 19999) AS n;
 CREATE TABLE orders (id int PRIMARY KEY, customer_id int NOT NULL, total numeric NOT NULL, note text NOT NULL);
-INSERT INTO orders SELECT n, n * 7 % 20000, n % 97, repeat('note ', 12) FROM generate_series(1, 60000) AS n;
+INSERT INTO orders SELECT n, n * 7 % 20000, n % 97, repeat('note ', 12) FROM generate_series(1, STORED) AS n;
 CREATE TABLE counters (name text PRIMARY KEY, value bigint NOT NULL);
 INSERT INTO counters VALUES ('orders', 0);
 CREATE TABLE payments (id serial PRIMARY KEY, day int NOT NULL, amount numeric NOT NULL);
-INSERT INTO payments (day, amount) SELECT n % 30, n % 89 FROM generate_series(1, 30000) AS n;
+INSERT INTO payments (day, amount) SELECT n % 30, n % 89 FROM generate_series(1, PAID) AS n;
 ANALYZE;`
 
+// The number of orders that a page lists.
+var listedOrders = number("LISTED", 40)
+
+// How long an order's row is locked while the warehouse is notified.
+var held = time.Duration(number("HELD_US", 3000)) * time.Microsecond
+
 func openPostgresShop(connection connection) (map[string]page, error) {
-	statements := strings.Split(postgresTables, ";\n")
-	if number("INDEXED", 0) != 0 {
-		statements = append(statements, "CREATE INDEX orders_of_customer ON orders (customer_id)")
-	}
+	sizes := strings.NewReplacer("STORED", fmt.Sprint(number("STORED", 60000)), "PAID", fmt.Sprint(number("PAID", 30000)))
+	statements := strings.Split(sizes.Replace(postgresTables), ";\n")
 	for _, statement := range statements {
 		if _, err := connection.query(strings.TrimSuffix(strings.TrimSpace(statement), ";")); err != nil {
 			return nil, err
 		}
-	}
-	orders, settle, checkout := page(orders), page(settle), page(checkout)
-	if number("JOINED", 0) != 0 {
-		orders = ordersJoined
-	}
-	if number("NARROW", 0) != 0 {
-		settle, checkout = sumPayments, checkoutNarrow
 	}
 	return map[string]page{"/orders": orders, "/history": history, "/checkout": checkout, "/settle": settle}, nil
 }
 
 // orders lists orders with the names of their customers, which it asks for one by one.
 func orders(connection connection) (string, error) {
-	rows, err := connection.query("SELECT id, customer_id, total FROM orders WHERE id BETWEEN 100 AND 139")
+	rows, err := connection.query("SELECT id, customer_id, total FROM orders WHERE id BETWEEN 100 AND " +
+		fmt.Sprint(99+listedOrders))
 	if err != nil {
 		return "", err
 	}
@@ -56,12 +54,6 @@ func orders(connection connection) (string, error) {
 	return text(rows), nil
 }
 
-func ordersJoined(connection connection) (string, error) {
-	rows, err := connection.query("SELECT o.id, c.name, o.total FROM orders o JOIN customers c ON c.id = o.customer_id " +
-		"WHERE o.id BETWEEN 100 AND 139")
-	return text(rows), err
-}
-
 // history lists a customer's orders.
 func history(connection connection) (string, error) {
 	rows, err := connection.query("SELECT id, total FROM orders WHERE customer_id = $1 ORDER BY id", customer()) // clinic: history
@@ -70,7 +62,7 @@ func history(connection connection) (string, error) {
 
 // notifyWarehouse tells the warehouse of an order, which takes some milliseconds.
 func notifyWarehouse() {
-	time.Sleep(3 * time.Millisecond)
+	time.Sleep(held)
 }
 
 const countOrder = "UPDATE counters SET value = value + 1 WHERE name = 'orders'"
@@ -90,23 +82,6 @@ func checkout(connection connection) (string, error) {
 	}
 	_, err := connection.query("COMMIT") // clinic: checkout
 	return "thank you\n", err
-}
-
-// checkoutNarrow does what checkout does, but locks the row as late as it can.
-func checkoutNarrow(connection connection) (string, error) {
-	notifyWarehouse()
-	for _, statement := range []string{"BEGIN", "", countOrder, "COMMIT"} {
-		var err error
-		if statement == "" {
-			_, err = connection.query(recordOrder, "12.50")
-		} else {
-			_, err = connection.query(statement)
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-	return "thank you\n", nil
 }
 
 var settlement sync.Mutex

@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
+// The number of prices that a page lists.
+var listed = number("PRICES", 60)
+
 func openRedisShop(connection connection) (map[string]page, error) {
 	for session, count := 0, number("SESSIONS", 20000); session < count; session++ {
 		if _, err := connection.query("SET", fmt.Sprintf("session:%d", session), "customer"); err != nil {
 			return nil, err
 		}
 	}
-	for article := 0; article < 60; article++ {
+	for article := 0; article < listed; article++ {
 		if _, err := connection.query("SET", fmt.Sprintf("price:%d", article), fmt.Sprint(article*3)); err != nil {
 			return nil, err
 		}
-	}
-	prices := page(prices)
-	if number("JOINED", 0) != 0 {
-		prices = pricesJoined
 	}
 	return map[string]page{"/sessions": sessions, "/prices": prices}, nil
 }
@@ -33,7 +32,7 @@ func sessions(connection connection) (string, error) {
 // prices lists prices, which it asks for one by one.
 func prices(connection connection) (string, error) {
 	var page strings.Builder
-	for article := 0; article < 60; article++ {
+	for article := 0; article < listed; article++ {
 		rows, err := connection.query("GET", fmt.Sprintf("price:%d", article)) // clinic: prices
 		if err != nil {
 			return "", err
@@ -41,13 +40,4 @@ func prices(connection connection) (string, error) {
 		page.WriteString(text(rows))
 	}
 	return page.String(), nil
-}
-
-func pricesJoined(connection connection) (string, error) {
-	var keys []string
-	for article := 0; article < 60; article++ {
-		keys = append(keys, fmt.Sprintf("price:%d", article))
-	}
-	rows, err := connection.query("MGET", keys...)
-	return text(rows), err
 }

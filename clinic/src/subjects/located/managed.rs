@@ -50,7 +50,7 @@ pub fn subjects() -> Vec<Subject> {
             .needs(JDK)
             .at(Location::cpu(JAVA, &["net"], "tax")),
         Subject::fault("where-java-rates", Lock, |env| java(env, "rates", &[]))
-            .cured(|env| java(env, "rates", &[("NARROW", "1")]))
+            .cured(|env| java(env, "rates", &[("HELD_US", "1000")]))
             .compiled_late()
             .needs(JDK)
             .at(Location::lock(JAVA, &["rate", "askBank"], &["rates", "rates-held"]).named("ratesLock")),
@@ -81,11 +81,11 @@ pub fn subjects() -> Vec<Subject> {
         )
         .at(Location::cpu(PYTHON, &["article_of"], "cart")),
         Subject::fault("where-python-rates", Lock, |env| env.shop(Shop::Python, "rates", &[]))
-            .cured(|env| env.shop(Shop::Python, "rates", &[("NARROW", "1")]))
+            .cured(|env| env.shop(Shop::Python, "rates", &[("HELD_US", "2500")]))
             .needs(&["python3"])
             .at(Location::lock(PYTHON, &["rate", "ask_bank"], &["rates", "rates-held"]).named("RATES_LOCK")),
         Subject::fault("where-python-profile", Workers, |env| env.shop(Shop::Profile, "profile", &[]))
-            .cured(|env| env.shop(Shop::Profile, "profile", &[("BLOCKING", "0")]))
+            .cured(|env| env.shop(Shop::Profile, "profile", &[("HELD_US", "2000")]))
             .needs(&["python3"])
             .at(Location::wait(PROFILE, &["read_profile", "profile"], &["profile", "profile-caller"])),
     ]

@@ -27,13 +27,15 @@ pub fn subjects() -> Vec<Subject> {
         )
         .at(Location::cpu(C, &["check_digits"], "receipt")),
         Subject::fault("where-c-stock", Lock, |env| env.shop(Shop::C, "stock", &[]))
-            .cured(|env| env.shop(Shop::C, "stock", &[("NARROW", "1")]))
+            .cured(|env| env.shop(Shop::C, "stock", &[("HELD_US", "1000")]))
             .needs(&["cc"])
             .at(Location::lock(C, &["stock_page", "ask_supplier"], &["stock", "stock-held"]).named("stock_lock")),
         Subject::fault("where-c-label", Pool, |env| env.shop(Shop::C, "label", &[]))
             .cured(|env| env.shop(Shop::C, "label", &[("PRINTERS", "6")]))
             .needs(&["cc"])
-            .at(Location::lock(C, &["label", "print_label"], &["label", "label-held"]).named("printers")),
+            .at(Location::lock(C, &["label", "print_label"], &["label", "label-held"])
+                .named("printers")
+                .cured_as_advised()),
         busy(
             "where-rust-search",
             &["rustc"],
@@ -49,7 +51,7 @@ pub fn subjects() -> Vec<Subject> {
         )
         .at(Location::cpu(RUST, &["by_sales"], "bestsellers")),
         Subject::fault("where-rust-stock", Lock, |env| env.shop(Shop::Rust, "stock", &[]))
-            .cured(|env| env.shop(Shop::Rust, "stock", &[("NARROW", "1")]))
+            .cured(|env| env.shop(Shop::Rust, "stock", &[("HELD_US", "1000")]))
             .needs(&["rustc"])
             .at(Location::lock(RUST, &["stock", "ask_supplier"], &["stock", "stock-held"])),
         busy(
@@ -74,12 +76,14 @@ pub fn subjects() -> Vec<Subject> {
         )
         .at(Location::cpu(GO, &["listOrders"], "orders")),
         Subject::fault("where-go-reserve", Lock, |env| env.shop(Shop::Go, "reserve", &[]))
-            .cured(|env| env.shop(Shop::Go, "reserve", &[("NARROW", "1")]))
+            .cured(|env| env.shop(Shop::Go, "reserve", &[("HELD_US", "1000")]))
             .needs(&["go"])
             .at(Location::lock(GO, &["reserve", "askSupplier"], &["reserve", "reserve-held"]).named("cartLock")),
         Subject::fault("where-go-label", Pool, |env| env.shop(Shop::Go, "label", &[]))
             .cured(|env| env.shop(Shop::Go, "label", &[("PRINTERS", "6")]))
             .needs(&["go"])
-            .at(Location::lock(GO, &["label", "printLabel"], &["label", "label-held"]).named("printers")),
+            .at(Location::lock(GO, &["label", "printLabel"], &["label", "label-held"])
+                .named("printers")
+                .cured_as_advised()),
     ]
 }

@@ -30,7 +30,7 @@ pub fn subjects() -> Vec<Subject> {
             .at(Location::cpu(C, &["discount_of"], "quote").invisible()),
         // The linker keeps what Go's own stack traces need, but not the types by which goroutines are found.
         Subject::fault("where-go-stripped", Lock, |env| env.shop(Shop::StrippedGo, "reserve", &[]))
-            .cured(|env| env.shop(Shop::StrippedGo, "reserve", &[("NARROW", "1")]))
+            .cured(|env| env.shop(Shop::StrippedGo, "reserve", &[("HELD_US", "1000")]))
             .needs(&["go"])
             .at(Location::lock(GO, &["reserve", "askSupplier"], &["reserve", "reserve-held"]).invisible()),
         Subject::fault("where-java-unasked", ServerCpu, |env| env.shop(Shop::Java, "table", &[]))
@@ -40,7 +40,7 @@ pub fn subjects() -> Vec<Subject> {
             .at(Location::cpu(JAVA, &["row"], "table").invisible()),
         // Nothing is recorded of a Unix socket, and without a login there are no statements.
         Subject::fault("where-postgres-unix", Database, |env| env.shop_before_unix("history", &[]))
-            .cured(|env| env.shop_before_unix("history", &[("INDEXED", "1")]))
+            .cured(|env| env.shop_before_unix("history", &[("STORED", "30000")]))
             .needs(&["go", "postgres", "initdb"])
             .at(Location::statement("FROM orders WHERE customer_id = ?", POSTGRES, &["history"], &["history"])
                 .invisible()),
