@@ -1,8 +1,7 @@
 //! A round as a table in Markdown: for people, and for an archive without trails.
 
 use crate::outcome::{Outcome, Record};
-use crate::promise::Promise;
-use crate::totals::{Locations, Totals};
+use crate::totals::{Locations, Sampled, Totals, percent};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -31,17 +30,23 @@ pub fn table(record: &Record) -> String {
         promises.len(),
         record.not_run.len()
     );
-    text += "| case | limited by | verdict | | s | promised | real | |\n|---|---|---|---|--:|---|--:|---|\n";
+    let is_located = record.outcomes.iter().any(|outcome| outcome.located.is_some());
+    let (of_place, rule) = if is_located { (" of its place | |", "---|---|") } else { ("", "") };
+    let _ = writeln!(
+        text,
+        "| case | limited by | verdict | | s | promised | real | |{of_place}\n|---|---|---|---|--:|---|--:|---|{rule}"
+    );
     for outcome in &record.outcomes {
         let (finding, promise) = (&outcome.finding, &outcome.promise);
-        let kept = match outcome.is_promise_kept() {
-            Some(true) => "kept",
-            Some(false) => "**broken**",
-            None => "",
+        let kept = word(outcome.is_promise_kept());
+        let of_place = match outcome.location_promise() {
+            Some(promise) => format!(" {} | {} |", promise.promised(), word(outcome.is_location_kept())),
+            None if is_located => " | |".into(),
+            None => String::new(),
         };
         let _ = writeln!(
             text,
-            "| {} | {} | {} ({}) | {} | {:.0} | {} | {} | {kept} |",
+            "| {} | {} | {} ({}) | {} | {:.0} | {} | {} | {kept} |{of_place}",
             outcome.name,
             outcome.label,
             finding.factor,
@@ -53,9 +58,19 @@ pub fn table(record: &Record) -> String {
         );
     }
     for (name, why) in &record.not_run {
-        let _ = writeln!(text, "| {name} | not run: {} | | | | | | |", why.replace('|', "\\|"));
+        let of_place = if is_located { " | |" } else { "" };
+        let _ = writeln!(text, "| {name} | not run: {} | | | | | | |{of_place}", why.replace('|', "\\|"));
     }
     text + &locations(record)
+}
+
+/// Returns the word for a promise that was kept or not. Empty if it was not judged.
+fn word(kept: Option<bool>) -> &'static str {
+    match kept {
+        Some(true) => "kept",
+        Some(false) => "**broken**",
+        None => "",
+    }
 }
 
 /// Returns a table of the locations that were named. Empty if no diagnosis looked for one.
@@ -65,22 +80,20 @@ fn locations(record: &Record) -> String {
         return String::new();
     }
     let mut text = format!(
-        "\n{named} of {visible} locations were named, {wrong} wrongly; {silent} of {} that cannot be named were not. {kept} of \
-         {promised} promises of locations were kept.\n\n| case | location | named | | promised | real | |\n|---|---|---|---|---|--:|---|\n",
-        judged - visible
+        "\n{named} of {visible} locations were named{} (aim: 85%), {wrong} wrongly (aim: 0); {silent} of {} that cannot be named were \
+         not. {kept} of {promised} promises of locations were kept{} (aim: 90%).",
+        percent(named, visible),
+        judged - visible,
+        percent(kept, promised)
     );
+    if let Some(sampled) = Sampled::of(&record.outcomes) {
+        let _ = write!(text, " The load that services kept while they were sampled: {sampled} (aim: 0.98).");
+    }
+    text += "\n\n| case | location | named | |\n|---|---|---|---|\n";
     for outcome in &record.outcomes {
         let (Some(location), Some(located)) = (&outcome.label.location, &outcome.located) else { continue };
-        let promise = Promise { gain: located.gain(), real: outcome.promise.real };
-        let real = promise.real.map_or("-".into(), |real| format!("{real:.2}"));
-        let kept = match outcome.is_location_kept() {
-            Some(true) => "kept",
-            Some(false) => "**broken**",
-            None => "",
-        };
         let (name, location) = (located.name().replace('|', "\\|"), location.to_string().replace('|', "\\|"));
-        let (word, promised) = (located.word(), promise.promised());
-        let _ = writeln!(text, "| {} | {location} | {name} | {word} | {promised} | {real} | {kept} |", outcome.name);
+        let _ = writeln!(text, "| {} | {location} | {name} | {} |", outcome.name, located.word());
     }
     text
 }
@@ -88,7 +101,7 @@ fn locations(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::totals::tests::{outcome, record};
+    use crate::totals::tests::{located, outcome, record};
     use torr_gauge::Factor;
 
     #[test]
@@ -105,5 +118,24 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("| lock-php-file | not run: php is missing |"), "{text}");
+    }
+
+    #[test]
+    fn a_located_subject_has_the_promise_of_its_place_beside_that_of_the_verdict() {
+        let mut round = record(&[3.0]);
+        round.outcomes.push(located(true, Some("main.b"), 1.5));
+        round.outcomes.push(located(false, None, 1.5));
+        let text = table(&round);
+        for row in [
+            "| case | limited by | verdict | | s | promised | real | | of its place | |\n|---|---|---|---|--:|---|--:|---|---|---|",
+            "| lock | lock | lock (likely) | right | 1 | 2.00..4.00 | 3.00 | kept | | |",
+            "| lock | lock | lock (likely) | right | 1 | 2.00..4.00 | 1.50 |  | 1.40..1.60 | kept |",
+            "| lock | lock | lock (likely) | right | 1 | 2.00..4.00 | 1.50 |  | - |  |",
+            "1 of 1 locations were named, 100% (aim: 85%), 0 wrongly (aim: 0); 1 of 1 that cannot be named were not.",
+            "1 of 1 promises of locations were kept, 100% (aim: 90%).",
+            "| lock | b (shop.go:1) | main.b | right |",
+        ] {
+            assert!(text.contains(row), "{row}: {text}");
+        }
     }
 }

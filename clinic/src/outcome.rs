@@ -117,8 +117,12 @@ impl Outcome {
         let late = if self.late { " LATE" } else { "" };
         let located = self.located.as_ref().map(|located| format!("{}: {}; ", located.word(), located.name()));
         let located = located.unwrap_or_default();
+        let place = self
+            .location_promise()
+            .map(|promise| format!("{}{}", promise.promised(), Promise::word(self.is_location_kept())));
+        let place = place.unwrap_or_default();
         format!(
-            "{:<28} {:<34} {:<14} {:<8} {word:<12} {seconds:>5.1} s{late}  {:<14} {:<12}  {located}{summary}",
+            "{:<28} {:<34} {:<14} {:<8} {word:<12} {seconds:>5.1} s{late}  {:<14} {:<12}  {place:<18} {located}{summary}",
             self.name,
             self.label.to_string(),
             factor.to_string(),
@@ -132,8 +136,8 @@ impl Outcome {
 /// Returns the heads of the columns of [`Outcome::line`].
 pub fn columns() -> String {
     format!(
-        "{:<28} {:<34} {:<14} {:<8} {:<12} {:>7}  {:<14} {:<12}  summary",
-        "subject", "label", "verdict", "", "", "time", "promised", "real"
+        "{:<28} {:<34} {:<14} {:<8} {:<12} {:>7}  {:<14} {:<12}  {:<18} summary",
+        "subject", "label", "verdict", "", "", "time", "promised", "real", "of its place"
     )
 }
 

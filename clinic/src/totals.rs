@@ -5,6 +5,7 @@ use crate::located::Judgement;
 use crate::location::Visibility;
 use crate::outcome::{Outcome, Record};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// The share of the faults that the doctor must name on a quiet machine.
 const ENOUGH: f64 = 0.95;
@@ -124,11 +125,44 @@ impl Locations {
     fn tell(&self) {
         let Self { judged, visible, named, silent, wrong, promised, kept } = self;
         if *judged > 0 {
-            println!("locations named rightly     {named} of {visible}");
+            println!("locations named rightly     {named} of {visible}{} (aim: 85%)", percent(*named, *visible));
             println!("locations rightly not named {silent} of {}", judged - visible);
-            println!("locations named wrongly     {wrong}");
-            println!("their promises kept         {kept} of {promised}");
+            println!("locations named wrongly     {wrong} (aim: 0)");
+            println!("their promises kept         {kept} of {promised}{} (aim: 90%)", percent(*kept, *promised));
         }
+    }
+}
+
+/// Returns a share in percent, after a comma. Empty if it is one of nothing.
+pub fn percent(part: usize, whole: usize) -> String {
+    if whole == 0 { String::new() } else { format!(", {:.0}%", 100.0 * part as f64 / whole as f64) }
+}
+
+/// The load that services kept while the doctor sampled them to name a location.
+#[derive(Debug, PartialEq)]
+pub struct Sampled {
+    /// The median of the shares of the throughput before. Of an even number of shares it is the lower one.
+    pub median: f64,
+    /// The least share.
+    pub worst: f64,
+    /// The name of its subject.
+    pub of: &'static str,
+}
+
+impl Sampled {
+    /// Returns the shares that the diagnoses tell. `None` if none does.
+    pub fn of(outcomes: &[Outcome]) -> Option<Self> {
+        let kept = |outcome: &Outcome| Some((outcome.finding.trail["located"]["kept"].as_f64()?, outcome.name));
+        let mut shares: Vec<_> = outcomes.iter().filter_map(kept).collect();
+        shares.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        let (worst, of) = *shares.first()?;
+        Some(Self { median: shares[(shares.len() - 1) / 2].0, worst, of })
+    }
+}
+
+impl fmt::Display for Sampled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.2} in the median, {:.2} at worst ({})", self.median, self.worst, self.of)
     }
 }
 
@@ -154,6 +188,9 @@ pub fn tell(record: &Record, demands: Demands) -> bool {
     println!("not run                     {}", record.not_run.len());
     let locations = Locations::of(&record.outcomes);
     locations.tell();
+    if let Some(sampled) = Sampled::of(&record.outcomes) {
+        println!("load kept while sampled     {sampled} (aim: 0.98)");
+    }
     let names = |share: f64, of: usize| ill.right as f64 >= share * of as f64;
     let keeps = kept as f64 >= ENOUGH_KEPT * judged as f64;
     let (enough, tolerable) = match demands {
@@ -255,7 +292,7 @@ pub mod tests {
     }
 
     /// Returns the outcome of a service whose location is `b`, if it is visible, and of which `function` was named.
-    fn located(visible: bool, function: Option<&str>, real: f64) -> Outcome {
+    pub fn located(visible: bool, function: Option<&str>, real: f64) -> Outcome {
         let source = Source { file: "shop.go", text: "func b() { // clinic: b\n} // clinic: b\n" };
         let location = Location::cpu(source, &["b"], "b");
         let mut ill = outcome(Factor::Lock, Some(real));
@@ -291,6 +328,22 @@ pub mod tests {
     }
 
     #[test]
+    fn the_load_that_is_kept_while_sampled_is_told_by_its_median_and_its_worst() {
+        assert_eq!(Sampled::of(&[outcome(Factor::Lock, None)]), None, "it was not sampled");
+        let kept = |name, kept: f64| {
+            let mut sampled = outcome(Factor::Lock, None);
+            sampled.finding.trail = json!({"located": {"places": [], "kept": kept}});
+            sampled.name = name;
+            sampled
+        };
+        let outcomes = [kept("good", 0.99), outcome(Factor::Lock, None), kept("bad", 0.73), kept("fair", 0.96)];
+        let sampled = Sampled::of(&outcomes).expect("three were sampled");
+        assert_eq!(sampled, Sampled { median: 0.96, worst: 0.73, of: "bad" });
+        assert_eq!(sampled.to_string(), "0.96 in the median, 0.73 at worst (bad)");
+        assert_eq!((percent(25, 30), percent(0, 0)), (", 83%".into(), String::new()));
+    }
+
+    #[test]
     fn where_the_cost_of_a_location_is_halved_only_a_gain_for_half_the_cost_is_judged() {
         let mut halved = located(true, Some("main.b"), 3.0);
         assert_eq!((halved.is_promise_kept(), halved.is_location_kept()), (None, Some(false)));
@@ -300,6 +353,11 @@ pub mod tests {
         let mut doubled = located(true, Some("main.b"), 3.0);
         doubled.label.location = doubled.label.location.map(Location::cured_as_advised);
         assert_eq!(doubled.is_promise_kept(), Some(true), "a pool that is twice as large");
+        assert!(
+            halved.line().contains("2.00..4.00     3.00 kept     1.40..1.60 BROKEN  right: main.b;"),
+            "{}",
+            halved.line()
+        );
     }
 
     #[test]
