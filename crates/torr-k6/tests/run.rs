@@ -117,6 +117,27 @@ fn bodies_of_odd_values_are_sent_or_refused() {
 }
 
 #[test]
+fn no_value_ends_its_part_of_a_request() {
+    let server = Script::start(answering(OK));
+    let script = r#"
+        import http from 'k6/http';
+        export default function () {
+            const url = __ENV.URL;
+            console.log('error=' + http.request('GET /x HTTP/1.1\r\na', url + 'method').error);
+            http.request('', url + 'empty');
+            http.cookieJar().set(url, 'e\r\nf', 'g\r\nh: i');
+            http.get(url + 'cookies', {cookies: {'a\r\nb': 'c\r\nd: e'}});
+        }
+    "#;
+    let ended = run(script, &server.url());
+    assert!(ended.log.contains("error=net/http: invalid method "), "{}", ended.log);
+    let texts = server.texts();
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    assert!(texts[0].starts_with("GET /empty HTTP/1.1\r\n"), "{}", texts[0]);
+    assert!(texts[1].contains("\r\nCookie: a--b=cd: e") && !texts[1].contains("\nh: i"), "{}", texts[1]);
+}
+
+#[test]
 fn redirects_cookies_and_digest_take_further_requests() {
     let server = Script::start(|client| {
         while let Some(request) = client.request() {

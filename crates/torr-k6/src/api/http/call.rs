@@ -145,8 +145,7 @@ impl Call {
         kept.retain(|(name, _)| !own.iter().any(|cookie| cookie.replaces && cookie.name == *name));
         let pairs: Vec<_> = own.iter().map(|cookie| (cookie.name.clone(), cookie.value.clone())).chain(kept).collect();
         let given = self.params.fields.get("Cookie").map(str::to_owned);
-        let all: Vec<_> =
-            given.into_iter().chain(pairs.into_iter().map(|(name, value)| format!("{name}={value}"))).collect();
+        let all: Vec<_> = given.into_iter().chain(pairs.iter().map(|(name, value)| cookie_pair(name, value))).collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
 
@@ -281,6 +280,12 @@ impl Call {
         self.target = target;
         Ok(())
     }
+}
+
+/// Returns a cookie as `Cookie` has it, without what would end the field.
+fn cookie_pair(name: &str, value: &str) -> String {
+    let is_control = |c: char| c.is_ascii_control();
+    format!("{}={}", name.replace(is_control, "-"), value.replace(is_control, ""))
 }
 
 /// Returns the place that a response redirects to.

@@ -132,7 +132,7 @@ impl Params {
         for property in headers.props::<String, Value<'_>>() {
             let (name, value) = property?;
             let value = text_of(&value)?;
-            if !is_name(&name) {
+            if !is_token(&name) {
                 return Err(ParamError::Wrong(format!("net/http: invalid header field name {name:?}")));
             }
             if value.bytes().any(|byte| byte != b'\t' && (byte < b' ' || byte == 0x7f)) {
@@ -160,7 +160,8 @@ impl Params {
     }
 }
 
-fn is_name(name: &str) -> bool {
+/// Returns whether a text is a token (RFC 9110), as methods and names of fields are.
+pub(super) fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 

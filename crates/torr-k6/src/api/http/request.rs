@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::call::{Call, Next};
-use super::params::{ParamError, Params, ResponseType};
+use super::params::{ParamError, Params, ResponseType, is_token};
 use super::response::{Response, ResponseObject};
 use super::target::Target;
 use super::url_tag::UrlWithName;
@@ -63,10 +63,10 @@ pub(super) fn request<'js>(
     send(&ctx, Parts { method: method_of(&method), url, body: body.0, params: params.0 })
 }
 
-/// Returns a method in capital letters.
+/// Returns a method in capital letters. An empty one is that of most requests.
 pub(super) fn method_of(text: &str) -> Cow<'static, str> {
     match text.to_ascii_uppercase().as_str() {
-        "GET" => "GET".into(),
+        "" | "GET" => "GET".into(),
         "POST" => "POST".into(),
         other => other.to_owned().into(),
     }
@@ -144,6 +144,9 @@ fn prepare<'js>(ctx: &Ctx<'js>, vu: &Vu, parts: Parts<'js>) -> Result<Prepared> 
         Ok(target) => target,
         Err(why) => return wrong(why, BAD_URL, &text),
     };
+    if !is_token(&parts.method) {
+        return wrong(format!("net/http: invalid method {:?}", parts.method), GENERAL, &text);
+    }
     let params = parts.params.as_ref().filter(|params| !is_nothing(params)).and_then(|params| params.as_object());
     let read = Params::read(params).and_then(|params| {
         let mut body = Body::read(parts.body.as_ref())?;
