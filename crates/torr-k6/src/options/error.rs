@@ -1,6 +1,9 @@
 //! Errors and warnings about options, each in one line that names the option.
 
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Display, Formatter, Write};
+
+/// The length in characters from which the rest of an error is left out: a value of an option may have any length.
+const MAX_LENGTH: usize = 400;
 
 /// An option that cannot be used (exit code 104).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +23,11 @@ impl OptionError {
 
 impl Display for OptionError {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        write!(out, "invalid option '{}': {}", self.option, self.message)
+        let line = format!("invalid option '{}': {}", self.option, self.message);
+        for c in line.chars().take(MAX_LENGTH) {
+            if c.is_control() { write!(out, "{}", c.escape_default())? } else { out.write_char(c)? }
+        }
+        if line.chars().nth(MAX_LENGTH).is_some() { out.write_str("...") } else { Ok(()) }
     }
 }
 

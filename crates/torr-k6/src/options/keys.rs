@@ -30,7 +30,7 @@ pub(super) fn set(options: &mut Options, key: &str, value: &Value) -> Result<boo
         "rps" => options.rps = integer(key, value)?,
         "dns" => options.dns = dns(value)?,
         "maxRedirects" => options.max_redirects = limited(key, integer(key, value)?, 1_000)?,
-        "userAgent" => options.user_agent = string(key, value)?,
+        "userAgent" => options.user_agent = user_agent(key, value)?,
         "batch" => options.batch = limited(key, integer(key, value)?, 10_000)?,
         "batchPerHost" => options.batch_per_host = limited(key, integer(key, value)?, 10_000)?,
         "httpDebug" => options.http_debug = string(key, value)?.filter(|text| !text.is_empty()),
@@ -70,6 +70,15 @@ fn limited(key: &str, value: Option<u64>, most: u64) -> Result<Option<u64>, Opti
     match value {
         Some(number) if number > most => Err(OptionError::new(key, format!("must be at most {most}, found {number}"))),
         value => Ok(value),
+    }
+}
+
+/// Reads a value of `User-Agent`, which goes into each request.
+fn user_agent(key: &str, value: &Value) -> Result<Option<String>, OptionError> {
+    let agent = string(key, value)?;
+    match agent.as_deref().is_some_and(|agent| agent.contains(|c: char| c.is_ascii_control())) {
+        true => Err(OptionError::new(key, "must not have control characters such as a line break")),
+        false => Ok(agent),
     }
 }
 

@@ -63,9 +63,12 @@ fn wrong_types_name_the_option() {
         (json!({"thresholds": {"checks": [{"abortOnFail": true}]}}), "'thresholds.checks'"),
         (json!({"executionSegment": "0:1/2"}), "'executionSegment'"),
         (json!("options"), "'options'"),
+        (json!({"vus": "a\nb"}), "'vus'"),
+        (json!({"vus": "x".repeat(1_000)}), "'vus'"),
+        (json!({"userAgent": "a\r\nb: c"}), "'userAgent'"),
     ] {
         let text = error(&value);
-        assert!(text.contains(option) && !text.contains('\n'), "{value}: {text}");
+        assert!(text.contains(option) && !text.contains('\n') && text.len() < 500, "{value}: {text}");
     }
 }
 
