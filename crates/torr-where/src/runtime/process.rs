@@ -63,11 +63,15 @@ pub fn cpu_times(process: i32, thread: Option<i32>) -> Option<(Duration, Duratio
         Some(thread) => format!("/proc/{process}/task/{thread}/stat"),
         None => format!("/proc/{process}/stat"),
     };
-    let stat = fs::read_to_string(path).ok()?;
+    times(&fs::read_to_string(path).ok()?)
+}
+
+/// Returns the user and the system time in a `stat` file of `/proc`.
+fn times(stat: &str) -> Option<(Duration, Duration)> {
     // The name of the command is in brackets and may have brackets and blanks itself.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let a_second = rustix::param::clock_ticks_per_second().max(1) as f64;
-    let mut time = || Some(Duration::from_secs_f64(fields.next()?.parse::<u32>().ok()? as f64 / a_second));
+    let mut time = || Some(Duration::from_secs_f64(fields.next()?.parse::<u64>().ok()? as f64 / a_second));
     Some((time()?, time()?))
 }
 
@@ -143,6 +147,14 @@ mod tests {
         assert!(threads(own).contains_key(&number));
         assert!(cpu_time(own, None).is_some() && cpu_time(own, Some(own)).is_some());
         assert!(!arguments(own).is_empty());
+    }
+
+    #[test]
+    fn times_of_many_cpus_for_weeks_are_read() {
+        // 64 CPUs for ten days.
+        let ticks = 64 * 10 * 86_400 * rustix::param::clock_ticks_per_second();
+        let stat = format!("7 (a) b) S 1 7 7 0 -1 0 0 0 0 0 {ticks} 0 0 0 20 0");
+        assert_eq!(times(&stat), Some((Duration::from_secs(64 * 10 * 86_400), Duration::ZERO)));
     }
 
     #[test]
