@@ -9,12 +9,13 @@ use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{CodeInfo, Input, Sym, Symbolized, Symbolizer};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
 
 /// The most addresses whose names are kept.
 const ADDRESSES: usize = 50_000;
-/// The most functions of a map of compiled code.
+/// The most bytes of a map of compiled code, and the most functions in it.
+const MAP: u64 = 64 << 20;
 const COMPILED: usize = 500_000;
 
 /// Names of a process's code.
@@ -43,17 +44,12 @@ impl Names {
         let inner =
             status.lines().find_map(|line| line.strip_prefix("NSpid:")).and_then(|pids| pids.split_whitespace().last());
         let inner = inner.unwrap_or("0").to_owned();
-        if let Ok(file) = File::open(format!("/proc/{}/root/tmp/perf-{inner}.map", self.process)) {
-            for line in BufReader::new(file).lines().map_while(Result::ok).take(COMPILED) {
-                let mut words = line.splitn(3, ' ');
-                let (Some(begin), Some(size), Some(name)) = (words.next(), words.next(), words.next()) else {
-                    continue;
-                };
-                let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
-                if let (Some(begin), Some(size)) = (hex(begin), hex(size)) {
-                    self.compiled.insert(begin, (begin.saturating_add(size), name.to_owned()));
-                }
-            }
+        let path = format!("/proc/{}/root/tmp/perf-{inner}.map", self.process);
+        // Anyone may put something else there, such as a pipe, which opens when somebody writes.
+        if std::fs::metadata(&path).is_ok_and(|found| found.is_file())
+            && let Ok(file) = File::open(path)
+        {
+            self.compiled.extend(functions(file));
         }
         self.compiled.len()
     }
@@ -136,4 +132,31 @@ fn frame(object: &ObjectFile, traits: &Traits, name: &str, place: Option<&CodeIn
     let is_own = is_own(object, traits, &function, &module, file.as_deref());
     let line = place.and_then(|place| place.line).filter(|&line| line > 0);
     Frame { function, file, line, object: object.path.clone(), module, is_own, is_named: true }
+}
+
+/// Reads a map of compiled code: of each function the begin, then the end and the name.
+fn functions(map: impl Read) -> impl Iterator<Item = (u64, (u64, String))> {
+    let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
+    let function = move |line: String| {
+        let mut words = line.splitn(3, ' ');
+        let (begin, size, name) = (hex(words.next()?)?, hex(words.next()?)?, words.next()?);
+        Some((begin, (begin.saturating_add(size), name.to_owned())))
+    };
+    BufReader::new(map.take(MAP)).lines().map_while(Result::ok).take(COMPILED).filter_map(function)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_of_compiled_code_has_an_end() {
+        let map = &b"0x1000 20 handle app.js:7\nnothing\nffffffffffffffff 10 last\n"[..];
+        let found: Vec<_> = functions(map).collect();
+        assert_eq!(
+            found,
+            [(0x1000, (0x1020, "handle app.js:7".to_owned())), (u64::MAX, (u64::MAX, "last".to_owned()))]
+        );
+        assert_eq!(functions(std::io::repeat(b'x')).count(), 0);
+    }
 }

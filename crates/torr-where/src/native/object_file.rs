@@ -87,8 +87,8 @@ impl ObjectFile {
                 let executable =
                     matches!(segment.flags(), SegmentFlags::Elf { p_flags, .. } if p_flags.0 & PF_X.0 != 0);
                 if executable
-                    && offset < code.offset + (code.addresses.end - code.addresses.start)
-                    && offset + length > code.offset
+                    && offset < code.offset.saturating_add(code.addresses.end - code.addresses.start)
+                    && offset.saturating_add(length) > code.offset
                 {
                     let mapped_at = address.wrapping_add(code.offset).wrapping_sub(offset);
                     bias.get_or_insert(code.addresses.start.wrapping_sub(mapped_at));

@@ -96,8 +96,8 @@ impl Unwinder {
         // stack as far as it was followed ends in that caller.
         let Some(&stopped) = found.frames.last() else { return found };
         let key = (registers.pc, stopped);
-        let known = self.frame_pointers.get(&key).map(|distance| registers.sp + distance);
-        let slots = || (0..SEARCH / 8).map(|slot| registers.sp + slot * 8);
+        let known = self.frame_pointers.get(&key).map(|distance| registers.sp.wrapping_add(*distance));
+        let slots = || (0..SEARCH / 8).map(|slot| registers.sp.wrapping_add(slot * 8));
         // First the slots below a return address after a call of that very function, then those that look like a frame.
         for (candidate, is_sure) in
             known.into_iter().chain(slots()).map(|slot| (slot, true)).chain(slots().map(|slot| (slot, false)))
@@ -111,7 +111,7 @@ impl Unwinder {
             }
             let followed = self.follow_from(registers, candidate, stack);
             if followed.is_complete && followed.frames.len() > found.frames.len() {
-                self.frame_pointers.insert(key, candidate - registers.sp);
+                self.frame_pointers.insert(key, candidate.wrapping_sub(registers.sp));
                 return followed;
             }
         }
@@ -122,12 +122,15 @@ impl Unwinder {
     fn is_frame(&self, candidate: u64, stack: &mut StackBytes<'_>) -> bool {
         let Some(saved) = stack.word(candidate) else { return false };
         let is_above = saved > candidate && saved - candidate < STACK as u64;
-        (saved == 0 || saved == 1 || is_above) && stack.word(candidate + 8).is_some_and(|address| self.is_code(address))
+        (saved == 0 || saved == 1 || is_above)
+            && stack.word(candidate.wrapping_add(8)).is_some_and(|address| self.is_code(address))
     }
 
     /// Returns whether the word after a candidate is the return address of a call of the function with this address.
     fn is_called_below(&self, candidate: u64, within: u64, stack: &mut StackBytes<'_>) -> bool {
-        let Some(address) = stack.word(candidate + 8).filter(|&address| self.is_code(address)) else { return false };
+        let Some(address) = stack.word(candidate.wrapping_add(8)).filter(|&address| self.is_code(address)) else {
+            return false;
+        };
         let Some(target) = stack.called_before(address) else { return false };
         target <= within && within - target < FUNCTION
     }
@@ -221,7 +224,7 @@ impl<'a> StackBytes<'a> {
             && end <= STACK
         {
             let missing = (end - self.bytes.len()).next_multiple_of(CHUNK);
-            self.bytes.extend(memory.bytes(self.begin + self.bytes.len() as u64, missing));
+            self.bytes.extend(memory.bytes(self.begin.wrapping_add(self.bytes.len() as u64), missing));
         }
         let bytes = self.copied.unwrap_or(&self.bytes).get(at..end)?;
         let value = u64::from_ne_bytes(bytes.try_into().expect("a slice of eight bytes is an array of eight"));
@@ -229,5 +232,22 @@ impl<'a> StackBytes<'a> {
             self.reads.push((address, value));
         }
         Some(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_at_the_end_of_the_addresses_are_no_stack() {
+        let memory = Memory::of(std::process::id() as i32);
+        let mut unwinder = Unwinder::of(&[]);
+        for sp in [u64::MAX, u64::MAX - 15, u64::MAX - SEARCH] {
+            for fp in [None, Some(u64::MAX)] {
+                let found = unwinder.follow(Registers { pc: 0x1000, sp, fp }, &mut StackBytes::of_memory(memory, sp));
+                assert_eq!(found.frames, [0x1000]);
+            }
+        }
     }
 }

@@ -23,10 +23,10 @@ pub(super) struct Tally {
 impl Tally {
     /// Adds counts of the same statement.
     pub(super) fn add(&mut self, other: &Self) {
-        self.calls += other.calls;
-        self.runs += other.runs;
-        self.failed += other.failed;
-        self.rows += other.rows;
+        self.calls = self.calls.saturating_add(other.calls);
+        self.runs = self.runs.saturating_add(other.runs);
+        self.failed = self.failed.saturating_add(other.failed);
+        self.rows = self.rows.saturating_add(other.rows);
         self.time += other.time;
         self.time_squared += other.time_squared;
     }
@@ -49,7 +49,8 @@ impl Tallies {
         tally.calls += u64::from(completed.is_call);
         tally.runs += u64::from(completed.is_call && self.last != Some(completed.statement));
         tally.failed += u64::from(completed.failed);
-        tally.rows += completed.rows;
+        // A packet may name any number.
+        tally.rows = tally.rows.saturating_add(completed.rows);
         tally.time += time;
         tally.time_squared += time * time;
         self.last = Some(completed.statement);
@@ -72,5 +73,23 @@ impl Tallies {
     /// Returns the counts of each statement.
     pub(super) fn iter(&self) -> impl Iterator<Item = (StatementId, &Tally)> {
         self.tallies.iter().map(|(&statement, tally)| (statement, tally))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_beyond_all_numbers_are_counted() {
+        let completed =
+            Completed { statement: StatementId::UNSEEN, is_call: true, time: 1, rows: u64::MAX, failed: false };
+        let (mut one, mut all) = (Tallies::default(), Tallies::default());
+        for _ in 0..2 {
+            one.count(completed);
+            one.count(completed);
+            all.take(&mut one);
+        }
+        assert_eq!(all.iter().map(|(_, tally)| (tally.calls, tally.rows)).collect::<Vec<_>>(), [(4, u64::MAX)]);
     }
 }

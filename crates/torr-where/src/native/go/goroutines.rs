@@ -71,7 +71,8 @@ impl Goroutines {
         let semaphores = process.variable("runtime.semtable").and_then(|(address, size)| Semaphores::at(address, size));
         let memory = process.memory;
         let reason = |at: u64| {
-            let (text, length) = (memory.u64(reasons + at * 16)?, memory.u64(reasons + at * 16 + 8)?);
+            let (text, length) =
+                (memory.u64(reasons.wrapping_add(at * 16))?, memory.u64(reasons.wrapping_add(at * 16 + 8))?);
             let bytes = memory.bytes(text, length.min(REASON) as usize);
             Some(String::from_utf8_lossy(&bytes).into_owned())
         };
@@ -82,7 +83,9 @@ impl Goroutines {
     /// Reads all goroutines that are alive.
     pub fn sample(&mut self, process: &mut NativeProcess) -> Vec<RawGoroutine> {
         let memory = process.memory;
-        let (Some(list), Some(count)) = (memory.u64(self.all), memory.u64(self.all + 8)) else { return Vec::new() };
+        let (Some(list), Some(count)) = (memory.u64(self.all), memory.u64(self.all.wrapping_add(8))) else {
+            return Vec::new();
+        };
         let list = memory.bytes(list, (count.min(ALL) * 8) as usize);
         let goroutines: Vec<u64> = list.chunks_exact(8).filter_map(|bytes| word(bytes, 0)).collect();
         let step = goroutines.len().div_ceil(GOROUTINES).max(1);

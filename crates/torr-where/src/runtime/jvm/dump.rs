@@ -4,6 +4,10 @@ use crate::stack::FRAMES;
 
 /// The most threads of a dump that are kept.
 const THREADS: usize = 20_000;
+/// The most monitors of a thread that are kept.
+const MONITORS: usize = 1_000;
+/// The most CPU time of a thread, in milliseconds: a thousand years.
+const LONGEST_MS: f64 = 3.2e13;
 
 /// A thread of a dump.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -100,7 +104,9 @@ fn header(line: &str) -> Option<Thread> {
         Some(hex) => i32::from_str_radix(hex, 16).ok(),
         None => number.parse().ok(),
     });
-    let cpu_ms = value("cpu=").and_then(|time| time.strip_suffix("ms")?.parse().ok()).filter(|ms: &f64| ms.is_finite());
+    let cpu_ms = value("cpu=")
+        .and_then(|time| time.strip_suffix("ms")?.parse().ok())
+        .filter(|ms| (0.0..=LONGEST_MS).contains(ms));
     Some(Thread { name: name.to_owned(), number: number.unwrap_or(0), cpu_ms, ..Thread::default() })
 }
 
@@ -133,6 +139,7 @@ fn add_note(thread: &mut Thread, note: &str) {
     } else if let Some(object) = after("parking to wait for ") {
         thread.waits = Some((Waits::Parked, object));
     } else if let Some(object) = after("locked ")
+        && thread.holds.len() < MONITORS
         && !thread.holds.contains(&object)
     {
         thread.holds.push(object);
@@ -202,6 +209,17 @@ JNI global refs: 12, weak refs: 0
         assert_eq!((frame.file.as_deref(), frame.module.as_str()), (Some("Orders.java"), ""));
         let frame = &threads[0].frames[0];
         assert!(frame.is_native && frame.module == "java.base@17.0.15" && frame.file.is_none());
+    }
+
+    #[test]
+    fn what_no_thread_has_is_not_believed() {
+        for time in ["1e300", "-1", "inf", "NaN"] {
+            let line = format!("\"x\" #1 cpu={time}ms nid=7 runnable");
+            assert_eq!(parse(&line)[0].cpu_ms, None, "{time}");
+        }
+        let monitor = |number: usize| format!("\t- locked <0x{number:x}> (a x)\n");
+        let dump = format!("\"x\" nid=7\n{}", (0..2 * MONITORS).map(monitor).collect::<String>());
+        assert_eq!(parse(&dump)[0].holds.len(), MONITORS);
     }
 
     #[test]

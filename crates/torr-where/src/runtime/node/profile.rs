@@ -42,8 +42,8 @@ struct Ticks {
     ticks: u32,
 }
 
-/// The most samples of a line.
-const MOST: u32 = 100_000;
+/// The most samples of each kind: at the reader's rate, those of some minutes.
+const MOST: usize = 100_000;
 
 impl Profile {
     /// Returns the profile of a process as samples of its thread.
@@ -89,17 +89,18 @@ impl Profile {
             for position in &node.position_ticks {
                 let line = Some(position.line).filter(|line| *line > 0);
                 let one = sample(None, stack(node, line));
-                reading.cpu.extend(std::iter::repeat_n(one, position.ticks.min(MOST) as usize));
+                let left = MOST.saturating_sub(reading.cpu.len());
+                reading.cpu.extend(std::iter::repeat_n(one, left.min(position.ticks as usize)));
             }
         }
         // Functions of the engine have no lines.
         let seen = |id: &&u64| by_id.get(*id).is_some_and(|node| node.position_ticks.is_empty());
-        for node in self.samples.iter().filter(seen).filter_map(|id| by_id.get(id)) {
+        for node in self.samples.iter().take(MOST).filter(seen).filter_map(|id| by_id.get(id)) {
             if !node.call_frame.is_idle() && node.call_frame.function_name != ROOT {
                 reading.cpu.push(sample(None, stack(node, None)));
             }
         }
-        for node in self.samples.iter().filter_map(|id| by_id.get(id)) {
+        for node in self.samples.iter().take(MOST).filter_map(|id| by_id.get(id)) {
             let line = node.position_ticks.iter().max_by_key(|position| position.ticks).map(|position| position.line);
             let wait = node.call_frame.is_idle().then_some(WaitKind::Idle);
             reading.rounds.push(vec![sample(wait, stack(node, line))]);
@@ -123,7 +124,7 @@ impl CallFrame {
         Frame {
             function: name.to_owned(),
             file: (!file.is_empty()).then(|| file.to_owned()),
-            line: u32::try_from(self.line_number + 1).ok().filter(|line| *line > 0),
+            line: u32::try_from(self.line_number.saturating_add(1)).ok().filter(|line| *line > 0),
             object: file.to_owned(),
             module: module(file),
             is_own: is_own(file),
@@ -200,6 +201,19 @@ mod tests {
         assert_eq!(facts[..2], [("(inlined)", Some(3), false), ("hot", Some(5), true)]);
         assert_eq!(reading.rounds[0][0].wait, Some(WaitKind::Idle));
         assert!(reading.rounds[1][0].on_cpu && reading.rounds[1][0].stack.0[0].line == Some(6));
+    }
+
+    #[test]
+    fn a_profile_has_no_more_samples_than_are_kept() {
+        let line = r#"{"line": 6, "ticks": 4000000000}"#;
+        let profile = format!(
+            r#"{{"nodes": [{{"id": 1, "callFrame": {{"functionName": "f", "url": "", "lineNumber": {}}},
+                "positionTicks": [{line}, {line}, {line}]}}], "samples": [{}]}}"#,
+            i64::MAX,
+            vec!["1"; MOST + 1].join(",")
+        );
+        let reading = serde_json::from_str::<Profile>(&profile).expect("it is a profile").reading(7);
+        assert_eq!((reading.cpu.len(), reading.rounds.len()), (MOST, MOST));
     }
 
     #[test]
