@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::panic::resume_unwind;
 use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use torr_gauge::Factor;
 use torr_gauge::verdict::place::PlaceKind;
 use torr_gauge::verdict::{Located, Place};
@@ -32,16 +32,17 @@ impl Locator for ServerSurvey {
         wait(warmup, stop);
         let processes: Vec<i32> = site.processes.iter().map(|process| process.pid).collect();
         let time = site.length.saturating_sub(MARGIN);
-        let logins = self.logins(&processes);
-        let watches: Vec<_> =
-            site.databases.iter().filter_map(|database| watch(database, &processes, &logins)).collect();
-        let survey = Survey::of(processes, resource(site.factor), time);
+        let survey = Survey::of(processes.clone(), resource(site.factor), time);
         let survey = if self.asking { survey.asking() } else { survey };
         let survey = site.in_flight.into_iter().fold(survey, Survey::in_flight);
+        let processes = &processes;
         let (sampled, statements) = thread::scope(|scope| {
-            // A survey still names what it has sampled when the load has ended.
+            // A database that accepts a login late does not delay the survey, which still names what it sampled when the load has ended.
             let statements = scope.spawn(|| {
-                wait(time, stop);
+                let (began, logins) = (Instant::now(), self.logins(processes));
+                let databases = site.databases.iter();
+                let watches = databases.filter_map(|database| watch(database, processes, &logins)).collect();
+                wait(time.saturating_sub(began.elapsed()), stop);
                 finished(watches, site.rps)
             });
             (survey.run(stop), statements.join().unwrap_or_else(|panic| resume_unwind(panic)))
