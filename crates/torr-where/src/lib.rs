@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 
 pub mod native;
+mod pace;
 pub mod place;
 pub mod runtime;
 pub mod stack;

@@ -7,7 +7,6 @@ mod detect;
 mod jvm;
 mod kernel_wait;
 mod node;
-mod pace;
 pub mod process;
 mod python;
 mod reading;

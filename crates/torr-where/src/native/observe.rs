@@ -4,14 +4,14 @@ use super::cpu::{CpuSampler, RawCpuSample};
 use super::go::{Goroutines, RawGoroutine};
 use super::process::NativeProcess;
 use super::threads::RawSample;
+use crate::pace::Pace;
 use crate::place::round::{CpuSeries, Round};
 use crate::stack::{StackSample, WaitKind};
 use crate::unseen::{Remedy, Runtime, Unseen, UnseenReason};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// The time between two rounds.
@@ -70,10 +70,10 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Observed {
         None
     });
     let (mut raw, mut computing): (Vec<(u64, RawRound)>, Vec<RawCpuSample>) = (Vec::new(), Vec::new());
-    let (began, kernel_before) = (Instant::now(), kernel_share(process));
+    let (began, pace, kernel_before) = (Instant::now(), Pace::new(time, stop), kernel_share(process));
     let mut refreshed: Option<Instant> = None;
     let mut kept = 0;
-    while began.elapsed() < time && !stop.load(Ordering::Relaxed) {
+    while !pace.is_over() {
         let (begun, cost) = (Instant::now(), computed());
         if permitted && refreshed.is_none_or(|at| at.elapsed() >= REFRESH) {
             refreshed = Some(begun);
@@ -105,7 +105,7 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Observed {
         }
         let cost = computed().saturating_sub(cost);
         let pause = INTERVAL.saturating_sub(begun.elapsed()).max(cost.mul_f64(1.0 / COST - 1.0));
-        thread::sleep(pause.min(time.saturating_sub(began.elapsed())));
+        pace.sleep_until(Instant::now() + pause);
     }
     if permitted {
         let _ = sampler.refresh(&native);

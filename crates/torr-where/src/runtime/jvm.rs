@@ -13,9 +13,9 @@ mod waits;
 mod weights;
 
 use super::kernel_wait::KernelThreads;
-use super::pace::{Pace, next};
 use super::process;
 use super::reading::Reading;
+use crate::pace::{Pace, next};
 use crate::stack::StackSample;
 use crate::unseen::{Remedy, Runtime, Unseen, UnseenReason};
 use attach::Attached;
@@ -47,7 +47,7 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Result<Readin
         let remedies = vec![Remedy::RuntimeOption("-XX:-DisableAttachMechanism".into())];
         return Err(Unseen { remedies, ..unseen(UnseenReason::Failed(format!("{DISABLED} is set"))) });
     }
-    let attached = Attached::open(process).map_err(|error| failure(process, &error))?;
+    let attached = Attached::open(process, stop).map_err(|error| failure(process, &error))?;
     let mut jvm = Jvm {
         process,
         kernel: KernelThreads::of(process),

@@ -4,9 +4,9 @@ mod inspector;
 mod listeners;
 mod profile;
 
-use super::pace::Pace;
 use super::process;
 use super::reading::Reading;
+use crate::pace::Pace;
 use crate::unseen::{Remedy, Runtime, Unseen, UnseenReason};
 use inspector::Inspector;
 use profile::Profile;
@@ -75,7 +75,7 @@ fn in_its_network<T: Send>(process: i32, act: impl FnOnce() -> io::Result<T> + S
 
 /// Makes a CPU profile.
 fn profile(process: i32, time: Duration, stop: &AtomicBool) -> io::Result<Profile> {
-    let mut inspector = open(process)?;
+    let mut inspector = open(process, stop)?;
     inspector.command("Profiler.enable", json!({}))?;
     inspector.command("Profiler.setSamplingInterval", json!({ "interval": INTERVAL_US }))?;
     inspector.command("Profiler.start", json!({}))?;
@@ -86,7 +86,7 @@ fn profile(process: i32, time: Duration, stop: &AtomicBool) -> io::Result<Profil
 }
 
 /// Opens the inspector of a process, or uses the one that is open.
-fn open(process: i32) -> io::Result<Inspector> {
+fn open(process: i32, stop: &AtomicBool) -> io::Result<Inspector> {
     let before = listeners::ports(process);
     if let Some(port) = option(&process::arguments(process)).or(Some(PORT)).filter(|port| before.contains(port)) {
         return Inspector::connect(port);
@@ -96,14 +96,14 @@ fn open(process: i32) -> io::Result<Inspector> {
         return Err(io::Error::other("the process does not handle SIGUSR1"));
     }
     kill_process(Pid::from_raw(process).ok_or(io::ErrorKind::NotFound)?, Signal::USR1)?;
-    let deadline = Instant::now() + LONGEST;
+    let pace = Pace::new(LONGEST, stop);
     loop {
         if let Some(port) = listeners::ports(process).difference(&before).next() {
             let mut inspector = Inspector::connect(*port)?;
             inspector.closes = true;
             return Ok(inspector);
         }
-        if Instant::now() >= deadline {
+        if pace.is_over() {
             let message = "it did not open: another process may have its port";
             return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, message));
         }
@@ -140,6 +140,6 @@ mod tests {
     #[test]
     fn a_process_that_is_no_node_is_not_signalled() {
         // This process handles no SIGUSR1: the signal would end it.
-        assert!(open(std::process::id() as i32).is_err());
+        assert!(open(std::process::id() as i32, &AtomicBool::new(false)).is_err());
     }
 }

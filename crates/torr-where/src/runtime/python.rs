@@ -9,11 +9,11 @@ mod waits;
 mod weights;
 
 use super::kernel_wait::{KernelThreads, KernelWait};
-use super::pace::{Pace, next};
 use super::process;
 use super::reading::Reading;
 use crate::native::memory::Memory;
 use crate::native::syscall::Doing;
+use crate::pace::{Pace, next};
 use crate::stack::{LockId, StackSample, WaitKind};
 use crate::unseen::{Runtime, Unseen, UnseenReason};
 use frames::Frames;

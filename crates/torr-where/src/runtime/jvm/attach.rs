@@ -3,12 +3,14 @@
 //! A file in the process's `/tmp` and SIGQUIT are the request. The JVM checks that file and client have its own user, or are root.
 
 use super::super::process;
+use crate::pace::Pace;
 use rustix::fs::{Gid, Uid};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// How long the JVM may take to open its socket, or to respond.
@@ -29,11 +31,11 @@ pub struct Attached {
 }
 
 impl Attached {
-    /// Makes a JVM open its socket.
+    /// Makes a JVM open its socket. `stop` ends the wait for that.
     ///
     /// # Errors
     /// A lack of rights, a JVM that does not take the request, and those of files.
-    pub fn open(process: i32) -> io::Result<Self> {
+    pub fn open(process: i32, stop: &AtomicBool) -> io::Result<Self> {
         let number = process::own_number(process).ok_or(io::ErrorKind::NotFound)?;
         let attached = Self { socket: process::path(process, &format!("/tmp/.java_pid{number}")) };
         if UnixStream::connect(&attached.socket).is_ok() {
@@ -46,9 +48,9 @@ impl Attached {
         let request = Request::write(process, process::path(process, &format!("/tmp/.attach_pid{number}")))?;
         let pid = Pid::from_raw(process).ok_or(io::ErrorKind::NotFound)?;
         kill_process(pid, Signal::QUIT)?;
-        let deadline = Instant::now() + LONGEST;
+        let pace = Pace::new(LONGEST, stop);
         while UnixStream::connect(&attached.socket).is_err() {
-            if Instant::now() >= deadline {
+            if pace.is_over() {
                 return Err(io::Error::other("the JVM did not open its diagnostic socket"));
             }
             std::thread::sleep(LOOK);
@@ -63,13 +65,11 @@ impl Attached {
     /// Those of the socket, and the JVM's own if it refuses the command.
     pub fn command(&self, name: &str, arguments: &[&str]) -> io::Result<String> {
         let mut socket = UnixStream::connect(&self.socket)?;
-        socket.set_read_timeout(Some(LONGEST))?;
         socket.set_write_timeout(Some(LONGEST))?;
         let arguments = arguments.iter().copied().chain([""; ARGUMENTS]).take(ARGUMENTS);
         let words = [VERSION, name].into_iter().chain(arguments);
         socket.write_all(words.flat_map(|word| [word, "\0"]).collect::<String>().as_bytes())?;
-        let mut response = vec![];
-        socket.take(LARGEST).read_to_end(&mut response)?;
+        let response = response(socket, LONGEST)?;
         let response = String::from_utf8_lossy(&response);
         match response.split_once('\n') {
             Some(("0", text)) => Ok(text.to_owned()),
@@ -79,6 +79,26 @@ impl Attached {
             None => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
+}
+
+/// Reads a response up to its end, which comes within this time.
+fn response(mut socket: UnixStream, longest: Duration) -> io::Result<Vec<u8>> {
+    let deadline = Instant::now() + longest;
+    let (mut response, mut buffer) = (vec![], vec![0; 64 << 10]);
+    while (response.len() as u64) < LARGEST {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        socket.set_read_timeout(Some(left))?;
+        match socket.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => response.extend_from_slice(&buffer[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(response)
 }
 
 /// The file that asks a JVM to open its socket. It is removed when this value is dropped.
@@ -136,6 +156,19 @@ mod tests {
     }
 
     #[test]
+    fn a_response_that_does_not_end_is_an_error() {
+        let (mut jvm, client) = UnixStream::pair().expect("there are descriptors");
+        let jvm = std::thread::spawn(move || {
+            while jvm.write_all(b"x").is_ok() {
+                std::thread::sleep(LOOK);
+            }
+        });
+        let error = response(client, 10 * LOOK).expect_err("there is always more");
+        assert!(matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock), "{error}");
+        jvm.join().expect("the client has closed");
+    }
+
+    #[test]
     fn a_refusal_is_an_error() {
         let (response, _) = respond(b"101\nOperation not recognized!\n");
         assert_eq!(response.expect_err("the code is not 0").to_string(), "Operation not recognized!");
@@ -145,6 +178,6 @@ mod tests {
     #[test]
     fn a_process_that_is_no_jvm_is_not_signalled() {
         // This process handles no SIGQUIT: the signal would end it.
-        assert!(Attached::open(std::process::id() as i32).is_err());
+        assert!(Attached::open(std::process::id() as i32, &AtomicBool::new(false)).is_err());
     }
 }

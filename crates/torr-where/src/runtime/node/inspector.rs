@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tungstenite::{Message, WebSocket};
 
 /// How long node may take for a response: its event loop may be busy.
@@ -18,6 +18,8 @@ pub struct Inspector {
     socket: WebSocket<TcpStream>,
     /// The number of the last request.
     last: u64,
+    /// How long a response may take.
+    longest: Duration,
     /// Whether the inspector is to be closed at the end.
     pub closes: bool,
 }
@@ -31,7 +33,7 @@ impl Inspector {
         let path = target(&list(port)?).ok_or_else(|| io::Error::other("the port is not that of node's inspector"))?;
         let url = format!("ws://127.0.0.1:{port}{path}");
         let (socket, _) = tungstenite::client(url, open(port)?).map_err(io::Error::other)?;
-        Ok(Self { socket, last: 0, closes: false })
+        Ok(Self { socket, last: 0, longest: LONGEST, closes: false })
     }
 
     /// Sends a command and returns its result.
@@ -42,7 +44,11 @@ impl Inspector {
         self.last += 1;
         let request = json!({ "id": self.last, "method": method, "params": parameters });
         self.socket.send(Message::text(request.to_string())).map_err(io::Error::other)?;
+        let deadline = Instant::now() + self.longest;
         loop {
+            if Instant::now() >= deadline {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
             let message = self.socket.read().map_err(io::Error::other)?;
             let Message::Text(text) = message else { continue };
             let mut response: Value = serde_json::from_str(&text)?;
@@ -63,7 +69,8 @@ impl Drop for Inspector {
     fn drop(&mut self) {
         if self.closes && self.command("Runtime.evaluate", json!({ "expression": CLOSE })).is_ok() {
             // Node closes the connection with the inspector.
-            while self.socket.read().is_ok() {}
+            let deadline = Instant::now() + self.longest;
+            while Instant::now() < deadline && self.socket.read().is_ok() {}
         }
     }
 }
@@ -81,11 +88,14 @@ fn open(port: u16) -> io::Result<TcpStream> {
 fn list(port: u16) -> io::Result<String> {
     let mut stream = open(port)?;
     write!(stream, "GET /json/list HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n")?;
-    let mut response = vec![];
+    let (deadline, mut response) = (Instant::now() + LONGEST, vec![]);
     // Node keeps the connection open, whatever the header says: the list is complete with its last bracket.
     let mut stream = stream.take(LARGEST);
     let mut buffer = [0; 4096];
     while !response.trim_ascii_end().ends_with(b"]") {
+        if Instant::now() >= deadline {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
         match stream.read(&mut buffer)? {
             0 => break,
             read => response.extend_from_slice(&buffer[..read]),
@@ -106,6 +116,27 @@ fn target(response: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn events_without_end_are_no_response() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+        let port = listener.local_addr().expect("it is bound").port();
+        let node = std::thread::spawn(move || {
+            let (stream, _) = listener.accept().expect("the client connects");
+            let mut socket = tungstenite::accept(stream).expect("it is a WebSocket");
+            while socket.send(Message::text(r#"{"method": "Runtime.consoleAPICalled"}"#)).is_ok() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        });
+        let stream = open(port).expect("it listens");
+        let (socket, _) = tungstenite::client(format!("ws://127.0.0.1:{port}/"), stream).expect("it is a WebSocket");
+        let mut inspector = Inspector { socket, last: 0, longest: Duration::from_millis(200), closes: true };
+        let error = inspector.command("Profiler.enable", json!({})).expect_err("no response comes");
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        drop(inspector);
+        node.join().expect("the client has closed");
+    }
 
     #[test]
     fn a_target_is_found_in_the_list() {
