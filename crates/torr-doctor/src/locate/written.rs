@@ -64,6 +64,7 @@ fn statement(found: StatementPlace) -> Place {
         missing_index: found
             .missing_index
             .map(|index| result::MissingIndex { table: index.table, columns: vec![index.column] }),
+        blocker_is_idle: found.blocked_by.as_ref().is_some_and(|blocker| blocker.is_idle_in_transaction),
         blocked_by: found.blocked_by.and_then(|blocker| blocker.statement),
         peer: Some(found.server),
         gain: Some(found.gain),
@@ -87,6 +88,7 @@ fn bare(kind: PlaceKind, runtime: &str, share: Estimate, samples: u64) -> Place 
         per_response: None,
         missing_index: None,
         blocked_by: None,
+        blocker_is_idle: false,
         peer: None,
         share,
         gain: None,
@@ -153,5 +155,46 @@ fn unseen(Unseen { process, name, runtime, why, remedies }: Unseen) -> result::U
         runtime: name_of(runtime).to_owned(),
         why,
         remedies,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use torr_where::statements::{Blocker, Source};
+
+    #[test]
+    fn a_transaction_that_blocks_a_statement_and_runs_none_is_told() {
+        let written = |statement: Option<&str>, is_idle_in_transaction| {
+            let share = Estimate { low: 0.5, value: 0.9, high: 1.0 };
+            let statement = statement.map(str::to_owned);
+            let place = statement_place(Some(Blocker { statement, is_idle_in_transaction, share }));
+            let place = super::statement(place);
+            (place.blocked_by, place.blocker_is_idle)
+        };
+        assert_eq!(written(Some("UPDATE stock"), true), (Some("UPDATE stock".to_owned()), true));
+        assert_eq!(written(Some("UPDATE stock"), false), (Some("UPDATE stock".to_owned()), false));
+        // MariaDB does not say what the transaction ran before.
+        assert_eq!(written(None, true), (None, true));
+    }
+
+    fn statement_place(blocked_by: Option<Blocker>) -> StatementPlace {
+        StatementPlace {
+            database: Database::MySql,
+            server: "127.0.0.1:3306".to_owned(),
+            source: Source::Login,
+            statement: "DELETE FROM stock WHERE id = ?".to_owned(),
+            calls: None,
+            per_response: None,
+            is_repeated: false,
+            run: None,
+            mean_us: None,
+            rows_per_call: None,
+            failed: 0,
+            share: Estimate::default(),
+            missing_index: None,
+            blocked_by,
+            gain: Estimate::default(),
+        }
     }
 }

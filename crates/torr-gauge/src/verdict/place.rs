@@ -92,6 +92,9 @@ pub struct Place {
     /// The statement that the statement waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<String>,
+    /// Whether the statement waits for a transaction that is open while no statement of it runs: its client does something else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blocker_is_idle: bool,
     /// The peer, as an address or a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
@@ -222,6 +225,7 @@ mod tests {
             per_response: None,
             missing_index: None,
             blocked_by: None,
+            blocker_is_idle: false,
             peer: None,
             share: Estimate { low: 0.4, value: 0.5, high: 0.6 },
             gain: None,

@@ -25,7 +25,7 @@ pub fn lines(located: &Located) -> Vec<(&'static str, String)> {
         lines.push(("where", place.text.clone()));
         lines.extend(place.holder.as_ref().map(|holder| ("holder", held(holder))));
         lines.extend(place.missing_index.as_ref().map(|index| ("index", no_index(index))));
-        lines.extend(place.blocked_by.as_ref().map(|by| ("blocked", format!("by {}", code(by)))));
+        lines.extend(blocker(place).map(|by| ("blocked", by)));
         lines.extend(place.gain.map(|gain| ("gain", halved(place.kind, gain))));
     }
     if located.places.is_empty() && !located.widest.is_empty() {
@@ -94,6 +94,17 @@ fn held(holder: &Holder) -> String {
         None => "computes".to_owned(),
     };
     format!("in {} of the samples the thread that holds it {doing} in {at}", percent(holder.share))
+}
+
+fn blocker(place: &Place) -> Option<String> {
+    match (&place.blocked_by, place.blocker_is_idle) {
+        (Some(by), false) => Some(format!("by {}", code(by))),
+        (Some(by), true) => {
+            Some(format!("by {}, whose transaction stays open while its client does something else", code(by)))
+        }
+        (None, true) => Some("by a transaction that stays open while its client does something else".to_owned()),
+        (None, false) => None,
+    }
 }
 
 fn no_index(MissingIndex { table, columns }: &MissingIndex) -> String {
@@ -233,6 +244,7 @@ mod tests {
             per_response: None,
             missing_index: None,
             blocked_by: None,
+            blocker_is_idle: false,
             peer: None,
             share,
             gain: Some(Estimate { low: 1.21, value: 1.23, high: 1.26 }),
@@ -303,6 +315,26 @@ mod tests {
                 ("index", "the database reads all of `orders`: it has no index for `user_id`".to_owned()),
             ]
         );
+    }
+
+    #[test]
+    fn a_statement_has_what_blocks_it_and_whether_that_is_done() {
+        let blocked = |by: Option<&str>, blocker_is_idle| {
+            let statement = Some("DELETE FROM stock WHERE id = ?".into());
+            let blocked_by = by.map(str::to_owned);
+            let place =
+                Place { statement, blocked_by, blocker_is_idle, gain: None, code: None, ..place(PlaceKind::Statement) };
+            lines(&located(Located { places: vec![place], ..Located::default() })).into_iter().nth(1)
+        };
+        let said = |line: &str| Some(("blocked", line.to_owned()));
+        let by = Some("UPDATE stock SET n = ?");
+        assert_eq!(blocked(by, false), said("by `UPDATE stock SET n = ?`"));
+        assert_eq!(
+            blocked(by, true),
+            said("by `UPDATE stock SET n = ?`, whose transaction stays open while its client does something else")
+        );
+        let idle = "by a transaction that stays open while its client does something else";
+        assert_eq!((blocked(None, true), blocked(None, false)), (said(idle), None));
     }
 
     #[test]
