@@ -44,8 +44,8 @@ impl Schedule {
     /// Returns the schedule of a constant rate.
     pub(super) fn constant(rate: u64, unit: Duration, duration: Duration) -> Self {
         let (unit, duration) = (nanos(unit), nanos(duration));
-        let total = (u128::from(duration) * u128::from(rate)).div_ceil(u128::from(unit)) as u64;
-        Self::Constant { unit, rate, total }
+        let total = (u128::from(duration) * u128::from(rate)).div_ceil(u128::from(unit));
+        Self::Constant { unit, rate, total: bounded(total) }
     }
 
     /// Returns the schedule of a rate that changes in stages.
@@ -61,7 +61,7 @@ impl Schedule {
             begin += duration;
             from = to;
         }
-        Self::Ramping { unit, segments, total: (doubled / (2 * u128::from(unit))) as u64 }
+        Self::Ramping { unit, segments, total: bounded(doubled / (2 * u128::from(unit))) }
     }
 
     /// Returns the number of iterations.
@@ -96,6 +96,11 @@ impl Schedule {
     }
 }
 
+/// Returns a number of iterations, the largest one for what no run reaches.
+fn bounded(iterations: u128) -> u64 {
+    u64::try_from(iterations).unwrap_or(u64::MAX)
+}
+
 impl Segment {
     /// Returns the time at which twice the integral reaches a value that it has not before the stage, and has at its end.
     fn reaches(&self, doubled: u128) -> Nanos {
@@ -126,6 +131,15 @@ mod tests {
         assert_eq!((schedule.total(), schedule.due(0), schedule.due(19)), (20, 0, 19 * SECOND / 5));
         let uneven = Schedule::constant(3, Duration::from_secs(1), Duration::from_millis(1_100));
         assert_eq!((uneven.total(), uneven.due(3)), (4, SECOND));
+    }
+
+    #[test]
+    fn the_highest_rates_for_the_longest_times_have_the_largest_number() {
+        let (rate, unit, century) = (1_000_000_000, Duration::from_nanos(1), Duration::from_secs(100 * 365 * 86_400));
+        let constant = Schedule::constant(rate, unit, century);
+        let ramping = Schedule::ramping(rate, unit, &[Stage { duration: century, target: rate }]);
+        assert_eq!((constant.total(), ramping.total()), (u64::MAX, u64::MAX));
+        assert_eq!((constant.first_at(0, SECOND), ramping.due(rate - 1)), (SECOND * rate, 1));
     }
 
     #[test]
