@@ -150,7 +150,7 @@ fn file_name(url: &str) -> String {
 }
 
 /// Returns the operating system's reason in lower case and without the error's number.
-fn reason(error: &std::io::Error) -> String {
+pub(super) fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "no such file".to_owned(),
         std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::access::Access;
+use super::access::{Access, reason};
 use super::address::{Address, folder_of};
 use super::builtin::Builtins;
 use super::error::ModuleError;
@@ -37,7 +37,7 @@ impl Program {
     pub fn load(entry: &Path, access: Access, builtins: Builtins) -> Result<Self, ModuleError> {
         let path = entry
             .canonicalize()
-            .map_err(|_| ModuleError::new(format!("cannot read '{}': no such file", entry.display())))?;
+            .map_err(|error| ModuleError::new(format!("cannot read '{}': {}", entry.display(), reason(&error))))?;
         let address = Address::File(path);
         let unit = Unit::load(&address, &access)?;
         Self::with_main(unit, access, builtins)
