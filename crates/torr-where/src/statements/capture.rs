@@ -27,6 +27,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// For each time that the thread computes it pauses so many times as long: it takes a fifth of a CPU at most.
 const RESTS: u32 = 4;
 
+/// The number of packets that tell enough, and the shortest time for them: each packet costs the service and the database too.
+const ENOUGH: (u64, Duration) = (30_000, Duration::from_millis(500));
+
 /// The pause between two looks at the service's sockets.
 const OWNERS: Duration = Duration::from_millis(300);
 
@@ -124,16 +127,16 @@ fn run(subject: &Subject, stop: &AtomicBool, opened: &SyncSender<io::Result<()>>
     let _ = opened.send(Ok(()));
     let mut owners = Owners::default();
     let mut looked: Option<Instant> = None;
-    let mut batch = Batch::default();
+    let (mut batch, mut packets) = (Batch::default(), 0);
     loop {
         // What came before the end is read; afterwards nothing but what is in the buffer.
-        let is_last = stop.load(Ordering::Relaxed);
+        let is_last = stop.load(Ordering::Relaxed) || (packets >= ENOUGH.0 && began.elapsed() >= ENOUGH.1);
         let worked = cpu_time();
         if is_last || looked.is_none_or(|looked| looked.elapsed() >= OWNERS) {
             owners.look(&subject.processes, subject.server.port());
             looked = Some(Instant::now());
         }
-        let (is_empty, error) = take_batches(&socket, &mut batch, &mut recorded.tracker);
+        let (is_empty, error) = take_batches(&socket, &mut batch, &mut recorded.tracker, &mut packets);
         if error.is_some() || is_last {
             recorded.error = error;
             break;
@@ -151,11 +154,17 @@ fn run(subject: &Subject, stop: &AtomicBool, opened: &SyncSender<io::Result<()>>
 /// The most batches that are taken in one go.
 const BATCHES: usize = 64;
 
-/// Takes what the kernel's buffer has, and returns whether that was all.
-fn take_batches(socket: &PacketSocket, batch: &mut Batch, tracker: &mut Tracker) -> (bool, Option<io::Error>) {
+/// Takes what the kernel's buffer has, counts the packets, and returns whether that was all.
+fn take_batches(
+    socket: &PacketSocket,
+    batch: &mut Batch,
+    tracker: &mut Tracker,
+    packets: &mut u64,
+) -> (bool, Option<io::Error>) {
     for _ in 0..BATCHES {
         match socket.receive(batch) {
             Ok(received) => {
+                *packets += received as u64;
                 for (packet, at) in batch.iter() {
                     tracker.packet(packet, at);
                 }
