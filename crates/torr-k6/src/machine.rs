@@ -1,5 +1,6 @@
 //! A virtual user as the thread's loop sees it: tasks that begin, wait, go on and end.
 
+mod heap;
 mod instance;
 #[cfg(test)]
 mod tests;

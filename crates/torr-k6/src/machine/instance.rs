@@ -1,5 +1,6 @@
 //! The script engine of a virtual user: its runtime, its globals, the exported functions, and how tasks run in it.
 
+use super::heap::Heap;
 use super::thrown::{place_of, script_error, thrown};
 use crate::api::bytes;
 use crate::api::console::{ConsoleSink, Level as ConsoleLevel};
@@ -46,7 +47,7 @@ impl Instance {
     pub fn new(vu: Rc<Vu>, program: Arc<Program>) -> Result<Self, ScriptError> {
         let failed =
             |error: Error| ScriptError::new(ErrorKind::Other, format!("cannot start a script engine: {error}"));
-        let runtime = Runtime::new().map_err(failed)?;
+        let runtime = Runtime::new_with_alloc(Heap::of_thread()).map_err(failed)?;
         runtime.set_memory_limit(MOST_MEMORY);
         runtime.set_max_stack_size(SCRIPT_STACK);
         runtime.set_interrupt_handler(Some(vu.interrupts.handler()));
