@@ -37,6 +37,21 @@ fn first(found: &Statements) -> &super::StatementPlace {
     found.places.first().unwrap_or_else(|| panic!("no statement dominates: {found:#?}"))
 }
 
+/// Checks that the statement that dominates lacks an index of `orders` for this column, or none, and that its values are not shown.
+fn lacks_index(found: &Statements, column: Option<&str>) {
+    let place = first(found);
+    assert!(!place.statement.contains("secret"), "{place:#?}");
+    let index = place.missing_index.as_ref().map(|index| (&*index.table, &*index.column));
+    assert_eq!(index, column.map(|column| ("orders", column)), "{found:#?}");
+}
+
+/// Returns what blocks the statement that dominates, which is the one that deletes.
+fn blocker(found: &Statements) -> &super::Blocker {
+    let place = first(found);
+    assert_eq!(place.statement, "DELETE FROM stock WHERE id = ?");
+    place.blocked_by.as_ref().unwrap_or_else(|| panic!("no blocker: {found:#?}"))
+}
+
 #[test]
 fn postgres_names_a_missing_index() {
     let _alone = alone();
@@ -58,11 +73,7 @@ fn postgres_names_a_missing_index() {
             while began.elapsed() < LOAD {
                 client.query(&statement, &[&7_i32]).await.expect("rows");
             }
-            let found = watch.finish(|_| 0);
-            let place = first(&found);
-            assert!(!place.statement.contains("secret"), "{place:#?}");
-            let index = place.missing_index.as_ref().map(|index| (&*index.table, &*index.column));
-            assert_eq!(index, column.map(|column| ("orders", column)), "{found:#?}");
+            lacks_index(&watch.finish(|_| 0), column);
         }
     });
 }
@@ -91,9 +102,7 @@ fn postgres_names_the_holder_of_a_row() {
         holder.batch_execute("COMMIT").await.expect("it");
         let (one, two) = waits.await;
         one.and(two).expect("both end");
-        let place = first(&found);
-        assert_eq!(place.statement, "DELETE FROM stock WHERE id = ?");
-        let blocker = place.blocked_by.as_ref().unwrap_or_else(|| panic!("no blocker: {found:#?}"));
+        let blocker = blocker(&found);
         assert_eq!(blocker.statement.as_deref(), Some("UPDATE stock SET n = ? WHERE id = ?"));
         assert!(blocker.is_idle_in_transaction && blocker.share.low > 0.2, "{blocker:?}");
     });
@@ -119,11 +128,7 @@ fn mariadb_names_a_missing_index() {
             while began.elapsed() < LOAD {
                 client.exec_drop(sql, (7,)).await.expect("rows");
             }
-            let found = watch.finish(|_| 0);
-            let place = first(&found);
-            assert!(!place.statement.contains("secret"), "{place:#?}");
-            let index = place.missing_index.as_ref().map(|index| (&*index.table, &*index.column));
-            assert_eq!(index, column.map(|column| ("orders", column)), "{found:#?}");
+            lacks_index(&watch.finish(|_| 0), column);
         }
     });
 }
@@ -147,9 +152,7 @@ fn mariadb_names_the_holder_of_a_row() {
         let found = tokio::task::spawn_blocking(|| watch.finish(|_| 0)).await.expect("it ends");
         holder.query_drop("COMMIT").await.expect("it");
         wait.await.expect("it ends").expect("it");
-        let place = first(&found);
-        assert_eq!(place.statement, "DELETE FROM stock WHERE id = ?");
-        let blocker = place.blocked_by.as_ref().unwrap_or_else(|| panic!("no blocker: {found:#?}"));
+        let blocker = blocker(&found);
         assert!(blocker.is_idle_in_transaction && blocker.statement.is_none(), "{blocker:?}");
     });
 }
