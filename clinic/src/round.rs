@@ -17,7 +17,7 @@ use torr_test_support::neighbours::Neighbours;
 
 /// The runs that tell the real gain, with a warm-up.
 const MEASURED: &[&str] = &["--warmup", "1s", "-d", "3s"];
-/// The same for services whose code is compiled while they run.
+/// Those runs of services whose code is compiled while they run.
 const MEASURED_COMPILED_LATE: &[&str] = &["--warmup", "10s", "-d", "3s"];
 /// The mean length of a neighbour's visit, and of its absence: some experiments of a diagnosis, and a part of it.
 const VISIT: Duration = Duration::from_secs(5);

@@ -328,7 +328,7 @@ pub mod tests {
     }
 
     #[test]
-    fn the_load_that_is_kept_while_sampled_is_told_by_its_median_and_its_worst() {
+    fn the_load_that_is_kept_while_sampled_has_a_median_and_a_worst() {
         assert_eq!(Sampled::of(&[outcome(Factor::Lock, None)]), None, "it was not sampled");
         let kept = |name, kept: f64| {
             let mut sampled = outcome(Factor::Lock, None);

@@ -164,7 +164,7 @@ mod tests {
     use torr_where::statements::{Blocker, Source};
 
     #[test]
-    fn a_transaction_that_blocks_a_statement_and_runs_none_is_told() {
+    fn a_transaction_that_blocks_a_statement_and_runs_none_is_reported() {
         let written = |statement: Option<&str>, is_idle_in_transaction| {
             let share = Estimate { low: 0.5, value: 0.9, high: 1.0 };
             let statement = statement.map(str::to_owned);

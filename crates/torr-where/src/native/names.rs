@@ -45,7 +45,7 @@ impl Names {
             status.lines().find_map(|line| line.strip_prefix("NSpid:")).and_then(|pids| pids.split_whitespace().last());
         let inner = inner.unwrap_or("0").to_owned();
         let path = format!("/proc/{}/root/tmp/perf-{inner}.map", self.process);
-        // Anyone may put something else there, such as a pipe, which opens when somebody writes.
+        // Anyone may put something else there, such as a pipe, which opens when another program writes.
         if std::fs::metadata(&path).is_ok_and(|found| found.is_file())
             && let Ok(file) = File::open(path)
         {

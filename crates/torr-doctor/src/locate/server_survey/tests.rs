@@ -13,7 +13,7 @@ use torr_test_support::required;
 /// The time from one command to the next.
 const PACE: Duration = Duration::from_millis(2);
 
-/// Answers each command of a connection.
+/// Responds to each command of a connection.
 fn serve(listener: &TcpListener) {
     let (mut connection, _) = listener.accept().expect("the client connects");
     let mut bytes = [0; 256];
