@@ -3,13 +3,15 @@
 use super::exchange::{Outcome, Outgoing};
 use rquickjs::{Ctx, Function, Persistent, Result, Value};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// The events of a virtual user.
 #[derive(Default)]
 pub struct Events {
     last_id: Cell<u64>,
-    timers: RefCell<Vec<Timer>>,
+    /// The timers by the times at which they are due, and their numbers.
+    timers: RefCell<BTreeMap<(Instant, u64), Timer>>,
     /// Requests that are to begin and go on beside the script.
     pub outbox: RefCell<Vec<Outgoing>>,
     /// Outcomes of such requests.
@@ -30,9 +32,8 @@ impl std::fmt::Debug for Events {
 pub type Settle = Box<dyn for<'js> FnOnce(&Ctx<'js>, Outcome) -> Result<()>>;
 
 /// A timer.
+#[derive(Clone)]
 struct Timer {
-    id: u64,
-    due: Instant,
     every: Option<Duration>,
     call: Persistent<Function<'static>>,
     with: Vec<Persistent<Value<'static>>>,
@@ -40,7 +41,7 @@ struct Timer {
 
 impl std::fmt::Debug for Timer {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Timer").field("id", &self.id).field("due", &self.due).finish_non_exhaustive()
+        out.debug_struct("Timer").field("every", &self.every).finish_non_exhaustive()
     }
 }
 
@@ -65,21 +66,22 @@ impl Events {
         let every = repeats.then(|| after.max(Duration::from_millis(1)));
         let due =
             Instant::now().checked_add(after).unwrap_or_else(|| Instant::now() + Duration::from_secs(86_400 * 365));
-        self.timers.borrow_mut().push(Timer { id, due, every, call: Persistent::save(ctx, call), with });
+        self.timers.borrow_mut().insert((due, id), Timer { every, call: Persistent::save(ctx, call), with });
         id
     }
 
     /// Removes a timer.
     pub fn remove_timer(&self, id: u64) {
         let mut timers = self.timers.borrow_mut();
-        let removed = timers.iter().position(|timer| timer.id == id).map(|at| timers.remove(at));
+        let key = timers.keys().find(|(_, other)| *other == id).copied();
+        let removed = key.and_then(|key| timers.remove(&key));
         drop(timers);
         drop(removed);
     }
 
     /// Returns the time of the next timer.
     pub fn next_timer(&self) -> Option<Instant> {
-        self.timers.borrow().iter().map(|timer| timer.due).min()
+        self.timers.borrow().first_key_value().map(|((due, _), _)| *due)
     }
 
     /// Calls the function of a timer whose time has come. Returns whether there was one.
@@ -89,16 +91,13 @@ impl Events {
     pub fn call_due(&self, ctx: &Ctx<'_>) -> Result<bool> {
         let now = Instant::now();
         let mut timers = self.timers.borrow_mut();
-        let due = timers.iter().enumerate().filter(|(_, timer)| timer.due <= now);
-        let Some(at) = due.min_by_key(|(_, timer)| (timer.due, timer.id)).map(|(at, _)| at) else {
-            return Ok(false);
-        };
-        let (call, with) = (timers[at].call.clone(), timers[at].with.clone());
-        match timers[at].every {
-            Some(every) => timers[at].due = now + every,
-            None => drop(timers.remove(at)),
+        let Some(first) = timers.first_entry().filter(|timer| timer.key().0 <= now) else { return Ok(false) };
+        let ((_, id), timer) = first.remove_entry();
+        if let Some(every) = timer.every {
+            timers.insert((now + every, id), timer.clone());
         }
         drop(timers);
+        let Timer { call, with, .. } = timer;
         let mut args = rquickjs::function::Args::new(ctx.clone(), with.len());
         for value in with {
             args.push_arg(value.restore(ctx)?)?;
