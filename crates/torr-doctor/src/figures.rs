@@ -5,8 +5,8 @@ mod threads;
 use crate::ladder::Ladder;
 use crate::thresholds::{
     CHEAP, FETCHED_FOR_LITTLE, FULL_THREAD, FULL_THREAD_USES, HELD_UP, LEAST_WORK, MACHINE_FULL, MANY_TRIPS,
-    MOST_OF_THE_WORK, MOSTLY_CONNECTING, MUCH_FETCHED, NOT_HELD_UP, SERVED, SERVER_COMPUTES, SERVERS_PART,
-    STARVED_THREAD, WORKING_THREAD,
+    MOST_OF_FULL_MACHINE, MOST_OF_THE_WORK, MOSTLY_CONNECTING, MUCH_FETCHED, NOT_HELD_UP, SERVED, SERVER_COMPUTES,
+    SERVERS_PART, STARVED_THREAD, WORKING_THREAD,
 };
 use crate::weather::Weather;
 use serde::Serialize;
@@ -276,6 +276,15 @@ impl Figures {
     pub fn wants_cpu(&self) -> bool {
         self.machine_share().is_some_and(|share| share >= MACHINE_FULL)
             && self.server_waits_for_cpu().is_none_or(|share| share >= SERVED)
+    }
+
+    /// Returns whether the server has most of a full machine: without another limit it could have a tenth more CPU at most.
+    pub fn has_most_of_full_machine(&self) -> bool {
+        self.machine_share().is_some_and(|share| share >= MACHINE_FULL)
+            && self
+                .server_cores()
+                .zip(self.cores())
+                .is_some_and(|(used, cores)| used >= MOST_OF_FULL_MACHINE * cores as f64)
     }
 
     /// Returns the CPU that one thread wanted which does most of the server's work, in cores: a thread that computes does not wait.

@@ -194,7 +194,7 @@ pub const MACHINE_FULL: f64 = 0.9;
 pub const ALL_CPU: f64 = 0.93;
 /// The share of the CPUs from which a server with as many full threads has nearly all of them.
 pub const NEARLY_ALL_CPU: f64 = 0.85;
-/// The share of the CPUs from which the server has most of a machine of which [`ALL_CPU`] is used. A runtime that shares few threads
+/// The share of the CPUs from which the server has most of a machine that is [full](MACHINE_FULL). A runtime that shares few threads
 /// between many tasks, as that of Go, has no thread that waits for a CPU, and leaves some of it idle.
 pub const MOST_OF_FULL_MACHINE: f64 = 0.8;
 /// CPU that counts as one, if it is that of several threads which share it: what was wanted is at least the one, what was got at most

@@ -5,9 +5,8 @@ use crate::experiment::Step;
 use crate::figures::{Figures, server_fills};
 use crate::gain;
 use crate::thresholds::{
-    ALL_CPU, FLAT, FULL_THREAD, GENERATOR_TAKES, HANDLERS_WORK, MACHINE_FULL, MOST_OF_FULL_MACHINE, MOST_WAIT,
-    MOSTLY_ONE_THREAD, NEAR_NULL, NEARLY_ALL_CPU, ONE_CORE, ONE_THREADS_SERVER, OTHERS_DISTURB, QUERIED_BY_EACH,
-    QUERY_VARIES, QUOTA_USED, THROTTLED,
+    ALL_CPU, FLAT, FULL_THREAD, GENERATOR_TAKES, HANDLERS_WORK, MACHINE_FULL, MOST_WAIT, MOSTLY_ONE_THREAD, NEAR_NULL,
+    NEARLY_ALL_CPU, ONE_CORE, ONE_THREADS_SERVER, OTHERS_DISTURB, QUERIED_BY_EACH, QUERY_VARIES, QUOTA_USED, THROTTLED,
 };
 use crate::witnesses::{rows_for_little, rows_one_by_one};
 use torr_gauge::verdict::{Advice, Change, Fact, Finding, Headline, Promise, UnknownGain};
@@ -130,7 +129,7 @@ fn all_cpu(seen: &Seen<'_>) -> Option<Finding> {
     let (cores, generator) = (seen.cores as f64, figures.generator_there());
     let uses_all = used >= ALL_CPU * cores
         || (full >= seen.cores && used >= NEARLY_ALL_CPU * cores)
-        || (machine >= ALL_CPU && used >= MOST_OF_FULL_MACHINE * cores)
+        || figures.has_most_of_full_machine()
         || (seen.wants_cpu() && server_fills(used, generator));
     if !uses_all {
         return None;

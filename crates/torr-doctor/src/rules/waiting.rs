@@ -20,7 +20,7 @@ use torr_signals::{PeerUse, Role};
 pub fn rule(evidence: &Evidence) -> Step {
     let figures = &evidence.figures;
     let held = held(figures);
-    if held < LEAST_HELD || figures.wants_cpu() {
+    if held < LEAST_HELD || figures.wants_cpu() || figures.has_most_of_full_machine() {
         return Ok(None);
     }
     // A thread that computes most of the time does not wait, whatever a time alone that a disturbance spoiled makes of the ratio; but for
