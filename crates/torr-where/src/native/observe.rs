@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 const INTERVAL: Duration = Duration::from_millis(50);
 /// The share of a CPU that rounds may take.
 const COST: f64 = 0.04;
+/// The longest pause after a round, whatever it cost: the first one reads the files of names, and a lock is known by many rounds only.
+const LONGEST: Duration = Duration::from_millis(250);
 /// The time between two looks for threads that compute.
 const REFRESH: Duration = Duration::from_millis(300);
 /// The most samples that are kept.
@@ -104,7 +106,7 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Observed {
             break;
         }
         let cost = computed().saturating_sub(cost);
-        let pause = INTERVAL.saturating_sub(begun.elapsed()).max(cost.mul_f64(1.0 / COST - 1.0));
+        let pause = INTERVAL.saturating_sub(begun.elapsed()).max(cost.mul_f64(1.0 / COST - 1.0).min(LONGEST));
         pace.sleep_until(Instant::now() + pause);
     }
     if permitted {

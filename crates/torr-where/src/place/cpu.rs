@@ -10,6 +10,10 @@ use torr_gauge::verdict::place::PlaceKind;
 /// The share from which a function without lines may be many.
 const INLINED: f64 = 0.8;
 
+/// Functions and threads that collect garbage beside the code that makes it.
+const COLLECTORS: [&str; 5] =
+    ["runtime.gcBgMarkWorker", "runtime.bgsweep", "runtime.bgscavenge", "(garbage collector)", "GC Thread"];
+
 /// Samples of one own function.
 #[derive(Debug, Default)]
 struct Group<'s> {
@@ -76,6 +80,7 @@ pub fn places(
     is_native: impl Fn(i32) -> bool,
 ) -> Vec<Place> {
     let all: f64 = samples.iter().map(|sample| sample.weight).sum();
+    let collected: f64 = samples.iter().filter(|sample| is_collector(sample)).map(|sample| sample.weight).sum();
     let mut groups: BTreeMap<Key, Group<'_>> = BTreeMap::new();
     for sample in samples.iter().filter(|sample| counts(sample)) {
         // Without own code on the stack the leaf stands for itself.
@@ -87,12 +92,17 @@ pub fn places(
         groups.entry(key(&sample.stack.0[at])).or_default().samples.push((sample, at));
     }
     let mut places: Vec<Place> =
-        groups.into_values().filter_map(|group| place(&group, all, visible, &is_native)).collect();
+        groups.into_values().filter_map(|group| place(&group, all, collected, visible, &is_native)).collect();
     places.sort_by(|a, b| b.share.value.total_cmp(&a.share.value));
     places
 }
 
-fn place(group: &Group<'_>, all: f64, visible: f64, is_native: &impl Fn(i32) -> bool) -> Option<Place> {
+/// Returns whether a sample is one of a garbage collector.
+fn is_collector(sample: &StackSample) -> bool {
+    sample.stack.0.iter().any(|frame| COLLECTORS.iter().any(|name| frame.function.starts_with(name)))
+}
+
+fn place(group: &Group<'_>, all: f64, collected: f64, visible: f64, is_native: &impl Fn(i32) -> bool) -> Option<Place> {
     let weight = group.weight();
     let share = Estimate::of_share(weight, all);
     let share = share.times(Estimate { low: visible, value: visible, high: visible });
@@ -111,6 +121,35 @@ fn place(group: &Group<'_>, all: f64, visible: f64, is_native: &impl Fn(i32) -> 
     } else {
         place.leaf = Some(frame);
     }
-    place.gain = Some(share.gain());
+    // Half of the function may leave half of the garbage, and then the collector works half as long too.
+    let most = (share.high * all / (all - collected).max(f64::MIN_POSITIVE)).min(1.0);
+    place.gain = Some(Estimate { high: most.max(share.high), ..share }.gain());
     Some(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stack::Stack;
+
+    fn sample(functions: &[&str]) -> StackSample {
+        let frame = |name: &&str| {
+            let is_own = !name.starts_with("runtime.");
+            Arc::new(Frame { function: (*name).to_owned(), is_own, is_named: true, ..Frame::default() })
+        };
+        let stack = Stack(functions.iter().map(frame).collect());
+        StackSample { process: 1, thread: 1, on_cpu: true, wait: None, holds: vec![], stack, weight: 1.0 }
+    }
+
+    #[test]
+    fn the_garbage_of_a_function_may_shrink_with_it() {
+        let all: Vec<_> =
+            (0..100).map(|at| sample(if at < 60 { &["render"] } else { &["runtime.gcBgMarkWorker"] })).collect();
+        let places = places(&all.iter().collect::<Vec<_>>(), 1.0, |_| true, |_| true);
+        let gain = places[0].gain.expect("it is known");
+        assert!(gain.low > 1.3 && gain.value < 1.45 && gain.high > 1.9, "{gain:?}");
+        let all: Vec<_> = (0..100).map(|at| sample(if at < 60 { &["render"] } else { &["respond"] })).collect();
+        let places = super::places(&all.iter().collect::<Vec<_>>(), 1.0, |_| true, |_| true);
+        assert!(places[0].gain.is_some_and(|gain| gain.high < 1.6), "{places:?}");
+    }
 }
