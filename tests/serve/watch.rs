@@ -368,7 +368,7 @@ fn the_function_of_a_server_elsewhere_that_takes_the_cpu_is_found() {
                 torr_json(&[&url, "-c", "4", "-d", "1s"]);
             }
         });
-        let located = remote.located(Factor::SingleCore, 500.0, Duration::from_secs(3));
+        let located = remote.located(Factor::SingleCore, (500.0, Some(8)), Duration::from_secs(3));
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         located.expect("it is offered")
     });
