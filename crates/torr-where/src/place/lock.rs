@@ -44,6 +44,20 @@ pub fn places(rounds: &[Round], cpu: &CpuSeries, all: f64, acquires: impl Fn(&[A
             at
         })
         .collect();
+    let is_always_held = |held: usize| held >= ROUNDS && held as f64 >= CONTENDED * rounds.len() as f64;
+    // Locks that are held during one function may be nested, though the samples do not show it: it is not known which one limits.
+    let is_doubtful = |at: usize| {
+        let Some(holder) = &holdings[at].holder else { return false };
+        let is_held_by_it = |other: usize| {
+            let one = holdings[other].holder.as_ref();
+            one.is_some_and(|one| {
+                (&one.frame.object, &one.frame.function) == (&holder.frame.object, &holder.frame.function)
+            })
+        };
+        let is_other = |other: usize| other != at && ends[other] == other && locks[other].process == locks[at].process;
+        (0..locks.len())
+            .any(|other| is_other(other) && is_held_by_it(other) && is_always_held(locks[other].rounds.len()))
+    };
     let mut places = Vec::new();
     for (at, lock) in locks.iter().enumerate() {
         let through: Vec<usize> = (0..locks.len()).filter(|&other| ends[other] == at).collect();
@@ -52,8 +66,7 @@ pub fn places(rounds: &[Round], cpu: &CpuSeries, all: f64, acquires: impl Fn(&[A
         let mut place = Place::of(PlaceKind::Lock, Estimate::of_share(waits, all), waits as u64);
         let times: BTreeSet<usize> = through.iter().flat_map(|&other| locks[other].rounds.iter().copied()).collect();
         let held = Estimate::of_share(times.len() as f64, rounds.len() as f64);
-        let is_contended = times.len() >= ROUNDS && held.value >= CONTENDED;
-        if !is_end || !is_contended {
+        if !is_end || !is_always_held(times.len()) || is_doubtful(at) {
             // A lock that is not always held limits nothing, and neither does one whose holder waits for another lock.
             place.share.low = 0.0;
         }
