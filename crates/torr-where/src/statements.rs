@@ -25,4 +25,4 @@ mod wire_places;
 pub use database::Database;
 pub use login::{Login, LoginError, logins_of};
 pub use place::{Blocker, MissingIndex, REPEATED, Source, StatementPlace};
-pub use watch::{DOMINATES, Setup, Statements, Watch};
+pub use watch::{Setup, Statements, Watch};

@@ -4,7 +4,6 @@ use super::native::observe::{Observed, observe};
 use super::native::waits::acquires_lock;
 use super::place::round::{CpuSeries, Round};
 use super::place::tree::{StackNode, tree};
-use super::place::types::DOMINANT;
 use super::place::{Place, cpu, lock, pool, wait};
 use super::runtime::{self, Permission, Reading};
 use super::stack::{StackSample, WaitKind};
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
+use torr_gauge::verdict::place::DOMINANT;
 use torr_gauge::verdict::place::PlaceKind;
 
 /// The most processes that are sampled.
@@ -149,16 +149,17 @@ fn localise(resource: Resource, in_flight: Option<usize>, sampled: &[Sampled]) -
     for place in &mut found {
         let of = sampled.iter().find(|one| one.observed.process == place.process);
         place.runtime = of.map_or(Runtime::Native, |one| one.runtime);
-    }
-    let is_proved = |place: &&Place| {
         let is_by_dumps = place.kind == PlaceKind::Cpu && place.runtime == Runtime::Jvm;
-        place.dominates() && (!is_by_dumps || place.share.low >= AT_SAFEPOINTS)
-    };
+        if is_by_dumps && place.share.low < AT_SAFEPOINTS {
+            place.share.low = 0.0;
+        }
+    }
     let is_named = |place: &&Place| {
         let frame = place.frame.as_ref().or(place.leaf.as_ref());
         frame.is_some_and(|frame| frame.is_named && (frame.is_own || place.kind == PlaceKind::Cpu))
     };
-    let places: Vec<Place> = found.iter().filter(is_proved).filter(is_named).take(NAMED).cloned().collect();
+    let places: Vec<Place> =
+        found.iter().filter(|place| place.dominates()).filter(is_named).take(NAMED).cloned().collect();
     let is_by_threads = !matches!(resource, Resource::Cpu | Resource::Tls | Resource::Thread);
     if places.is_empty() && is_by_threads {
         unseen.extend(tasks(sampled));
@@ -169,6 +170,9 @@ fn localise(resource: Resource, in_flight: Option<usize>, sampled: &[Sampled]) -
     unseen.sort_unstable();
     unseen.dedup();
     found.truncate(LISTED);
+    // What is wide and has no name is not known to dominate: it may be many functions.
+    let unnamed = |place: &&mut Place| place.frame.as_ref().is_some_and(|frame| !frame.is_named);
+    found.iter_mut().filter(unnamed).for_each(|place| place.share.low = 0.0);
     let stacks = tree(shown);
     Localisation { places, widest: found, unseen, stacks: (stacks.weight > 0.0).then_some(stacks) }
 }
@@ -281,4 +285,45 @@ fn tasks(sampled: &[Sampled]) -> Vec<Unseen> {
         })
     };
     sampled.iter().filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stack::{Frame, Stack};
+    use std::sync::Arc;
+
+    /// Returns what localising finds in a process of a runtime of whose 100 samples so many are in `busy`.
+    fn found(runtime: Runtime, busy: usize, is_named: bool) -> Localisation {
+        let frame = |name: &str, is_named| {
+            Arc::new(Frame { function: name.to_owned(), is_own: true, is_named, line: Some(7), ..Frame::default() })
+        };
+        let sample = |at: usize| StackSample {
+            process: 1,
+            thread: 1,
+            on_cpu: true,
+            wait: None,
+            holds: vec![],
+            stack: Stack(vec![if at < busy { frame("busy", is_named) } else { frame(&format!("other{at}"), true) }]),
+            weight: 1.0,
+        };
+        let cpu = CpuSeries((0..100).map(|at| (0, sample(at))).collect());
+        let observed = Observed { process: 1, cpu, visible: 1.0, ..Observed::default() };
+        localise(Resource::Cpu, None, &[Sampled { runtime, observed, is_native: false }])
+    }
+
+    #[test]
+    fn what_is_not_proved_is_no_place_and_has_no_lower_end() {
+        for (runtime, busy, is_named, is_place) in [
+            (Runtime::Python, 35, true, true),
+            (Runtime::Jvm, 35, true, false),
+            (Runtime::Jvm, 60, true, true),
+            (Runtime::Node, 80, true, true),
+            (Runtime::Node, 80, false, false),
+        ] {
+            let found = found(runtime, busy, is_named);
+            let low = found.widest[0].share.low;
+            assert_eq!((found.places.len(), low > 0.0), (usize::from(is_place), is_place), "{runtime:?} {busy}");
+        }
+    }
 }

@@ -23,6 +23,9 @@ pub struct Located {
     pub kept: Option<f64>,
 }
 
+/// The smallest share of the resource with which a place is named, with 95% confidence.
+pub const DOMINANT: f64 = 0.2;
+
 /// The kind of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -3,7 +3,7 @@
 use crate::human::{percent, times};
 use torr_gauge::verdict::Estimate;
 use torr_gauge::verdict::place::{
-    CodePosition, Holder, Located, MissingIndex, Place, PlaceKind, Remedy, Unseen, UnseenReason,
+    CodePosition, DOMINANT, Holder, Located, MissingIndex, Place, PlaceKind, Remedy, Unseen, UnseenReason,
 };
 
 /// Writes the sentences of places, and of what could not be seen.
@@ -130,9 +130,6 @@ fn halved(kind: PlaceKind, gain: Estimate) -> String {
     )
 }
 
-/// The share from which a place would dominate if the samples proved it.
-const WIDE: f64 = 0.2;
-
 /// Returns that no place dominates, or that none is proved to, with the widest places.
 fn none_dominates(widest: &[Place]) -> String {
     let named = |place: &Place| {
@@ -140,7 +137,7 @@ fn none_dominates(widest: &[Place]) -> String {
         format!("{} {}", name.map_or("code without a name".to_owned(), |name| code(name)), percent(place.share.value))
     };
     let named: Vec<_> = widest.iter().map(named).collect();
-    let is_unproved = widest.first().is_some_and(|place| place.share.value >= WIDE && place.share.low < WIDE);
+    let is_unproved = widest.first().is_some_and(|place| place.share.value >= DOMINANT && place.share.low < DOMINANT);
     let why = if is_unproved { "the samples do not single out a place" } else { "no single place dominates" };
     format!("{why}; the widest are {}", named.join(", "))
 }

@@ -121,9 +121,9 @@ fn place(group: &Group<'_>, all: f64, collected: f64, visible: f64, is_native: &
     } else {
         place.leaf = Some(frame);
     }
-    // Half of the function may leave half of the garbage, and then the collector works half as long too.
-    let most = (share.high * all / (all - collected).max(f64::MIN_POSITIVE)).min(1.0);
-    place.gain = Some(Estimate { high: most.max(share.high), ..share }.gain());
+    // Half of the user's function may leave half of the garbage, and then the collector works half as long too.
+    let collected = if place.frame.is_some() { collected } else { 0.0 };
+    place.gain = Some(Estimate { high: share.high * all / (all - collected), ..share }.gain());
     Some(place)
 }
 

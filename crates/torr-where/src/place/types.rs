@@ -5,10 +5,7 @@ use crate::unseen::Runtime;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use torr_gauge::verdict::Estimate;
-use torr_gauge::verdict::place::PlaceKind;
-
-/// The smallest share of the resource with which a place is named.
-pub const DOMINANT: f64 = 0.2;
+use torr_gauge::verdict::place::{DOMINANT, PlaceKind};
 
 /// What the thread that holds a lock does meanwhile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

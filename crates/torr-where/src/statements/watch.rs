@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
-
-/// The least share that a statement must have for sure to be named.
-pub const DOMINATES: f64 = 0.2;
+use torr_gauge::verdict::place::DOMINANT;
 
 /// The part of the statements' time whose texts must have been seen in packets, for a login only to add to them.
 const SEEN: f64 = 0.8;
@@ -37,7 +35,7 @@ pub struct Setup {
 /// What was found of a database's statements.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Statements {
-    /// The statements that dominate: for sure they have [`DOMINATES`] of the database's time.
+    /// The statements that dominate: for sure they have [`DOMINANT`] of the database's time.
     pub places: Vec<StatementPlace>,
     /// The statements with the most time, whether they dominate or not.
     pub widest: Vec<StatementPlace>,
@@ -135,7 +133,7 @@ impl Watch {
 fn chosen(all: Vec<StatementPlace>, mut found: Statements) -> Statements {
     found.repeated = all.iter().filter(|place| place.is_repeated).cloned().collect();
     found.repeated.sort_by_key(|place| std::cmp::Reverse(place.calls));
-    let dominates = |place: &&StatementPlace| place.is_seen() && place.share.low >= DOMINATES;
+    let dominates = |place: &&StatementPlace| place.is_seen() && place.share.low >= DOMINANT;
     found.places = all.iter().filter(dominates).cloned().collect();
     found.widest = all.into_iter().take(WIDEST).collect();
     found
