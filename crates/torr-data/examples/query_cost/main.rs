@@ -1,5 +1,5 @@
 //! Measures the cost of each access method on each database, and of a cache:
-//! `cargo run --release -p torr-data --example cost -- --private`
+//! `cargo run --release -p torr-data --example query_cost -- --private`
 //!
 //! Access methods take turns in short rounds, so that a change of the machine's speed affects all of them; the median round
 //! is shown. CPU time is that of this process: with SQLite it includes the database, otherwise only the client. `--pin`
