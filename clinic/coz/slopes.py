@@ -1,9 +1,11 @@
-"""Reads a profile of coz: slopes.py PROGRAM FILE, and prints a row for each function with enough experiments.
+"""Reads a profile of coz and a diagnosis of Torr: slopes.py PROGRAM FILE DIAGNOSIS, and prints a row for each function that has enough
+experiments or that Torr names.
 
 A line of the profile is `experiment` with the selected line, the speedup, the duration in nanoseconds and the samples, or
 `throughput-point` with the number of times that it was reached in the experiment before it.
 """
 
+import json
 import re
 import sys
 from collections import defaultdict
@@ -11,7 +13,8 @@ from collections import defaultdict
 ENOUGH = 8
 # The CPU time between two of coz's samples, in seconds.
 SAMPLE = 1e-3
-FUNCTION = re.compile(r"^[a-z].*?\b(\w+)\([^;]*\{")
+# The begin of a function in C, which is in the first column, or in Rust.
+FUNCTION = re.compile(r"^(?:[a-z].*?\b|\s*(?:pub )?fn )(\w+)\([^;]*\{")
 
 
 def fields(line):
@@ -67,23 +70,48 @@ def slope_of(experiments):
     return -per_unit / (mean_seconds - per_unit * mean_speedup)
 
 
-def main(program, path):
-    functions = defaultdict(lambda: [0.0, 0])
+def named(path):
+    """Returns the functions of the places that Torr names: for each the words for its kind, its share and its promise."""
+    with open(path, encoding="utf-8") as file:
+        places = json.load(file)["verdict"].get("where", [])
+    found = {}
+    for place in places:
+        share = f"{100 * place['share']['value']:.0f}%"
+        gain = place.get("gain")
+        promise = f"{gain['value']:.2f}x ({gain['low']:.2f} to {gain['high']:.2f})" if gain else "-"
+        of = place
+        words = f"{place['kind']}, line {place.get('line', '-')}"
+        if holder := place.get("holder"):
+            of = holder
+            words = f"holds `{place.get('lock', 'a lock')}`, line {holder.get('line', '-')}"
+        function = of.get("function", place.get("statement", "-"))
+        found.setdefault(re.split(r"::|\.", function)[-1], (words, share, promise))
+    return found
+
+
+def main(program, path, diagnosis):
+    functions = defaultdict(list)
     for line, experiments in read(path).items():
         kept = undisturbed(experiments)
         if len(kept) >= ENOUGH:
-            sums = functions[function_of(line)]
-            sums[0] += slope_of(kept)
-            sums[1] += len(kept)
-    rows = [(slope, name, count) for name, (slope, count) in functions.items()]
-    if not rows:
-        sys.exit(f"slopes.py: no line of {program} has {ENOUGH} experiments without a disturbance")
-    for slope, name, count in sorted(rows, reverse=True):
+            functions[function_of(line)].append((slope_of(kept), line.rsplit(":", 1)[1], len(kept)))
+    places = named(diagnosis)
+    rows = []
+    for name, lines in functions.items():
+        slope = sum(slope for slope, _, _ in lines)
         gain = f"{1 / (1 - slope / 2):.2f}x" if slope < 2 else "-"
-        print(f"| {program} | {name} | {count} | {slope:.2f} | {gain} |")
+        experiments = sum(count for _, _, count in lines)
+        rows.append((slope, name, max(lines)[1], experiments, f"{slope:.2f}", gain, *places.pop(name, ("-", "-", "-"))))
+    rows += [(-1, name, "-", 0, "-", "-", *place) for name, place in places.items()]
+    if not functions:
+        print(f"slopes.py: no line of {program} has {ENOUGH} experiments without a disturbance", file=sys.stderr)
+    for _, *row in sorted(rows, reverse=True):
+        print(f"| {program} | {' | '.join(str(cell) for cell in row)} |")
+    if not rows:
+        sys.exit(1)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: slopes.py PROGRAM FILE")
+    if len(sys.argv) != 4:
+        sys.exit("usage: slopes.py PROGRAM FILE DIAGNOSIS")
     main(*sys.argv[1:])

@@ -12,6 +12,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+#[cfg(coz)]
+#[path = "../coz/progress.rs"]
+mod progress;
+
 struct Product {
     number: u32,
     name: String,
@@ -178,6 +182,8 @@ fn serve(shop: &Shop, stream: TcpStream) -> std::io::Result<()> {
         let length = content.len();
         let response = format!("HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n{close}\r\n{content}");
         writer.write_all(response.as_bytes())?;
+        #[cfg(coz)]
+        progress::response();
         if closes {
             return Ok(());
         }
@@ -193,6 +199,8 @@ fn main() -> std::io::Result<()> {
             std::process::exit(2)
         }
     };
+    #[cfg(coz)]
+    progress::ends_at_sigterm();
     let shop = Arc::new(Shop::new());
     let listener = TcpListener::bind(format!("{host}:{port}"))?;
     for stream in listener.incoming().flatten() {

@@ -36,4 +36,22 @@ mod tests {
             assert!(subject.cured.is_some() != is_none, "{} has a cured form if it has a location", subject.name);
         }
     }
+    #[test]
+    fn the_readme_lists_each_subject_with_its_location() {
+        let readme = include_str!("../../README.md");
+        let subjects = subjects();
+        for subject in &subjects {
+            let location = subject.label.location.as_ref().expect("it has one").to_string();
+            let name = location.split(" (").next().unwrap_or_default();
+            let name = match name.strip_prefix("invisible: ") {
+                Some(name) => format!("invisible: `{name}`"),
+                None if name == "none" => name.to_owned(),
+                None => format!("`{name}`"),
+            };
+            let factors: Vec<_> = subject.label.factors.iter().map(|factor| factor.name()).collect();
+            let row = format!("\n| `{}` | {} | {name} |\n", subject.name, factors.join(", "));
+            assert!(readme.contains(&row), "the README lacks the row{row}");
+        }
+        assert_eq!(readme.matches("\n| `where-").count(), subjects.len());
+    }
 }
