@@ -6,6 +6,7 @@ A line of the profile is `experiment` with the selected line, the speedup, the d
 """
 
 import json
+import os
 import re
 import sys
 from collections import defaultdict
@@ -23,8 +24,10 @@ def fields(line):
 
 
 def function_of(position):
-    """Returns the function of a line, which is FILE:NUMBER."""
+    """Returns the function of a line, which is FILE:NUMBER, or the end of the path where the source is not here, as of a library."""
     path, number = position.rsplit(":", 1)
+    if not os.path.exists(path):
+        return "/".join(path.split("/")[-3:])
     with open(path, encoding="utf-8") as source:
         for line in reversed(source.readlines()[: int(number)]):
             if found := FUNCTION.match(line):
