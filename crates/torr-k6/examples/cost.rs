@@ -81,7 +81,12 @@ fn load(url: &str, users: u64, seconds: u64) -> Result<(), Failure> {
         WARM_UP.as_secs() + seconds + MARGIN
     );
     let script = ScriptSource::Text(script.into_bytes());
-    let settings = RunSettings { script, env: [("URL".to_owned(), url.to_owned())].into(), ..RunSettings::default() };
+    let settings = RunSettings {
+        script,
+        env: [("URL".to_owned(), url.to_owned())].into(),
+        threads: Some(1),
+        ..RunSettings::default()
+    };
     let (memory_before, begun) = (memory()?, Instant::now());
     let test = Test::load(settings, None, |_| Err("the script has no modules from other machines".to_owned()))?;
     let run = test.shared().clone();

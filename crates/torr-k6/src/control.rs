@@ -2,7 +2,7 @@
 
 use crate::error::ScriptError;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Why a run ends before its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum StopCause {
     Aborted(String),
     /// A threshold that ends the test was crossed.
     Thresholds,
+    /// The operator of the run has ended it, and its thresholds decide.
+    Ended,
     /// The run cannot go on.
     Failed(ScriptError),
 }
@@ -20,7 +22,7 @@ pub enum StopCause {
 /// The signal that a run is to end: iterations are interrupted, then teardown and summary follow.
 #[derive(Debug, Default)]
 pub struct Control {
-    is_stopped: AtomicBool,
+    is_stopped: Arc<AtomicBool>,
     cause: Mutex<Option<StopCause>>,
     /// The text of `exec.test.fail`, if the script has called it.
     failed: Mutex<Option<String>>,
@@ -36,6 +38,11 @@ impl Control {
     /// Returns whether the run is to end.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Acquire)
+    }
+
+    /// Returns the flag that is set when the run is to end.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        self.is_stopped.clone()
     }
 
     /// Returns why the run ends before its time, if it does.

@@ -14,6 +14,7 @@ pub mod modules;
 pub mod options;
 pub mod outputs;
 pub mod run;
+pub mod sessions;
 pub mod shared;
 pub mod shared_arrays;
 pub mod summary;
@@ -21,3 +22,4 @@ pub mod user;
 pub mod users;
 
 pub use error::{ErrorKind, ScriptError};
+pub use modules::SentFiles;

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use std::fmt::{self, Debug, Formatter};
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -91,6 +92,7 @@ pub struct Log {
     is_terminal: bool,
     lines: Mutex<Option<Box<dyn Write + Send>>>,
     console: Option<Mutex<File>>,
+    is_muted: AtomicBool,
 }
 
 impl Default for Log {
@@ -129,7 +131,14 @@ impl Log {
 
     /// Returns a log whose lines go to a writer.
     pub fn to(settings: LogSettings, lines: Option<Box<dyn Write + Send>>, is_terminal: bool) -> Self {
-        Self { settings, begun: Instant::now(), is_terminal, lines: Mutex::new(lines), console: None }
+        Self {
+            settings,
+            begun: Instant::now(),
+            is_terminal,
+            lines: Mutex::new(lines),
+            console: None,
+            is_muted: AtomicBool::new(false),
+        }
     }
 
     /// Writes a line of the script's console.
@@ -156,9 +165,21 @@ impl Log {
         }
     }
 
+    /// Writes all further lines of the log to a writer, but for those that have a file.
+    pub fn divert(&self, to: Box<dyn Write + Send>) {
+        if self.settings.output != LogOutput::None {
+            *self.lines.lock().unwrap_or_else(PoisonError::into_inner) = Some(to);
+        }
+    }
+
+    /// Drops all further lines, or writes them again.
+    pub fn mute(&self, is_muted: bool) {
+        self.is_muted.store(is_muted, Ordering::Relaxed);
+    }
+
     /// Returns whether lines of a level are written at all.
     pub fn shows(&self, level: Level) -> bool {
-        level > Level::Debug || self.settings.verbose
+        !self.is_muted.load(Ordering::Relaxed) && (level > Level::Debug || self.settings.verbose)
     }
 
     fn line(&self, level: Level, message: &str, fields: &[(&str, &str)], is_terminal: bool) -> String {

@@ -67,13 +67,19 @@ impl Machine {
 
     /// Begins a task. The one before has ended. Code that never waits is interrupted at the `deadline`.
     pub fn begin(&mut self, task: Task, deadline: Option<Instant>) -> Pending {
-        self.vu.interrupts.begin(deadline);
+        self.vu.interrupts.begin(deadline, matches!(task, Task::Setup | Task::Iteration(_)));
         self.resume(Resume::Begin(task))
     }
 
     /// Goes on with a task that waits.
     pub fn wake(&mut self, woken: Woken) -> Pending {
         self.resume(Resume::Woken(woken))
+    }
+
+    /// Goes on with a task that waits. Code that does not wait again is interrupted at the `deadline`, instead of that of the task.
+    pub fn go_on(&mut self, woken: Woken, deadline: Option<Instant>) -> Pending {
+        self.vu.interrupts.limit(deadline);
+        self.wake(woken)
     }
 
     /// Interrupts a task that waits.

@@ -14,7 +14,9 @@ mod loader;
 mod lower;
 mod main_module;
 mod nesting;
+mod normal_path;
 mod program;
+mod sent_files;
 mod unit;
 
 pub use access::{Access, Fetch};
@@ -24,3 +26,4 @@ pub use init::{InitContext, executing, in_init, leave_init, require_init};
 pub use lines::Position;
 pub use main_module::{define_require, exports, import_main, set_loader};
 pub use program::Program;
+pub use sent_files::SentFiles;

@@ -1,10 +1,12 @@
 //! The life of a run: the first pass of the script, setup, virtual users, teardown, summary.
 
+mod ready;
 mod servers;
 mod settings;
 mod test;
 
 pub use crate::control::{Control, StopCause};
 pub use crate::shared::RunShared;
+pub use ready::{ReadyTest, TestEnd};
 pub use settings::{RunSettings, ScriptSource, SummarySettings};
-pub use test::{Test, TestEnd};
+pub use test::Test;

@@ -2,6 +2,7 @@
 
 pub mod events;
 pub mod exchange;
+mod expectation;
 pub(crate) mod fiber;
 pub mod interrupt;
 mod task;
@@ -9,6 +10,7 @@ pub mod vu;
 pub mod wait;
 mod wanted;
 
+pub use expectation::Expectation;
 pub use task::{Exports, Files, IterationTask, Task, TaskEnd};
 pub use vu::{Phase, Vu};
 pub use wait::wait;

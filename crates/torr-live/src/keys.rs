@@ -39,7 +39,7 @@ pub fn legend(steerable: Steerable, paused: bool) -> Vec<(&'static str, &'static
     let change = match steerable {
         Steerable::Rate(_) => Some(("+ -", "rate")),
         Steerable::Connections { .. } => Some(("+ -", "connections")),
-        Steerable::Nothing | Steerable::Remote => None,
+        Steerable::Nothing | Steerable::Remote | Steerable::Script => None,
     };
     let pause = ("p", if paused { "continue" } else { "pause" });
     let pause = steerable.has_pauses().then_some(pause);
@@ -54,7 +54,8 @@ mod tests {
     #[test]
     fn each_key_of_the_legend_does_something() {
         let connections = Steerable::Connections { planned: 1, least: 1, most: 2 };
-        for steerable in [Steerable::Rate(None), connections, Steerable::Nothing, Steerable::Remote] {
+        for steerable in [Steerable::Rate(None), connections, Steerable::Nothing, Steerable::Remote, Steerable::Script]
+        {
             for (keys, _) in legend(steerable, false) {
                 for key in keys.split(' ').map(|key| KeyCode::Char(key.chars().next().expect("a key has a name"))) {
                     assert!(
@@ -72,6 +73,7 @@ mod tests {
         assert_eq!(meaning(plus, Steerable::Nothing), None);
         let [p, q] = ['p', 'q'].map(|key| KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE));
         assert_eq!(meaning(p, Steerable::Remote), None, "agents do not pause");
+        assert_eq!(meaning(p, Steerable::Script), None, "scripts do not pause");
         assert_eq!(meaning(q, Steerable::Remote), Some(Key::Wish(Wish::End)));
         let ctrl_q = KeyEvent::new(KeyCode::Char('q'), KeyModifiers::CONTROL);
         assert_eq!(meaning(ctrl_q, Steerable::Rate(None)), None, "a terminal's own key ends nothing");

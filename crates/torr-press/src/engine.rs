@@ -112,10 +112,17 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
         numbers: Range<usize>,
         mut protocol: impl FnMut(usize) -> P + 'r,
         pacer: A,
-        source: Source<'r>,
+        mut source: Source<'r>,
         coordinator: &'r C,
     ) -> io::Result<Self> {
         let servers = Servers::of(plan);
+        let may_park = plan.work.users().is_some_and(Users::may_park);
+        let mut readiness = Readiness::new()?;
+        if let Source::Users(users) = &mut source
+            && may_park
+        {
+            users.all.woken_by(&readiness.wake_up()?);
+        }
         // HTTP/2 has no such field.
         let asks_to_close = !P::MULTIPLEXES && plan.work.requests().is_some_and(Requests::ask_to_close);
         Ok(Self {
@@ -134,11 +141,11 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             has_shared_content: plan.work.requests().is_none_or(Requests::has_shared_content),
             pacer,
             sessions: plan.work.users().map(|users| Box::new(Sessions::new(numbers.len(), users))),
-            may_park: plan.work.users().is_some_and(Users::may_park),
+            may_park,
             protocol: P::ThreadState::default(),
             connector: Connector::new(plan, source.address()),
             source,
-            readiness: Readiness::new()?,
+            readiness,
             slots: Slots::new(plan, numbers.len()),
             connections: (0..servers.known())
                 .flat_map(|destination| numbers.clone().map(move |number| (destination, number)))

@@ -11,6 +11,7 @@ use crate::pace::closed::Budget;
 use crate::plan::Plan;
 use crate::plan::servers::Servers;
 use crate::request::sent_secrets;
+use crate::work::users::Users;
 use host_meter::HostMeter;
 use start::Start;
 use state::{Report, RunState};
@@ -214,8 +215,9 @@ pub fn observe(
     stop: &AtomicBool,
     mut watch: impl FnMut(Observed<'_>),
 ) -> Result<RunEnd, RunError> {
-    // Each thread has a poller of its own.
-    let files = (plan.most_connections() + plan.thread_count()) as u64;
+    // Each thread has a poller of its own, and an event that wakes it where users may park.
+    let may_park = plan.work.users().is_some_and(Users::may_park);
+    let files = (plan.most_connections() + plan.thread_count() * (1 + usize::from(may_park))) as u64;
     let fit = file_limit::raise_for_connections(files);
     if fit < files {
         return Err(RunError::Files { wanted: plan.most_connections(), fit });
@@ -225,7 +227,7 @@ pub fn observe(
     let meter = RefCell::new(HostMeter::start(watcher));
     let threads = plan.thread_count();
     let budget = Budget::new(plan.requests, plan.connections * usize::from(plan.depth), threads);
-    let is_ended = || plan.steering.as_ref().is_some_and(|steering| steering.is_ended());
+    let is_ended = || plan.steering.as_ref().is_some_and(|steering| steering.ends_now());
     let start = Start::new(plan.thread_count(), time);
     let shared = Arc::new(Shared { plan: plan.clone(), budget, state: RunState::new(plan), start });
     let threads = LoadThreads::start(&shared)?;

@@ -39,17 +39,19 @@ pub enum Steerable {
     Nothing,
     /// Nothing, and there are no pauses either: other machines make the load.
     Remote,
+    /// Nothing, and there are no pauses either: a script decides when its users act, and ends the run itself when that is to end.
+    Script,
 }
 
 impl Steerable {
     /// Whether the run can be paused.
     pub fn has_pauses(self) -> bool {
-        self != Self::Remote
+        !matches!(self, Self::Remote | Self::Script)
     }
 
     /// Whether there is a rate, or there are connections, to be raised and lowered.
     pub fn has_steps(self) -> bool {
-        !matches!(self, Self::Nothing | Self::Remote)
+        !matches!(self, Self::Nothing | Self::Remote | Self::Script)
     }
 }
 
@@ -162,6 +164,11 @@ impl Steering {
         self.note(SteeringKind::End)
     }
 
+    /// Returns whether the load engine ends the run now.
+    pub(crate) fn ends_now(&self) -> bool {
+        self.steerable != Steerable::Script && self.is_ended()
+    }
+
     /// Returns whether the run was ended by [`Steering::end`].
     pub fn is_ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
@@ -218,7 +225,7 @@ impl Steering {
                 let change = (ChangeKind::Connections(load.connections), SteeringKind::Connections, value);
                 (load.connections != before).then_some(change)
             }
-            Steerable::Nothing | Steerable::Remote => None,
+            Steerable::Nothing | Steerable::Remote | Steerable::Script => None,
         })
     }
 

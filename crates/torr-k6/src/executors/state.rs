@@ -120,7 +120,12 @@ impl State {
 
     /// Returns when the thread has something to do: at once if there are orders for it.
     pub(super) fn next_wake(&self, thread: usize) -> Nanos {
-        if self.mail[thread].is_empty() { self.timers.next(thread) } else { 0 }
+        self.next_own(thread).min(self.timers.next_of_scenarios())
+    }
+
+    /// Returns when the thread has something to do that no other thread can do.
+    pub(super) fn next_own(&self, thread: usize) -> Nanos {
+        if self.mail[thread].is_empty() { self.timers.next_of_vus(thread) } else { 0 }
     }
 
     /// Returns whether all scenarios have ended.

@@ -62,10 +62,13 @@ impl Timers {
         if *at > now { None } else { self.vus[thread].pop().map(|Reverse((_, timer))| timer) }
     }
 
-    /// Returns when a thread's next timer is due; the maximum if there is none.
-    pub(super) fn next(&self, thread: usize) -> Nanos {
-        let scenario = self.scenarios.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
-        let vu = self.vus[thread].peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
-        scenario.min(vu)
+    /// Returns when the next timer of a scenario is due; the maximum if there is none.
+    pub(super) fn next_of_scenarios(&self) -> Nanos {
+        self.scenarios.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at)
+    }
+
+    /// Returns when the next timer of a thread's virtual users is due; the maximum if there is none.
+    pub(super) fn next_of_vus(&self, thread: usize) -> Nanos {
+        self.vus[thread].peek().map_or(Nanos::MAX, |Reverse((at, _))| *at)
     }
 }

@@ -1,12 +1,15 @@
 //! What a script may read: files below one folder, and modules from the network, which a folder keeps by hash.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
 use super::error::ModuleError;
+use super::normal_path::normal;
+use super::sent_files::SentFiles;
 
 /// Largest file that a script may read, in bytes: `open` of larger data would hold one copy per virtual user.
 const MAX_FILE: u64 = 256 << 20;
@@ -14,6 +17,8 @@ const MAX_FILE: u64 = 256 << 20;
 pub(super) const MAX_SOURCE: usize = 16 << 20;
 /// Age from which a kept module is fetched again if the network may be used.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
+/// The name of the folder that files have which another machine has sent.
+const SENT: &str = "/script";
 
 /// The function that fetches the content of an https URL.
 pub type Fetch = Box<dyn Fn(&str) -> Result<Vec<u8>, String> + Send + Sync>;
@@ -24,6 +29,10 @@ pub struct Access {
     cache: Option<PathBuf>,
     offline: bool,
     fetch: Fetch,
+    /// What another machine has sent. Then nothing is read here.
+    sent: Option<Arc<SentFiles>>,
+    /// What was read, if it is to be sent.
+    kept: Option<Mutex<SentFiles>>,
 }
 
 impl Access {
@@ -33,7 +42,47 @@ impl Access {
         let folder = folder
             .canonicalize()
             .map_err(|error| ModuleError::new(format!("cannot read '{}': {error}", folder.display())))?;
-        Ok(Access { folder, cache, offline, fetch })
+        Ok(Access { folder, cache, offline, fetch, sent: None, kept: None })
+    }
+
+    /// Returns an access to what another machine has sent, and to nothing else.
+    pub fn sent(files: Arc<SentFiles>) -> Self {
+        let fetch: Fetch = Box::new(|_| Err(NOT_SENT.to_owned()));
+        Self { folder: PathBuf::from(SENT), cache: None, offline: true, fetch, sent: Some(files), kept: None }
+    }
+
+    /// Keeps what is read from now on, to be sent.
+    pub fn keeping(self, keeps: bool) -> Self {
+        Self { kept: keeps.then(Mutex::default), ..self }
+    }
+
+    /// Returns what was read, if it was kept.
+    pub fn kept(&self) -> Option<SentFiles> {
+        Some(self.kept.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    /// Returns the path of the script that is called `entry`.
+    pub(super) fn entry(&self, entry: &Path) -> Result<PathBuf, ModuleError> {
+        match &self.sent {
+            Some(_) => Ok(self.folder.join(entry)),
+            None => entry
+                .canonicalize()
+                .map_err(|error| ModuleError::new(format!("cannot read '{}': {}", entry.display(), reason(&error)))),
+        }
+    }
+
+    /// Returns the name that a file has among those that are sent: its path from the folder on.
+    pub fn name_of(&self, path: &Path) -> Option<String> {
+        let path = normal(path);
+        let own = path.strip_prefix(&self.folder).ok()?;
+        let is_plain = own.components().all(|part| matches!(part, Component::Normal(_)));
+        is_plain.then(|| own.to_str().map(str::to_owned)).flatten()
+    }
+
+    fn keep(&self, name: Option<String>, content: &[u8]) {
+        if let (Some(kept), Some(name)) = (&self.kept, name) {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).insert(name, content.into());
+        }
     }
 
     /// Returns the folder below which `script` may read: the working directory if the script is below it, since scripts
@@ -56,12 +105,19 @@ impl Access {
 
     /// Returns whether `path` names a file that may be read.
     pub(super) fn is_file(&self, path: &Path) -> bool {
-        self.allowed(path).is_ok_and(|path| path.is_file())
+        match &self.sent {
+            Some(files) => self.name_of(path).is_some_and(|name| files.contains_key(&name)),
+            None => self.allowed(path).is_ok_and(|path| path.is_file()),
+        }
     }
 
     /// Returns the content of a file.
     pub fn read(&self, path: &Path) -> Result<Vec<u8>, ModuleError> {
         let fault = |reason: &str| ModuleError::new(format!("cannot read '{}': {reason}", path.display()));
+        if let Some(files) = &self.sent {
+            let found = self.name_of(path).and_then(|name| files.get(&name));
+            return found.map(|content| content.to_vec()).ok_or_else(|| fault(NOT_SENT));
+        }
         let real = self.allowed(path)?;
         // Opening a pipe would wait for its other end.
         let facts = std::fs::metadata(&real).map_err(|error| fault(&reason(&error)))?;
@@ -78,6 +134,7 @@ impl Access {
         if content.len() as u64 > MAX_FILE {
             return Err(too_large());
         }
+        self.keep(self.name_of(path).or_else(|| self.name_of(&real)), &content);
         Ok(content)
     }
 
@@ -95,9 +152,19 @@ impl Access {
 
     /// Returns the source of an https module: what is kept if it is fresh, else what the server sends.
     pub(super) fn fetch(&self, url: &str) -> Result<Vec<u8>, ModuleError> {
+        if let Some(files) = &self.sent {
+            let missing = || ModuleError::new(format!("cannot fetch '{url}': {NOT_SENT}"));
+            return files.get(url).map(|content| content.to_vec()).ok_or_else(missing);
+        }
+        let content = self.fetch_here(url)?;
+        self.keep(Some(url.to_owned()), &content);
+        Ok(content)
+    }
+
+    fn fetch_here(&self, url: &str) -> Result<Vec<u8>, ModuleError> {
         let fault = |reason: String| ModuleError::new(format!("cannot fetch '{url}': {reason}"));
         let kept = self.cache.as_ref().map(|folder| folder.join(file_name(url)));
-        if let Some(content) = kept.as_deref().and_then(|path| self.kept(path, self.offline)) {
+        if let Some(content) = kept.as_deref().and_then(|path| self.cached(path, self.offline)) {
             return Ok(content);
         }
         if self.offline {
@@ -114,11 +181,11 @@ impl Access {
                 }
                 Ok(content)
             }
-            Err(reason) => kept.as_deref().and_then(|path| self.kept(path, true)).ok_or_else(|| fault(reason)),
+            Err(reason) => kept.as_deref().and_then(|path| self.cached(path, true)).ok_or_else(|| fault(reason)),
         }
     }
 
-    fn kept(&self, path: &Path, however_old: bool) -> Option<Vec<u8>> {
+    fn cached(&self, path: &Path, however_old: bool) -> Option<Vec<u8>> {
         let facts = std::fs::metadata(path).ok()?;
         let age = facts.modified().ok()?.elapsed().unwrap_or_default();
         if facts.len() > MAX_SOURCE as u64 || !(however_old || age < FRESH) {
@@ -127,6 +194,9 @@ impl Access {
         std::fs::read(path).ok()
     }
 }
+
+/// The reason why an agent cannot read a file.
+const NOT_SENT: &str = "the coordinator did not send this file";
 
 /// Keeps a fetched module. A failure costs only another fetch at the next run, so it is not an error.
 fn keep(path: &Path, content: &[u8]) {
@@ -223,5 +293,31 @@ mod tests {
         let error = offline.fetch("https://a.test/y.js").unwrap_err();
         assert!(error.message.contains("https://a.test/y.js") && error.message.contains("--offline"));
         assert_eq!(count.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn what_was_read_can_be_sent_and_nothing_else_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(real.join("lib")).unwrap();
+        std::fs::write(real.join("lib/a.js"), "a").unwrap();
+        let access = Access::new(&real, None, false, counted(b"remote").0).unwrap().keeping(true);
+        assert_eq!(access.read(&real.join("lib/./../lib/a.js")).unwrap(), b"a");
+        assert_eq!(access.fetch("https://a.test/x.js").unwrap(), b"remote");
+        let kept = access.kept().unwrap();
+        assert_eq!(kept.keys().collect::<Vec<_>>(), ["https://a.test/x.js", "lib/a.js"]);
+
+        let sent = Access::sent(Arc::new(kept));
+        let entry = sent.entry(Path::new("lib/a.js")).unwrap();
+        assert!(
+            sent.is_file(&entry) && !sent.is_file(&real.join("lib/a.js")) && !sent.is_file(Path::new("/etc/hostname"))
+        );
+        assert_eq!(sent.read(&entry.join("../a.js")).unwrap(), b"a");
+        assert_eq!(sent.fetch("https://a.test/x.js").unwrap(), b"remote");
+        for path in ["/etc/hostname", "/script/../etc/hostname", "/script/lib/b.js"] {
+            let error = sent.read(Path::new(path)).unwrap_err();
+            assert!(error.message.ends_with("the coordinator did not send this file"), "{error}");
+        }
+        assert!(sent.fetch("https://a.test/y.js").is_err() && sent.kept().is_none());
     }
 }

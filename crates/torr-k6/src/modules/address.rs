@@ -10,6 +10,7 @@ use crate::jslib;
 use super::access::Access;
 use super::builtin::Builtins;
 use super::error::ModuleError;
+use super::normal_path::normal;
 
 /// Extensions and index files that complete a name which names no file. k6 itself wants the whole name.
 const COMPLETIONS: [&str; 5] = [".js", ".ts", "/index.js", "/index.ts", ".json"];
@@ -116,19 +117,4 @@ fn completed(path: PathBuf, access: &Access) -> PathBuf {
         }
     }
     path
-}
-
-/// Returns the path without `.` and `..`, so that each file has one name.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                normal.pop();
-            }
-            other => normal.push(other),
-        }
-    }
-    normal
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::access::{Access, reason};
+use super::access::Access;
 use super::address::{Address, folder_of};
 use super::builtin::Builtins;
 use super::error::ModuleError;
@@ -35,10 +35,7 @@ impl std::fmt::Debug for Program {
 impl Program {
     /// Loads the script in the file `entry` and all that it imports.
     pub fn load(entry: &Path, access: Access, builtins: Builtins) -> Result<Self, ModuleError> {
-        let path = entry
-            .canonicalize()
-            .map_err(|error| ModuleError::new(format!("cannot read '{}': {}", entry.display(), reason(&error))))?;
-        let address = Address::File(path);
+        let address = Address::File(access.entry(entry)?);
         let unit = Unit::load(&address, &access)?;
         Self::with_main(unit, access, builtins)
     }

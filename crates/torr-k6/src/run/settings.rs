@@ -1,11 +1,13 @@
 //! The settings of a run: the script, layers of options, outputs, the log, and what becomes of the summary.
 
 use crate::log::LogSettings;
+use crate::modules::SentFiles;
 use crate::outputs::OutputSpec;
 use crate::summary::text::Mode;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The settings of a run.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +32,10 @@ pub struct RunSettings {
     pub summary: SummarySettings,
     /// Whether modules from other machines are taken from the cache only.
     pub offline: bool,
+    /// Whether what the script reads is kept, to be sent to other machines.
+    pub keeps_files: bool,
+    /// The number of load threads, at least 1; `None` for one for each CPU, but not more than virtual users.
+    pub threads: Option<usize>,
 }
 
 /// Where a script comes from.
@@ -39,6 +45,13 @@ pub enum ScriptSource {
     File(PathBuf),
     /// A text, such as that of standard input, whose imports are relative to the working directory.
     Text(Vec<u8>),
+    /// A file that another machine has sent, with all that it reads.
+    Sent {
+        /// The name of the file among those that were sent.
+        entry: String,
+        /// The files.
+        files: Arc<SentFiles>,
+    },
 }
 
 impl Default for ScriptSource {

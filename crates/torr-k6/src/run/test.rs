@@ -1,5 +1,6 @@
 //! A test: the script is loaded and its options are consolidated, then it runs.
 
+use super::ready::{ReadyTest, TestEnd};
 use super::servers;
 use super::settings::{RunSettings, ScriptSource};
 use crate::api;
@@ -8,35 +9,24 @@ use crate::error::{ErrorKind, ScriptError};
 use crate::executors::{Conductor, ExecutionPlan};
 use crate::log::{Level, Log};
 use crate::machine::Machine;
-use crate::metrics::{Collector, MetricsPlan, Thresholds, TrendSink};
-use crate::modules::{Access, Fetch, ModuleError, Program};
+use crate::metrics::{Collector, MetricsPlan, Thresholds};
+use crate::modules::{Access, Fetch, ModuleError, Program, SentFiles};
 use crate::options::{Consolidated, OptionError, Options, layered, unsupported};
-use crate::outputs::{Outputs, Writing};
+use crate::outputs::Outputs;
+use crate::sessions::ScriptSessions;
 use crate::shared::RunShared;
-use crate::summary::collect::collect;
-use crate::summary::data::{Summary, SummaryOptions};
-use crate::summary::{deliver::deliver, json};
-use crate::user::{Exports, Task, TaskEnd, Vu};
+use crate::user::{Exports, TaskEnd, Vu};
 use crate::users::{K6Users, Layout, Load};
 use serde_json::{Map, Value};
-use std::io::IsTerminal;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
-use torr_gauge::collector::Measurement;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use torr_gauge::machine::cpus;
 use torr_press::learnt::LearntServers;
 use torr_press::users::Users;
-use torr_press::{Plan, RunError, Target, Work};
+use torr_press::{Plan, Target, Work};
 
-/// The time between two evaluations of the thresholds.
-const EVALUATION: Duration = Duration::from_secs(2);
-/// The 99th percentile in milliseconds up to which iterations of arrival rates are on time.
-const MOST_SEND_LAG: f64 = 10.0;
-/// The longest time that `handleSummary` may take.
-const SUMMARY_TIMEOUT: Duration = Duration::from_secs(120);
 /// The name of a script that comes as text.
 const TEXT_NAME: &str = "-";
 
@@ -49,19 +39,6 @@ pub struct Test {
     exports: Exports,
     plan: ExecutionPlan,
     thresholds: Thresholds,
-}
-
-/// The end of a test.
-#[derive(Debug)]
-pub struct TestEnd {
-    /// The exit code of k6.
-    pub exit_code: u8,
-    /// The names of metrics with crossed thresholds, sorted.
-    pub crossed: Vec<String>,
-    /// What the load engine has measured; `None` if the load did not begin.
-    pub measured: Option<Measurement>,
-    /// The summary.
-    pub summary: Summary,
 }
 
 impl Test {
@@ -139,7 +116,16 @@ impl Test {
     ///
     /// # Errors
     /// If the load cannot begin.
-    pub fn run(mut self, mut watch: impl FnMut(&Conductor)) -> Result<TestEnd, ScriptError> {
+    pub fn run(self, mut watch: impl FnMut(&Conductor)) -> Result<TestEnd, ScriptError> {
+        self.ready(false)?.run(|conductor, _, _| watch(conductor), || {})
+    }
+
+    /// Prepares the run of the test: outputs are open, and its plan is known. One that `is_steered` has an operator, who marks moments and
+    /// ends it.
+    ///
+    /// # Errors
+    /// If an output cannot be written, or an option cannot be used.
+    pub fn ready(mut self, is_steered: bool) -> Result<ReadyTest, ScriptError> {
         let run = self.run.clone();
         let options = &run.options.get().expect("a test that is loaded has options").options;
         let by_scope = matches!(self.settings.summary.mode, Some(crate::summary::text::Mode::Full));
@@ -151,150 +137,55 @@ impl Test {
         let system_tags: Vec<_> = options.enabled_system_tags().names().into_iter().map(str::to_owned).collect();
         let outputs = Outputs::open(&self.settings.outputs, &system_tags)?.start(metrics_plan, &self.thresholds)?;
         let (samples, writing) = outputs.map_or((None, None), |(sender, writing)| (Some(sender), Some(writing)));
-        let conductor = Arc::new(Conductor::new(self.plan.clone(), 1));
+        let threads = self.threads();
+        let conductor = Arc::new(Conductor::new(self.plan.clone(), threads));
         let _ = run.conductor.set(conductor.clone());
         let find = servers::finder(options).map_err(ScriptError::config)?;
         let load = Arc::new(Load {
-            layout: Layout::new(1, self.plan.vus.most, lanes(&run, &self.program)),
+            layout: Layout::new(threads, self.plan.vus.most, lanes(&run, &self.program)),
             run: run.clone(),
             program: self.program.clone(),
             exports: self.exports.clone(),
-            conductor: conductor.clone(),
-            collector: collector.clone(),
+            conductor,
+            collector,
             samples,
             servers: Arc::new(LearntServers::new(1, find)),
+            steering: OnceLock::new(),
             is_over: AtomicBool::new(false),
             ready: AtomicUsize::new(0),
         });
-        let plan = press_plan(&load, options)?;
-        let evaluated = Arc::new(Mutex::new(std::mem::take(&mut self.thresholds)));
-        let evaluation = evaluate_meanwhile(&run, &collector, &evaluated);
-        let begun = Instant::now();
-        let pressed = torr_press::run(&plan, &run.leave, |_| watch(&conductor));
-        let elapsed = run.started.get().unwrap_or(&begun).elapsed();
-        drop(evaluation);
-        drop((plan, load));
-        if let Some(writing) = writing {
-            Writing::finish(writing, &run.log);
+        let mut plan = press_plan(&load, options)?;
+        if is_steered {
+            let (steered, steering) = plan.scripted();
+            let _ = load.steering.set(steering);
+            plan = steered;
         }
-        let measured = match pressed {
-            Ok(measured) => Some(measured),
-            Err(RunError::Unreachable { .. }) => None,
-            Err(error) => {
-                run.control.stop(StopCause::Failed(ScriptError::new(ErrorKind::Other, error.to_string())));
-                None
-            }
-        };
-        let mut thresholds = evaluated.lock().unwrap_or_else(PoisonError::into_inner);
-        let crossed = {
-            let mut merged = collector.merged();
-            warn_of_send_lag(&run, merged.send_lag());
-            thresholds.evaluate(collector.plan(), &mut merged, elapsed, true).crossed
-        };
-        let summary = self.summarise(&collector, &thresholds, elapsed);
-        if let Some(StopCause::Failed(error)) = run.control.cause() {
-            let text =
-                if error.stack.is_empty() { error.to_string() } else { format!("{error}\n{}", error.stack.trim_end()) };
-            run.log.write(Level::Error, &text, &[]);
-        }
-        if !crossed.is_empty() {
-            let names: Vec<_> = crossed.iter().map(|name| format!("'{name}'")).collect();
-            let text = format!("thresholds on metrics {} have been crossed", names.join(", "));
-            run.log.write(Level::Error, &text, &[]);
-        }
-        Ok(TestEnd { exit_code: exit_code(&run, !crossed.is_empty()), crossed, measured, summary })
+        let thresholds = std::mem::take(&mut self.thresholds);
+        Ok(ReadyTest { settings: self.settings, load, plan, thresholds, writing })
     }
 
-    /// Makes the summary, has the script handle it, and delivers it.
-    fn summarise(&self, collector: &Collector, thresholds: &Thresholds, elapsed: Duration) -> Summary {
-        let (run, options) = (&self.run, &self.options().options);
-        let settings = &self.settings.summary;
-        let shown = SummaryOptions {
-            trend_stats: options.trend_stats(),
-            time_unit: options.summary_time_unit.map_or(String::new(), |unit| unit.name().to_owned()),
-            no_color: settings.no_color,
-        };
-        let mut summary = collect(&mut collector.merged(), &run.registry, thresholds, shown, elapsed);
-        summary.state.stdout_is_terminal = std::io::stdout().is_terminal();
-        summary.state.stderr_is_terminal = std::io::stderr().is_terminal();
-        summary.setup_data = run.setup_data.get().and_then(Option::as_deref).map(str::to_owned);
-        let returned = if settings.mode.is_some() { self.handled(&summary) } else { None };
-        deliver(&summary, settings.mode, settings.export.as_deref(), returned, &run.log);
-        summary
+    /// Returns the name of the script among the files that it reads, and those files, if they were kept.
+    #[must_use]
+    pub fn files(&self) -> Option<(String, SentFiles)> {
+        let ScriptSource::File(path) = &self.settings.script else { return None };
+        let access = self.program.access();
+        Some((access.name_of(&path.canonicalize().ok()?)?, access.kept()?))
     }
 
-    /// Returns what `handleSummary` returned; `None` if there is none, or it returned nothing.
-    fn handled(&self, summary: &Summary) -> Option<crate::user::Files> {
-        let failed = |error: &ScriptError| {
-            self.run.log.write(Level::Error, &format!("cannot handle the summary: {error}"), &[]);
-        };
-        let vu = Vu::new(self.run.clone(), 0, std::rc::Rc::default());
-        let mut machine = Machine::new(vu, &self.program).map_err(|error| failed(&error)).ok()?;
-        if let TaskEnd::Threw(error) = machine.load() {
-            failed(&error);
-            return None;
-        }
-        if !self.exports.has("handleSummary") {
-            return None;
-        }
-        let deadline = Instant::now().checked_add(SUMMARY_TIMEOUT);
-        match machine.run(Task::Summary(json::argument(summary)), deadline) {
-            TaskEnd::Files(files) => files,
-            TaskEnd::Threw(error) => {
-                failed(&error);
-                None
-            }
-            _ => {
-                failed(&ScriptError::new(ErrorKind::Timeout, "handleSummary() execution timed out"));
-                None
-            }
-        }
+    /// Returns the sessions of the script: its iterations, without executors and thresholds.
+    ///
+    /// # Errors
+    /// If an option about servers cannot be used.
+    pub fn sessions(self) -> Result<ScriptSessions, ScriptError> {
+        let find = servers::finder(&self.options().options).map_err(ScriptError::config)?;
+        // It shows the scenarios to the script, and begins nothing.
+        let _ = self.run.conductor.set(Arc::new(Conductor::new(self.plan, 1)));
+        Ok(ScriptSessions::new(self.run, self.program, self.exports, find))
     }
-}
 
-/// Evaluates the thresholds while a test runs, until what is returned is dropped.
-fn evaluate_meanwhile(run: &Arc<RunShared>, collector: &Collector, thresholds: &Arc<Mutex<Thresholds>>) -> Evaluating {
-    let (end, ended) = mpsc::channel::<()>();
-    let (run, collector, thresholds) = (run.clone(), collector.clone(), thresholds.clone());
-    let evaluate = move || {
-        while ended.recv_timeout(EVALUATION) == Err(RecvTimeoutError::Timeout) {
-            let Some(started) = run.started.get() else { continue };
-            let mut thresholds = thresholds.lock().unwrap_or_else(PoisonError::into_inner);
-            let evaluation = thresholds.evaluate(collector.plan(), &mut collector.merged(), started.elapsed(), false);
-            if evaluation.aborts {
-                run.control.stop(StopCause::Thresholds);
-            }
-        }
-    };
-    let thread = thread::Builder::new().name("thresholds".into()).spawn(evaluate).ok();
-    Evaluating { end: Some(end), thread }
-}
-
-/// The thread that evaluates thresholds.
-struct Evaluating {
-    end: Option<mpsc::Sender<()>>,
-    thread: Option<thread::JoinHandle<()>>,
-}
-
-impl Drop for Evaluating {
-    fn drop(&mut self) {
-        self.end.take();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-/// Warns if iterations of arrival rates began late: their times do not show what a service does at that rate.
-fn warn_of_send_lag(run: &RunShared, lag: &mut TrendSink) {
-    let late = lag.percentile(99.0);
-    if late > MOST_SEND_LAG {
-        let (all, most) = (lag.len(), lag.max());
-        let text = format!(
-            "iterations with an arrival rate began late: 1% of {all} began {late:.0} ms to {most:.0} ms after they were due; \
-             use a lower rate, or run on a less busy machine"
-        );
-        run.log.write(Level::Warning, &text, &[]);
+    /// Returns the number of load threads. More than virtual users would have nothing to do.
+    fn threads(&self) -> usize {
+        self.settings.threads.unwrap_or_else(cpus).clamp(1, self.plan.vus.most.max(1))
     }
 }
 
@@ -302,7 +193,10 @@ fn load_program(settings: &RunSettings, cache: Option<PathBuf>, fetch: Fetch) ->
     match &settings.script {
         ScriptSource::File(path) => {
             let access = Access::new(&Access::folder_of(path), cache, settings.offline, fetch)?;
-            Program::load(path, access, api::builtins())
+            Program::load(path, access.keeping(settings.keeps_files), api::builtins())
+        }
+        ScriptSource::Sent { entry, files } => {
+            Program::load(Path::new(entry), Access::sent(files.clone()), api::builtins())
         }
         ScriptSource::Text(text) => {
             let folder = std::env::current_dir()
@@ -390,19 +284,5 @@ fn stopped(run: &RunShared) -> ScriptError {
         Some(StopCause::Failed(error)) => error,
         Some(StopCause::Aborted(why)) => ScriptError::new(ErrorKind::Aborted, why),
         _ => ScriptError::new(ErrorKind::Interrupted, "the test was interrupted"),
-    }
-}
-
-/// Returns the exit code of a run that has ended.
-fn exit_code(run: &RunShared, has_crossed: bool) -> u8 {
-    match run.control.cause() {
-        _ if run.leave.load(Ordering::Relaxed) => ErrorKind::Interrupted.exit_code(),
-        Some(StopCause::Failed(error)) => error.kind.exit_code(),
-        Some(StopCause::Aborted(_)) => ErrorKind::Aborted.exit_code(),
-        Some(StopCause::Interrupted) => ErrorKind::Interrupted.exit_code(),
-        _ if run.control.failure().is_some() => 110,
-        Some(StopCause::Thresholds) => 99,
-        None if has_crossed => 99,
-        None => 0,
     }
 }

@@ -1,5 +1,6 @@
 //! A request on its way from a script to the load engine, and its outcome on the way back.
 
+use super::expectation::Expectation;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -21,6 +22,10 @@ pub struct Outgoing {
     pub repeats: bool,
     /// The time after which the request has failed.
     pub timeout: Duration,
+    /// The statuses that are expected of the response.
+    pub expects: Expectation,
+    /// The name that the script has given the request, if it has.
+    pub name: Option<Rc<str>>,
 }
 
 /// The outcome of a request.

@@ -16,12 +16,16 @@ pub struct Interrupts {
     deadline: Cell<Option<Instant>>,
     /// Whether the whole run ends at once.
     leave: Arc<AtomicBool>,
+    /// Whether the run is to end, which interrupts iterations and `setup`.
+    stop: Arc<AtomicBool>,
+    /// Whether the running task is one of these.
+    ends_with_run: Cell<bool>,
 }
 
 impl Interrupts {
-    /// Returns the interruptions of a virtual user of a run that ends at once when `leave` is set.
-    pub fn new(leave: Arc<AtomicBool>) -> Self {
-        Self { leave, ..Self::default() }
+    /// Returns the interruptions of a virtual user of a run that ends at once when `leave` is set, and after `teardown` when `stop` is.
+    pub fn new(leave: Arc<AtomicBool>, stop: Arc<AtomicBool>) -> Self {
+        Self { leave, stop, ..Self::default() }
     }
 
     /// Whether the running task is interrupted.
@@ -34,18 +38,16 @@ impl Interrupts {
         self.is_set.set(true);
     }
 
-    /// Begins a task that ends at a time, even if its code never waits.
-    pub fn begin(&self, deadline: Option<Instant>) {
+    /// Begins a task that ends at a time, even if its code never waits, and before if it ends with the run.
+    pub fn begin(&self, deadline: Option<Instant>, ends_with_run: bool) {
         self.is_set.set(false);
         self.deadline.set(deadline);
+        self.ends_with_run.set(ends_with_run);
     }
 
-    /// Moves the time at which the running task ends.
-    pub fn limit(&self, deadline: Instant) {
-        let earlier = self.deadline.get().is_none_or(|before| deadline < before);
-        if earlier {
-            self.deadline.set(Some(deadline));
-        }
+    /// Moves the time at which code of the running task that never waits is interrupted.
+    pub fn limit(&self, deadline: Option<Instant>) {
+        self.deadline.set(deadline);
     }
 
     /// Returns what the script engine asks now and then while it runs code.
@@ -53,7 +55,8 @@ impl Interrupts {
         let interrupts = self.clone();
         Box::new(move || {
             let late = || interrupts.deadline.get().is_some_and(|deadline| Instant::now() >= deadline);
-            if !interrupts.is_set() && (interrupts.leave.load(Ordering::Relaxed) || late()) {
+            let stops = || interrupts.ends_with_run.get() && interrupts.stop.load(Ordering::Relaxed);
+            if !interrupts.is_set() && (interrupts.leave.load(Ordering::Relaxed) || stops() || late()) {
                 interrupts.set();
             }
             interrupts.is_set()

@@ -68,7 +68,7 @@ impl Vu {
     /// Returns the state of a virtual user with this number.
     #[must_use]
     pub fn new(run: Arc<RunShared>, id: u64, recorder: Rc<RefCell<Recorder>>) -> Rc<Self> {
-        let interrupts = Rc::new(Interrupts::new(run.leave.clone()));
+        let interrupts = Rc::new(Interrupts::new(run.leave.clone(), run.control.flag()));
         Rc::new(Self {
             run,
             id,

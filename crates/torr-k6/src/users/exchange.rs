@@ -9,7 +9,7 @@ use torr_press::users::{Phases, ReceivedBy};
 
 /// A request on its way.
 #[derive(Debug)]
-pub(super) struct Sending {
+pub(crate) struct Sending {
     pub outgoing: Outgoing,
     /// The number of the server, once it is known.
     pub server: usize,
@@ -40,6 +40,12 @@ impl Sending {
             is_sent: false,
             is_repeated: false,
         }
+    }
+
+    /// Returns whether the request has failed only because its connection had been idle and was closed, so that it is sent once more.
+    pub fn is_lost_when_idle(&self, failure: &Failure, phases: &Phases) -> bool {
+        let was_idle = phases.opened < self.requested && failure.what.contains("idle connection");
+        self.outgoing.repeats && was_idle && !self.is_repeated
     }
 
     /// Returns the outcome of a response.

@@ -1,20 +1,22 @@
 //! What the threads of a run share.
 
 use super::layout::Layout;
+use super::virtual_user;
 use crate::control::{Control, StopCause};
-use crate::error::{ErrorKind, ScriptError};
+use crate::error::ScriptError;
 use crate::executors::Conductor;
 use crate::machine::Machine;
-use crate::metrics::{Collector, CurrentTags, Recorder, Sample, SampleSender};
+use crate::metrics::{Collector, Recorder, Sample, SampleSender};
 use crate::modules::Program;
 use crate::shared::RunShared;
-use crate::user::{Exports, TaskEnd, Vu};
+use crate::user::Exports;
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, OnceLock};
+use torr_press::Steering;
 use torr_press::learnt::LearntServers;
 
 /// What the threads of a run share.
@@ -33,6 +35,8 @@ pub struct Load {
     pub samples: Option<SyncSender<Vec<Sample>>>,
     /// The servers.
     pub servers: Arc<LearntServers>,
+    /// What the operator of the run wants, if it has one.
+    pub steering: OnceLock<Arc<Steering>>,
     /// Which user of the engine is what.
     pub layout: Layout,
     /// Whether the run has come to its end on all threads.
@@ -59,24 +63,7 @@ impl Load {
     /// # Errors
     /// If the top level of a module throws an error.
     pub(super) fn machine(&self, id: u64, recorder: &Rc<RefCell<Recorder>>) -> Result<Machine, ScriptError> {
-        let vu = Vu::new(self.run.clone(), id, recorder.clone());
-        if let Some(all) = self.run.options.get() {
-            let tags = all.options.tags.clone().unwrap_or_default();
-            *vu.tags.borrow_mut() = CurrentTags::new(all.options.enabled_system_tags(), &tags);
-        }
-        let mut machine = Machine::new(vu, &self.program)?;
-        match machine.load() {
-            TaskEnd::Threw(mut error) => {
-                if id > 0 {
-                    error.message = format!("{} (in the init context of VU {id})", error.message);
-                }
-                Err(*error)
-            }
-            TaskEnd::Interrupted => {
-                Err(ScriptError::new(ErrorKind::Aborted, "the test was aborted in the init context"))
-            }
-            _ => Ok(machine),
-        }
+        virtual_user::loaded(&self.run, &self.program, id, recorder)
     }
 
     /// Ends the run with an error.

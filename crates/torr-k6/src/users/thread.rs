@@ -17,10 +17,11 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use torr_gauge::Failure;
-use torr_net::{Nanos, clock};
+use torr_net::{Nanos, WakeUp, clock};
 use torr_press::users::{Judged, Phases, ReceivedBy, Step, ThreadUsers, Wake};
 use torr_press::{Keep, RequestInfo, RequestParts};
 
@@ -266,8 +267,7 @@ impl ThreadUsers for ThreadVus<'_> {
     fn outlives(&mut self, user: usize, failure: &Failure, phases: &Phases) -> bool {
         let place = self.load.layout.place(user);
         let Some(sending) = self.sending(place) else { return true };
-        let was_idle = phases.opened < sending.requested && failure.what.contains("idle connection");
-        if sending.outgoing.repeats && was_idle && !sending.is_repeated {
+        if sending.is_lost_when_idle(failure, phases) {
             (sending.is_repeated, sending.is_sent) = (true, false);
             if let Place::Slot(at) = place
                 && let Some(slot) = self.slot(at)
@@ -286,6 +286,10 @@ impl ThreadUsers for ThreadVus<'_> {
             Place::Lane(at, lane) => self.slots[at].as_ref()?.lanes[lane].as_ref(),
         };
         sending.map(|sending| sending.outgoing.timeout)
+    }
+
+    fn woken_by(&mut self, wake_up: &Arc<WakeUp>) {
+        self.load.conductor.woken_by(self.thread, wake_up.clone());
     }
 
     fn woken(&mut self, now: Nanos) -> Option<Wake> {

@@ -57,25 +57,52 @@ pub fn run(script: &str, url: &str) -> Ended {
 
 /// Runs a script while `meanwhile` runs on a thread of its own.
 pub fn run_with(script: &str, url: &str, meanwhile: impl FnOnce(Arc<RunShared>) + Send) -> Ended {
-    run_source(ScriptSource::Text(script.as_bytes().to_vec()), None, url, meanwhile)
+    run_source(of_text(script), None, url, None, meanwhile)
+}
+
+/// Runs a script on so many load threads.
+pub fn run_on(threads: usize, script: &str, url: &str) -> Ended {
+    run_source(of_text(script), None, url, Some(threads), |_| {})
+}
+
+fn of_text(script: &str) -> ScriptSource {
+    ScriptSource::Text(script.as_bytes().to_vec())
 }
 
 /// Runs a script that has files of its own. With a mode its summary is delivered.
 pub fn run_file(script: &Path, mode: Option<Mode>, url: &str) -> Ended {
-    run_source(ScriptSource::File(script.to_path_buf()), mode, url, |_| {})
+    run_source(ScriptSource::File(script.to_path_buf()), mode, url, None, |_| {})
+}
+
+/// Loads a script that sees a URL as `__ENV.URL`.
+pub fn loaded(script: &str, url: &str) -> Test {
+    loaded_from(of_text(script), url)
+}
+
+/// Loads a script, and keeps the files that it reads.
+pub fn loaded_from(script: ScriptSource, url: &str) -> Test {
+    let settings = RunSettings { keeps_files: true, ..settings(script, None, url, None) };
+    let log = Log::to(LogSettings::default(), None, false);
+    Test::load_with(settings, None, |_| Err("no network".to_owned()), log)
+        .unwrap_or_else(|error| panic!("{error}\n{}", error.stack))
+}
+
+fn settings(script: ScriptSource, mode: Option<Mode>, url: &str, threads: Option<usize>) -> RunSettings {
+    let summary = SummarySettings { mode, ..SummarySettings::default() };
+    let env = [("URL".to_owned(), url.to_owned())].into();
+    RunSettings { script, env, summary, threads, ..RunSettings::default() }
 }
 
 fn run_source(
     script: ScriptSource,
     mode: Option<Mode>,
     url: &str,
+    threads: Option<usize>,
     meanwhile: impl FnOnce(Arc<RunShared>) + Send,
 ) -> Ended {
     let lines = Lines::default();
     let log = Log::to(LogSettings::default(), Some(Box::new(lines.clone())), false);
-    let summary = SummarySettings { mode, ..SummarySettings::default() };
-    let env = [("URL".to_owned(), url.to_owned())].into();
-    let settings = RunSettings { script, env, summary, ..RunSettings::default() };
+    let settings = settings(script, mode, url, threads);
     let test = Test::load_with(settings, None, |_| Err("no network".to_owned()), log)
         .unwrap_or_else(|error| panic!("{error}\n{}", error.stack));
     let shared = test.shared().clone();

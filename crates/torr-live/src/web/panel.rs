@@ -18,7 +18,7 @@ pub fn page(load: &Load) -> String {
     let change = match load.steerable {
         Steerable::Rate(_) => Some(("Lower rate", "Higher rate")),
         Steerable::Connections { .. } => Some(("Fewer connections", "More connections")),
-        Steerable::Nothing | Steerable::Remote => None,
+        Steerable::Nothing | Steerable::Remote | Steerable::Script => None,
     };
     let main = html! {
         header #planned { h1 { (load.target) } p.sub { (load.words) } }

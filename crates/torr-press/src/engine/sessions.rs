@@ -209,19 +209,18 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             return Some(AfterWait::RequestEnded);
         };
         let state = sessions.users[user];
-        if self.may_park && state.in_session {
-            let phases = Phases { end: now, ..self.connections[index].cold.phases(request) };
-            if users.all.outlives(user, failure, &phases) {
-                return Some(AfterWait::NextStepAtOnce);
-            }
-        }
-        let retries = state.in_session && users.all.retries(user, failure);
+        let phases = Phases { end: now, ..self.connections[index].cold.phases(request) };
+        let outlives = self.may_park && state.in_session && users.all.outlives(user, failure, &phases);
+        let retries = !outlives && state.in_session && users.all.retries(user, failure);
         if let Some(entry) = sessions.entry(state.entry).filter(|_| !request.in_warmup) {
             let timed_out = failure.kind == FailureKind::Timeout;
             entry.record_request_failure(timed_out.then(|| now.saturating_sub(request.due)));
             if retries {
                 entry.record_retry();
             }
+        }
+        if outlives {
+            return Some(AfterWait::NextStepAtOnce);
         }
         if retries {
             return Some(AfterWait::NextStep);

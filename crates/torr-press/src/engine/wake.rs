@@ -36,13 +36,13 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         }
     }
 
-    /// Returns the time-out of the request in flight on a connection.
+    /// Returns the time-out of the request in flight on a connection: its own, but not more than that of the plan.
     pub(super) fn timeout_of(&self, index: usize) -> Duration {
         let own = match &self.source {
             Source::Users(users) => users.all.timeout(self.user_of(index)),
             Source::Requests(_) => None,
         };
-        own.unwrap_or(self.plan.timeout)
+        own.map_or(self.plan.timeout, |own| own.min(self.plan.timeout))
     }
 
     /// Gives up the requests of a user, and closes the connections that carry them.

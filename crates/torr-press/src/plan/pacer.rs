@@ -20,7 +20,7 @@ impl Plan {
     ) -> ThreadPacer<'r> {
         let (warm_until, depth) = (clock::nanos(self.warmup), usize::from(self.depth));
         let part = (thread as u64, self.thread_count() as u64);
-        let steering = self.steering.as_deref();
+        let steering = self.steering.as_deref().filter(|steering| steering.steerable().has_pauses());
         match &self.pace {
             Pace::Closed { connections: schedule, max_rate } => {
                 let slots = connections.start * depth..connections.end * depth;

@@ -23,6 +23,12 @@ impl Plan {
         (Self { steering: Some(Arc::clone(&steering)), ..self }, steering)
     }
 
+    /// Returns the plan of a load whose users a script controls: its operator marks moments, and the script sees when it is to end.
+    pub fn scripted(self) -> (Self, Arc<Steering>) {
+        let steering = Arc::new(Steering::new(Steerable::Script, self.connections, self.warmup));
+        (Self { steering: Some(Arc::clone(&steering)), ..self }, steering)
+    }
+
     /// Returns what can be changed about the load beside pauses.
     fn steerable(&self) -> Steerable {
         match &self.pace {

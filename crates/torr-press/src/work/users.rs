@@ -15,10 +15,12 @@ use bytes::Bytes;
 use std::fmt::Debug;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 use torr_gauge::Failure;
 use torr_gauge::sessions::EntryName;
 use torr_net::Nanos;
+use torr_net::WakeUp;
 use torr_net::tls::NegotiatedTls;
 
 /// The behaviour of a run's virtual users, shared by all threads.
@@ -132,10 +134,15 @@ pub trait ThreadUsers {
         false
     }
 
-    /// Returns the time-out of the user's request in flight; `None` for that of the plan. Called only for users that may park.
+    /// Returns the time-out of the user's request in flight, where that may be shorter than the plan's. Called only for users that may
+    /// park.
     fn timeout(&self, _user: usize) -> Option<Duration> {
         None
     }
+
+    /// Takes the event by which other threads make the event loop look for parked users at once. Called once, before the run begins,
+    /// where users may park.
+    fn woken_by(&mut self, _wake_up: &Arc<WakeUp>) {}
 
     /// Returns a parked user that is to go on, or one whose requests are given up; `None` if there is none now. Called once a turn of
     /// the event loop until there is none, where users may park.

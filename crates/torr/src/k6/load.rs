@@ -21,7 +21,7 @@ use torr_plan::input::Input;
 use torr_plan::variables;
 
 /// The settings of a load that mean something to a script of k6, beside outputs.
-const MEANT: [&str; 5] = ["target", "connections", "duration", "requests", "variable"];
+const MEANT: [&str; 6] = ["target", "connections", "duration", "requests", "threads", "variable"];
 
 /// The outputs that a run of a script has.
 const OUTPUTS: [&str; 8] = ["json", "csv", "hlog", "prometheus", "junit", "report", "otlp", "quiet"];
@@ -56,7 +56,8 @@ pub fn run_load(load: &Load, path: &Path) -> Result<ExitCode, CliError> {
     if let Some(duration) = pace.duration.as_deref() {
         flags.insert("duration".to_owned(), format!("{}ms", duration.as_millis()).into());
     }
-    let test = loaded(path, &load.session, flags, Some(Mode::Compact))?;
+    let threads = pace.threads.as_deref().copied();
+    let test = loaded(path, &load.session, threads, flags, Some(Mode::Compact))?;
     outputs.begin(&path.display().to_string())?;
     let is_over = Arc::new(AtomicBool::new(false));
     watch_interrupts(test.shared().clone(), is_over.clone())?;
@@ -79,7 +80,7 @@ pub fn once(path: &Path, variables: &SessionPart) -> Result<ExitCode, CliError> 
     flags.insert("vus".to_owned(), 1.into());
     flags.insert("iterations".to_owned(), 1.into());
     flags.insert("httpDebug".to_owned(), "full".into());
-    let test = loaded(path, variables, flags, Some(Mode::Compact))?;
+    let test = loaded(path, variables, None, flags, Some(Mode::Compact))?;
     let is_over = Arc::new(AtomicBool::new(false));
     watch_interrupts(test.shared().clone(), is_over.clone())?;
     let ended = test.run(|_| {});
@@ -92,7 +93,7 @@ pub fn once(path: &Path, variables: &SessionPart) -> Result<ExitCode, CliError> 
 /// # Errors
 /// With the mistake of the script.
 pub fn check(path: &Path, variables: &SessionPart) -> Result<(), CliError> {
-    loaded(path, variables, Map::new(), None).map(drop)
+    loaded(path, variables, None, Map::new(), None).map(drop)
 }
 
 /// Returns the mistake of giving a script of k6 to a command that does not take one.
@@ -104,6 +105,7 @@ pub fn only_runs(path: &Path) -> CliError {
 fn loaded(
     path: &Path,
     variables: &SessionPart,
+    threads: Option<usize>,
     flags: Map<String, Value>,
     mode: Option<Mode>,
 ) -> Result<Test, CliError> {
@@ -118,6 +120,7 @@ fn loaded(
         flags,
         log: LogSettings::default(),
         summary: SummarySettings { mode, export: None, no_color: !stdout().is_terminal() },
+        threads,
         ..RunSettings::default()
     };
     Test::load(settings, settings::cache(), fetch::get).map_err(failure)

@@ -36,6 +36,8 @@ pub fn of(args: RunArgs) -> Result<RunSettings, ScriptError> {
         log: log(args.log)?,
         summary: SummarySettings { mode: mode(args.summary_mode), export: args.summary_export, no_color },
         offline: args.offline,
+        keeps_files: false,
+        threads: None,
     })
 }
 

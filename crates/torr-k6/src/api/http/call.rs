@@ -3,15 +3,14 @@
 use super::body::Body;
 use super::digest;
 use super::dump;
-use super::expected::Expectation;
 use super::jar::Jar;
 use super::params::{Params, ResponseType};
 use super::response::Response;
 use super::samples::{self, Hop};
 use super::target::Target;
 use crate::log::Level;
-use crate::user::Vu;
 use crate::user::exchange::{Outcome, Outgoing, Refusal};
+use crate::user::{Expectation, Vu};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use std::borrow::Cow;
@@ -134,6 +133,12 @@ impl Call {
             keeps_content: self.response_type != ResponseType::None,
             repeats: matches!(&*self.method, "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE" | "TRACE"),
             timeout: self.params.timeout,
+            expects: match self.params.auth == "digest" && !self.answered_challenge {
+                // The challenge is no failure.
+                true => Expectation::Unknown,
+                false => self.expectation.clone(),
+            },
+            name: self.name.clone(),
         }
     }
 

@@ -2,49 +2,24 @@
 
 use super::value::is_nothing;
 use crate::host::{Host, HostClass, go_error};
-use crate::user::Vu;
+use crate::user::{Expectation, Vu};
 use rquickjs::function::Rest;
 use rquickjs::{Class, Ctx, Exception, Object, Result, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The statuses that are expected of a response.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Expectation {
-    /// From 200 to 399.
-    #[default]
-    Usual,
-    /// Nothing is said of it.
-    Unknown,
-    /// Those within these ranges.
-    Within(Rc<[(u16, u16)]>),
-}
-
-impl Expectation {
-    /// Returns whether a status is expected; `None` if nothing is said of it.
-    #[must_use]
-    pub fn holds(&self, status: u16) -> Option<bool> {
-        match self {
-            Self::Usual => Some((200..400).contains(&status)),
-            Self::Unknown => None,
-            Self::Within(ranges) => Some(ranges.iter().any(|&(from, to)| (from..=to).contains(&status))),
-        }
+/// Returns the expectation that a script gives.
+///
+/// # Errors
+/// If it is neither `null` nor what `expectedStatuses` returns.
+pub fn given(value: &Value<'_>) -> Result<Expectation> {
+    if is_nothing(value) {
+        return Ok(Expectation::Unknown);
     }
-
-    /// Returns the expectation that a script gives.
-    ///
-    /// # Errors
-    /// If it is neither `null` nor what `expectedStatuses` returns.
-    pub fn of(value: &Value<'_>) -> Result<Self> {
-        if is_nothing(value) {
-            return Ok(Self::Unknown);
-        }
-        match Class::<Host<ExpectedStatuses>>::from_value(value) {
-            Ok(statuses) => Ok(Self::Within(statuses.borrow().0.0.clone())),
-            Err(_) => Err(Exception::throw_type(
-                value.ctx(),
-                "unsupported responseCallback: use http.expectedStatuses() or null",
-            )),
+    match Class::<Host<ExpectedStatuses>>::from_value(value) {
+        Ok(statuses) => Ok(Expectation::Within(statuses.borrow().0.0.clone())),
+        Err(_) => {
+            Err(Exception::throw_type(value.ctx(), "unsupported responseCallback: use http.expectedStatuses() or null"))
         }
     }
 }
@@ -95,6 +70,6 @@ fn status_of(number: f64) -> Option<u16> {
 
 /// The function `http.setResponseCallback`.
 pub fn set_response_callback<'js>(ctx: Ctx<'js>, callback: Value<'js>) -> Result<()> {
-    *Vu::of(&ctx).extra::<RefCell<Expectation>>().borrow_mut() = Expectation::of(&callback)?;
+    *Vu::of(&ctx).extra::<RefCell<Expectation>>().borrow_mut() = given(&callback)?;
     Ok(())
 }

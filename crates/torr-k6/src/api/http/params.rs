@@ -1,12 +1,13 @@
 //! The parameters of a request: headers, tags, time-out, redirects, cookies.
 
-use super::expected::Expectation;
+use super::expected;
 use super::headers::{Fields, canonical};
 use super::jar::Jar;
 use super::value::{is_nothing, text_of};
 use crate::host::Host;
 use crate::http_settings::TIMEOUT;
 use crate::options::duration;
+use crate::user::Expectation;
 use rquickjs::{Class, Object, Value};
 use std::time::Duration;
 
@@ -119,7 +120,7 @@ impl Params {
                     read.compression = names.filter(|name| !name.is_empty()).collect();
                 }
                 "responseType" => read.response_type = Some(response_type(&text_of(&value)?)?),
-                "responseCallback" => read.expectation = Some(Expectation::of(&value)?),
+                "responseCallback" => read.expectation = Some(expected::given(&value)?),
                 "throw" => read.throws = value.as_bool(),
                 _ => {}
             }

@@ -5,7 +5,8 @@ use crate::api::http::HttpState;
 use crate::executors::{Ending, Order, Start};
 use crate::log::Level;
 use crate::metrics::{CurrentTags, builtin};
-use crate::user::{IterationTask, Task, TaskEnd};
+use crate::user::TaskEnd;
+use crate::users::beginning::Beginning;
 use crate::users::slot::{Job, Resumption, State};
 use std::time::Duration;
 use torr_net::Nanos;
@@ -108,27 +109,19 @@ impl ThreadVus<'_> {
         let scenario = &self.load.conductor.plan().scenarios[start.scenario];
         let deadline = self.instant(start.deadline);
         let function = self.functions[start.scenario].clone();
-        let empty = std::collections::BTreeMap::new();
-        let run_tags = self.load.run.options.get().and_then(|all| all.options.tags.as_ref()).unwrap_or(&empty);
         if let Some(due) = start.due {
             self.recorder.borrow_mut().add_send_lag(Duration::from_nanos(now.saturating_sub(due)));
         }
         let Some(slot) = self.slots[at].as_deref_mut() else { return };
-        let vu = &slot.machine.vu;
-        {
-            let mut info = vu.iteration.borrow_mut();
-            let mut tags = vu.tags.borrow_mut();
-            if info.scenario != Some(start.scenario) {
-                tags.begin_scenario(run_tags, &scenario.name, &scenario.tags);
-            }
-            tags.begin_iteration(vu.id, slot.begun);
-            info.scenario = Some(start.scenario);
-            info.in_test = start.in_test;
-            info.in_scenario = start.in_scenario;
-            info.in_instance = Some(slot.begun);
-        }
-        HttpState::begin_iteration(vu);
-        let task = Task::Iteration(IterationTask { function, number: slot.begun, scenario: start.scenario });
+        let beginning = Beginning {
+            scenario,
+            scenario_number: start.scenario,
+            function,
+            in_test: start.in_test,
+            in_scenario: start.in_scenario,
+            in_instance: slot.begun,
+        };
+        let task = beginning.task(&self.load.run, &slot.machine.vu);
         slot.begun += 1;
         slot.job = Job::Iteration(start, now);
         slot.state = State::Ready(Resumption::Begin(task, deadline));

@@ -23,6 +23,9 @@ impl ThreadVus<'_> {
     /// Leads the run through its stages, on the first thread.
     pub(super) fn lead(&mut self, now: Nanos) {
         let load = self.load;
+        if load.steering.get().is_some_and(|steering| steering.is_ended()) {
+            load.control().stop(StopCause::Ended);
+        }
         match self.stage {
             Stage::Starting if load.ready.load(Ordering::Acquire) < load.layout.threads => {}
             Stage::Starting => {
@@ -152,5 +155,6 @@ impl ThreadVus<'_> {
     pub(super) fn finish(&mut self) {
         self.stage = Stage::Over;
         self.load.is_over.store(true, Ordering::Release);
+        self.load.conductor.wake_all();
     }
 }
