@@ -128,7 +128,7 @@ impl Site {
 }
 
 /// Returns whether a factor comes from a function, a lock or a statement of the server.
-fn is_in_the_server(factor: Factor) -> bool {
+pub(crate) fn is_in_the_server(factor: Factor) -> bool {
     match factor {
         Factor::TlsHandshake
         | Factor::ServerCpu

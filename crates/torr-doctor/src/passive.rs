@@ -17,6 +17,7 @@ mod sessions;
 mod tests;
 mod wire;
 
+use crate::locate::is_in_the_server;
 use crate::{calm, witnesses};
 use seen::{busy_generator, other_programs, undecided};
 use torr_gauge::verdict::{Advice, Fact, Finding, Headline, Hypothesis};
@@ -81,7 +82,11 @@ pub fn passive(run: &RunResult) -> Finding {
         Factor::None => vec![],
         _ => kept::stops(run),
     };
-    finding.because(kept::shortfall(run)).because(hidden).because(queue)
+    let finding = finding.because(kept::shortfall(run)).because(hidden).because(queue);
+    // A plain run samples no threads. Of handshakes the function is known.
+    let is_located = finding.factor != Factor::TlsHandshake && is_in_the_server(finding.factor);
+    let is_locatable = run.host.is_some() && is_located;
+    if is_locatable && !finding.advice.contains(&Advice::Diagnose) { finding.advice(Advice::Locate) } else { finding }
 }
 
 /// Returns what most likely limited a run that other programs disturbed: what the rules about busy and waiting servers find as if no other

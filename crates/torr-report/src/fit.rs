@@ -3,7 +3,10 @@
 use crate::table::visible;
 
 /// Words that may begin the text of a report's line. Continuation lines begin in the column behind them.
-const MARKS: [&str; 7] = ["because", "also", "gain", VERIFY[0], VERIFY[1], "caution", ADVICE];
+const MARKS: [&str; 12] = [
+    "because", "also", "gain", VERIFY[0], VERIFY[1], "caution", ADVICE, "where", "holder", "index", "blocked",
+    "not seen",
+];
 
 /// Words that precede a command.
 const VERIFY: [&str; 2] = ["verify", "verify:"];
@@ -76,11 +79,11 @@ impl Start {
         });
         let text = behind_label.filter(|&start| start <= LAST_START).unwrap_or(lead);
         let rest: String = plain.chars().skip(text).collect();
-        let mut words = rest.split(' ');
-        let mark = words.next().filter(|first| MARKS.contains(first));
+        let behind = |mark: &&str| rest.strip_prefix(*mark).is_some_and(|behind| behind.starts_with(' '));
+        let mark = MARKS.into_iter().find(behind);
         // Advice may be a command.
-        let is_command =
-            mark.is_some_and(|mark| VERIFY.contains(&mark) || (mark == ADVICE && words.next() == Some(VERIFY[1])));
+        let is_advised = || rest.split(' ').nth(1) == Some(VERIFY[1]);
+        let is_command = mark.is_some_and(|mark| VERIFY.contains(&mark) || (mark == ADVICE && is_advised()));
         let hang = match mark {
             Some(mark) => text + mark.len() + 1,
             None if text <= 2 => text + 2,
@@ -132,6 +135,8 @@ mod tests {
         let line = format!("  {:<12} {} one two three\n", "", paint(FAINT, "because"));
         assert_eq!(plain(&wrap(&line, 60)), plain(&line));
         assert_eq!(plain(&wrap(&line, 34)), "               because one two\n                 three\n");
+        let line = format!("  {:<12} {} one two three\n", "", paint(FAINT, "not seen"));
+        assert_eq!(plain(&wrap(&line, 36)), "               not seen one two\n                        three\n");
         assert_eq!(wrap("  -> one two three four\n", 16), "  -> one two\n     three four\n");
         assert_eq!(wrap("GET http://h/  1 connection, 2 threads\n", 24), "GET http://h/  1\n  connection, 2 threads\n");
     }

@@ -52,6 +52,7 @@ pub enum Advice {
     AcceptFaster,
     // The server.
     CheaperRequests,
+    Locate,
     Profile,
     MoreWorkers { workers: usize },
     MoreBlockingWorkers { cores: Option<usize> },

@@ -110,6 +110,7 @@ pub fn advice(advice: &Advice) -> String {
         A::RaiseBacklog => "raise the backlog that the service passes to listen(), and net.core.somaxconn, which caps it",
         A::AcceptFaster => "accept in a loop of its own, or more than one connection at a time",
         A::CheaperRequests => "make requests cheaper, or give the server more CPU",
+        A::Locate => "run 'torr doctor' with this load: it names the function, the lock or the statement",
         A::Profile => "profile the server under this load to see where its CPU time goes",
         A::MoreBlockingWorkers { cores: None } => "run more workers: where workers block, 4 to 8 for each CPU",
         A::StillMoreWorkers => {

@@ -50,10 +50,12 @@ fn sentence(place: &Place) -> String {
     match place.kind {
         PlaceKind::Cpu => format!("{share} of the CPU time is spent in {within}{caller}"),
         PlaceKind::Lock => {
-            let lock = place.lock.as_deref().map_or_else(
-                || "a lock or a free slot of a pool".to_owned(),
-                |lock| format!("the lock {}", code(lock)),
-            );
+            let lock = match place.lock.as_deref() {
+                None => "a lock or a free slot of a pool".to_owned(),
+                // An address says nothing to a reader. Results have it.
+                Some(address) if address.starts_with("0x") => "a lock".to_owned(),
+                Some(lock) => format!("the lock {}", code(lock)),
+            };
             format!("{share} of the busy threads' time is spent waiting for {lock} in {within}{caller}")
         }
         PlaceKind::Wait => format!("{share} of the busy threads' time is spent waiting in {within}{caller}"),
@@ -89,7 +91,8 @@ fn database(runtime: &str) -> &str {
 
 fn held(holder: &Holder) -> String {
     let at = position(&holder.code);
-    let doing = match &holder.wait {
+    let doing = match holder.wait.as_deref() {
+        Some("a pause") => "sleeps".to_owned(),
         Some(wait) => format!("waits for {wait}"),
         None => "computes".to_owned(),
     };
@@ -287,6 +290,13 @@ mod tests {
                 ("holder", "in 90% of the samples the thread that holds it waits for fsync in `rebuild` (shop.c:77)".to_owned()),
             ]
         );
+    }
+
+    #[test]
+    fn a_lock_without_a_name_is_a_lock() {
+        let lock = Place { lock: Some("0x562454048760".into()), gain: None, ..place(PlaceKind::Lock) };
+        let said = "38% of the busy threads' time is spent waiting for a lock in `list_orders` (shop.c:88)".to_owned();
+        assert_eq!(lines(&located(Located { places: vec![lock], ..Located::default() })), [("where", said)]);
     }
 
     #[test]
