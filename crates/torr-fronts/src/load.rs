@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::time::Duration;
 use torr_net::address;
-use torr_net::tls::{Roots, TlsSettings, Versions};
+use torr_net::tls::{Identity, Roots, TlsSettings, Versions};
 use torr_press::request::{Body, Data, Options};
 use torr_press::{Arrivals, Inspection, Pace, Plan, ProtocolConfig, Requests, Schedule, Target};
 
@@ -79,7 +79,7 @@ impl FrontLoad {
         let tls = self.target.tls.then(|| TlsSettings {
             roots: if self.tls.verify { Roots::System } else { Roots::AcceptAny },
             versions: self.tls.versions.unwrap_or(Versions::Both),
-            identity: self.tls.identity.map(|file| (file.clone().into(), file.into())),
+            identity: self.tls.identity.map(|file| Identity::Files(file.clone().into(), file.into())),
             sends_name: !self.tls.no_sni,
             ..TlsSettings::new(&self.target.host)
         });

@@ -22,7 +22,7 @@ pub use acceptor::{ServerTlsSettings, TlsAcceptor};
 pub use client::TlsClient;
 pub use records::NegotiatedTls;
 pub use server::TlsServer;
-pub use settings::{Resumption, Roots, TlsConfig, TlsSettings, Versions};
+pub use settings::{Identity, IdentityPem, Resumption, Roots, TlsConfig, TlsSettings, Versions, cipher_suites};
 
 use thiserror::Error;
 

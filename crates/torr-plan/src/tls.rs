@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use torr_load::{FileSource, TlsPart, TlsResumption};
-use torr_net::tls::{Resumption, Roots, TlsSettings, Versions};
+use torr_net::tls::{Identity, Resumption, Roots, TlsSettings, Versions};
 use torr_press::Target;
 
 /// Returns the settings for the host of a target.
@@ -13,7 +13,7 @@ pub fn settings(part: &TlsPart, target: &Target) -> TlsSettings {
             None if part.insecure => Roots::AcceptAny,
             None => Roots::System,
         },
-        identity: part.cert.clone().map(|cert| (cert.clone(), part.key.clone().unwrap_or(cert))),
+        identity: part.cert.clone().map(|cert| Identity::Files(cert.clone(), part.key.clone().unwrap_or(cert))),
         versions: match (part.tlsv1_3, part.tls_max.as_deref().copied()) {
             (true, _) => Versions::Tls13,
             (false, Some("1.2")) => Versions::Tls12,

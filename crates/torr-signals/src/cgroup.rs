@@ -1,4 +1,4 @@
-//! The CPU quota that a process is under: the tightest of its cgroup and those above it.
+//! The cgroup that a process is in and those above it: their CPU quotas, of which the tightest counts, and where they limit memory.
 
 use super::reading::QuotaCounts;
 use procfs::FromBufRead;
@@ -15,7 +15,16 @@ pub fn own_quota() -> Option<QuotaCounts> {
 #[derive(Debug)]
 pub(super) struct Mounts {
     v1: Option<Mount>,
+    /// The hierarchy of version 1 that limits memory.
+    memory_v1: Option<Mount>,
     v2: Option<Mount>,
+}
+
+/// The version of a hierarchy of cgroups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Version {
+    V1,
+    V2,
 }
 
 #[derive(Debug)]
@@ -30,7 +39,7 @@ impl Mounts {
         Self::of(&std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default())
     }
 
-    fn of(mountinfo: &str) -> Self {
+    pub(super) fn of(mountinfo: &str) -> Self {
         let mounts = MountInfos::from_buf_read(mountinfo.as_bytes()).map_or(vec![], |mounts| mounts.0);
         let mount = |kind: &dyn Fn(&MountInfo) -> bool| {
             let found = mounts.iter().find(|mount| kind(mount))?;
@@ -38,6 +47,7 @@ impl Mounts {
         };
         Self {
             v1: mount(&|mount| mount.fs_type == "cgroup" && mount.super_options.contains_key("cpu")),
+            memory_v1: mount(&|mount| mount.fs_type == "cgroup" && mount.super_options.contains_key("memory")),
             v2: mount(&|mount| mount.fs_type == "cgroup2"),
         }
     }
@@ -60,19 +70,49 @@ impl Mounts {
         });
         quotas.min_by(|a, b| a.cores.total_cmp(&b.cores))
     }
+
+    /// Returns the directories of the cgroups in which `cgroups`, the content of `/proc/PID/cgroup`, says that a process's memory is
+    /// limited, and of those above them.
+    pub(super) fn of_memory(&self, cgroups: &str) -> Vec<(Version, PathBuf)> {
+        let Ok(groups) = ProcessCGroups::from_buf_read(cgroups.as_bytes()) else { return vec![] };
+        let directories = groups.0.iter().flat_map(|group| {
+            let limits = group.controllers.iter().any(|controller| controller == "memory");
+            let (version, mount) = match group.hierarchy {
+                0 => (Version::V2, self.v2.as_ref()),
+                _ if limits => (Version::V1, self.memory_v1.as_ref()),
+                _ => return vec![],
+            };
+            let levels = mount.map_or(vec![], |mount| mount.levels(&group.pathname));
+            levels.into_iter().map(|level| (version, level.directory)).collect()
+        });
+        directories.collect()
+    }
+}
+
+/// A cgroup of a hierarchy.
+struct Level {
+    /// The path within the hierarchy.
+    cgroup: String,
+    directory: PathBuf,
 }
 
 impl Mount {
     /// The quotas of a cgroup and those above it, as far as they can be seen.
     fn upwards(&self, group: &str, quota: fn(&Path) -> Option<QuotaCounts>) -> Vec<QuotaCounts> {
+        let counted = |level: Level| Some(QuotaCounts { cgroup: level.cgroup, ..quota(&level.directory)? });
+        self.levels(group).into_iter().filter_map(counted).collect()
+    }
+
+    /// Returns a cgroup and those above it, as far as they can be seen.
+    fn levels(&self, group: &str) -> Vec<Level> {
         // The path begins with ".." if the process is outside of the part that this one sees.
         let inside = Path::new(group).strip_prefix(&self.root).ok();
         let Some(inside) = inside.filter(|path| !path.starts_with("..")) else { return vec![] };
-        let levels = inside.ancestors().filter_map(|level| {
-            let counts = quota(&self.point.join(level))?;
-            Some(QuotaCounts { cgroup: self.root.join(level).to_string_lossy().into_owned(), ..counts })
-        });
-        levels.collect()
+        let level = |path: &Path| Level {
+            cgroup: self.root.join(path).to_string_lossy().into_owned(),
+            directory: self.point.join(path),
+        };
+        inside.ancestors().map(level).collect()
     }
 }
 
@@ -102,11 +142,11 @@ fn counts(cores: f64, stat: &str) -> Option<QuotaCounts> {
     Some(QuotaCounts { cores, periods, throttled_periods, ..QuotaCounts::default() })
 }
 
-fn field(stat: &str, name: &str) -> Option<u64> {
+pub(super) fn field(stat: &str, name: &str) -> Option<u64> {
     stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
-fn read(directory: &Path, name: &str) -> Option<String> {
+pub(super) fn read(directory: &Path, name: &str) -> Option<String> {
     std::fs::read_to_string(directory.join(name)).ok()
 }
 

@@ -14,6 +14,7 @@ mod interval;
 mod levels;
 mod lookups;
 mod machine;
+mod memory;
 mod namespaces;
 mod netlink;
 mod others;
@@ -38,6 +39,7 @@ pub use interval::{
     ClientsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, ProgramUse, QuotaUse, Signals, ThreadUse,
 };
 pub use levels::Levels;
+pub use memory::available_memory;
 pub use namespaces::leads_to_namespace;
 pub use printable::printable;
 pub use reading::{

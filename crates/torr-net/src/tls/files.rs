@@ -44,11 +44,15 @@ fn unread(path: &Path, error: &pem::Error) -> TlsError {
 
 /// Returns the first private key in a file.
 pub(super) fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+    let unread = |error: &_| format!("cannot read a private key from {}: {}", path.display(), describe(error));
+    let content = fs::read(path).map_err(|error| TlsError::File(unread(&error)))?;
+    private_key_in(&content, path)
+}
+
+/// Returns the first private key in the content of a file.
+pub(super) fn private_key_in(content: &[u8], path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     let shown = path.display();
-    let content =
-        fs::read(path).map_err(|error| format!("cannot read a private key from {shown}: {}", describe(&error)));
-    let content = content.map_err(TlsError::File)?;
-    PrivateKeyDer::from_pem_slice(&content).map_err(|error| {
+    PrivateKeyDer::from_pem_slice(content).map_err(|error| {
         // Of an encrypted key the reader finds either no key or content that is not base64.
         let is_encrypted = content.windows(ENCRYPTED.len()).any(|part| part == ENCRYPTED);
         TlsError::File(match error {

@@ -1,16 +1,18 @@
 //! The client's settings of TLS, and their translation for `rustls`.
 
-use super::files::{certificates, certificates_in, private_key, roots_of, unusable};
+use super::files::{certificates, certificates_in, private_key, private_key_in, roots_of, unusable};
 use super::provider::provider;
 use super::tickets::Tickets;
 use super::trust::{PolicyVerifier, TrustPolicy};
 use super::unmet_request::UnmetRequest;
 use super::{TlsClient, TlsError};
 use rustls::client::WebPkiServerVerifier;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
 use rustls::version::{TLS12, TLS13};
-use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
-use std::path::PathBuf;
+use rustls::{ClientConfig, RootCertStore, SupportedCipherSuite, SupportedProtocolVersion};
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The settings of TLS on the client's side.
@@ -22,16 +24,52 @@ pub struct TlsSettings {
     pub sends_name: bool,
     /// The trust in certificates.
     pub roots: Roots,
-    /// The client's certificate chain and its key, as PEM files.
-    pub identity: Option<(PathBuf, PathBuf)>,
+    /// The client's certificate chain and its key.
+    pub identity: Option<Identity>,
     /// The versions of TLS to offer.
     pub versions: Versions,
+    /// The names of the cipher suites of TLS 1.2 to offer, such as `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256`; none for all. Those of TLS
+    /// 1.3 are always offered.
+    pub cipher_suites: Vec<String>,
     /// The protocols to offer (ALPN), such as `h2`.
     pub alpn: Vec<String>,
     /// Whether the handshake fails if the server selects none of them.
     pub needs_alpn: bool,
     /// The resumption of sessions.
     pub resumption: Resumption,
+}
+
+/// A certificate chain and its private key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Identity {
+    /// The chain and the key as PEM files.
+    Files(PathBuf, PathBuf),
+    /// The chain and the key in PEM.
+    Pem(IdentityPem),
+}
+
+impl From<(PathBuf, PathBuf)> for Identity {
+    fn from((chain, key): (PathBuf, PathBuf)) -> Self {
+        Self::Files(chain, key)
+    }
+}
+
+/// A certificate chain and its private key in PEM.
+#[derive(Clone, PartialEq, Eq)]
+pub struct IdentityPem {
+    /// The certificate chain.
+    pub chain: Arc<str>,
+    /// The private key, which is not encrypted.
+    pub key: Arc<str>,
+    /// The place where both stand, for errors.
+    pub place: String,
+}
+
+// A private key is not for logs.
+impl fmt::Debug for IdentityPem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IdentityPem").field("place", &self.place).finish_non_exhaustive()
+    }
 }
 
 /// The trusted signers of the server's certificate.
@@ -93,6 +131,7 @@ impl TlsSettings {
             roots: Roots::System,
             identity: None,
             versions: Versions::Both,
+            cipher_suites: Vec::new(),
             alpn: Vec::new(),
             needs_alpn: false,
             resumption: Resumption::On,
@@ -119,7 +158,7 @@ impl TlsSettings {
     /// # Errors
     /// Returns the errors of [`TlsSettings::load`], except [`TlsError::Name`].
     pub fn client_config(&self) -> Result<ClientConfig, TlsError> {
-        let provider = provider()?;
+        let provider = self.provider()?;
         let algorithms = provider.signature_verification_algorithms;
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
         let builder = builder.with_protocol_versions(self.versions.list())?;
@@ -144,14 +183,49 @@ impl TlsSettings {
             builder.dangerous().with_custom_certificate_verifier(Arc::new(PolicyVerifier { policy, algorithms }));
         let mut config = match &self.identity {
             None => builder.with_no_client_auth(),
-            Some((certificate, key)) => builder
+            Some(Identity::Files(certificate, key)) => builder
                 .with_client_auth_cert(certificates(certificate)?, private_key(key)?)
                 .map_err(|error| unusable("a certificate", certificate, &error))?,
+            Some(Identity::Pem(IdentityPem { chain, key, place })) => {
+                let place = Path::new(place);
+                let chain = certificates_in(chain.as_bytes(), place)?;
+                builder
+                    .with_client_auth_cert(chain, private_key_in(key.as_bytes(), place)?)
+                    .map_err(|error| unusable("a certificate", place, &error))?
+            }
         };
         config.alpn_protocols = self.alpn.iter().map(|protocol| protocol.clone().into_bytes()).collect();
         config.enable_sni = self.sends_name;
         Ok(config)
     }
+
+    /// Returns the provider of cryptography with the cipher suites to offer.
+    fn provider(&self) -> Result<Arc<CryptoProvider>, TlsError> {
+        let provider = provider()?;
+        if self.cipher_suites.is_empty() {
+            return Ok(provider);
+        }
+        let mut provider = CryptoProvider::clone(&provider);
+        let is_wanted = |suite: &SupportedCipherSuite| {
+            suite.tls13().is_some() || self.cipher_suites.iter().any(|name| *name == name_of(suite))
+        };
+        provider.cipher_suites.retain(is_wanted);
+        Ok(Arc::new(provider))
+    }
+}
+
+/// Returns the names of the cipher suites of TLS 1.2 that can be offered.
+///
+/// # Errors
+/// [`TlsError::NoProvider`].
+pub fn cipher_suites() -> Result<Vec<String>, TlsError> {
+    let all = &provider()?.cipher_suites;
+    Ok(all.iter().filter(|suite| suite.tls13().is_none()).map(name_of).collect())
+}
+
+/// Returns the registered name of a cipher suite of TLS 1.2.
+fn name_of(suite: &SupportedCipherSuite) -> String {
+    format!("{:?}", suite.suite())
 }
 
 /// The client's settings with their files read.

@@ -4,7 +4,9 @@ use crate::authority::Authority;
 use crate::pair::{Pair, client};
 use proptest::prelude::*;
 use std::sync::LazyLock;
-use torr_net::tls::{ServerTlsSettings, TlsAcceptor, TlsError, TlsSettings, Versions};
+use torr_net::tls::{
+    Identity, IdentityPem, ServerTlsSettings, TlsAcceptor, TlsError, TlsSettings, Versions, cipher_suites,
+};
 
 fn protocols(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.into()).collect()
@@ -39,7 +41,7 @@ fn a_clients_certificate() {
         let acceptor = settings.load().expect("the settings are right");
         let with = |identity| client(&TlsSettings { identity, ..authority.client() });
 
-        let mut pair = Pair::secured(with(Some(authority.identity("client", &["client.test"]))), &acceptor);
+        let mut pair = Pair::secured(with(Some(authority.identity("client", &["client.test"]).into())), &acceptor);
         assert_eq!(pair.server.client_certificates().count(), 1);
         pair.exchange();
 
@@ -48,15 +50,49 @@ fn a_clients_certificate() {
         let error = pair.run().expect_err("the client is told");
         assert!(matches!(&error, TlsError::Protocol(text) if text.contains("alert")), "{error}");
 
-        let mut pair = Pair::begin(with(Some(stranger.identity("client", &["client.test"]))), &acceptor);
+        let mut pair = Pair::begin(with(Some(stranger.identity("client", &["client.test"]).into())), &acceptor);
         let why = pair.run().expect_err("who has signed it is not trusted");
         assert!(matches!(why, TlsError::ClientUntrusted(_)), "{why}");
         let error = pair.run().expect_err("the client is told");
         assert!(matches!(&error, TlsError::Protocol(text) if text.contains("alert")), "{error}");
     }
     let acceptor = authority.server().load().expect("the settings are right");
-    let unasked = TlsSettings { identity: Some(authority.identity("client", &["client.test"])), ..authority.client() };
+    let identity = Some(authority.identity("client", &["client.test"]).into());
+    let unasked = TlsSettings { identity, ..authority.client() };
     assert_eq!(Pair::secured(client(&unasked), &acceptor).server.client_certificates().count(), 0);
+}
+
+#[test]
+fn a_clients_certificate_that_stands_in_memory() {
+    let authority = Authority::new();
+    let settings = ServerTlsSettings { client_roots: Some(authority.path()), ..authority.server() };
+    let acceptor = settings.load().expect("the settings are right");
+    let (certificate, key) = authority.identity("client", &["client.test"]);
+    let read = |path| std::fs::read_to_string(path).expect("it is written");
+    let pem = IdentityPem { chain: read(certificate).into(), key: read(key).into(), place: "here".to_owned() };
+    assert!(!format!("{pem:?}").contains("PRIVATE"), "a key is not for logs");
+    let with = |pem| TlsSettings { identity: Some(Identity::Pem(pem)), ..authority.client() };
+    Pair::secured(client(&with(pem.clone())), &acceptor).exchange();
+    for (chain, key) in [(&*pem.chain, ""), ("", &*pem.key)] {
+        let error = with(IdentityPem { chain: chain.into(), key: key.into(), ..pem.clone() }).load().map(drop);
+        assert!(matches!(&error, Err(TlsError::File(why)) if why.contains(" in here")), "{error:?}");
+    }
+}
+
+#[test]
+fn the_cipher_suites_of_tls_1_2_are_those_that_the_client_offers() {
+    let authority = Authority::new();
+    let acceptor =
+        |versions| ServerTlsSettings { versions, ..authority.server() }.load().expect("the settings are right");
+    let all = cipher_suites().expect("there is a provider");
+    let offered = "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256";
+    assert!(all.iter().any(|name| name == offered) && !all.iter().any(|name| name.starts_with("TLS13")), "{all:?}");
+    let offering = |names: &[&str]| TlsSettings { cipher_suites: protocols(names), ..authority.client() };
+    let pair = Pair::secured(client(&offering(&[offered])), &acceptor(Versions::Tls12));
+    assert_eq!(pair.client.negotiated().map(|tls| tls.cipher).as_deref(), Some(offered));
+    let other = offering(&["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"]);
+    assert!(Pair::begin(client(&other), &acceptor(Versions::Tls12)).run().is_err(), "the server has no key of RSA");
+    Pair::secured(client(&other), &acceptor(Versions::Both)).exchange();
 }
 
 #[test]

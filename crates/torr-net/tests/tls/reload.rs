@@ -53,7 +53,7 @@ fn a_client_that_is_not_trusted_any_more_does_not_come_in_by_a_ticket() {
         std::fs::copy(authority.path(), &roots).expect("a file can be written");
         let settings = ServerTlsSettings { client_roots: Some(roots.clone()), versions, ..authority.server() };
         let acceptor = settings.load().expect("the settings are right");
-        let identity = Some(authority.identity("client", &["client.test"]));
+        let identity = Some(authority.identity("client", &["client.test"]).into());
         let pair = Pair::secured(client(&TlsSettings { identity, ..authority.client() }), &acceptor);
         acceptor.reload().expect("the files are right");
         let pair = Pair::secured(pair.client, &acceptor);

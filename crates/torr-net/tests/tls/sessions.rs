@@ -63,7 +63,7 @@ fn a_resumed_session_has_names_protocol_and_certificate() {
         let alpn = vec!["http/1.1".into()];
         let settings = ServerTlsSettings { client_roots: Some(authority.path()), alpn, versions, ..authority.server() };
         let acceptor = settings.load().expect("the settings are right");
-        let identity = Some(authority.identity("client", &["client.test"]));
+        let identity = Some(authority.identity("client", &["client.test"]).into());
         let settings = TlsSettings { identity, alpn: vec!["http/1.1".into()], ..authority.client() };
         let pair = Pair::secured(client(&settings), &acceptor);
         let shown = pair.server.client_certificates().map(<[u8]>::to_vec).collect::<Vec<_>>();

@@ -187,7 +187,7 @@ fn acceptors_are_for_all_threads() {
 fn no_default_of_the_process_is_needed_or_made() {
     let authority = Authority::new();
     let settings = ServerTlsSettings { client_roots: Some(authority.path()), ..authority.server() };
-    let identity = Some(authority.identity("client", &["client.test"]));
+    let identity = Some(authority.identity("client", &["client.test"]).into());
     let acceptor = settings.load().expect("the settings are right");
     Pair::secured(client(&TlsSettings { identity, ..authority.client() }), &acceptor).exchange();
     acceptor.reload().expect("the files are as they were");
