@@ -10,9 +10,21 @@ use torr_gauge::verdict::place::PlaceKind;
 /// The share from which a function without lines may be many.
 const INLINED: f64 = 0.8;
 
-/// Functions and threads that collect garbage beside the code that makes it.
-const COLLECTORS: [&str; 5] =
-    ["runtime.gcBgMarkWorker", "runtime.bgsweep", "runtime.bgscavenge", "(garbage collector)", "GC Thread"];
+/// Functions and threads that collect garbage beside the code that makes it. Go's assists run on a stack of their own.
+const COLLECTORS: [&str; 10] = [
+    "runtime.gcBgMarkWorker",
+    "runtime.gcAssistAlloc",
+    "runtime.gcDrain",
+    "runtime.gcStart",
+    "runtime.gcMarkTermination",
+    "runtime.wbBufFlush",
+    "runtime.bgsweep",
+    "runtime.bgscavenge",
+    "(garbage collector)",
+    "garbage collection",
+];
+/// The sources of code whose stacks a virtual machine shows at safepoints only.
+const AT_SAFEPOINTS: [&str; 3] = [".java", ".kt", ".scala"];
 
 /// Samples of one own function.
 #[derive(Debug, Default)]
@@ -80,7 +92,8 @@ pub fn places(
     is_native: impl Fn(i32) -> bool,
 ) -> Vec<Place> {
     let all: f64 = samples.iter().map(|sample| sample.weight).sum();
-    let collected: f64 = samples.iter().filter(|sample| is_collector(sample)).map(|sample| sample.weight).sum();
+    let sum = |is: fn(&StackSample) -> bool| samples.iter().filter(|one| is(one)).map(|one| one.weight).sum::<f64>();
+    let elsewhere = Elsewhere { all, collected: sum(is_collector), transitions: sum(is_transition) };
     let mut groups: BTreeMap<Key, Group<'_>> = BTreeMap::new();
     for sample in samples.iter().filter(|sample| counts(sample)) {
         // Without own code on the stack the leaf stands for itself.
@@ -92,19 +105,50 @@ pub fn places(
         groups.entry(key(&sample.stack.0[at])).or_default().samples.push((sample, at));
     }
     let mut places: Vec<Place> =
-        groups.into_values().filter_map(|group| place(&group, all, collected, visible, &is_native)).collect();
+        groups.into_values().filter_map(|group| place(&group, &elsewhere, visible, &is_native)).collect();
     places.sort_by(|a, b| b.share.value.total_cmp(&a.share.value));
     places
 }
 
-/// Returns whether a sample is one of a garbage collector.
-fn is_collector(sample: &StackSample) -> bool {
-    sample.stack.0.iter().any(|frame| COLLECTORS.iter().any(|name| frame.function.starts_with(name)))
+/// The weights of samples that a function may have a part in although it is not on their stacks.
+struct Elsewhere {
+    /// All samples.
+    all: f64,
+    /// Those of the garbage collector.
+    collected: f64,
+    /// Those at the entry of a native method.
+    transitions: f64,
 }
 
-fn place(group: &Group<'_>, all: f64, collected: f64, visible: f64, is_native: &impl Fn(i32) -> bool) -> Option<Place> {
-    let weight = group.weight();
-    let share = Estimate::of_share(weight, all);
+impl Elsewhere {
+    /// Returns the share that the function of a group has at most, if it has a share of at most `high` of all samples.
+    fn upper(&self, group: &Group<'_>, high: f64) -> f64 {
+        let own: f64 =
+            group.samples.iter().filter(|(one, _)| is_transition(one)).map(|(sample, _)| sample.weight).sum();
+        let elsewhere = self.collected + self.transitions - own;
+        (high * self.all / (self.all - elsewhere)).min(1.0)
+    }
+}
+
+/// Returns whether a sample is one of a garbage collector that runs beside the code that makes the garbage.
+fn is_collector(sample: &StackSample) -> bool {
+    let frames = &sample.stack.0;
+    let collects = |frame: &Frame| COLLECTORS.iter().any(|name| frame.function.starts_with(name));
+    frames.iter().any(|frame| collects(frame)) && !frames.iter().any(|frame| frame.is_own)
+}
+
+/// Returns whether a sample shows a thread of a virtual machine at the entry of a native method. A thread that computes is shown
+/// where it comes next to a safepoint, and such an entry is one: it has more samples than time.
+fn is_transition(sample: &StackSample) -> bool {
+    let is_of_machine = |file: &String| AT_SAFEPOINTS.iter().any(|end| file.ends_with(end));
+    match &sample.stack.0[..] {
+        [leaf, caller, ..] => leaf.file.is_none() && caller.file.as_ref().is_some_and(is_of_machine),
+        _ => false,
+    }
+}
+
+fn place(group: &Group<'_>, elsewhere: &Elsewhere, visible: f64, is_native: &impl Fn(i32) -> bool) -> Option<Place> {
+    let share = Estimate::of_share(group.weight(), elsewhere.all);
     let share = share.times(Estimate { low: visible, value: visible, high: visible });
     let mut place = Place::of(PlaceKind::Cpu, share, group.samples.len() as u64);
     let frame = group.frame()?;
@@ -122,8 +166,8 @@ fn place(group: &Group<'_>, all: f64, collected: f64, visible: f64, is_native: &
         place.leaf = Some(frame);
     }
     // Half of the user's function may leave half of the garbage, and then the collector works half as long too.
-    let collected = if place.frame.is_some() { collected } else { 0.0 };
-    place.gain = Some(Estimate { high: share.high * all / (all - collected), ..share }.gain());
+    let high = if place.frame.is_some() { elsewhere.upper(group, share.high) } else { share.high };
+    place.gain = Some(Estimate { high, ..share }.gain());
     Some(place)
 }
 
@@ -141,15 +185,54 @@ mod tests {
         StackSample { process: 1, thread: 1, on_cpu: true, wait: None, holds: vec![], stack, weight: 1.0 }
     }
 
+    fn widest(samples: &[StackSample]) -> Place {
+        let places = places(&samples.iter().collect::<Vec<_>>(), 1.0, |_| true, |_| true);
+        places.into_iter().next().expect("there are samples")
+    }
+
     #[test]
     fn the_garbage_of_a_function_may_shrink_with_it() {
         let all: Vec<_> =
             (0..100).map(|at| sample(if at < 60 { &["render"] } else { &["runtime.gcBgMarkWorker"] })).collect();
-        let places = places(&all.iter().collect::<Vec<_>>(), 1.0, |_| true, |_| true);
-        let gain = places[0].gain.expect("it is known");
+        let gain = widest(&all).gain.expect("it is known");
         assert!(gain.low > 1.3 && gain.value < 1.45 && gain.high > 1.9, "{gain:?}");
+        let stacks: [&[&str]; 4] = [
+            &["render"],
+            &["runtime.scanSpan", "runtime.gcAssistAlloc1", "runtime.systemstack"],
+            &["runtime.wbBufFlush1", "runtime.systemstack"],
+            &["garbage collection"],
+        ];
+        let all: Vec<_> = (0..100).map(|at| sample(if at < 60 { stacks[0] } else { stacks[at % 3 + 1] })).collect();
+        let gain = widest(&all).gain.expect("it is known");
+        assert!(gain.value < 1.45 && gain.high > 1.9, "{gain:?}");
+        // What the function collects itself is counted as its own already.
+        let all: Vec<_> = (0..100)
+            .map(|at| sample(if at < 60 { &["runtime.gcDrain", "runtime.gcStart", "render"] } else { &["respond"] }))
+            .collect();
+        assert!(widest(&all).gain.is_some_and(|gain| gain.high < 1.6));
         let all: Vec<_> = (0..100).map(|at| sample(if at < 60 { &["render"] } else { &["respond"] })).collect();
-        let places = super::places(&all.iter().collect::<Vec<_>>(), 1.0, |_| true, |_| true);
-        assert!(places[0].gain.is_some_and(|gain| gain.high < 1.6), "{places:?}");
+        assert!(widest(&all).gain.is_some_and(|gain| gain.high < 1.6));
+    }
+
+    #[test]
+    fn entries_of_native_methods_have_more_samples_than_time() {
+        let frame = |function: &str, file: Option<&str>, is_own| {
+            let (function, file) = (function.to_owned(), file.map(str::to_owned));
+            Arc::new(Frame { function, file, is_own, is_named: true, ..Frame::default() })
+        };
+        let row = || [frame("String.format", Some("String.java"), false), frame("Shop.row", Some("Shop.java"), true)];
+        let enters = |file| [frame("NativeThread.current", None, false), frame("SocketChannelImpl.write", file, false)];
+        let of = |file| -> Vec<StackSample> {
+            (0..100)
+                .map(|at| StackSample {
+                    stack: Stack(if at < 60 { row() } else { enters(file) }.to_vec()),
+                    ..sample(&[])
+                })
+                .collect()
+        };
+        let gain = widest(&of(Some("SocketChannelImpl.java"))).gain.expect("it is known");
+        assert!(gain.low > 1.3 && gain.value < 1.45 && gain.high > 1.9, "{gain:?}");
+        // Machine code without debug information has its time where its samples are.
+        assert!(widest(&of(None)).gain.is_some_and(|gain| gain.high < 1.6));
     }
 }
