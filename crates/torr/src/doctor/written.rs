@@ -3,7 +3,7 @@
 use serde::Serialize;
 use torr_doctor::{Diagnosis, KeepAlive, Observation};
 use torr_gauge::Verdict;
-use torr_gauge::verdict::{Fact, Located};
+use torr_gauge::verdict::{Advice, Fact, Located};
 use torr_report::sentence::{self, caution};
 
 /// A diagnosis with its sentences.
@@ -60,8 +60,11 @@ impl WrittenDiagnosis {
         let keep_alive = diagnosis.keep_alive.clone();
         let keep_alive = keep_alive.map(|found| WrittenKeepAlive { depends_on: sentences(&found.depends_on), found });
         let located = diagnosis.located.take().map(sentence::located);
-        let places = located.iter().flat_map(|located| &located.places).cloned().collect();
-        let verdict = Verdict { places, ..sentence::verdict(diagnosis.finding.clone()) };
+        let places: Vec<_> = located.iter().flat_map(|located| &located.places).cloned().collect();
+        let mut finding = diagnosis.finding.clone();
+        // The place is what a profile would show.
+        finding.advice.retain(|advice| *advice != Advice::Profile || places.is_empty());
+        let verdict = Verdict { places, ..sentence::verdict(finding) };
         let trail = written(&mut diagnosis.trail);
         Self { verdict, remarks: sentences(&diagnosis.remarks), keep_alive, located, trail, diagnosis }
     }
