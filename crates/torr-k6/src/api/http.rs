@@ -20,7 +20,7 @@ mod url_tag;
 mod value;
 
 use super::builtin::Builtin;
-use crate::host::Host;
+use crate::host::{Held, Host};
 use crate::metrics::builtin::{DATA_RECEIVED, DATA_SENT};
 use crate::user::Vu;
 use jar::Jar;
@@ -50,6 +50,9 @@ impl HttpState {
         recorder.add(DATA_RECEIVED, received as f64, &tags);
     }
 }
+
+/// Tag of the objects that keep layouts.
+struct Layouts;
 
 /// The module `k6/http`.
 pub struct Http;
@@ -98,6 +101,8 @@ impl Builtin for Http {
         http.set("setResponseCallback", callback)?;
         if let Some(prototype) = Class::<Host<Response>>::prototype(ctx)? {
             page::install(ctx, &prototype)?;
+            // QuickJS keeps the layout of objects as long as one has it, and would make that of responses anew for each of them.
+            Held::<'js, Layouts>::of(ctx)?.set("response", Object::new_proto(ctx.clone(), Some(&prototype))?)?;
         }
         Ok(http)
     }

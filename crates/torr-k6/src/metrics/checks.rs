@@ -37,23 +37,35 @@ pub(super) struct Checks {
 }
 
 impl Checks {
-    /// Counts outcomes of a check.
-    pub(super) fn count(&mut self, key: CheckKey, passes: u64, fails: u64) {
-        if let Some(&at) = self.by_key.get(&key) {
-            self.counts[at].passes += passes;
-            self.counts[at].fails += fails;
-        } else if self.counts.len() < MAX_CHECKS {
-            self.by_key.insert(key.clone(), self.counts.len());
-            self.counts.push(CheckCount { key, passes, fails });
+    /// Returns the position of a check among the counts, which it keeps; `None` if it is not counted by name.
+    pub(super) fn position(&mut self, key: CheckKey) -> Option<usize> {
+        if let Some(at) = self.by_key.get(&key) {
+            return Some(*at);
         }
+        let at = self.counts.len();
+        if at >= MAX_CHECKS {
+            return None;
+        }
+        self.by_key.insert(key.clone(), at);
+        self.counts.push(CheckCount { key, passes: 0, fails: 0 });
+        Some(at)
+    }
+
+    /// Counts outcomes of the check at a position.
+    #[inline]
+    pub(super) fn count(&mut self, at: usize, passes: u64, fails: u64) {
+        self.counts[at].passes += passes;
+        self.counts[at].fails += fails;
     }
 
     /// Adds all counts of another thread, and sets those to 0.
     pub(super) fn merge(&mut self, other: &mut Self) {
         for count in &mut other.counts {
             let (passes, fails) = (std::mem::take(&mut count.passes), std::mem::take(&mut count.fails));
-            if passes + fails > 0 {
-                self.count(count.key.clone(), passes, fails);
+            if passes + fails > 0
+                && let Some(at) = self.position(count.key.clone())
+            {
+                self.count(at, passes, fails);
             }
         }
     }

@@ -14,6 +14,8 @@ pub struct CurrentTags {
     tags: BTreeMap<String, String>,
     metadata: BTreeMap<String, String>,
     group: String,
+    /// Whether the tag of the group is its path: a script may have given it another value.
+    is_group_tagged: bool,
     /// The set of all tags, until one of them changes.
     set: Option<TagSet>,
 }
@@ -30,6 +32,7 @@ impl CurrentTags {
     /// Begins a scenario: its tags replace those of the run, and what the script had set in another scenario is gone.
     pub fn begin_scenario(&mut self, run: &BTreeMap<String, String>, name: &str, scenario: &BTreeMap<String, String>) {
         self.tags.clone_from(run);
+        self.is_group_tagged = false;
         self.tags.extend(scenario.iter().map(|(name, value)| (name.clone(), value.clone())));
         self.metadata.clear();
         if self.system.has(SystemTag::Scenario) {
@@ -65,6 +68,10 @@ impl CurrentTags {
 
     /// Sets the path of the groups.
     pub fn set_group(&mut self, path: &str) {
+        if self.is_group_tagged && self.group == path {
+            return;
+        }
+        self.is_group_tagged = true;
         path.clone_into(&mut self.group);
         if self.system.has(SystemTag::Group) {
             self.tags.insert("group".to_owned(), path.to_owned());
@@ -80,6 +87,7 @@ impl CurrentTags {
 
     /// Sets a tag, or removes it.
     pub fn set_tag(&mut self, name: &str, value: Option<String>) {
+        self.is_group_tagged &= name != "group";
         match value {
             Some(value) => self.tags.insert(name.to_owned(), value),
             None => self.tags.remove(name),
@@ -139,6 +147,22 @@ mod tests {
         assert_eq!(set.address(), tags.set(&mut recorder).address());
         tags.begin_scenario(&run, "t", &BTreeMap::new());
         assert_eq!(tags.tags(), &map(&[("a", "run"), ("b", "run"), ("group", ""), ("scenario", "t")]));
+    }
+
+    #[test]
+    fn the_path_of_the_groups_takes_the_place_of_what_a_script_has_set() {
+        let mut recorder = Recorder::default();
+        let mut tags = CurrentTags::new(SystemTags::default(), &BTreeMap::new());
+        tags.set_group("::x");
+        let grouped = tags.set(&mut recorder);
+        tags.set_group("::x");
+        assert_eq!(tags.set(&mut recorder).address(), grouped.address());
+        for own in [Some("own".to_owned()), None] {
+            tags.set_tag("group", own.clone());
+            assert_eq!(tags.set(&mut recorder).get("group"), own.as_deref());
+            tags.set_group("::x");
+            assert_eq!(tags.set(&mut recorder).address(), grouped.address());
+        }
     }
 
     #[test]

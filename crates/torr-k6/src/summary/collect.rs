@@ -142,8 +142,8 @@ mod tests {
         let tags = recorder.tag_set(&base, &[("kind", "a")]);
         recorder.add(wait, 10.0, &tags);
         recorder.add(wait, 30.0, &base);
-        recorder.check("found", true, &base, "::shop");
-        recorder.check("found", false, &base, "::shop");
+        recorder.check("found", true, &base, "::shop", false);
+        recorder.check("found", false, &base, "::shop", false);
         recorder.add(builtin::ITERATIONS, 1.0, &base);
         drop(recorder);
         let (mut merged, elapsed) = (collector.merged(), Duration::from_secs(2));

@@ -1,12 +1,11 @@
 //! The samples of a request.
 
-use crate::metrics::{TagSet, builtin};
+use crate::metrics::{RequestFacts, builtin};
 use crate::options::{SystemTag, SystemTags};
 use crate::user::Vu;
 use crate::user::exchange::Outcome;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
-use std::time::SystemTime;
 
 /// A request that has its outcome, as its samples tell of it.
 pub struct Hop<'c> {
@@ -24,25 +23,13 @@ pub struct Hop<'c> {
     pub outcome: &'c Outcome,
 }
 
-/// What the samples of a virtual user's requests need.
+/// The bytes of a virtual user's requests that are still to be recorded.
 #[derive(Debug, Default)]
 pub struct SampleState {
-    latest_tags: RefCell<Option<LatestTags>>,
     /// The bytes that were sent since they were last recorded.
     pub sent: Cell<u64>,
     /// The bytes that were received since they were last recorded.
     pub received: Cell<u64>,
-}
-
-/// The set of tags of the latest request, with what it depends on.
-#[derive(Debug)]
-struct LatestTags {
-    base: TagSet,
-    url: Rc<str>,
-    status: u16,
-    expected: Option<bool>,
-    method: String,
-    tags: TagSet,
 }
 
 /// Records the samples of a request.
@@ -50,32 +37,18 @@ pub fn record(vu: &Vu, hop: &Hop<'_>) {
     let mut recorder = vu.recorder.borrow_mut();
     let mut current = vu.tags.borrow_mut();
     let base = current.set(&mut recorder);
+    let system = current.system();
     let status = hop.outcome.result.as_ref().map_or(0, |incoming| incoming.status);
-    let state = vu.extra::<SampleState>();
-    let mut latest = state.latest_tags.borrow_mut();
-    let is_plain = status > 0 && hop.tags.is_empty() && hop.name.is_none() && hop.outcome.tls.is_none();
-    let known = latest.as_ref().filter(|latest| {
-        is_plain
-            && latest.base.address() == base.address()
-            && (Rc::ptr_eq(&latest.url, hop.url) || *latest.url == **hop.url)
-            && latest.status == status
-            && latest.expected == hop.expected
-            && latest.method == hop.method
-            && base.metadata().is_empty()
-    });
-    let tags = match known {
-        Some(latest) => latest.tags.clone(),
-        None => {
-            let tags = recorder.tag_set(&base, &further_tags(current.system(), hop, status));
-            if is_plain {
-                let (url, method) = (hop.url.clone(), hop.method.to_owned());
-                *latest = Some(LatestTags { base, url, status, expected: hop.expected, method, tags: tags.clone() });
-            }
-            tags
+    let further = || further_tags(system, hop, status);
+    let tags = match &hop.outcome.result {
+        Ok(incoming) if hop.tags.is_empty() && hop.name.is_none() && hop.outcome.tls.is_none() => {
+            let (method, url, version, expected) = (hop.method, hop.url, incoming.version, hop.expected);
+            recorder.request_tags(&base, &RequestFacts { method, url, status, version, expected }, further)
         }
+        _ => recorder.tag_set(&base, &further()),
     };
     let timings = &hop.outcome.timings;
-    let now = SystemTime::now();
+    let now = recorder.now();
     for (metric, value) in [
         (builtin::HTTP_REQS, 1.0),
         (builtin::HTTP_REQ_DURATION, timings.duration()),
@@ -91,6 +64,7 @@ pub fn record(vu: &Vu, hop: &Hop<'_>) {
     if let Some(expected) = hop.expected {
         recorder.add_at(builtin::HTTP_REQ_FAILED, f64::from(u8::from(!expected)), &tags, now);
     }
+    let state = vu.extra::<SampleState>();
     state.sent.set(state.sent.get() + hop.outcome.sent);
     state.received.set(state.received.get() + hop.outcome.received);
 }

@@ -56,10 +56,12 @@ fn record(vu: &Vu, name: &str, holds: bool, tags: &[(String, String)]) {
     let mut current = vu.tags.borrow_mut();
     let mut recorder = vu.recorder.borrow_mut();
     let base = current.set(&mut recorder);
-    let mut further: Vec<(&str, &str)> = tags.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    if current.system().has(SystemTag::Check) {
-        further.push((SystemTag::Check.name(), name));
+    let is_tagged = current.system().has(SystemTag::Check);
+    if tags.is_empty() {
+        return recorder.check(name, holds, &base, current.group(), is_tagged);
     }
-    let tags = recorder.tag_set(&base, &further);
-    recorder.check(name, holds, &tags, current.group());
+    let own = is_tagged.then_some((SystemTag::Check.name(), name));
+    let given = tags.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let tags = recorder.tag_set(&base, &given.chain(own).collect::<Vec<_>>());
+    recorder.check(name, holds, &tags, current.group(), false);
 }

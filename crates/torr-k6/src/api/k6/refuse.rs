@@ -2,10 +2,15 @@
 
 use crate::host::go_error;
 use rquickjs::atom::PredefinedAtom;
-use rquickjs::{Ctx, Function, Result, Value};
+use rquickjs::{Ctx, Function, Object, Result, Value};
 
 /// Returns whether a function is asynchronous.
 pub(super) fn is_async(function: &Function<'_>) -> Result<bool> {
+    // Most functions have the prototype of those that are not.
+    let prototype = function.as_object().and_then(Object::get_prototype);
+    if prototype.is_some_and(|prototype| prototype == Function::prototype(function.ctx().clone())) {
+        return Ok(false);
+    }
     let tag: Option<String> = function.get::<_, Value<'_>>(PredefinedAtom::SymbolToStringTag)?.get().ok();
     Ok(tag.is_some_and(|tag| tag.starts_with("Async")))
 }

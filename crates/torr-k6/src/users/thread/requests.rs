@@ -12,6 +12,9 @@ use torr_press::users::{Step, Wake};
 impl ThreadVus<'_> {
     /// Gives requests that wait to lanes that are free.
     pub(super) fn fill_lanes(&mut self, at: usize) {
+        if self.slot(at).is_none_or(|slot| slot.queue.is_empty()) {
+            return;
+        }
         let (now, layout) = (self.now(), self.load.layout);
         let settings = self.load.run.http_settings();
         let Some(slot) = self.slots[at].as_deref_mut() else { return };
