@@ -2,6 +2,7 @@
 
 mod heap;
 mod instance;
+mod near;
 #[cfg(test)]
 mod tests;
 mod thrown;
@@ -13,6 +14,7 @@ use crate::user::exchange::{Outcome, Refusal, Timings};
 use crate::user::fiber::{Fiber, Resume, Suspended};
 use crate::user::{Task, TaskEnd, Vu, Wanted, Woken};
 use instance::Instance;
+pub use near::Near;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
@@ -26,6 +28,8 @@ pub struct Machine {
     /// The state that host functions share.
     pub vu: Rc<Vu>,
     fiber: Fiber<Task, TaskEnd>,
+    /// The addresses of the script engine's own state.
+    engine: [usize; 3],
 }
 
 /// What a virtual user does next.
@@ -44,14 +48,22 @@ impl Machine {
     /// If the system has no memory for it.
     pub fn new(vu: Rc<Vu>, program: &Arc<Program>) -> Result<Self, ScriptError> {
         let instance = Instance::new(vu.clone(), program.clone())?;
+        let engine = instance.addresses();
         let failed = |error| ScriptError::new(ErrorKind::Other, format!("cannot start a virtual user: {error}"));
         let fiber = Fiber::new(vu.exit.clone(), move |task| instance.run(task)).map_err(failed)?;
-        Ok(Self { vu, fiber })
+        Ok(Self { vu, fiber, engine })
     }
 
     /// Runs the top level of all modules to its end on this thread. One that takes too long ends with an error.
     pub fn load(&mut self) -> TaskEnd {
-        self.load_within(LOAD_TIMEOUT)
+        let end = self.load_within(LOAD_TIMEOUT);
+        self.fiber.trim();
+        end
+    }
+
+    /// Returns the memory that is used soon after the virtual user goes on.
+    pub fn near(&self) -> Near {
+        Near::new(self.fiber.near(), &self.vu, self.engine)
     }
 
     fn load_within(&mut self, limit: Duration) -> TaskEnd {
@@ -88,7 +100,8 @@ impl Machine {
     }
 
     fn resume(&mut self, with: Resume<Task>) -> Pending {
-        match self.fiber.resume(with) {
+        let [_, context, _] = self.engine;
+        match self.vu.run(context, || self.fiber.resume(with)) {
             Some(Suspended::Waits(wanted)) => Pending::Waits(wanted),
             Some(Suspended::Ended(end)) => Pending::Ended(end),
             None => Pending::Ended(TaskEnd::Interrupted),

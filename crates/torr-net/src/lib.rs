@@ -20,6 +20,7 @@ pub mod inherited;
 pub mod local_ports;
 pub mod perf_counter;
 pub mod poller;
+pub mod prefetch;
 pub mod shared_cells;
 pub mod slab;
 pub mod socket;

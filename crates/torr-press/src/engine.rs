@@ -176,6 +176,9 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             self.recorder.hand_over(now, self.coordinator);
             let mut ready = std::mem::take(&mut self.readiness.ready);
             for batch in ready.chunks(BATCH) {
+                if let Some(first) = batch.first() {
+                    self.expect(first.token.index());
+                }
                 self.receive(batch);
                 self.read_arrivals();
                 self.begin_requests(now);
@@ -240,7 +243,11 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
     #[inline]
     fn read_arrivals(&mut self) {
         let (mut arrivals, mut arena) = self.batch.take_arrivals();
-        for Arrival { token, bytes, at, full, ended } in arrivals.drain(..) {
+        for (position, &Arrival { token, ref bytes, at, full, ended }) in arrivals.iter().enumerate() {
+            if let Some(next) = arrivals.get(position + 1) {
+                self.expect(next.token.index());
+            }
+            let bytes = bytes.clone();
             let Some(connection) = current(&mut self.connections, token) else { continue };
             let index = token.index();
             if bytes.is_empty() {
@@ -262,6 +269,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
                 self.server_closed(index, at);
             }
         }
+        arrivals.clear();
         self.batch.put_back(arrivals, arena);
     }
 

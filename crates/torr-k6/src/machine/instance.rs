@@ -12,14 +12,21 @@ use crate::modules::{self, Program};
 use crate::shared::RunShared;
 use crate::user::fiber::SCRIPT_STACK;
 use crate::user::{Exports, Files, IterationTask, Phase, Task, TaskEnd, Vu, Wanted, interrupt, wait};
+use rquickjs::context::intrinsic::{Date, Eval, Json, MapSet, Promise, Proxy, RegExp, TypedArrays, WeakRef};
 use rquickjs::promise::PromiseState;
-use rquickjs::{Context, Ctx, Error, Exception, Function, Object, Persistent, Runtime, Value, qjs};
+use rquickjs::{Context, Ctx, Error, Exception, Function, IntoJs, Object, Persistent, Runtime, Value, qjs};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// The memory in bytes that the script of one virtual user may take.
 const MOST_MEMORY: usize = 1 << 30;
+
+/// What of the language scripts find. The rest of what QuickJS has is not there in k6.
+type Intrinsics = (Date, Eval, RegExp, Json, Proxy, MapSet, TypedArrays, Promise, WeakRef);
+
+/// The global variable that has the number of the iteration.
+const NUMBER: &str = "__ITER";
 
 /// The script engine of a virtual user. What refers to values of the engine comes before the engine, so that it is dropped before.
 pub(super) struct Instance {
@@ -28,6 +35,8 @@ pub(super) struct Instance {
     namespace: RefCell<Option<Persistent<Object<'static>>>>,
     functions: RefCell<Vec<(Rc<str>, Persistent<Function<'static>>)>>,
     data: RefCell<Option<Persistent<Value<'static>>>>,
+    /// The name of the variable that has the number of the iteration, once it is known.
+    number: Cell<qjs::JSAtom>,
     /// The number of the scenario whose environment the script sees.
     scenario: Cell<Option<usize>>,
     /// Whether that has variables of its own.
@@ -58,7 +67,7 @@ impl Instance {
             }
         })));
         modules::set_loader(&runtime, &program);
-        let context = Context::full(&runtime).map_err(failed)?;
+        let context = Context::custom::<Intrinsics>(&runtime).map_err(failed)?;
         let functions = RefCell::default();
         Ok(Self {
             vu,
@@ -66,10 +75,24 @@ impl Instance {
             namespace: RefCell::default(),
             functions,
             data: RefCell::default(),
+            number: Cell::new(qjs::JS_ATOM_NULL),
             scenario: Cell::new(None),
             has_own_env: Cell::new(false),
             context,
             _runtime: runtime,
+        })
+    }
+
+    /// Returns the addresses of the engine's own state: of the runtime, the context, and what the wrapper of QuickJS keeps with them.
+    pub fn addresses(&self) -> [usize; 3] {
+        self.context.with(|ctx| {
+            let context = ctx.as_raw().as_ptr();
+            // SAFETY: the context is alive, and so is its runtime.
+            let (runtime, wrapper) = unsafe {
+                let runtime = qjs::JS_GetRuntime(context);
+                (runtime, qjs::JS_GetRuntimeOpaque(runtime))
+            };
+            [runtime.addr(), context.addr(), wrapper.addr()]
         })
     }
 
@@ -170,7 +193,7 @@ impl Instance {
     fn iterate(&self, ctx: &Ctx<'_>, iteration: &IterationTask) -> rquickjs::Result<()> {
         let name = &iteration.function;
         self.vu.phase.set(Phase::Iteration);
-        ctx.globals().set("__ITER", iteration.number)?;
+        self.set_number(ctx, iteration.number)?;
         if self.scenario.replace(Some(iteration.scenario)) != Some(iteration.scenario) {
             self.set_env(ctx, iteration.scenario)?;
         }
@@ -187,6 +210,25 @@ impl Instance {
         let data = self.data(ctx)?;
         let returned = function.call::<_, Value<'_>>((data,))?;
         self.settle(ctx, returned).map(drop)
+    }
+
+    /// Sets the number of the iteration that scripts see. Its name is looked up once: each iteration of each user would look for it in
+    /// memory that the CPU has not at hand.
+    fn set_number(&self, ctx: &Ctx<'_>, number: u64) -> rquickjs::Result<()> {
+        let raw = ctx.as_raw().as_ptr();
+        let number = number.into_js(ctx)?;
+        // SAFETY: the context is alive. The atom belongs to its runtime, which frees it at its end with all others. The global object is
+        // owned here until it is freed. A number has no owner.
+        let is_set = unsafe {
+            if self.number.get() == qjs::JS_ATOM_NULL {
+                self.number.set(qjs::JS_NewAtomLen(raw, NUMBER.as_ptr().cast(), NUMBER.len() as _));
+            }
+            let global = qjs::JS_GetGlobalObject(raw);
+            let is_set = qjs::JS_SetProperty(raw, global, self.number.get(), number.as_raw());
+            qjs::JS_FreeValue(raw, global);
+            is_set
+        };
+        if is_set < 0 { Err(Error::Exception) } else { Ok(()) }
     }
 
     /// Makes the environment of a scenario: that of the run with the scenario's own variables.

@@ -54,6 +54,27 @@ pub struct Vu {
     extras: Extras,
 }
 
+thread_local! {
+    /// The virtual user that runs on the thread, with the address of its context.
+    static RUNNING: RefCell<Option<(usize, Rc<Vu>)>> = const { RefCell::new(None) };
+}
+
+/// The time for which a virtual user runs on the thread.
+struct Running;
+
+impl Running {
+    fn begin(context: usize, vu: &Rc<Vu>) -> Self {
+        RUNNING.set(Some((context, vu.clone())));
+        Self
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.set(None);
+    }
+}
+
 /// What single modules know of a virtual user, one value of each type.
 #[derive(Default)]
 struct Extras(RefCell<Vec<Rc<dyn Any>>>);
@@ -95,12 +116,34 @@ impl Vu {
         made
     }
 
+    /// Returns the addresses of what the state refers to, for prefetches.
+    pub(crate) fn places(&self) -> impl Iterator<Item = usize> {
+        let own = [Rc::as_ptr(&self.exit).addr(), Rc::as_ptr(&self.interrupts).addr()];
+        let extras = self.extras.0.borrow();
+        let extras: [usize; 6] = std::array::from_fn(|at| extras.get(at).map_or(0, |extra| Rc::as_ptr(extra).addr()));
+        own.into_iter().chain(extras)
+    }
+
     /// Returns the virtual user that a context belongs to.
     ///
     /// # Panics
     /// In a context that was not made for a virtual user.
     pub fn of(ctx: &Ctx<'_>) -> Rc<Self> {
+        let is_of = |(context, _): &&(usize, Rc<Self>)| *context == ctx.as_raw().as_ptr().addr();
+        let running = RUNNING.with_borrow(|running| running.as_ref().filter(is_of).map(|(_, vu)| vu.clone()));
+        running.unwrap_or_else(|| Self::attached(ctx))
+    }
+
+    /// Returns the virtual user that a context was given. It is found by way of memory that is the user's own, and that the CPU has not at
+    /// hand when the user goes on.
+    fn attached(ctx: &Ctx<'_>) -> Rc<Self> {
         ctx.userdata::<Host<Rc<Self>>>().expect("the context of a virtual user has one from its beginning").0.clone()
+    }
+
+    /// Calls a function during which the virtual user runs on this thread, in the context with this address.
+    pub(crate) fn run<R>(self: &Rc<Self>, context: usize, run: impl FnOnce() -> R) -> R {
+        let _running = Running::begin(context, self);
+        run()
     }
 
     /// Gives a context its virtual user.

@@ -10,7 +10,7 @@ use super::load::Load;
 use super::slot::{Resumption, State, VuSlot};
 use super::stage::Stage;
 use crate::executors::Order;
-use crate::machine::Pending;
+use crate::machine::{Near, Pending};
 use crate::metrics::Recorder;
 use crate::user::{Wanted, Woken};
 use std::cell::RefCell;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use torr_gauge::Failure;
-use torr_net::{Nanos, WakeUp, clock};
+use torr_net::{Nanos, WakeUp, clock, prefetch};
 use torr_press::users::{Judged, Phases, ReceivedBy, Step, ThreadUsers, Wake};
 use torr_press::{Keep, RequestInfo, RequestParts};
 
@@ -35,6 +35,8 @@ pub(super) struct ThreadVus<'r> {
     thread: usize,
     recorder: Rc<RefCell<Recorder>>,
     slots: Vec<Option<Box<VuSlot>>>,
+    /// The memory that each slot's virtual user needs first when it goes on.
+    near: Vec<Near>,
     wakes: VecDeque<Wake>,
     /// The number of wakes that are left of this turn of the loop.
     turn: usize,
@@ -64,6 +66,7 @@ impl<'r> ThreadVus<'r> {
             thread,
             recorder: load.recorder(),
             slots: (0..load.layout.slots).map(|_| None).collect(),
+            near: vec![Near::default(); load.layout.slots],
             wakes: VecDeque::new(),
             turn: 0,
             timers: BinaryHeap::new(),
@@ -153,7 +156,8 @@ impl<'r> ThreadVus<'r> {
     /// Notes what a virtual user waits for, or that its task has ended.
     fn suspended(&mut self, at: usize, pending: Pending) {
         let now = self.now();
-        let Some(slot) = self.slot(at) else { return };
+        let Some(slot) = self.slots.get_mut(at).and_then(|slot| slot.as_deref_mut()) else { return };
+        self.near[at] = slot.machine.near();
         let events = &slot.machine.vu.events;
         let begun: Vec<_> = events.outbox.borrow_mut().drain(..).collect();
         let has_arrived = !events.arrived.borrow().is_empty();
@@ -253,6 +257,15 @@ impl ThreadUsers for ThreadVus<'_> {
         // Plans of such users are for HTTP/1.1, which has the request as a whole.
         let begun = self.write(user, &mut Vec::new());
         RequestParts { head: http::Request::new(()), body: None, begun }
+    }
+
+    #[inline]
+    fn expect(&self, user: usize) {
+        let (Place::Slot(at) | Place::Lane(at, _)) = self.load.layout.place(user);
+        if let (Some(near), Some(Some(slot))) = (self.near.get(at), self.slots.get(at)) {
+            prefetch::value(&**slot);
+            near.prefetch();
+        }
     }
 
     fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged {

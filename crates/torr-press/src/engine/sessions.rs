@@ -15,7 +15,7 @@ use crate::work::users::{Phases, ReceivedBy, Step, Unmet};
 use std::num::NonZero;
 use torr_gauge::sessions::{AssertExample, SessionCounts};
 use torr_gauge::{Failure, FailureKind};
-use torr_net::{Nanos, clock, file_limit};
+use torr_net::{Nanos, clock, file_limit, prefetch};
 
 impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Returns the slot, or the user, that a connection belongs to.
@@ -59,6 +59,20 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         for server in self.connections.len() / users..servers {
             let new = self.numbers.clone().map(|number| Connection::new(number, (self.new_protocol)(server)));
             self.connections.extend(new);
+        }
+    }
+
+    /// Tells the user of a connection that it is about to get a response. Those that may park have too much memory of their own for the
+    /// CPU's caches.
+    #[inline]
+    pub(super) fn expect(&self, index: usize) {
+        if self.may_park
+            && let Source::Users(users) = &self.source
+        {
+            if let Some(connection) = self.connections.get(index) {
+                prefetch::value(&*connection.cold);
+            }
+            users.all.expect(self.user_of(index));
         }
     }
 

@@ -117,6 +117,9 @@ pub trait ThreadUsers {
     /// Returns the user's request in parts, for HTTP/2.
     fn parts(&mut self, user: usize) -> RequestParts;
 
+    /// Notes that the user is about to get a response: what it keeps for that may be brought into the CPU's caches meanwhile.
+    fn expect(&self, _user: usize) {}
+
     /// Judges the response to the request in flight.
     fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged;
 
