@@ -1,5 +1,6 @@
 //! What the options of a run say about requests.
 
+use crate::network::Proxies;
 use crate::options::Options;
 use std::time::Duration;
 
@@ -29,6 +30,8 @@ pub struct Settings {
     pub keeps_cookies: bool,
     /// Whether each request has a connection of its own.
     pub closes: bool,
+    /// The proxies.
+    pub proxies: Proxies,
     /// What the log shows of each request and response; `None` for nothing.
     pub shown: Option<Shown>,
 }
@@ -57,6 +60,7 @@ impl Settings {
             batch_per_host: count(options.batch_per_host, 6),
             keeps_cookies: options.no_cookies_reset.unwrap_or(false),
             closes: options.no_connection_reuse.unwrap_or(false),
+            proxies: Proxies::default(),
             shown: options.http_debug.as_deref().map(|mode| if mode == "full" { Shown::All } else { Shown::Fields }),
         }
     }

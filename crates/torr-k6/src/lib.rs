@@ -11,6 +11,7 @@ pub mod log;
 pub mod machine;
 pub mod metrics;
 pub mod modules;
+pub mod network;
 pub mod options;
 pub mod outputs;
 pub mod run;

@@ -3,6 +3,7 @@
 //! [`Options::from_json`] reads the options of one layer, and [`layered`] makes those of the run out of all layers, with the
 //! scenarios that run.
 
+mod cipher_suites;
 pub mod duration;
 mod error;
 mod json;
@@ -16,7 +17,6 @@ mod shortcuts;
 mod stage;
 mod system_tags;
 mod threshold;
-mod unsupported;
 
 #[cfg(test)]
 mod tests;
@@ -28,4 +28,3 @@ pub use scenario::{ArrivalRate, Executor, Scenario, ScenarioPart};
 pub use stage::Stage;
 pub use system_tags::{DEFAULT_SYSTEM_TAGS, SystemTag, SystemTags};
 pub use threshold::ThresholdOption;
-pub use unsupported::unsupported;

@@ -5,6 +5,7 @@ use crate::executors::Conductor;
 use crate::http_settings::Settings;
 use crate::log::Log;
 use crate::metrics::Registry;
+use crate::network::NetworkSettings;
 use crate::options::Consolidated;
 use crate::shared_arrays::SharedArrays;
 use std::collections::BTreeMap;
@@ -17,6 +18,8 @@ use std::time::Instant;
 pub struct RunShared {
     /// The environment that scripts see as `__ENV`.
     pub env: BTreeMap<String, String>,
+    /// What the environment of the process says about the way to servers.
+    pub network: NetworkSettings,
     /// The log, with the lines of the console.
     pub log: Log,
     /// The arrays that all virtual users share.
@@ -42,6 +45,9 @@ pub struct RunShared {
 impl RunShared {
     /// Returns what the options say about requests.
     pub fn http_settings(&self) -> &Settings {
-        self.http.get_or_init(|| self.options.get().map_or_else(Settings::default, |all| Settings::of(&all.options)))
+        self.http.get_or_init(|| {
+            let settings = self.options.get().map_or_else(Settings::default, |all| Settings::of(&all.options));
+            Settings { proxies: self.network.proxies.clone(), ..settings }
+        })
     }
 }

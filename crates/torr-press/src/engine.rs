@@ -143,7 +143,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             sessions: plan.work.users().map(|users| Box::new(Sessions::new(numbers.len(), users))),
             may_park,
             protocol: P::ThreadState::default(),
-            connector: Connector::new(plan, source.address()),
+            connector: Connector::new(plan, numbers.start, source.address()),
             source,
             readiness,
             slots: Slots::new(plan, numbers.len()),
@@ -255,6 +255,9 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
                 continue;
             }
             self.recorder.received(bytes.len(), connection.requests.oldest());
+            if self.may_park {
+                connection.cold.transferred.received += bytes.len() as u64;
+            }
             match connection.stage() {
                 Some(Stage::Tunnelling) => self.read_tunnel(index, &mut arena[bytes], at),
                 _ => self.read(index, &mut arena[bytes], at),

@@ -1,5 +1,6 @@
 //! The interface between the event loop and the protocol of a connection: bytes in, events out.
 
+pub(crate) mod by_alpn;
 pub(crate) mod either_tls;
 pub(crate) mod http1;
 pub(crate) mod http2;
@@ -24,6 +25,15 @@ pub trait Protocol {
     const MULTIPLEXES: bool;
     /// State that all connections of a thread share, such as buffers.
     type ThreadState: Default;
+
+    /// Notes the protocol that a TLS handshake has negotiated (ALPN), before [`Protocol::open`].
+    fn negotiated(&mut self, _protocol: Option<&[u8]>) {}
+
+    /// Whether responses arrive in any order on this connection, which [`Protocol::MULTIPLEXES`] says of the type.
+    #[inline]
+    fn multiplexes(&self) -> bool {
+        Self::MULTIPLEXES
+    }
 
     /// Resets the state for a new connection. Bytes that precede the first request go to `out`.
     fn open(&mut self, out: &mut Vec<u8>);

@@ -2,6 +2,7 @@
 
 pub(crate) mod destination;
 pub mod learnt;
+mod renewal;
 pub(crate) mod sources;
 pub(crate) mod target;
 pub(crate) mod url_parts;

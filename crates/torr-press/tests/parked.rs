@@ -9,7 +9,7 @@ use std::time::Duration;
 use torr_gauge::sessions::EntryName;
 use torr_gauge::{Failure, FailureKind};
 use torr_net::{Address, Nanos};
-use torr_press::users::{Judged, Phases, ReceivedBy, Step, ThreadPart, ThreadUsers, Users, Wake};
+use torr_press::users::{Judged, Phases, ReceivedBy, Step, ThreadPart, ThreadUsers, Transferred, Users, Wake};
 use torr_press::{Keep, Plan, RequestInfo, RequestParts, Target, Work};
 
 /// What the users of the test have seen, in order.
@@ -142,7 +142,7 @@ impl ThreadUsers for Thread<'_> {
         panic!("{failure:?}");
     }
 
-    fn outlives(&mut self, user: usize, failure: &Failure, phases: &Phases) -> bool {
+    fn outlives(&mut self, user: usize, failure: &Failure, phases: &Phases, _: Transferred) -> bool {
         assert!(phases.end > 0, "{phases:?}");
         let path = self.path[user].take().unwrap_or_default();
         let kind = if failure.kind == FailureKind::Timeout { "timed out" } else { "failed" };

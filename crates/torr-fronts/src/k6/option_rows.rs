@@ -49,7 +49,7 @@ const fn lettered(letter: char, row: OptionRow) -> OptionRow {
 }
 
 /// All options.
-pub const OPTIONS: [OptionRow; 38] = [
+pub const OPTIONS: [OptionRow; 39] = [
     lettered('u', row("vus", "K6_VUS", "vus", Form::Count)),
     lettered('d', row("duration", "K6_DURATION", "duration", Form::Duration)),
     lettered('i', row("iterations", "K6_ITERATIONS", "iterations", Form::Count)),
@@ -80,6 +80,7 @@ pub const OPTIONS: [OptionRow; 38] = [
     row("discard-response-bodies", "K6_DISCARD_RESPONSE_BODIES", "discardResponseBodies", Form::Switch),
     row("local-ips", "K6_LOCAL_IPS", "localIPs", Form::Text),
     row("dns", "K6_DNS", "dns", Form::Fields),
+    row("", "K6_HANDLE_SUMMARY_TIMEOUT", "handleSummaryTimeout", Form::Duration),
     row("", "K6_NO_COOKIES_RESET", "noCookiesReset", Form::Switch),
     row("", "K6_THRESHOLDS", "thresholds", Form::Json),
     row("", "K6_HOSTS", "hosts", Form::Json),

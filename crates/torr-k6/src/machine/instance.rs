@@ -42,7 +42,7 @@ pub(super) struct Instance {
     /// Whether that has variables of its own.
     has_own_env: Cell<bool>,
     context: Context,
-    _runtime: Runtime,
+    runtime: Runtime,
 }
 
 impl Drop for Instance {
@@ -79,7 +79,7 @@ impl Instance {
             scenario: Cell::new(None),
             has_own_env: Cell::new(false),
             context,
-            _runtime: runtime,
+            runtime,
         })
     }
 
@@ -98,7 +98,7 @@ impl Instance {
 
     /// Runs a task.
     pub fn run(&self, task: Task) -> TaskEnd {
-        let end = self.context.with(|ctx| {
+        let mut end = self.context.with(|ctx| {
             // SAFETY: the context is alive, and so is its runtime. Its limit counts from this place on the user's own stack.
             unsafe { qjs::JS_UpdateStackTop(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) };
             let result = match task {
@@ -123,6 +123,12 @@ impl Instance {
             }
         });
         self.vu.events.clear();
+        // Counting visits each object, so that it is done for the first pass only.
+        if let TaskEnd::Loaded(exports) = &mut end
+            && self.vu.id == 0
+        {
+            exports.memory = u64::try_from(self.runtime.memory_usage().malloc_size).unwrap_or(0);
+        }
         end
     }
 

@@ -1,5 +1,6 @@
 //! The keys of options with what they mean: JSON values become fields.
 
+use super::cipher_suites::CIPHER_SUITES;
 use super::error::OptionError;
 use super::options_type::{Dns, Options, TimeUnit, TlsAuth, TlsVersions};
 use super::reader::{boolean, duration, integer, kind, object, string, string_map, strings};
@@ -27,6 +28,7 @@ pub(super) fn set(options: &mut Options, key: &str, value: &Value) -> Result<boo
         "setupTimeout" => options.setup_timeout = duration(key, value)?,
         "noTeardown" => options.no_teardown = boolean(key, value)?,
         "teardownTimeout" => options.teardown_timeout = duration(key, value)?,
+        "handleSummaryTimeout" => options.handle_summary_timeout = duration(key, value)?,
         "rps" => options.rps = integer(key, value)?,
         "dns" => options.dns = dns(value)?,
         "maxRedirects" => options.max_redirects = limited(key, integer(key, value)?, 1_000)?,
@@ -35,7 +37,7 @@ pub(super) fn set(options: &mut Options, key: &str, value: &Value) -> Result<boo
         "batchPerHost" => options.batch_per_host = limited(key, integer(key, value)?, 10_000)?,
         "httpDebug" => options.http_debug = string(key, value)?.filter(|text| !text.is_empty()),
         "insecureSkipTLSVerify" => options.insecure_skip_tls_verify = boolean(key, value)?,
-        "tlsCipherSuites" => options.tls_cipher_suites = strings(key, value)?,
+        "tlsCipherSuites" => options.tls_cipher_suites = cipher_suites(key, value)?,
         "tlsVersion" => options.tls_version = tls_versions(value)?,
         "tlsAuth" => options.tls_auth = tls_auth(value)?,
         "throw" => options.throw = boolean(key, value)?,
@@ -128,6 +130,14 @@ fn dns(value: &Value) -> Result<Option<Dns>, OptionError> {
         }
     }
     Ok(Some(dns))
+}
+
+fn cipher_suites(key: &str, value: &Value) -> Result<Option<Vec<String>>, OptionError> {
+    let names = strings(key, value)?;
+    match names.iter().flatten().find(|name| !CIPHER_SUITES.contains(&name.as_str())) {
+        Some(name) => Err(OptionError::new(key, format!("unknown cipher suite '{name}'"))),
+        None => Ok(names),
+    }
 }
 
 fn tls_versions(value: &Value) -> Result<Option<TlsVersions>, OptionError> {

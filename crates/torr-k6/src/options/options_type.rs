@@ -108,6 +108,8 @@ options! {
     no_teardown: bool,
     /// The longest time that `teardown` may take.
     teardown_timeout: Duration,
+    /// The longest time that `handleSummary` may take.
+    handle_summary_timeout: Duration,
     /// The limit of requests per second of the whole test; 0 for none.
     rps: u64,
     /// How names of servers are looked up.
@@ -237,6 +239,7 @@ impl Options {
             ("setupTimeout", json!(time(&self.setup_timeout))),
             ("noTeardown", json!(self.no_teardown)),
             ("teardownTimeout", json!(time(&self.teardown_timeout))),
+            ("handleSummaryTimeout", json!(time(&self.handle_summary_timeout))),
             ("rps", json!(self.rps)),
             ("dns", json!(dns)),
             ("maxRedirects", json!(self.max_redirects)),

@@ -163,7 +163,8 @@ impl Ended<'_> {
         if !self.exports.has("handleSummary") {
             return None;
         }
-        let deadline = Instant::now().checked_add(SUMMARY_TIMEOUT);
+        let limit = self.run.options.get().and_then(|all| all.options.handle_summary_timeout);
+        let deadline = Instant::now().checked_add(limit.unwrap_or(SUMMARY_TIMEOUT));
         match machine.run(Task::Summary(json::argument(summary)), deadline) {
             TaskEnd::Files(files) => files,
             TaskEnd::Threw(error) => {

@@ -2,6 +2,7 @@
 
 use crate::log::LogSettings;
 use crate::modules::SentFiles;
+use crate::network::NetworkSettings;
 use crate::outputs::OutputSpec;
 use crate::summary::text::Mode;
 use serde_json::{Map, Value};
@@ -30,6 +31,10 @@ pub struct RunSettings {
     pub log: LogSettings,
     /// What becomes of the summary.
     pub summary: SummarySettings,
+    /// What the environment of the process says about the way to servers.
+    pub network: NetworkSettings,
+    /// The memory in bytes that virtual users may take; `None` for what is available when the script is loaded.
+    pub memory: Option<u64>,
     /// Whether modules from other machines are taken from the cache only.
     pub offline: bool,
     /// Whether what the script reads is kept, to be sent to other machines.

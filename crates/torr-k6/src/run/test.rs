@@ -1,8 +1,8 @@
 //! A test: the script is loaded and its options are consolidated, then it runs.
 
 use super::ready::{ReadyTest, TestEnd};
-use super::servers;
 use super::settings::{RunSettings, ScriptSource};
+use super::{local_ips, memory, servers, unsupported};
 use crate::api;
 use crate::control::StopCause;
 use crate::error::{ErrorKind, ScriptError};
@@ -11,19 +11,20 @@ use crate::log::{Level, Log};
 use crate::machine::Machine;
 use crate::metrics::{Collector, MetricsPlan, Thresholds};
 use crate::modules::{Access, Fetch, ModuleError, Program, SentFiles};
-use crate::options::{Consolidated, OptionError, Options, layered, unsupported};
+use crate::network::NetworkSettings;
+use crate::options::{Consolidated, OptionError, Options, layered};
 use crate::outputs::Outputs;
 use crate::sessions::ScriptSessions;
 use crate::shared::RunShared;
 use crate::user::{Exports, TaskEnd, Vu};
-use crate::users::{K6Users, Layout, Load};
+use crate::users::{K6Users, Layout, Load, RateLimit};
 use serde_json::{Map, Value};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use torr_gauge::machine::cpus;
-use torr_press::learnt::LearntServers;
 use torr_press::users::Users;
 use torr_press::{Plan, Target, Work};
 
@@ -67,7 +68,12 @@ impl Test {
         log: Log,
     ) -> Result<Self, ScriptError> {
         let program = Arc::new(load_program(&settings, cache, Box::new(fetch)).map_err(module_error)?);
-        let run = Arc::new(RunShared { env: settings.env.clone(), log, ..RunShared::default() });
+        let run = Arc::new(RunShared {
+            env: settings.env.clone(),
+            network: settings.network.clone(),
+            log,
+            ..RunShared::default()
+        });
         let mut first = Machine::new(Vu::new(run.clone(), 0, std::rc::Rc::default()), &program)?;
         let exports = match first.load() {
             TaskEnd::Loaded(exports) => exports,
@@ -77,12 +83,14 @@ impl Test {
         drop(first);
         program.seal();
         let consolidated = consolidate(&settings, &exports)?;
-        for warning in consolidated.warnings.iter().chain(&unsupported(&consolidated.options)) {
+        for warning in consolidated.warnings.iter().chain(&unsupported::warnings(&consolidated.options)) {
             run.log.write(Level::Warning, &warning.0, &[]);
         }
         check_functions(&exports, &consolidated)?;
         let plan = ExecutionPlan::new(&consolidated.scenarios, consolidated.options.min_iteration_duration)
             .map_err(option_error)?;
+        memory::check(plan.vus.planned, exports.memory, settings.memory.or_else(torr_signals::available_memory))?;
+        check_servers(&consolidated.options, &run.network)?;
         let thresholds = match (settings.no_thresholds, &consolidated.options.thresholds) {
             (false, Some(thresholds)) => Thresholds::new(&run.registry, thresholds).map_err(option_error)?,
             _ => Thresholds::default(),
@@ -140,7 +148,7 @@ impl Test {
         let threads = self.threads();
         let conductor = Arc::new(Conductor::new(self.plan.clone(), threads));
         let _ = run.conductor.set(conductor.clone());
-        let find = servers::finder(options).map_err(ScriptError::config)?;
+        let servers = servers::learnt(options, &run.network).map_err(ScriptError::config)?;
         let load = Arc::new(Load {
             layout: Layout::new(threads, self.plan.vus.most, lanes(&run, &self.program)),
             run: run.clone(),
@@ -149,10 +157,11 @@ impl Test {
             conductor,
             collector,
             samples,
-            servers: Arc::new(LearntServers::new(1, find)),
+            servers: Arc::new(servers),
             steering: OnceLock::new(),
             is_over: AtomicBool::new(false),
             ready: AtomicUsize::new(0),
+            rate: options.rps.and_then(RateLimit::new),
         });
         let mut plan = press_plan(&load, options)?;
         if is_steered {
@@ -177,7 +186,7 @@ impl Test {
     /// # Errors
     /// If an option about servers cannot be used.
     pub fn sessions(self) -> Result<ScriptSessions, ScriptError> {
-        let find = servers::finder(&self.options().options).map_err(ScriptError::config)?;
+        let find = servers::finder(&self.options().options, &self.run.network).map_err(ScriptError::config)?;
         // It shows the scenarios to the script, and begins nothing.
         let _ = self.run.conductor.set(Arc::new(Conductor::new(self.plan, 1)));
         Ok(ScriptSessions::new(self.run, self.program, self.exports, find))
@@ -236,6 +245,18 @@ fn consolidate(settings: &RunSettings, exports: &Exports) -> Result<Consolidated
     Ok(all)
 }
 
+/// Checks the options about servers and addresses, which are used when the run begins.
+fn check_servers(options: &Options, network: &NetworkSettings) -> Result<(), ScriptError> {
+    servers::learnt(options, network).map_err(ScriptError::config)?;
+    sources(options).map(drop)
+}
+
+/// Returns the addresses that requests come from; none for the system's choice.
+fn sources(options: &Options) -> Result<Vec<IpAddr>, ScriptError> {
+    let list = options.local_ips.as_deref().filter(|list| !list.is_empty());
+    list.map_or(Ok(Vec::new()), |list| local_ips::addresses(list).map_err(ScriptError::config))
+}
+
 /// Checks that the functions of all scenarios are exported.
 fn check_functions(exports: &Exports, options: &Consolidated) -> Result<(), ScriptError> {
     if exports.functions.is_empty() {
@@ -273,6 +294,7 @@ fn press_plan(load: &Arc<Load>, options: &Options) -> Result<Plan, ScriptError> 
     let mut plan = Plan::new(target, addresses, Work::from(users));
     plan.connections = load.layout.users();
     plan.threads = load.layout.threads;
+    plan.sources = sources(options)?;
     plan.keep_alive = options.no_connection_reuse != Some(true);
     plan.timeout = Duration::from_secs(86_400);
     plan.watch_server = false;

@@ -81,6 +81,8 @@ mod tests {
             id: 1,
             origin: "http://h:80".into(),
             bytes: format!("{line} HTTP/1.1\r\nHost: h\r\n\r\n").into_bytes(),
+            head: 0,
+            is_first: true,
             is_head: false,
             keeps_content: true,
             repeats: true,

@@ -5,10 +5,10 @@ use super::user::{SessionUser, Turn};
 use crate::control::StopCause;
 use crate::error::{ErrorKind, ScriptError};
 use crate::metrics::{Collector, Recorder};
-use crate::user::exchange::Refusal;
 use crate::user::{Task, TaskEnd};
 use crate::users::beginning::Beginning;
-use crate::users::virtual_user;
+use crate::users::parts::parts;
+use crate::users::{refusal, virtual_user};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use torr_gauge::{Failure, FailureKind};
 use torr_net::{Nanos, clock};
 use torr_press::learnt::{self, Lookup};
-use torr_press::users::{Judged, Phases, ReceivedBy, Step, ThreadPart, ThreadUsers, Wake};
-use torr_press::{Keep, RequestInfo, RequestParts};
+use torr_press::users::{Judged, Phases, ReceivedBy, Step, ThreadPart, ThreadUsers, Transferred, Wake};
+use torr_press::{RequestInfo, RequestParts};
 
 /// The number of a thread's users that are created before the run. Of a rate few are needed at a time; the others follow when their first
 /// session begins.
@@ -137,7 +137,7 @@ impl<'r> SessionThread<'r> {
                     if shared.part != Part::Iterations {
                         shared.seen().failure = Some(why.clone());
                     }
-                    user.settle(|sending| sending.refused(Refusal::new(1101, why)));
+                    user.settle(|sending| sending.refused(refusal::of_look_up(why)));
                     return None;
                 }
             },
@@ -234,14 +234,16 @@ impl ThreadUsers for SessionThread<'_> {
         };
         sending.written = now;
         out.extend_from_slice(&sending.outgoing.bytes);
-        let keep = if sending.outgoing.keeps_content { Keep::Content } else { Keep::Fields };
-        RequestInfo { is_head: sending.outgoing.is_head, url: 0, keep }
+        sending.info()
     }
 
     fn parts(&mut self, user: usize) -> RequestParts {
-        // Plans of such users are for HTTP/1.1, which has the request as a whole.
-        let begun = self.write(user, &mut Vec::new());
-        RequestParts { head: http::Request::new(()), body: None, begun }
+        let now = self.now();
+        let Some(sending) = self.users[user].as_deref_mut().and_then(|user| user.sending.as_mut()) else {
+            return RequestParts { head: http::Request::new(()), body: None, begun: RequestInfo::default() };
+        };
+        sending.written = now;
+        parts(&sending.outgoing, sending.info())
     }
 
     fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged {
@@ -257,10 +259,10 @@ impl ThreadUsers for SessionThread<'_> {
     }
 
     fn failed(&mut self, user: usize, failure: &Failure) {
-        self.outlives(user, failure, &Phases::default());
+        self.outlives(user, failure, &Phases::default(), Transferred::default());
     }
 
-    fn outlives(&mut self, user: usize, failure: &Failure, phases: &Phases) -> bool {
+    fn outlives(&mut self, user: usize, failure: &Failure, phases: &Phases, transferred: Transferred) -> bool {
         let shared = self.shared;
         let Some(user) = self.users[user].as_deref_mut() else { return true };
         let Some(sending) = &user.sending else { return true };
@@ -273,7 +275,7 @@ impl ThreadUsers for SessionThread<'_> {
         }
         let is_connect = matches!(failure.kind, FailureKind::Connect | FailureKind::Ports | FailureKind::Tls);
         user.note_connect(is_connect);
-        user.settle(|sending| sending.failed(failure, phases));
+        user.settle(|sending| sending.failed(failure, phases, transferred));
         true
     }
 

@@ -14,6 +14,10 @@ pub struct Outgoing {
     pub origin: Rc<str>,
     /// The method and header section in HTTP/1.1, and the content.
     pub bytes: Vec<u8>,
+    /// The length of the header section with its empty line.
+    pub head: usize,
+    /// Whether it is the first request of its call, and not one that a redirect or a challenge has led to.
+    pub is_first: bool,
     /// Whether the method is HEAD.
     pub is_head: bool,
     /// Whether the content of the response is needed.

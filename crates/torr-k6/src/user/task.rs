@@ -64,6 +64,8 @@ pub struct Exports {
     pub functions: Vec<String>,
     /// The names of what is no function.
     pub values: Vec<String>,
+    /// The number of bytes that the script takes behind its top level; 0 where it was not counted.
+    pub memory: u64,
 }
 
 impl Exports {

@@ -1,11 +1,13 @@
 //! Requests of a slot or a lane on their way, and what becomes of them.
 
+use super::refusal;
 use crate::user::exchange::{Incoming, Outcome, Outgoing, Refusal, Timings};
 use std::net::SocketAddr;
 use std::rc::Rc;
-use torr_gauge::{Failure, FailureKind};
+use torr_gauge::Failure;
 use torr_net::Nanos;
-use torr_press::users::{Phases, ReceivedBy};
+use torr_press::users::{Phases, ReceivedBy, Transferred};
+use torr_press::{Keep, RequestInfo};
 
 /// A request on its way.
 #[derive(Debug)]
@@ -17,10 +19,12 @@ pub(crate) struct Sending {
     pub look_ups: u32,
     /// When the script requested it.
     pub requested: Nanos,
+    /// Whether it still has to take its place in the rate of all requests.
+    pub is_limited: bool,
     /// When it was written.
     pub written: Nanos,
-    /// The number of bytes of the request.
-    pub length: usize,
+    /// The bytes of an attempt to send it that failed.
+    pub transferred: Transferred,
     /// Whether it is in flight.
     pub is_sent: bool,
     /// Whether it was sent before on a connection that the server had closed.
@@ -29,14 +33,14 @@ pub(crate) struct Sending {
 
 impl Sending {
     pub fn new(outgoing: Outgoing, now: Nanos) -> Self {
-        let length = outgoing.bytes.len();
         Self {
+            is_limited: outgoing.is_first,
             outgoing,
             server: 0,
             look_ups: 0,
             requested: now,
             written: 0,
-            length,
+            transferred: Transferred::default(),
             is_sent: false,
             is_repeated: false,
         }
@@ -48,48 +52,49 @@ impl Sending {
         self.outgoing.repeats && was_idle && !self.is_repeated
     }
 
+    /// Returns the facts of the request that its response is read by.
+    pub fn info(&self) -> RequestInfo {
+        // The field lines have cookies and places that redirects lead to.
+        let keep = if self.outgoing.keeps_content { Keep::Content } else { Keep::Fields };
+        RequestInfo { is_head: self.outgoing.is_head, url: 0, keep }
+    }
+
     /// Returns the outcome of a response.
     pub fn received(self, by: &ReceivedBy<'_>) -> Outcome {
         let response = by.response;
         let mut incoming = Incoming { status: response.status, version: response.version, ..Incoming::default() };
-        let mut received = 19;
         for (name, value) in response.fields() {
             incoming.names_and_values.extend_from_slice(name.as_bytes());
             let name_end = incoming.names_and_values.len() as u32;
             incoming.names_and_values.extend_from_slice(value);
             incoming.ends.push((name_end, incoming.names_and_values.len() as u32));
-            received += name.len() as u64 + value.len() as u64 + 4;
         }
-        received += response.content().len() as u64;
         if self.outgoing.keeps_content {
             incoming.content = response.decoded().into_owned();
         }
         let remote = by.address.map(|address| SocketAddr::new(address, by.port));
         let tls = by.tls.map(|tls| (Rc::from(&*tls.version), Rc::from(&*tls.cipher)));
-        self.outcome(timings(&by.phases, &self, true), remote, tls, received, Ok(incoming))
+        let timings = timings(&by.phases, &self, true);
+        Outcome { remote, tls, ..self.outcome(timings, by.transferred, Ok(incoming)) }
     }
 
     /// Returns the outcome of a failure.
-    pub fn failed(self, failure: &Failure, phases: &Phases) -> Outcome {
+    pub fn failed(self, failure: &Failure, phases: &Phases, transferred: Transferred) -> Outcome {
         let timings = timings(phases, &self, false);
-        self.outcome(timings, None, None, 0, Err(refusal(failure)))
+        self.outcome(timings, transferred, Err(refusal::of_failure(failure)))
     }
 
     /// Returns the outcome of a request that was not sent.
     pub fn refused(self, refusal: Refusal) -> Outcome {
-        self.outcome(Timings::default(), None, None, 0, Err(refusal))
+        self.outcome(Timings::default(), Transferred::default(), Err(refusal))
     }
 
-    fn outcome(
-        &self,
-        timings: Timings,
-        remote: Option<SocketAddr>,
-        tls: Option<(Rc<str>, Rc<str>)>,
-        received: u64,
-        result: Result<Incoming, Refusal>,
-    ) -> Outcome {
-        let sent = if self.written > 0 { self.length as u64 } else { 0 };
-        Outcome { id: self.outgoing.id, timings, remote, tls, sent, received, request: Vec::new(), result }
+    fn outcome(&self, timings: Timings, transferred: Transferred, result: Result<Incoming, Refusal>) -> Outcome {
+        let Transferred { sent, received } = transferred;
+        // Bytes of an attempt before this one went over sockets as well.
+        let (sent, received) = (self.transferred.sent + sent, self.transferred.received + received);
+        let (id, request) = (self.outgoing.id, Vec::new());
+        Outcome { id, timings, remote: None, tls: None, sent, received, request, result }
     }
 }
 
@@ -113,33 +118,5 @@ fn timings(phases: &Phases, sending: &Sending, is_answered: bool) -> Timings {
         sending: between(begin, sent),
         waiting: between(sent, first_byte),
         receiving: if is_answered { between(first_byte, end) } else { 0.0 },
-    }
-}
-
-/// Returns what a script learns of a failure.
-fn refusal(failure: &Failure) -> Refusal {
-    let what = failure.what.as_ref();
-    let has = |part: &str| what.contains(part);
-    match failure.kind {
-        FailureKind::Timeout => Refusal::new(1050, "request timeout"),
-        FailureKind::Connect if has("refused") => Refusal::new(1212, "dial: connection refused"),
-        FailureKind::Connect if has("timed out") => Refusal::new(1211, "dial: i/o timeout"),
-        FailureKind::Connect => Refusal::new(1210, format!("dial: {what}")),
-        FailureKind::Ports => Refusal::new(1210, format!("dial: {what}")),
-        FailureKind::Tls
-            if has("UnknownIssuer") || has("unknown issuer") || has("self-signed") || has("self signed") =>
-        {
-            Refusal::new(1310, "x509: unknown authority")
-        }
-        FailureKind::Tls if has("not valid for") || has("NotValidForName") || has("name mismatch") => {
-            Refusal::new(1311, "x509: certificate doesn't match hostname")
-        }
-        FailureKind::Tls => Refusal::new(1300, format!("tls: {what}")),
-        FailureKind::Read if has("reset") => Refusal::new(1220, "read: connection reset by peer"),
-        FailureKind::Write if has("reset") => Refusal::new(1220, "write: connection reset by peer"),
-        FailureKind::Write if has("pipe") => Refusal::new(1201, "write: broken pipe"),
-        FailureKind::Read if has("in the middle") => Refusal::new(1000, "unexpected EOF"),
-        FailureKind::Read if has("closed") => Refusal::new(1000, "EOF"),
-        _ => Refusal::new(1000, what.to_owned()),
     }
 }

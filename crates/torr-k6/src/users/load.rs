@@ -1,6 +1,7 @@
 //! What the threads of a run share.
 
 use super::layout::Layout;
+use super::rate_limit::RateLimit;
 use super::virtual_user;
 use crate::control::{Control, StopCause};
 use crate::error::ScriptError;
@@ -43,6 +44,8 @@ pub struct Load {
     pub is_over: AtomicBool,
     /// The number of threads whose virtual users exist.
     pub ready: AtomicUsize,
+    /// The limit of requests per second, if there is one.
+    pub rate: Option<RateLimit>,
 }
 
 impl fmt::Debug for Load {

@@ -7,6 +7,7 @@ mod stages;
 use super::exchange::Sending;
 use super::layout::Place;
 use super::load::Load;
+use super::parts::parts;
 use super::slot::{Resumption, State, VuSlot};
 use super::stage::Stage;
 use crate::executors::Order;
@@ -22,8 +23,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use torr_gauge::Failure;
 use torr_net::{Nanos, WakeUp, clock, prefetch};
-use torr_press::users::{Judged, Phases, ReceivedBy, Step, ThreadUsers, Wake};
-use torr_press::{Keep, RequestInfo, RequestParts};
+use torr_press::users::{Judged, Phases, ReceivedBy, Step, ThreadUsers, Transferred, Wake};
+use torr_press::{RequestInfo, RequestParts};
 
 /// The number of tasks that a virtual user begins in one turn of the loop. Iterations that never wait would keep the others, the end
 /// of the scenario and a stop waiting.
@@ -248,15 +249,16 @@ impl ThreadUsers for ThreadVus<'_> {
         let Some(sending) = self.sending(self.load.layout.place(user)) else { return RequestInfo::default() };
         sending.written = now;
         out.extend_from_slice(&sending.outgoing.bytes);
-        // The field lines have cookies and places that redirects lead to.
-        let keep = if sending.outgoing.keeps_content { Keep::Content } else { Keep::Fields };
-        RequestInfo { is_head: sending.outgoing.is_head, url: 0, keep }
+        sending.info()
     }
 
     fn parts(&mut self, user: usize) -> RequestParts {
-        // Plans of such users are for HTTP/1.1, which has the request as a whole.
-        let begun = self.write(user, &mut Vec::new());
-        RequestParts { head: http::Request::new(()), body: None, begun }
+        let now = self.now();
+        let Some(sending) = self.sending(self.load.layout.place(user)) else {
+            return RequestParts { head: http::Request::new(()), body: None, begun: RequestInfo::default() };
+        };
+        sending.written = now;
+        parts(&sending.outgoing, sending.info())
     }
 
     #[inline]
@@ -274,14 +276,14 @@ impl ThreadUsers for ThreadVus<'_> {
     }
 
     fn failed(&mut self, user: usize, failure: &Failure) {
-        self.outlives(user, failure, &Phases::default());
+        self.outlives(user, failure, &Phases::default(), Transferred::default());
     }
 
-    fn outlives(&mut self, user: usize, failure: &Failure, phases: &Phases) -> bool {
+    fn outlives(&mut self, user: usize, failure: &Failure, phases: &Phases, transferred: Transferred) -> bool {
         let place = self.load.layout.place(user);
         let Some(sending) = self.sending(place) else { return true };
         if sending.is_lost_when_idle(failure, phases) {
-            (sending.is_repeated, sending.is_sent) = (true, false);
+            (sending.is_repeated, sending.is_sent, sending.transferred) = (true, false, transferred);
             if let Place::Slot(at) = place
                 && let Some(slot) = self.slot(at)
             {
@@ -289,7 +291,7 @@ impl ThreadUsers for ThreadVus<'_> {
             }
             return true;
         }
-        self.settle(place, |sending| sending.failed(failure, phases));
+        self.settle(place, |sending| sending.failed(failure, phases, transferred));
         true
     }
 

@@ -100,9 +100,18 @@ fn run_source(
     threads: Option<usize>,
     meanwhile: impl FnOnce(Arc<RunShared>) + Send,
 ) -> Ended {
+    run_settings(settings(script, mode, url, threads), meanwhile)
+}
+
+/// Runs a script with settings of the test's own.
+pub fn run_as(script: &str, url: &str, own: RunSettings) -> Ended {
+    let RunSettings { script, env, .. } = settings(of_text(script), None, url, None);
+    run_settings(RunSettings { script, env, ..own }, |_| {})
+}
+
+fn run_settings(settings: RunSettings, meanwhile: impl FnOnce(Arc<RunShared>) + Send) -> Ended {
     let lines = Lines::default();
     let log = Log::to(LogSettings::default(), Some(Box::new(lines.clone())), false);
-    let settings = settings(script, mode, url, threads);
     let test = Test::load_with(settings, None, |_| Err("no network".to_owned()), log)
         .unwrap_or_else(|error| panic!("{error}\n{}", error.stack));
     let shared = test.shared().clone();

@@ -142,3 +142,10 @@ fn hostile_documents_and_selectors_end() {
     // Without a bound some of these would take hours.
     assert!(begin.elapsed() < Duration::from_secs(240));
 }
+
+#[test]
+fn single_selects_what_find_selects_first() {
+    let page = "<ul><li>one<li>two</ul><ol><li>three</ol>";
+    let script = "return [doc.single('li').text(), doc.single('li').size(), doc.find('ol').single('li').text(), doc.single('b').size()];";
+    assert_eq!(run(page, script), serde_json::json!(["one", 1, "three", 0]));
+}

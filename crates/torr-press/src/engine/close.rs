@@ -175,6 +175,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
 
     /// Closes a connection. Its requests, if it has any, wait for the next socket.
     pub(super) fn close(&mut self, index: usize) {
+        let has_tunnel = self.servers.tunnel(self.destination_of(index)).is_some();
         let connection = &mut self.connections[index];
         let Some(socket) = connection.take_socket(&mut self.connector.opening) else { return };
         connection.generation = connection.generation.wrapping_add(1);
@@ -185,8 +186,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         if socket.sending != Sending::Free {
             (connection.cold.unsent, connection.cold.send_failure) = (UnsentBytes::default(), None);
         }
-        if self.plan.tunnel.is_some() {
-            // With one server behind a proxy all are.
+        if has_tunnel {
             connection.cold.tunnel.reset();
         }
         if self.requests_per_connection.is_some() {

@@ -17,6 +17,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         let cold = &mut connection.cold;
         let address = self.connector.address(destination, cold.next_address);
         cold.next_address += 1;
+        cold.address = Some(address.clone());
         cold.certificate = None;
         cold.opened_at = self.clock.now();
         cold.snapshot = None;

@@ -3,13 +3,13 @@
 use super::in_flight::{InFlightRequest, RequestQueue};
 use super::unsent_bytes::UnsentBytes;
 use crate::response::failed::FailedResponseBuffer;
-use crate::work::users::Phases;
+use crate::work::users::{Phases, Transferred};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use torr_gauge::Failure;
 use torr_gauge::sockets::SocketCounters;
 use torr_net::tls::NegotiatedTls;
-use torr_net::{Nanos, Token};
+use torr_net::{Address, Nanos, Token};
 use torr_wire::response::ResponseReader;
 
 /// A connection of the plan, whose sockets come and go. What each request touches fits one cache line.
@@ -69,6 +69,8 @@ pub(super) enum Sending {
 /// State that only some requests touch.
 #[derive(Default)]
 pub(super) struct Cold {
+    /// The bytes sent and received since they were last reported to a user, where users may park.
+    pub transferred: Transferred,
     /// When connecting began.
     pub opened_at: Nanos,
     /// When the connection was established.
@@ -77,6 +79,8 @@ pub(super) struct Cold {
     pub ready_at: Nanos,
     /// The parameters of TLS, where users may park.
     pub tls: Option<Box<NegotiatedTls>>,
+    /// The address of the latest socket's other end.
+    pub address: Option<Address>,
     /// The position of the address that the next socket connects to, among the plan's in turn.
     pub next_address: usize,
     /// Whether a socket has been connected before.

@@ -22,17 +22,17 @@ pub(super) struct Connector<'r> {
 }
 
 impl<'r> Connector<'r> {
-    /// Returns the connector of a thread, which connects to the address that is given instead of the plan's.
-    pub fn new(plan: &'r Plan, only: Option<SocketAddr>) -> Self {
-        let (only, sources) = (only.map(Address::Tcp), Sources::new(&plan.sources, plan.all_addresses()));
+    /// Returns the connector of a thread whose first connection has this number among those of all threads. It connects to the address
+    /// that is given instead of the plan's.
+    pub fn new(plan: &'r Plan, first: usize, only: Option<SocketAddr>) -> Self {
+        let sources = Sources::new(&plan.sources, plan.all_addresses()).starting_at(first);
+        let only = only.map(Address::Tcp);
         Self { plan, servers: Servers::of(plan), only, sources, has_connected: false, opening: 0 }
     }
 
     /// Returns the address at a position, counted in turn, of the server with a number.
     pub fn address(&self, destination: usize, position: usize) -> Address {
-        let addresses = self.servers.addresses(destination);
-        let in_turn = || &addresses[position % addresses.len()];
-        self.only.as_ref().unwrap_or_else(in_turn).clone()
+        self.only.clone().unwrap_or_else(|| self.servers.address(destination, position))
     }
 
     /// Begins to connect, from another source address where one has no port left.

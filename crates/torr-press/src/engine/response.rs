@@ -72,7 +72,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         self.slots.in_flight -= 1;
         self.recorder.response(&request, &received, last_byte, || connection.cold.established_at);
         // Before the request is sent completely, another one cannot follow.
-        let is_cut = !P::MULTIPLEXES
+        let is_cut = !connection.protocol.multiplexes()
             && (connection.has_unsent() || connection.protocol.has_more())
             && connection.requests.is_empty();
         let mut failed = None;

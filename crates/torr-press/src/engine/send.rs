@@ -102,6 +102,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             match sent {
                 Ok(sent) if sent == bytes.len() && socket.registered && send.content == 0 => {
                     self.recorder.sample.sent += sent as u64;
+                    if self.may_park {
+                        connection.cold.transferred.sent += sent as u64;
+                    }
                     if connection.protocol.has_more() {
                         self.batch.with_more.push((send.connection, send.generation));
                     }

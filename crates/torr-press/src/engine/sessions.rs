@@ -15,7 +15,7 @@ use crate::work::users::{Phases, ReceivedBy, Step, Unmet};
 use std::num::NonZero;
 use torr_gauge::sessions::{AssertExample, SessionCounts};
 use torr_gauge::{Failure, FailureKind};
-use torr_net::{Nanos, clock, file_limit, prefetch};
+use torr_net::{Address, Nanos, clock, file_limit, prefetch};
 
 impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Returns the slot, or the user, that a connection belongs to.
@@ -157,10 +157,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         failed: Option<FailedResponseBuffer>,
         now: Nanos,
     ) {
-        let (user, destination) = (self.user_of(index), self.destination_of(index));
+        let user = self.user_of(index);
         let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return };
         let connection = &mut self.connections[index];
-        let address = self.connector.address(destination, connection.cold.next_address.wrapping_sub(1));
         let took = now.saturating_sub(request.due);
         let certificate = connection.cold.certificate.as_deref();
         let phases = Phases {
@@ -171,7 +170,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         let mut status_only = KeptResponse::default();
         let response = connection.protocol.kept().unwrap_or(&mut status_only);
         response.status = received.response.status;
-        let tcp = address.tcp();
+        let tcp = connection.cold.address.as_ref().and_then(Address::tcp);
         let by = ReceivedBy {
             response,
             took,
@@ -180,6 +179,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             port: tcp.map_or(0, |address| address.port()),
             tls: connection.cold.tls.as_deref(),
             phases,
+            transferred: std::mem::take(&mut connection.cold.transferred),
         };
         let judged = users.all.received(user, &by);
         response.clear();
@@ -224,7 +224,8 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         };
         let state = sessions.users[user];
         let phases = Phases { end: now, ..self.connections[index].cold.phases(request) };
-        let outlives = self.may_park && state.in_session && users.all.outlives(user, failure, &phases);
+        let transferred = std::mem::take(&mut self.connections[index].cold.transferred);
+        let outlives = self.may_park && state.in_session && users.all.outlives(user, failure, &phases, transferred);
         let retries = !outlives && state.in_session && users.all.retries(user, failure);
         if let Some(entry) = sessions.entry(state.entry).filter(|_| !request.in_warmup) {
             let timed_out = failure.kind == FailureKind::Timeout;

@@ -43,6 +43,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         }
         self.recorder.sample.sent += sent as u64;
         let connection = &mut self.connections[index];
+        connection.cold.transferred.sent += sent as u64;
         if connection.generation != send.generation {
             return;
         }
@@ -80,6 +81,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         match connection.cold.unsent.send(socket) {
             Ok(sent) => {
                 self.recorder.sample.sent += sent as u64;
+                connection.cold.transferred.sent += sent as u64;
                 connection.note_unsent();
                 if !connection.has_unsent() && connection.protocol.has_more() {
                     self.batch.with_more.push((index as u32, connection.generation));
@@ -106,6 +108,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             let sent = socket::send(socket, &self.batch.out[start..]);
             if let Ok(sent) = sent {
                 self.recorder.sample.sent += sent as u64;
+                connection.cold.transferred.sent += sent as u64;
                 connection.cold.unsent.copy(&self.batch.out[start + sent..]);
                 connection.note_unsent();
             }

@@ -50,6 +50,15 @@ impl<'r> Servers<'r> {
         }
     }
 
+    /// Returns the address for the connection at a position, counted in turn, to the server with this number.
+    pub fn address(&self, number: usize, position: usize) -> Address {
+        let renewed = || self.learnt?.renewed(number.checked_sub(self.known())?, position);
+        renewed().unwrap_or_else(|| {
+            let addresses = self.addresses(number);
+            addresses[position % addresses.len()].clone()
+        })
+    }
+
     /// Returns the request that opens a tunnel to the server with this number, if there is a proxy.
     #[inline]
     pub fn tunnel(&self, number: usize) -> Option<&'r [u8]> {

@@ -23,6 +23,13 @@ impl<S: Protocol> Protocol for EitherTls<S> {
     const MULTIPLEXES: bool = S::MULTIPLEXES;
     type ThreadState = TlsBuffers<S::ThreadState>;
 
+    fn multiplexes(&self) -> bool {
+        match self {
+            Self::Plain(plain) => plain.multiplexes(),
+            Self::Tls(tls) => tls.multiplexes(),
+        }
+    }
+
     fn open(&mut self, out: &mut Vec<u8>) {
         match self {
             Self::Plain(plain) => plain.open(out),

@@ -9,7 +9,7 @@ mod frame;
 mod header_block;
 pub(crate) mod hpack;
 mod message;
-mod packed;
+pub(super) mod packed;
 mod peer;
 mod receive;
 mod response;
@@ -98,6 +98,11 @@ impl<'p> Http2<'p> {
     /// Returns the protocol of a connection whose responses are inspected. Redirects are not followed.
     pub fn inspected_by(inspection: &'p Inspection, target: &'p Target) -> Self {
         Self::new(inspection.is_needed().then_some((inspection, target)))
+    }
+
+    /// Returns the protocol of a connection whose responses are judged by virtual users only.
+    pub(super) fn uninspected() -> Self {
+        Self::new(None)
     }
 
     fn new(inspection: Option<(&'p Inspection, &'p Target)>) -> Self {

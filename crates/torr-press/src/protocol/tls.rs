@@ -63,6 +63,11 @@ impl<S: Protocol> Protocol for OverTls<S> {
     const MULTIPLEXES: bool = S::MULTIPLEXES;
     type ThreadState = TlsBuffers<S::ThreadState>;
 
+    #[inline]
+    fn multiplexes(&self) -> bool {
+        self.inner.multiplexes()
+    }
+
     fn open(&mut self, out: &mut Vec<u8>) {
         self.failed = self.tls.open(out).err().map(failures::tls);
         self.content = SentContent::default();
@@ -122,6 +127,7 @@ impl<S: Protocol> Protocol for OverTls<S> {
             shared.received.clear();
             self.tls.receive(input, out, &mut shared.received).map_err(failures::tls)?;
             if was_securing && !self.tls.is_handshaking() {
+                self.inner.negotiated(self.tls.protocol());
                 self.inner.open(&mut shared.to_send);
             }
         }

@@ -7,6 +7,7 @@ use crate::pace::closed::Budget;
 use crate::plan::Plan;
 use crate::plan::servers::Servers;
 use crate::protocol::Protocol;
+use crate::protocol::by_alpn::ByAlpn;
 use crate::protocol::either_tls::EitherTls;
 use crate::protocol::http1::Http1;
 use crate::protocol::http2::Http2;
@@ -183,6 +184,10 @@ fn press(shared: &Shared, coordinator: &ThreadCoordinator<'_>) -> io::Result<End
     let keeping = || Http1::inspected_by(Keeper::default());
     match &plan.work {
         _ if plan.protocol.http2 => press_among(shared, preparation, coordinator, &clients, http2),
+        // Users who may park learn of their servers, each of which selects a protocol.
+        Work::Users(users) if users.may_park() => {
+            press_among(shared, preparation, coordinator, &clients, ByAlpn::default)
+        }
         Work::Users(_) => press_among(shared, preparation, coordinator, &clients, keeping),
         Work::Requests(_) if plan.inspection.is_needed() => {
             press_over(shared, preparation, coordinator, &clients, inspected)

@@ -1,12 +1,14 @@
 //! Servers that a run learns of while it runs: by a URL in a response, or a redirect.
 
 use super::destination::Destination;
+use super::renewal::Renewal;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
+use torr_net::Address;
 
 /// The limit of servers that a run learns of, those among them to which there is no way: each may take a connection of every
 /// user, and a faulty service could name a new one in each response.
@@ -17,8 +19,7 @@ pub type Find = Box<dyn Fn(&str) -> Result<Destination, String> + Send + Sync>;
 /// Returns why no request may go to a server.
 type Forbid = dyn Fn(&Destination) -> Option<String> + Send + Sync;
 
-/// The servers that a run has learnt of. A thread of its own resolves each name, once for the whole run, so that no load thread
-/// waits for it.
+/// The servers that a run has learnt of. A thread of its own resolves each name, so that no load thread waits for it.
 pub struct LearntServers {
     /// The number of servers that were known before the run: the number of the first one here.
     known: usize,
@@ -30,6 +31,8 @@ pub struct LearntServers {
     /// The number of those.
     count: AtomicUsize,
     states: Mutex<HashMap<String, Lookup>>,
+    /// The look-ups of names again; `None` for one of each name in the whole run.
+    renewal: Option<Arc<Renewal>>,
 }
 
 /// Returns how long a user waits before it sees whether a server was found, where it has done so this number of times: a
@@ -65,7 +68,24 @@ impl LearntServers {
             found: [const { OnceLock::new() }; MOST_LEARNT],
             count: AtomicUsize::new(0),
             states: Mutex::default(),
+            renewal: None,
         }
+    }
+
+    /// Looks up the names of servers again after a time, for the connections that are opened from then on. `resolve` returns the addresses
+    /// for an origin.
+    #[must_use]
+    pub fn renewed_after(
+        self,
+        after: Duration,
+        resolve: impl Fn(&str) -> Result<Vec<Address>, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self { renewal: Some(Arc::new(Renewal::new(after, resolve))), ..self }
+    }
+
+    /// Returns the address for the n-th connection to the server at this position, where names are looked up again.
+    pub(crate) fn renewed(&self, position: usize, n: usize) -> Option<Address> {
+        self.renewal.as_ref()?.address(position, self.get(position)?, n)
     }
 
     /// Lets requests go only to servers for which `forbid` returns no reason, and that all rules before it allow.

@@ -30,6 +30,14 @@ impl Sources {
         Self { list, in_turn, at: 0, used: 0 }
     }
 
+    /// Has the connection of this number, the first one here, take the address whose turn it is, so that threads do not all begin with
+    /// the same one.
+    #[must_use]
+    pub fn starting_at(self, number: usize) -> Self {
+        let at = if self.in_turn { number % self.list.len() } else { 0 };
+        Self { at, ..self }
+    }
+
     /// Returns the number of source addresses, the system's choice included.
     pub fn len(&self) -> usize {
         self.list.len()
@@ -78,6 +86,10 @@ mod tests {
         let taken: Vec<_> = (0..3).map(|_| sources.next()).collect();
         assert_eq!(taken, [Some(given[0]), Some(given[1]), Some(given[0])]);
         assert_eq!(sources.used(), 2);
+        let mut of_second_thread = Sources::new(&given, [to("10.0.0.9:80")].iter()).starting_at(1);
+        assert_eq!(of_second_thread.next(), Some(given[1]));
+        let mut of_system = Sources::new(&[], [to("127.0.0.1:80")].iter()).starting_at(1);
+        assert_eq!(of_system.next(), None, "further loopback addresses are for want of ports");
     }
 
     #[test]

@@ -132,8 +132,8 @@ pub trait ThreadUsers {
     fn failed(&mut self, user: usize, failure: &Failure);
 
     /// Notes that the request in flight has failed, of users that may park. Returns whether the session goes on nevertheless, which it
-    /// then does at once, without back-off.
-    fn outlives(&mut self, _user: usize, _failure: &Failure, _phases: &Phases) -> bool {
+    /// then does at once, without back-off. `transferred` are the bytes on the connection since the request before.
+    fn outlives(&mut self, _user: usize, _failure: &Failure, _phases: &Phases, _transferred: Transferred) -> bool {
         false
     }
 
@@ -225,6 +225,15 @@ pub struct Phases {
     pub end: Nanos,
 }
 
+/// The bytes that went over the socket of a connection, those of TLS among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Transferred {
+    /// The number of bytes sent.
+    pub sent: u64,
+    /// The number of bytes received.
+    pub received: u64,
+}
+
 /// A response with its circumstances.
 #[derive(Debug)]
 pub struct ReceivedBy<'r> {
@@ -242,6 +251,8 @@ pub struct ReceivedBy<'r> {
     pub tls: Option<&'r NegotiatedTls>,
     /// The times of the request.
     pub phases: Phases,
+    /// The bytes on the connection since the request before; 0 where users cannot park.
+    pub transferred: Transferred,
 }
 
 /// The judgement of a response by the user that requested it.

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use torr_k6::log::LogSettings;
-use torr_k6::run::{RunSettings, ScriptSource, SummarySettings, Test};
+use torr_k6::run::{NetworkSettings, RunSettings, ScriptSource, SummarySettings, Test};
 use torr_k6::summary::result::result;
 use torr_k6::summary::text::Mode;
 use torr_k6::{ErrorKind, ScriptError};
@@ -121,6 +121,7 @@ fn loaded(
         log: LogSettings::default(),
         summary: SummarySettings { mode, export: None, no_color: !stdout().is_terminal() },
         threads,
+        network: NetworkSettings::of(|name| std::env::var(name).ok()),
         ..RunSettings::default()
     };
     Test::load(settings, settings::cache(), fetch::get).map_err(failure)

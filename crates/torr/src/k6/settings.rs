@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use torr_fronts::k6::{LogArgs, OutputArg, RunArgs, SummaryMode};
 use torr_k6::log::{LogFormat, LogOutput, LogSettings};
 use torr_k6::outputs::{OutputSpec, TimeFormat};
-use torr_k6::run::{RunSettings, ScriptSource, SummarySettings};
+use torr_k6::run::{NetworkSettings, RunSettings, ScriptSource, SummarySettings};
 use torr_k6::summary::text::Mode;
 use torr_k6::{ErrorKind, ScriptError};
 
@@ -35,9 +35,9 @@ pub fn of(args: RunArgs) -> Result<RunSettings, ScriptError> {
         outputs: outputs.iter().map(output).collect::<Result<_, _>>()?,
         log: log(args.log)?,
         summary: SummarySettings { mode: mode(args.summary_mode), export: args.summary_export, no_color },
+        network: NetworkSettings::of(|name| std::env::var(name).ok()),
         offline: args.offline,
-        keeps_files: false,
-        threads: None,
+        ..RunSettings::default()
     })
 }
 

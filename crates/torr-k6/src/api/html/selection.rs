@@ -62,6 +62,7 @@ impl HostClass for Shown {
             prototype.set(name, Function::new(ctx.clone(), method)?)?;
         }
         prototype.set("find", Func::from(find))?;
+        prototype.set("single", Func::from(single))?;
         prototype.set("add", Func::from(add))?;
         prototype.set("children", Func::from(children))?;
         prototype.set("contents", Func::from(contents))?;
@@ -128,6 +129,14 @@ fn walked<'js>(
 fn find<'js>(ctx: Ctx<'js>, this: It<'js>, wanted: Opt<Value<'js>>) -> Result<Object<'js>> {
     let from = own(&this);
     let nodes = Wanted::of(&ctx, wanted.0)?.required(&ctx)?.inside(&ctx, &from.document, &from.nodes)?;
+    made(&ctx, &from, nodes)
+}
+
+/// The method `single`: what `find` finds first.
+fn single<'js>(ctx: Ctx<'js>, this: It<'js>, wanted: Opt<Value<'js>>) -> Result<Object<'js>> {
+    let from = own(&this);
+    let mut nodes = Wanted::of(&ctx, wanted.0)?.required(&ctx)?.inside(&ctx, &from.document, &from.nodes)?;
+    nodes.truncate(1);
     made(&ctx, &from, nodes)
 }
 

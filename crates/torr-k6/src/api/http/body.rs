@@ -4,10 +4,17 @@ use super::params::ParamError;
 use super::value::is_nothing;
 use super::{file, form};
 use crate::api::bytes;
+use brotli::CompressorWriter;
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use rquickjs::Value;
+use ruzstd::encoding::CompressionLevel;
 use std::io::Write;
+
+/// The size of brotli's buffer in bytes, its quality from 0 to 11, and the binary logarithm of its window: the quality is k6's.
+const BROTLI_BUFFER: usize = 4096;
+const BROTLI_QUALITY: u32 = 6;
+const BROTLI_WINDOW: u32 = 22;
 
 /// The content of a request, and the type that it has by itself.
 #[derive(Debug, Default)]
@@ -66,9 +73,14 @@ impl Body {
                     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
                     encoder.write_all(&bytes).and_then(|()| encoder.finish())
                 }
+                "br" => {
+                    let mut encoder = CompressorWriter::new(Vec::new(), BROTLI_BUFFER, BROTLI_QUALITY, BROTLI_WINDOW);
+                    encoder.write_all(&bytes).map(|()| encoder.into_inner())
+                }
+                "zstd" => Ok(ruzstd::encoding::compress_to_vec(&*bytes, CompressionLevel::Fastest)),
                 other => {
                     return Err(ParamError::Wrong(format!(
-                        "compression '{other}' is not supported: use gzip or deflate"
+                        "compression '{other}' is not supported: use gzip, deflate, br or zstd"
                     )));
                 }
             };

@@ -9,6 +9,7 @@ use super::response::Response;
 use super::samples::{self, Hop};
 use super::target::Target;
 use crate::log::Level;
+use crate::network::Proxy;
 use crate::user::exchange::{Outcome, Outgoing, Refusal};
 use crate::user::{Expectation, Vu};
 use base64::Engine;
@@ -99,8 +100,15 @@ impl Call {
         let content = self.body.as_deref();
         let mut bytes = Vec::with_capacity(160 + content.map_or(0, <[u8]>::len));
         let mut push = |parts: &[&str]| parts.iter().for_each(|part| bytes.extend_from_slice(part.as_bytes()));
-        push(&[&self.method, " ", &self.target.path, " HTTP/1.1\r\nHost: "]);
-        push(&[fields.get("Host").unwrap_or(&self.target.host), "\r\n"]);
+        let proxy = self.target.plain_proxy(&settings.proxies);
+        push(&[&self.method, " "]);
+        if proxy.is_some() {
+            push(&["http://", &self.target.host]);
+        }
+        push(&[&self.target.path, " HTTP/1.1\r\nHost: ", fields.get("Host").unwrap_or(&self.target.host), "\r\n"]);
+        if let Some(authorization) = proxy.and_then(Proxy::authorization) {
+            push(&["Proxy-Authorization: ", &authorization, "\r\n"]);
+        }
         match fields.get("User-Agent") {
             Some("") => {}
             Some(agent) => push(&["User-Agent: ", agent, "\r\n"]),
@@ -124,11 +132,14 @@ impl Call {
             push(&["Connection: close\r\n"]);
         }
         push(&["\r\n"]);
+        let head = bytes.len();
         bytes.extend_from_slice(content.unwrap_or_default());
         Outgoing {
             id,
             origin: self.target.origin.clone(),
             bytes,
+            head,
+            is_first: self.first_request.is_none(),
             is_head: self.method == "HEAD",
             keeps_content: self.response_type != ResponseType::None,
             repeats: matches!(&*self.method, "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE" | "TRACE"),

@@ -216,7 +216,7 @@ impl Response {
                     cookies.set(name, vec![cookie])?;
                 }
             }
-            if !matches!(name, "Host" | "Connection") {
+            if !matches!(name, "Host" | "Connection" | "Proxy-Authorization") {
                 headers.set(name, vec![value])?;
             }
         }

@@ -1,5 +1,6 @@
 //! URLs of requests: parsed once, and shared by all users of a thread that request them again.
 
+use crate::network::{Proxies, Proxy};
 use percent_encoding::percent_decode_str;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -49,6 +50,15 @@ impl Target {
             kept.insert(text.into(), target.clone());
         });
         Ok(target)
+    }
+
+    /// Returns the proxy that requests are sent to as a whole, their URLs in them: those of servers without TLS.
+    #[must_use]
+    pub fn plain_proxy<'p>(&self, proxies: &'p Proxies) -> Option<&'p Proxy> {
+        if proxies.is_empty() || self.url.scheme() != "http" {
+            return None;
+        }
+        proxies.find(false, self.url.host_str().unwrap_or_default(), self.url.port_or_known_default().unwrap_or(80))
     }
 
     fn new(text: &str) -> Result<Self, String> {

@@ -2,10 +2,12 @@
 
 use super::ThreadVus;
 use crate::user::Woken;
-use crate::user::exchange::{Outcome, Refusal};
+use crate::user::exchange::Outcome;
 use crate::users::exchange::Sending;
 use crate::users::layout::Place;
+use crate::users::refusal;
 use crate::users::slot::{Resumption, State};
+use std::time::Duration;
 use torr_press::learnt::{self, Lookup};
 use torr_press::users::{Step, Wake};
 
@@ -40,6 +42,19 @@ impl ThreadVus<'_> {
         if sending.is_sent {
             return Some(Step::Park);
         }
+        if sending.is_limited
+            && let Some(rate) = &self.load.rate
+        {
+            let due = rate.take(self.now());
+            // The clock of a request begins when it may be sent.
+            let sending = self.sending(place)?;
+            (sending.is_limited, sending.requested) = (false, due);
+        }
+        let now = self.now();
+        let sending = self.sending(place)?;
+        if sending.requested > now {
+            return Some(Step::Pause(Duration::from_nanos(sending.requested - now)));
+        }
         let origin = sending.outgoing.origin.clone();
         let server = match self.servers.get(&origin) {
             Some(server) => *server,
@@ -54,8 +69,7 @@ impl ThreadVus<'_> {
                     return Some(Step::LookUp(learnt::pause(sending.look_ups)));
                 }
                 Lookup::Refused(why) => {
-                    let text = if why.contains("resolve") { "lookup: no such host".to_owned() } else { why };
-                    self.settle(place, |sending| sending.refused(Refusal::new(1101, text)));
+                    self.settle(place, |sending| sending.refused(refusal::of_look_up(why)));
                     return matches!(place, Place::Lane(..)).then_some(Step::Park);
                 }
             },
