@@ -143,7 +143,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             sessions: plan.work.users().map(|users| Box::new(Sessions::new(numbers.len(), users))),
             may_park,
             protocol: P::ThreadState::default(),
-            connector: Connector::new(plan, numbers.start, source.address()),
+            connector: Connector::new(plan, coordinator.number(), source.address()),
             source,
             readiness,
             slots: Slots::new(plan, numbers.len()),

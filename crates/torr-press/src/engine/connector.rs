@@ -22,10 +22,9 @@ pub(super) struct Connector<'r> {
 }
 
 impl<'r> Connector<'r> {
-    /// Returns the connector of a thread whose first connection has this number among those of all threads. It connects to the address
-    /// that is given instead of the plan's.
-    pub fn new(plan: &'r Plan, first: usize, only: Option<SocketAddr>) -> Self {
-        let sources = Sources::new(&plan.sources, plan.all_addresses()).starting_at(first);
+    /// Returns the connector of the thread with a number, which connects to the address that is given instead of the plan's.
+    pub fn new(plan: &'r Plan, thread: usize, only: Option<SocketAddr>) -> Self {
+        let sources = Sources::new(&plan.sources, plan.all_addresses()).starting_at(thread);
         let only = only.map(Address::Tcp);
         Self { plan, servers: Servers::of(plan), only, sources, has_connected: false, opening: 0 }
     }

@@ -4,6 +4,9 @@ use torr_gauge::{Failure, Sample};
 
 /// The run as a thread sees it. Its methods are called at samples, at first connections and on failures only.
 pub(crate) trait Coordinator {
+    /// Returns the number of the thread.
+    fn number(&self) -> usize;
+
     /// Takes the sample of the interval of this number; `last` if the thread ends within it.
     fn sample(&self, interval: u64, sample: Sample, last: bool);
 

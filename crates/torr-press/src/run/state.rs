@@ -106,6 +106,10 @@ pub(crate) struct ThreadCoordinator<'r> {
 }
 
 impl Coordinator for ThreadCoordinator<'_> {
+    fn number(&self) -> usize {
+        self.number
+    }
+
     fn sample(&self, interval: u64, sample: Sample, last: bool) {
         // Without a receiver the run has ended without this thread.
         let _ = self.reports.send(Report::Sample { thread: self.number, interval, sample, last });

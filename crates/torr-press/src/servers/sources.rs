@@ -30,8 +30,7 @@ impl Sources {
         Self { list, in_turn, at: 0, used: 0 }
     }
 
-    /// Has the connection of this number, the first one here, take the address whose turn it is, so that threads do not all begin with
-    /// the same one.
+    /// Begins with another address for each thread, by its number.
     #[must_use]
     pub fn starting_at(self, number: usize) -> Self {
         let at = if self.in_turn { number % self.list.len() } else { 0 };
