@@ -11,6 +11,7 @@ use crate::halt::Halt;
 use crate::keep_alive;
 use crate::locate::{SAMPLED, Site};
 use crate::observation::{ExperimentStart, Observation};
+use crate::place_gain;
 use crate::rules::{self, RULES, Rule, SURVEY};
 use crate::runner::{ExperimentRunner, Order};
 use crate::setting::Setting;
@@ -285,8 +286,10 @@ impl Driver<'_> {
         let experiment = seen.setting.with_connections(connections, ExperimentId::Sampled, seconds);
         let order = Order { duration: SAMPLED, ..self.order(&experiment, self.evidence.setting.max_rate) };
         let order = self.within_budget(order)?;
+        let (figures, bounds) = (seen.figures.clone(), seen.bounds());
         self.begin(&experiment.label())?;
-        self.runner.locate(&order, &site)
+        let located = self.runner.locate(&order, &site)?;
+        Ok(located.map(|located| place_gain::cut(located, finding.factor, &figures, &bounds)))
     }
 
     fn begin(&mut self, label: &ExperimentLabel) -> Result<(), Halt> {

@@ -31,6 +31,7 @@ mod observation;
 mod observer;
 mod passive;
 pub mod permission;
+mod place_gain;
 mod recording;
 pub mod remote;
 mod rules;

@@ -123,6 +123,8 @@ pub const MOST_CONNECTED: f64 = 0.9;
 pub const GAIN_SPREAD: f64 = 1.1;
 /// The ratio of an interval's ends from which it promises nothing: an order of magnitude.
 pub const WIDEST_GAIN: f64 = 10.0;
+/// The factor by which the next limit must cut the gain of a place, for it to be named.
+pub const CUT_GAIN: f64 = 1.02;
 /// The factor of throughput from which the lower end of such an interval is worth a promise of its own.
 pub const WORTH_PROMISING: f64 = 1.5;
 /// The factor by which a service may exceed one that does nothing: ours parses and checks what simpler ones do not, and is measured for

@@ -92,6 +92,7 @@ fn bare(kind: PlaceKind, runtime: &str, share: Estimate, samples: u64) -> Place 
         peer: None,
         share,
         gain: None,
+        next_limit: None,
         samples,
     }
 }

@@ -42,6 +42,26 @@ pub enum PlaceKind {
     Peer,
 }
 
+/// What limits throughput once a place's cost is halved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NextLimit {
+    /// The CPUs of the server's machine.
+    Cpu,
+    /// The CPU quota of the server.
+    Quota,
+    /// The server's thread that does most of its work.
+    Thread,
+    /// The database's thread that does most of its work.
+    Database,
+    /// The load generator.
+    Generator,
+    /// The number of connections, each of which waits for its response.
+    Connections,
+    /// What a service that does nothing reaches.
+    NullService,
+}
+
 /// A function in a source file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CodePosition {
@@ -106,6 +126,9 @@ pub struct Place {
     /// The throughput after the place's cost was halved, as a multiple of the measured throughput.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gain: Option<Estimate>,
+    /// What limits throughput then, and so keeps `gain` lower. `None` if nothing else is known to limit it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_limit: Option<NextLimit>,
     /// The number of samples that the share is computed from.
     pub samples: u64,
 }
@@ -163,8 +186,10 @@ pub enum UnseenReason {
     PerformanceEvents,
     Files,
     NeedsRequest,
+    NoReader,
     Version(String),
     Encrypted,
+    UnixSocket,
     Compressed,
     Multiplexed,
     PreparedBefore,
@@ -232,6 +257,7 @@ mod tests {
             peer: None,
             share: Estimate { low: 0.4, value: 0.5, high: 0.6 },
             gain: None,
+            next_limit: None,
             samples: 90,
         };
         let written = serde_json::to_value(&place).expect("it has no other keys than text");

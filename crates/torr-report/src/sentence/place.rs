@@ -3,7 +3,7 @@
 use crate::human::{percent, times};
 use torr_gauge::verdict::Estimate;
 use torr_gauge::verdict::place::{
-    CodePosition, DOMINANT, Holder, Located, MissingIndex, Place, PlaceKind, Remedy, Unseen, UnseenReason,
+    CodePosition, DOMINANT, Holder, Located, MissingIndex, NextLimit, Place, PlaceKind, Remedy, Unseen, UnseenReason,
 };
 
 /// Writes the sentences of places, and of what could not be seen.
@@ -26,7 +26,7 @@ pub fn lines(located: &Located) -> Vec<(&'static str, String)> {
         lines.extend(place.holder.as_ref().map(|holder| ("holder", held(holder))));
         lines.extend(place.missing_index.as_ref().map(|index| ("index", no_index(index))));
         lines.extend(blocker(place).map(|by| ("blocked", by)));
-        lines.extend(place.gain.map(|gain| ("gain", halved(place.kind, gain))));
+        lines.extend(place.gain.map(|gain| ("gain", halved(place, gain))));
     }
     if located.places.is_empty() && !located.widest.is_empty() {
         lines.push(("where", none_dominates(&located.widest)));
@@ -118,19 +118,31 @@ fn no_index(MissingIndex { table, columns }: &MissingIndex) -> String {
     )
 }
 
-fn halved(kind: PlaceKind, gain: Estimate) -> String {
-    let what = match kind {
+fn halved(place: &Place, gain: Estimate) -> String {
+    let what = match place.kind {
         PlaceKind::Lock => "holding the lock half as long",
         PlaceKind::Statement => "halving the statement's time",
         _ => "halving its cost",
     };
     let Estimate { low, value, high } = gain;
-    format!(
-        "{what} raises throughput {} ({} to {}), as far as nothing else limits",
-        times(value),
-        times(low),
-        times(high)
-    )
+    let raised = format!("{what} raises throughput {} ({} to {})", times(value), times(low), times(high));
+    match place.next_limit {
+        Some(next) => format!("{raised}; then {} is the limit", limit(next)),
+        None => format!("{raised}, as far as nothing else limits"),
+    }
+}
+
+/// Returns what limits throughput once a place is mended.
+fn limit(next: NextLimit) -> &'static str {
+    match next {
+        NextLimit::Cpu => "the CPU of the server's machine",
+        NextLimit::Quota => "the server's CPU quota",
+        NextLimit::Thread => "the busiest thread of the server",
+        NextLimit::Database => "the busiest thread of the database",
+        NextLimit::Generator => "the load generator",
+        NextLimit::Connections => "the number of connections",
+        NextLimit::NullService => "what a service that does nothing reaches",
+    }
 }
 
 /// Returns that no place dominates, or that none is proved to, with the widest places.
@@ -174,7 +186,13 @@ fn not_visible(unseen: &Unseen) -> String {
             format!("the {} code of {name}{process} is visible only if Torr may ask the process", language(runtime))
         }
         UnseenReason::Version(found) => format!("{} {found} of {name}{process} is not supported", language(runtime)),
-        UnseenReason::Encrypted => format!("the statements for {name} are encrypted, or go over a Unix socket"),
+        UnseenReason::NoReader => {
+            format!("the functions of the {} code of {name}{process} are not visible to Torr", language(runtime))
+        }
+        UnseenReason::Encrypted => format!("the statements for {name} are encrypted"),
+        UnseenReason::UnixSocket => {
+            format!("the statements for {name} go over a Unix socket, where no packet shows them")
+        }
         UnseenReason::Compressed => format!("the statements for {name} are compressed"),
         UnseenReason::Multiplexed => format!("the responses of {name} do not follow the order of its requests"),
         UnseenReason::PreparedBefore => {
@@ -248,6 +266,7 @@ mod tests {
             peer: None,
             share,
             gain: Some(Estimate { low: 1.21, value: 1.23, high: 1.26 }),
+            next_limit: None,
             samples: 1000,
         }
     }
@@ -273,6 +292,14 @@ mod tests {
                 ),
             ]
         );
+    }
+
+    #[test]
+    fn a_gain_that_the_next_limit_cuts_names_it() {
+        let place = Place { next_limit: Some(NextLimit::Generator), ..place(PlaceKind::Statement) };
+        let found = located(Located { places: vec![place], ..Located::default() });
+        let said = "halving the statement's time raises throughput 1.23x (1.21x to 1.26x); then the load generator is the limit";
+        assert_eq!(lines(&found)[1], ("gain", said.to_owned()));
     }
 
     #[test]
