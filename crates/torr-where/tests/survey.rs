@@ -142,6 +142,21 @@ fn the_function_of_go_that_computes_is_the_place() {
 }
 
 #[test]
+fn a_program_of_go_without_debug_information_has_names_lines_and_inlined_functions() {
+    for options in [&[][..], &["-ldflags=-w"], &["-ldflags=-s -w"], &["-ldflags=-s -w", "-buildmode=pie"]] {
+        let program = Program::start(&compiled("shop.go", options), &["inlined"]);
+        let found = found(&program, Resource::Thread);
+        let place = found.places.first().expect("a function dominates");
+        let caller = place.caller.as_ref().map(|frame| frame.function.as_str());
+        assert_eq!((function(place), caller), ("main.step", Some("main.total")), "{options:?}");
+        let frame = place.frame.as_ref().expect("it has a name");
+        assert!(frame.file.as_ref().is_some_and(|file| file.ends_with("/shop.go")), "{options:?}: {frame:?}");
+        assert!(frame.line.is_some_and(|line| (31..=37).contains(&line)), "{options:?}: {frame:?}");
+        assert!(found.unseen.is_empty(), "{options:?}: {:?}", found.unseen);
+    }
+}
+
+#[test]
 fn the_pool_that_requests_wait_for_is_a_place_and_idle_workers_are_none() {
     let pool = compiled("label.c", &["-O2"]);
     let program = Program::start(&pool, &[]);

@@ -1,6 +1,8 @@
 //! Names and source lines of addresses of code.
 
+use super::go::{LineTable, Position};
 use super::maps::Mapping;
+use super::memory::Memory;
 use super::object_file::ObjectFile;
 use super::own::{Traits, is_own};
 use super::tidy::{module, tidy};
@@ -28,6 +30,8 @@ pub struct Names {
     compiled: BTreeMap<u64, (u64, String)>,
     /// What is known of an object, by its path.
     traits: HashMap<String, Traits>,
+    /// The tables of functions of Go programs that have no debug information, by their paths.
+    line_tables: HashMap<String, Option<LineTable>>,
 }
 
 impl Names {
@@ -35,7 +39,14 @@ impl Names {
     pub fn of(process: i32) -> Self {
         let symbolizer =
             Symbolizer::builder().enable_code_info(true).enable_inlined_fns(true).enable_demangling(true).build();
-        Self { process, symbolizer, known: HashMap::new(), compiled: BTreeMap::new(), traits: HashMap::new() }
+        Self {
+            process,
+            symbolizer,
+            known: HashMap::new(),
+            compiled: BTreeMap::new(),
+            traits: HashMap::new(),
+            line_tables: HashMap::new(),
+        }
     }
 
     /// Reads the map of compiled code (`/tmp/perf-PID.map`), if the process wrote one, and returns how many functions it has.
@@ -90,7 +101,16 @@ impl Names {
                 _ => None,
             }
         });
-        found.unwrap_or_else(|| {
+        // Without debug information a Go program still has names, lines and inlined functions for its own tracebacks.
+        let has_line = found.as_ref().is_some_and(|frames| frames.iter().any(|frame| frame.line.is_some()));
+        let mut by_table = || {
+            let memory = Memory::of(self.process);
+            let table = self.line_tables.entry(object.path.clone()).or_insert_with(|| LineTable::of(object, memory));
+            let positions = table.as_ref()?.positions(address)?;
+            Some(positions.iter().map(|position| frame_at(object, traits, position)).collect())
+        };
+        let by_table = if object.is_go && !has_line { by_table() } else { None };
+        by_table.or(found).unwrap_or_else(|| {
             let at = address.wrapping_sub(object.bias);
             let function = format!("{}+{at:#x}", object.short_name());
             let is_own = is_own(object, traits, &function, "", None);
@@ -131,6 +151,16 @@ fn frame(object: &ObjectFile, traits: &Traits, name: &str, place: Option<&CodeIn
     let file = place.map(|place| place.to_path().to_string_lossy().into_owned());
     let is_own = is_own(object, traits, &function, &module, file.as_deref());
     let line = place.and_then(|place| place.line).filter(|&line| line > 0);
+    Frame { function, file, line, object: object.path.clone(), module, is_own, is_named: true }
+}
+
+/// Makes the frame of a function in a Go program's own table.
+fn frame_at(object: &ObjectFile, traits: &Traits, position: &Position) -> Frame {
+    let Position { function, file, line } = position;
+    let function = tidy(function);
+    let module = module(&function, true);
+    let is_own = is_own(object, traits, &function, &module, file.as_deref());
+    let (file, line) = (file.clone(), line.filter(|&line| line > 0));
     Frame { function, file, line, object: object.path.clone(), module, is_own, is_named: true }
 }
 

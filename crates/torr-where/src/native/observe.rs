@@ -4,7 +4,7 @@ use super::cpu::{CpuSampler, RawCpuSample};
 use super::go::{Goroutines, RawGoroutine};
 use super::process::NativeProcess;
 use super::threads::RawSample;
-use crate::pace::Pace;
+use crate::pace::{Begun, Pace, budget};
 use crate::place::round::{CpuSeries, Round};
 use crate::stack::{StackSample, WaitKind};
 use crate::unseen::{Remedy, Runtime, Unseen, UnseenReason};
@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 /// The time between two rounds.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// The share of a CPU that rounds may take.
-const COST: f64 = 0.04;
+/// The share of a CPU that rounds may take, at most.
+const MOST: f64 = 0.04;
 /// The longest pause after a round, whatever it cost: the first one reads the files of names, and a lock is known by many rounds only.
 const LONGEST: Duration = Duration::from_millis(250);
 /// The time between two looks for threads that compute.
@@ -57,75 +57,176 @@ pub struct Observed {
     pub unseen: Vec<Unseen>,
 }
 
-/// Observes a process for a while, or until `stop` is set.
+/// What is observed of a process. Each part costs the process and its machine time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parts {
+    /// What threads or goroutines wait for.
+    pub waits: bool,
+    /// What threads compute.
+    pub computing: bool,
+}
+
+impl Parts {
+    /// All parts.
+    pub const ALL: Self = Self { waits: true, computing: true };
+}
+
+/// A native process that is observed: opened before a load, sampled during the load, named after the load.
+#[derive(Debug)]
+pub struct Observer {
+    native: NativeProcess,
+    sampler: Option<CpuSampler>,
+    /// The goroutines of a Go program. Its threads wait for these: without them there is no telling what waits.
+    goroutines: Option<Goroutines>,
+    /// Whether waits are sampled.
+    waits: bool,
+    /// The share of a CPU that rounds may take.
+    budget: f64,
+    raw: Vec<(u64, RawRound)>,
+    computing: Vec<RawCpuSample>,
+    observed: Observed,
+}
+
+/// Observes all parts of a process for a while, or until `stop` is set.
 pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Observed {
-    let mut native = match NativeProcess::open(process) {
-        Ok(native) => native,
-        Err(unseen) => return Observed { process, unseen: vec![unseen], visible: 1.0, ..Observed::default() },
+    let mut observer = match Observer::open(process, Parts::ALL) {
+        Ok(observer) => observer,
+        Err(unseen) => return Observed::unseen(process, unseen),
     };
-    let mut sampler = CpuSampler::of(process);
-    let mut unseen = Vec::new();
-    let mut permitted = true;
-    // Threads of a Go program wait for goroutines: without these there is no telling what waits.
-    let mut goroutines = native.is_go().then(|| Goroutines::of(&mut native)).transpose().unwrap_or_else(|reason| {
-        unseen.push(reason);
-        None
-    });
-    let (mut raw, mut computing): (Vec<(u64, RawRound)>, Vec<RawCpuSample>) = (Vec::new(), Vec::new());
-    let (began, pace, kernel_before) = (Instant::now(), Pace::new(time, stop), kernel_share(process));
-    let mut refreshed: Option<Instant> = None;
-    let mut kept = 0;
-    while !pace.is_over() {
-        let (begun, cost) = (Instant::now(), computed());
-        if permitted && refreshed.is_none_or(|at| at.elapsed() >= REFRESH) {
-            refreshed = Some(begun);
-            if let Err(reason) = sampler.refresh(&native) {
-                unseen.push(reason);
-                permitted = false;
+    observer.sample(time, stop);
+    observer.named()
+}
+
+impl Observer {
+    /// Opens a process: its code, its tables for unwinding, and where its goroutines are. That may take long of a large program.
+    ///
+    /// # Errors
+    /// What is not visible, if the process's memory cannot be read at all.
+    pub fn open(process: i32, parts: Parts) -> Result<Self, Unseen> {
+        let mut native = NativeProcess::open(process)?;
+        let mut observed = Observed { process, is_go: native.is_go(), visible: 1.0, ..Observed::default() };
+        let goroutines = (native.is_go() && parts.waits).then(|| Goroutines::of(&mut native)).transpose();
+        let goroutines = goroutines.unwrap_or_else(|reason| {
+            observed.unseen.push(reason);
+            None
+        });
+        let sampler = parts.computing.then(|| CpuSampler::of(process));
+        let (raw, computing) = (Vec::new(), Vec::new());
+        let (waits, budget) = (parts.waits, budget(1, MOST));
+        Ok(Self { native, sampler, goroutines, waits, budget, raw, computing, observed })
+    }
+
+    /// Tells how many processes are observed at the same time, which share what sampling may cost.
+    #[must_use]
+    pub fn of_all(self, processes: usize) -> Self {
+        Self { budget: budget(processes, MOST), ..self }
+    }
+
+    /// Samples the process for a while, or until `stop` is set.
+    pub fn sample(&mut self, time: Duration, stop: &AtomicBool) {
+        let process = self.observed.process;
+        let (began, pace, kernel_before) = (Instant::now(), Pace::new(time, stop), kernel_share(process));
+        let mut refreshed: Option<Instant> = None;
+        while !pace.is_over() && !self.is_full() {
+            let begun = Begun::now();
+            if refreshed.is_none_or(|at| at.elapsed() >= REFRESH) {
+                refreshed = Some(begun.at);
+                self.refresh();
             }
-        }
-        let now = monotonic();
-        match native.check_alive().and_then(|()| if native.is_go() { Ok(Vec::new()) } else { native.sample_raw() }) {
-            Ok(samples) => {
-                let round = match &mut goroutines {
-                    Some(goroutines) => RawRound::Goroutines(goroutines.sample(&mut native)),
-                    None => RawRound::Threads(samples),
-                };
-                kept += round.len();
-                raw.push((now, round));
-            }
-            Err(reason) => {
-                unseen.push(reason);
+            if let Err(reason) = self.round() {
+                self.observed.unseen.push(reason);
                 break;
             }
+            self.take();
+            pace.sleep_until(begun.next(INTERVAL, self.budget).min(Instant::now() + LONGEST));
         }
-        let taken = sampler.take(&mut native);
-        kept += taken.len();
-        computing.extend(taken);
-        if kept > SAMPLES {
-            break;
+        self.refresh();
+        self.take();
+        if let Some(sampler) = self.sampler.take() {
+            let hidden = || kernel_between(kernel_before, kernel_share(process));
+            self.observed.visible = if sampler.with_kernel() { 1.0 } else { 1.0 - hidden() };
+            self.observed.used = sampler.totals().iter().map(|(thread, used)| (*thread as u64, *used)).collect();
         }
-        let cost = computed().saturating_sub(cost);
-        let pause = INTERVAL.saturating_sub(begun.elapsed()).max(cost.mul_f64(1.0 / COST - 1.0).min(LONGEST));
-        pace.sleep_until(Instant::now() + pause);
+        self.observed.time = began.elapsed();
     }
-    if permitted {
-        let _ = sampler.refresh(&native);
-        computing.extend(sampler.take(&mut native));
+
+    /// Returns whether no more samples are kept.
+    fn is_full(&self) -> bool {
+        self.raw.iter().map(|(_, round)| round.len()).sum::<usize>() + self.computing.len() > SAMPLES
     }
-    let visible = if sampler.with_kernel() { 1.0 } else { 1.0 - kernel_between(kernel_before, kernel_share(process)) };
-    let used = sampler.totals().iter().map(|(thread, used)| (*thread as u64, *used)).collect();
-    drop(sampler);
-    let observed = Observed {
-        process,
-        is_go: native.is_go(),
-        used,
-        visible,
-        time: began.elapsed(),
-        unseen,
-        ..Observed::default()
-    };
-    named(observed, &mut native, goroutines.as_ref(), &raw, computing)
+
+    /// Gives events to threads that compute, if they are sampled. Where the kernel permits none, no thread is sampled from now on.
+    fn refresh(&mut self) {
+        let Some(sampler) = &mut self.sampler else { return };
+        if let Err(reason) = sampler.refresh(&self.native) {
+            self.observed.unseen.push(reason);
+            self.sampler = None;
+        }
+    }
+
+    /// Samples what all threads or goroutines do now.
+    fn round(&mut self) -> Result<(), Unseen> {
+        let now = monotonic();
+        self.native.check_alive()?;
+        if !self.waits {
+            return Ok(());
+        }
+        let round = match &mut self.goroutines {
+            Some(goroutines) => RawRound::Goroutines(goroutines.sample(&mut self.native)),
+            None if self.native.is_go() => RawRound::Threads(Vec::new()),
+            None => RawRound::Threads(self.native.sample_raw()?),
+        };
+        self.raw.push((now, round));
+        Ok(())
+    }
+
+    /// Takes the samples of threads that computed.
+    fn take(&mut self) {
+        let taken = self.sampler.as_mut().map(|sampler| sampler.take(&mut self.native));
+        self.computing.extend(taken.unwrap_or_default());
+    }
+
+    /// Names all that was sampled, which takes CPU time.
+    pub fn named(mut self) -> Observed {
+        let mut rounds = Vec::with_capacity(self.raw.len());
+        for (time, raw) in &self.raw {
+            let samples = match (raw, &self.goroutines) {
+                (RawRound::Goroutines(raw), Some(goroutines)) => goroutines.resolve(&mut self.native, raw),
+                (RawRound::Threads(raw), _) => self.native.resolve(raw),
+                (RawRound::Goroutines(_), None) => Vec::new(),
+            };
+            rounds.push(Round { time: *time, samples });
+        }
+        self.computing.sort_unstable_by_key(|sample| sample.time);
+        let (native, observed) = (&mut self.native, self.observed);
+        let sample = |one: RawCpuSample| {
+            let sample = StackSample {
+                process: observed.process,
+                thread: one.thread as u64,
+                on_cpu: true,
+                wait: None,
+                holds: Vec::new(),
+                stack: native.name_stack(&one.addresses),
+                weight: 1.0,
+            };
+            (one.time, sample)
+        };
+        let cpu = CpuSeries(self.computing.into_iter().map(sample).collect());
+        let mut peers = HashMap::new();
+        for sample in rounds.iter().flat_map(|round| &round.samples) {
+            if let Some(WaitKind::Socket { inode, .. }) = sample.wait
+                && let Some(peer) = native.peer(inode)
+            {
+                peers.entry(inode).or_insert_with(|| peer.to_owned());
+            }
+        }
+        let mut unseen = observed.unseen.clone();
+        unseen.extend(stripped(native, &rounds, &cpu));
+        if native.complete_share() < 0.5 && !observed.is_go {
+            unseen.push(native.unseen(UnseenReason::Unwinding, Vec::new()));
+        }
+        Observed { rounds, cpu, peers, unseen, ..observed }
+    }
 }
 
 impl RawRound {
@@ -135,53 +236,6 @@ impl RawRound {
             Self::Goroutines(all) => all.len(),
         }
     }
-}
-
-/// Names all that was sampled.
-fn named(
-    observed: Observed,
-    native: &mut NativeProcess,
-    goroutines: Option<&Goroutines>,
-    raw: &[(u64, RawRound)],
-    mut computing: Vec<RawCpuSample>,
-) -> Observed {
-    let mut rounds = Vec::with_capacity(raw.len());
-    for (time, raw) in raw {
-        let samples = match (raw, goroutines) {
-            (RawRound::Goroutines(raw), Some(goroutines)) => goroutines.resolve(native, raw),
-            (RawRound::Threads(raw), _) => native.resolve(raw),
-            (RawRound::Goroutines(_), None) => Vec::new(),
-        };
-        rounds.push(Round { time: *time, samples });
-    }
-    computing.sort_unstable_by_key(|sample| sample.time);
-    let sample = |one: RawCpuSample| {
-        let sample = StackSample {
-            process: observed.process,
-            thread: one.thread as u64,
-            on_cpu: true,
-            wait: None,
-            holds: Vec::new(),
-            stack: native.name_stack(&one.addresses),
-            weight: 1.0,
-        };
-        (one.time, sample)
-    };
-    let cpu = CpuSeries(computing.into_iter().map(sample).collect());
-    let mut peers = HashMap::new();
-    for sample in rounds.iter().flat_map(|round| &round.samples) {
-        if let Some(WaitKind::Socket { inode, .. }) = sample.wait
-            && let Some(peer) = native.peer(inode)
-        {
-            peers.entry(inode).or_insert_with(|| peer.to_owned());
-        }
-    }
-    let mut unseen = observed.unseen.clone();
-    unseen.extend(stripped(native, &rounds, &cpu));
-    if native.complete_share() < 0.5 && !observed.is_go {
-        unseen.push(native.unseen(UnseenReason::Unwinding, Vec::new()));
-    }
-    Observed { rounds, cpu, peers, unseen, ..observed }
 }
 
 /// Returns that a program has no names, if most of its own frames have none.
@@ -198,6 +252,11 @@ fn stripped(native: &NativeProcess, rounds: &[Round], cpu: &CpuSeries) -> Option
 }
 
 impl Observed {
+    /// Returns what is observed of a process that is not visible.
+    pub fn unseen(process: i32, unseen: Unseen) -> Self {
+        Self { process, unseen: vec![unseen], visible: 1.0, ..Self::default() }
+    }
+
     /// Returns the runtime.
     pub fn runtime(&self) -> Runtime {
         if self.is_go { Runtime::Go } else { Runtime::Native }
@@ -208,12 +267,6 @@ impl Observed {
 pub fn monotonic() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
-
-/// Returns the CPU time of this thread.
-fn computed() -> Duration {
-    let used = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
 }
 
 /// Returns the time that a process spent in its own code and in the kernel, in ticks.

@@ -54,7 +54,8 @@ impl NativeProcess {
         let mappings = maps::of(process).map_err(|error| unseen(&error))?;
         let started = started(process).ok_or_else(|| unseen(&io::Error::from_raw_os_error(libc::ESRCH)))?;
         let memory = Memory::of(process);
-        if let Some(first) = mappings.first() {
+        // Code is readable wherever memory is; a heap may be reserved without being so.
+        if let Some(first) = mappings.iter().find(|mapping| mapping.is_executable && mapping.inode != 0) {
             memory.read(first.addresses.start, &mut [0; 8]).map_err(|error| unseen(&error))?;
         }
         let objects = objects(process, &mappings);
@@ -64,7 +65,7 @@ impl NativeProcess {
             process,
             name,
             memory,
-            unwinder: Unwinder::of(&objects),
+            unwinder: unwinder(&objects, memory),
             objects,
             started,
             anonymous: Vec::new(),
@@ -227,7 +228,7 @@ impl NativeProcess {
                 mappings.iter().filter(|mapping| mapping.is_executable && mapping.inode != 0).cloned().collect();
             if code != self.code {
                 self.objects = objects(self.process, &mappings);
-                self.unwinder = Unwinder::of(&self.objects);
+                self.unwinder = unwinder(&self.objects, self.memory);
                 self.stacks.clear();
                 self.take_mappings(mappings);
             }
@@ -246,6 +247,11 @@ impl NativeProcess {
         let runtime = if self.is_go() { Runtime::Go } else { Runtime::Native };
         Unseen { process: self.process, name: self.name.clone(), runtime, why, remedies }
     }
+}
+
+/// Returns the unwinder of a process's objects.
+fn unwinder(objects: &[ObjectFile], memory: Memory) -> Unwinder {
+    Unwinder::of(objects).of_go(objects.iter().find(|object| object.is_program), memory)
 }
 
 /// Groups mappings by their files.

@@ -1,5 +1,6 @@
 //! Follows a stack from the leaf to the thread's begin, by unwind tables, and by frame pointers where there are none.
 
+use super::go::LineTable;
 use super::memory::Memory;
 use super::object_file::{ObjectFile, section};
 use crate::stack::FRAMES;
@@ -47,6 +48,8 @@ pub struct Unwinder {
     code: Vec<std::ops::Range<u64>>,
     /// Where the frame pointer was found, relative to the stack pointer, by program counter and caller.
     frame_pointers: HashMap<(u64, u64), u64>,
+    /// The table of functions of a Go program without tables for unwinding.
+    line_table: Option<LineTable>,
 }
 
 impl std::fmt::Debug for Unwinder {
@@ -82,7 +85,19 @@ impl Unwinder {
             }
         }
         let code = objects.iter().flat_map(|object| object.code.iter().map(|code| code.addresses.clone())).collect();
-        Self { unwinder, cache: CacheX86_64::new(), code, frame_pointers: HashMap::new() }
+        Self { unwinder, cache: CacheX86_64::new(), code, frame_pointers: HashMap::new(), line_table: None }
+    }
+
+    /// Reads the table of functions of a Go program that has no tables for unwinding.
+    #[must_use]
+    pub fn of_go(self, program: Option<&ObjectFile>, memory: Memory) -> Self {
+        // Tables of C code that is linked in have nothing of Go's functions.
+        let tables = [".debug_frame", ".zdebug_frame"];
+        let has_none = |program: &ObjectFile| {
+            program.parse(|file| tables.iter().all(|name| file.section_by_name(name).is_none())) == Some(true)
+        };
+        let is_without = |program: &&ObjectFile| program.is_go && has_none(program);
+        Self { line_table: program.filter(is_without).and_then(|program| LineTable::of(program, memory)), ..self }
     }
 
     /// Follows a stack.
@@ -140,7 +155,32 @@ impl Unwinder {
         self.code.iter().any(|code| code.contains(&address))
     }
 
+    /// Follows a stack by the sizes of frames that the Go runtime uses itself.
+    fn follow_go(table: &LineTable, registers: Registers, stack: &mut StackBytes<'_>) -> Addresses {
+        let (mut pc, mut sp) = (registers.pc, registers.sp);
+        let mut frames = vec![pc];
+        let is_complete = loop {
+            if frames.len() >= FRAMES {
+                break true;
+            }
+            let Some(distance) = table.return_address(pc) else { break false };
+            let Some(distance) = distance else { break true };
+            let at = sp.wrapping_add(distance);
+            let Some(address) = stack.word(at).filter(|&address| address > 0) else { break false };
+            (pc, sp) = (address - 1, at.wrapping_add(8));
+            frames.push(pc);
+        };
+        if !is_complete && frames.len() > 1 {
+            // What stands where the last function is not known is no return address.
+            frames.pop_if(|last| table.return_address(*last).is_none());
+        }
+        Addresses { frames, is_complete }
+    }
+
     fn follow_from(&mut self, registers: Registers, fp: u64, stack: &mut StackBytes<'_>) -> Addresses {
+        if let Some(table) = self.line_table.as_ref().filter(|table| table.return_address(registers.pc).is_some()) {
+            return Self::follow_go(table, registers, stack);
+        }
         let start = UnwindRegsX86_64::new(registers.pc, registers.sp, fp);
         let mut read = |address| stack.word(address).ok_or(());
         let mut iterator = self.unwinder.iter_frames(registers.pc, start, &mut self.cache, &mut read);

@@ -27,6 +27,23 @@ func computeReceipt(total uint64) uint64 {
 	return total
 }
 
+// step is inlined into total.
+func step(total, round uint64) uint64 {
+	total = (total ^ round) * 0x9e3779b97f4a7c15
+	total = (total ^ total>>31) * 0xbf58476d1ce4e5b9
+	total = (total ^ total>>29) * 0x94d049bb133111eb
+	total = (total ^ total>>27) * 0x9e3779b97f4a7c15
+	return total ^ total>>30
+}
+
+//go:noinline
+func total(seed uint64) uint64 {
+	for round := uint64(0); round < 400000; round++ {
+		seed = step(seed, round)
+	}
+	return seed
+}
+
 //go:noinline
 func (l *ledger) checkout() {
 	l.mu.Lock()
@@ -85,6 +102,12 @@ func main() {
 				}
 			}()
 		}
+	case "inlined":
+		go func() {
+			for {
+				sink += total(sink)
+			}
+		}()
 	case "cpu":
 		go func() {
 			for {
