@@ -1,6 +1,6 @@
 //! The JVM, by its own diagnostic socket: thread dumps, which have locks, holders, classes and lines.
 //!
-//! A dump stops all threads for a short time, so dumps are made at most so often that they take 2% of the time. What a thread computes is
+//! A dump stops all threads for a short time, so dumps are made at most so often that they take 1.5% of the time. What a thread computes is
 //! taken from the dumps too, and counts as much as the thread's own CPU time. Addresses of compiled code are not used: a method that is
 //! compiled anew leaves its name to the code that comes next at its address.
 
@@ -32,7 +32,7 @@ const ROUND: Duration = Duration::from_millis(50);
 /// The longest time between two dumps.
 const LONGEST: Duration = Duration::from_millis(500);
 /// The share of time in which a dump may stop all threads.
-const STOPPED: f64 = 0.02;
+const STOPPED: f64 = 0.015;
 /// The share of time that dumps may take until they arrive, which is long where CPUs are busy, while the threads go on.
 const MOST: f64 = 0.25;
 /// The thread that makes the dumps while the others are stopped.

@@ -16,8 +16,8 @@ use serde_json::json;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// The time between two samples, in microseconds.
@@ -33,18 +33,62 @@ const IDLE: f64 = 0.5;
 /// All processes open their inspectors at one port, so that one is profiled at a time.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// Samples a process of node.
-pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Result<Reading, Unseen> {
-    let Ok(_one) = ONE.try_lock() else { return Ok(Reading::default()) };
-    let unseen = |why| process::unseen(process, Runtime::Node, why);
-    let before = process::cpu_time(process, Some(process));
-    let profile = in_its_network(process, || profile(process, time, stop)).map_err(|error| failure(process, &error))?;
-    let mut reading = profile.reading(process);
-    let after = process::cpu_time(process, Some(process));
-    reading.used.extend(before.zip(after).map(|(before, after)| (process as u64, after.saturating_sub(before))));
-    let idle = reading.rounds.iter().flatten().filter(|sample| !sample.on_cpu).count();
-    reading.unseen = (idle as f64 > IDLE * reading.rounds.len() as f64).then(|| unseen(UnseenReason::Tasks));
-    Ok(reading)
+/// A process of node whose inspector is open.
+pub struct Node {
+    process: i32,
+    inspector: Inspector,
+    /// The right to profile a process.
+    _one: MutexGuard<'static, ()>,
+}
+
+/// Opens the inspector of a process, and has V8 compile its functions anew, so that it knows which ones it inlines. `None` if another
+/// process is profiled.
+pub fn open(process: i32) -> Result<Option<Node>, Unseen> {
+    let Ok(one) = ONE.try_lock() else { return Ok(None) };
+    let opened = in_its_network(process, || {
+        let mut inspector = open_inspector(process)?;
+        inspector.command("Profiler.enable", json!({}))?;
+        inspector.command("Profiler.setSamplingInterval", json!({ "interval": INTERVAL_US }))?;
+        compile_anew(&mut inspector)?;
+        Ok(inspector)
+    });
+    let inspector = opened.map_err(|error| failure(process, &error))?;
+    Ok(Some(Node { process, inspector, _one: one }))
+}
+
+/// Has V8 discard all optimised code while it profiles. Code that was optimised before has no record of the functions that were inlined
+/// into it; code that is optimised during a profile has.
+fn compile_anew(inspector: &mut Inspector) -> io::Result<()> {
+    inspector.command("Profiler.start", json!({}))?;
+    // Counts of calls are wrong in optimised code, which V8 discards before it counts.
+    inspector.command("Profiler.startPreciseCoverage", json!({ "callCount": true, "detailed": false }))?;
+    inspector.command("Profiler.stopPreciseCoverage", json!({})).map(drop)
+}
+
+impl Node {
+    /// Samples the process for a while, or until `stop` is set.
+    pub fn sample_for(mut self, time: Duration, stop: &AtomicBool) -> Result<Reading, Unseen> {
+        let process = self.process;
+        let before = process::cpu_time(process, Some(process));
+        let profile = self.profile(time, stop).map_err(|error| failure(process, &error))?;
+        let mut reading = profile.reading(process);
+        let after = process::cpu_time(process, Some(process));
+        reading.used.extend(before.zip(after).map(|(before, after)| (process as u64, after.saturating_sub(before))));
+        let idle = reading.rounds.iter().flatten().filter(|sample| !sample.on_cpu).count();
+        reading.unseen = (idle as f64 > IDLE * reading.rounds.len() as f64)
+            .then(|| process::unseen(process, Runtime::Node, UnseenReason::Tasks));
+        Ok(reading)
+    }
+
+    /// Makes a CPU profile.
+    fn profile(&mut self, time: Duration, stop: &AtomicBool) -> io::Result<Profile> {
+        // The profile so far has the time before the load.
+        self.inspector.command("Profiler.stop", json!({}))?;
+        self.inspector.command("Profiler.start", json!({}))?;
+        Pace::new(time, stop).sleep_until(Instant::now() + time);
+        let mut result = self.inspector.command("Profiler.stop", json!({}))?;
+        Ok(serde_json::from_value(result["profile"].take())?)
+    }
 }
 
 /// Returns why there is no profile.
@@ -73,20 +117,8 @@ fn in_its_network<T: Send>(process: i32, act: impl FnOnce() -> io::Result<T> + S
         .unwrap_or_else(|_| Err(io::Error::other("a thread ended too early")))
 }
 
-/// Makes a CPU profile.
-fn profile(process: i32, time: Duration, stop: &AtomicBool) -> io::Result<Profile> {
-    let mut inspector = open(process, stop)?;
-    inspector.command("Profiler.enable", json!({}))?;
-    inspector.command("Profiler.setSamplingInterval", json!({ "interval": INTERVAL_US }))?;
-    inspector.command("Profiler.start", json!({}))?;
-    let pace = Pace::new(time, stop);
-    pace.sleep_until(Instant::now() + time);
-    let mut result = inspector.command("Profiler.stop", json!({}))?;
-    Ok(serde_json::from_value(result["profile"].take())?)
-}
-
 /// Opens the inspector of a process, or uses the one that is open.
-fn open(process: i32, stop: &AtomicBool) -> io::Result<Inspector> {
+fn open_inspector(process: i32) -> io::Result<Inspector> {
     let before = listeners::ports(process);
     if let Some(port) = option(&process::arguments(process)).or(Some(PORT)).filter(|port| before.contains(port)) {
         return Inspector::connect(port);
@@ -96,14 +128,14 @@ fn open(process: i32, stop: &AtomicBool) -> io::Result<Inspector> {
         return Err(io::Error::other("the process does not handle SIGUSR1"));
     }
     kill_process(Pid::from_raw(process).ok_or(io::ErrorKind::NotFound)?, Signal::USR1)?;
-    let pace = Pace::new(LONGEST, stop);
+    let deadline = Instant::now() + LONGEST;
     loop {
         if let Some(port) = listeners::ports(process).difference(&before).next() {
             let mut inspector = Inspector::connect(*port)?;
             inspector.closes = true;
             return Ok(inspector);
         }
-        if pace.is_over() {
+        if Instant::now() >= deadline {
             let message = "it did not open: another process may have its port";
             return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, message));
         }
@@ -140,6 +172,6 @@ mod tests {
     #[test]
     fn a_process_that_is_no_node_is_not_signalled() {
         // This process handles no SIGUSR1: the signal would end it.
-        assert!(open(std::process::id() as i32, &AtomicBool::new(false)).is_err());
+        assert!(open_inspector(std::process::id() as i32).is_err());
     }
 }

@@ -7,6 +7,9 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// The settings with which FPM logs the stacks of slow requests.
+const SLOW_LOG: &str = "slowlog=FILE and request_slowlog_timeout=1s in its pool, which log the stacks of slow requests";
+
 /// Returns the fields of a `status` file of `/proc`.
 fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
     status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
@@ -104,6 +107,9 @@ pub fn unseen(process: i32, runtime: Runtime, why: UnseenReason) -> Unseen {
     let remedies = match &why {
         UnseenReason::Memory => memory_remedies(process),
         UnseenReason::NeedsRequest => vec![Remedy::Ask],
+        UnseenReason::NoReader if runtime == Runtime::Php && name(process).contains("fpm") => {
+            vec![Remedy::RuntimeOption(SLOW_LOG.to_owned())]
+        }
         _ => vec![],
     };
     Unseen { process, name: name(process), runtime, why, remedies }

@@ -13,7 +13,7 @@ use super::process;
 use super::reading::Reading;
 use crate::native::memory::Memory;
 use crate::native::syscall::Doing;
-use crate::pace::{Pace, next};
+use crate::pace::{Begun, Pace, budget};
 use crate::stack::{LockId, StackSample, WaitKind};
 use crate::unseen::{Runtime, Unseen, UnseenReason};
 use frames::Frames;
@@ -38,8 +38,8 @@ const HARDLY: f64 = 0.5;
 /// How often the reader looks for the interpreter: its structures change while they are read.
 const TRIES: u64 = 5;
 
-/// Samples a process of `CPython`.
-pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Result<Reading, Unseen> {
+/// Opens a process of `CPython`: its interpreter's structures are looked for in its memory and its files, which takes CPU time.
+pub fn open(process: i32) -> Result<Python, Unseen> {
     let unseen = |why| process::unseen(process, Runtime::Python, why);
     process::check_memory(process).map_err(|error| unseen(process::reason(process, &error)))?;
     let config = Config {
@@ -55,15 +55,14 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Result<Readin
         let found = format!("{}.{}, free-threaded", spy.version.major, spy.version.minor);
         return Err(unseen(UnseenReason::Version(found)));
     }
-    let mut python = Python {
+    Ok(Python {
         process,
         memory: Memory::of(process),
         threads: KernelThreads::of(process),
         spy,
         frames: Frames::default(),
         numbers: ThreadNumbers::default(),
-    };
-    python.run(&Pace::new(time, stop)).map_err(unseen)
+    })
 }
 
 /// Returns why the reader found no interpreter.
@@ -101,7 +100,7 @@ fn is_one_wait(before: Doing, after: Doing) -> bool {
 }
 
 /// A process of `CPython` and what is known of it.
-struct Python {
+pub struct Python {
     process: i32,
     memory: Memory,
     threads: KernelThreads,
@@ -111,25 +110,31 @@ struct Python {
 }
 
 impl Python {
+    /// Samples the process, one of so many, for a while, or until `stop` is set.
+    pub fn sample_for(&mut self, time: Duration, processes: usize, stop: &AtomicBool) -> Result<Reading, Unseen> {
+        self.run(&Pace::new(time, stop), processes).map_err(|why| process::unseen(self.process, Runtime::Python, why))
+    }
+
     /// Samples until the end of the pace.
-    fn run(&mut self, pace: &Pace<'_>) -> Result<Reading, UnseenReason> {
+    fn run(&mut self, pace: &Pace<'_>, processes: usize) -> Result<Reading, UnseenReason> {
         let (mut reading, mut last_error) = (Reading::default(), None);
         let (mut cpu_due, mut round_due) = (Instant::now(), Instant::now());
         let (process, begun, mut looks) = (self.process, Instant::now(), 0_u32);
         let before = process::cpu_time(process, None);
         let used = || Some(process::cpu_time(process, None)?.saturating_sub(before?));
+        let busy = budget(processes, MOST);
         while !pace.is_over() {
-            let now = Instant::now();
-            let result = if round_due <= now {
+            let now = Begun::now();
+            let result = if round_due <= now.at {
                 let result = self.round(&mut reading);
                 let hardly_computes = used().is_some_and(|used| used <= begun.elapsed().mul_f64(HARDLY));
-                let most = if hardly_computes { MOST_BESIDE_WAITS } else { MOST };
-                round_due = next(now, ROUND, most);
+                let most = if hardly_computes { MOST_BESIDE_WAITS / processes.max(1) as f64 } else { busy };
+                round_due = now.next(ROUND, most);
                 result
             } else {
                 let result = self.holder(&mut reading);
                 looks += u32::from(result.is_ok());
-                cpu_due = next(now, CPU, MOST);
+                cpu_due = now.next(CPU, busy);
                 result
             };
             if let Err(error) = result {

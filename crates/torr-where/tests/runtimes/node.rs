@@ -3,6 +3,8 @@
 use super::service::{Service, share, source};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+use torr_where::runtime::process::cpu_time;
 use torr_where::runtime::{Permission, detect, observe};
 use torr_where::{Remedy, Runtime, UnseenReason};
 
@@ -36,10 +38,32 @@ fn the_function_that_computes_is_named_with_its_line_and_the_inspector_is_closed
 
 #[test]
 #[ignore = "node is of `./test full`"]
+fn a_function_that_v8_has_inlined_before_is_named() {
+    let (service, _alone) = start();
+    // Long enough for V8 to optimise the caller, the function in it.
+    service.under_load("/inlined", 4, || {
+        let computed = || cpu_time(service.process(), None).expect("the process runs");
+        while computed() < Duration::from_secs(2) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+    let reading = service.observe(Runtime::Node, "/inlined", 4, |reading| reading.cpu.len() >= 400);
+    let share = share(&reading.cpu, "inner");
+    assert!(share > 0.5, "{share}");
+    let is_inner = |sample: &&torr_where::StackSample| {
+        sample.stack.own().is_some_and(|frame| frame.function == "inner" && frame.is_named)
+    };
+    let stack = &reading.cpu.iter().find(is_inner).expect("the share is not 0").stack;
+    let caller = stack.0.iter().filter(|frame| frame.is_own).nth(1).expect("a function calls it");
+    assert_eq!(caller.function, "outer");
+}
+
+#[test]
+#[ignore = "node is of `./test full`"]
 fn node_gets_no_request_without_permission_and_an_idle_one_has_tasks() {
     let (service, _alone) = start();
     let observe = |permission| {
-        let time = std::time::Duration::from_secs(1);
+        let time = Duration::from_secs(1);
         observe(service.process(), Runtime::Node, permission, time, &false.into()).unseen.expect("there is no load")
     };
     assert_eq!(observe(Permission::Reading).remedies, [Remedy::Ask]);
