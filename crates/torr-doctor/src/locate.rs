@@ -22,8 +22,17 @@ pub(crate) const SAMPLED: Duration = Duration::from_secs(4);
 
 /// What samples a server's processes, and reads its statements, while a load runs.
 pub trait Locator: Sync {
-    /// Returns what it found at a site, where the load of [`Site::length`] begins after a warm-up. `stop` ends the sampling early.
-    fn locate(&self, site: &Site, warmup: Duration, stop: &AtomicBool) -> Located;
+    /// Opens what is sampled at a site. That takes CPU time, so that it is done before the load begins.
+    fn prepare(&self, site: &Site) -> Box<dyn Sampling + '_>;
+}
+
+/// The sampling of one site, which is open.
+pub trait Sampling: Send {
+    /// Samples while the load of [`Site::length`] runs, which begins after a warm-up. `stop` ends the sampling early.
+    fn sample(&mut self, warmup: Duration, stop: &AtomicBool);
+
+    /// Returns what was found. Names take CPU time, so that this is called after the load has ended.
+    fn located(self: Box<Self>) -> Located;
 }
 
 /// Waits until a load has warmed up.
@@ -78,6 +87,8 @@ pub struct Database {
     pub address: String,
     /// The name of its program, where it is visible.
     pub name: Option<String>,
+    /// Its processes, where they are visible.
+    pub processes: Vec<i32>,
 }
 
 impl Site {
@@ -86,36 +97,33 @@ impl Site {
     pub(crate) fn of(factor: Factor, seen: &Observation) -> Option<Self> {
         let signals = seen.signals.as_ref()?;
         let processes = signals.processes.iter().map(|process| (process.pid, &process.name));
-        let peers = signals.peers.iter();
-        let peers = peers.map(|peer| (peer.role, &peer.address, peer.processes.first().map(|process| &process.name)));
+        let databases = signals.peers.iter().filter(|peer| peer.role != Role::Other).map(|peer| {
+            Database::of(&peer.address, peer.processes.iter().map(|process| (process.pid, process.name.as_str())))
+        });
         let plan = &seen.run.plan;
         let in_flight = plan.rate.is_none().then(|| plan.connections.saturating_mul(plan.depth.into()));
-        Self::new(factor, processes, peers, (seen.run.rps, in_flight), SAMPLED)
+        Self::new(factor, processes, databases.collect(), (seen.run.rps, in_flight), SAMPLED)
     }
 
     /// Returns the site of a factor in the server that a reading is of, under a load with so many responses per second and requests in
     /// flight, which goes on for this time. `None` as for an observation.
     pub fn of_reading(factor: Factor, reading: &Reading, load: (f64, Option<usize>), length: Duration) -> Option<Self> {
         let processes = reading.processes.iter().map(|process| (process.pid, &process.name));
-        let peers = reading.peers.iter();
-        let peers = peers.map(|peer| (peer.role, &peer.address, peer.processes.first().map(|process| &process.name)));
-        Self::new(factor, processes, peers, load, length)
+        let databases = reading.peers.iter().filter(|peer| peer.role != Role::Other).map(|peer| {
+            Database::of(&peer.address, peer.processes.iter().map(|process| (process.pid, process.name.as_str())))
+        });
+        Self::new(factor, processes, databases.collect(), load, length)
     }
 
-    /// Returns the site of a factor in processes, each with its number and its name, and in those of their peers that are databases, each
-    /// with its role, its address and the name of its first process.
+    /// Returns the site of a factor in processes, each with its number and its name, and in the databases among their peers.
     fn new<'s>(
         factor: Factor,
         processes: impl Iterator<Item = (i32, &'s String)>,
-        peers: impl Iterator<Item = (Role, &'s String, Option<&'s String>)>,
+        databases: Vec<Database>,
         (rps, in_flight): (f64, Option<usize>),
         length: Duration,
     ) -> Option<Self> {
         let processes: Vec<_> = processes.map(|(pid, name)| Process { pid, name: name.clone() }).collect();
-        let databases = peers
-            .filter(|(role, ..)| *role != Role::Other)
-            .map(|(_, address, name)| Database { address: address.clone(), name: name.cloned() })
-            .collect();
         (is_in_the_server(factor) && !processes.is_empty()).then_some(Self {
             factor,
             processes,
@@ -124,6 +132,15 @@ impl Site {
             in_flight,
             length,
         })
+    }
+}
+
+impl Database {
+    /// Returns a database with its address, and with the numbers and names of its processes.
+    fn of<'p>(address: &str, processes: impl Iterator<Item = (i32, &'p str)>) -> Self {
+        let processes: Vec<_> = processes.collect();
+        let name = processes.first().map(|(_, name)| (*name).to_owned());
+        Self { address: address.to_owned(), name, processes: processes.into_iter().map(|(pid, _)| pid).collect() }
     }
 }
 

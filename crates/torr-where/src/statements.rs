@@ -1,5 +1,6 @@
 //! Statements of databases: which one takes the time, how many a request sends, and what it waits for.
 
+mod backends;
 mod capture;
 mod conversation;
 mod database;
@@ -25,4 +26,4 @@ mod wire_places;
 pub use database::Database;
 pub use login::{Login, LoginError, logins_of};
 pub use place::{Blocker, MissingIndex, REPEATED, Source, StatementPlace};
-pub use watch::{Setup, Statements, Watch};
+pub use watch::{Endpoint, Setup, Statements, Watch};

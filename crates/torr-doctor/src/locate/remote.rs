@@ -1,20 +1,35 @@
 //! The survey of a server on another machine, by the `torr watch` there.
 
-use super::{Locator, Site, wait};
+use super::{Locator, Sampling, Site, wait};
 use crate::remote::RemoteWatch;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::verdict::Located;
 use torr_gauge::verdict::place::{Remedy, Unseen, UnseenReason};
 
-/// The time between the end of sampling and the end of the load, in which the request and its response travel.
+/// The part of the load in which the request travels and the processes are opened there.
 const MARGIN: Duration = Duration::from_millis(700);
 
+/// The sampling of a site by the `torr watch` there.
+struct RemoteSampling<'r> {
+    watch: &'r RemoteWatch,
+    site: Site,
+    located: Located,
+}
+
 impl Locator for RemoteWatch {
-    fn locate(&self, site: &Site, warmup: Duration, stop: &AtomicBool) -> Located {
+    fn prepare(&self, site: &Site) -> Box<dyn Sampling + '_> {
+        Box::new(RemoteSampling { watch: self, site: site.clone(), located: Located::default() })
+    }
+}
+
+impl Sampling for RemoteSampling<'_> {
+    fn sample(&mut self, warmup: Duration, stop: &AtomicBool) {
         wait(warmup, stop);
+        let site = &self.site;
         let time = site.length.saturating_sub(MARGIN);
-        self.located(site.factor, (site.rps, site.in_flight), time).unwrap_or_else(|error| {
+        let located = self.watch.located(site.factor, (site.rps, site.in_flight), time);
+        self.located = located.unwrap_or_else(|error| {
             let unseen = Unseen {
                 text: String::new(),
                 name: "the server".to_owned(),
@@ -24,6 +39,10 @@ impl Locator for RemoteWatch {
                 remedies: vec![Remedy::OnItsMachine],
             };
             Located { unseen: vec![unseen], ..Located::default() }
-        })
+        });
+    }
+
+    fn located(self: Box<Self>) -> Located {
+        self.located
     }
 }

@@ -1,7 +1,7 @@
 //! The survey of a server on this machine: its processes' stacks, and the statements that it sends to its databases.
 
 use super::written;
-use super::{Database, Locator, Site, wait};
+use super::{Database, Locator, Sampling, Site, wait};
 use std::net::SocketAddr;
 use std::panic::resume_unwind;
 use std::sync::atomic::AtomicBool;
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use torr_gauge::Factor;
 use torr_gauge::verdict::place::PlaceKind;
 use torr_gauge::verdict::{Located, Place};
-use torr_where::statements::{self, Login, Setup, Watch, logins_of};
-use torr_where::{Resource, Survey};
+use torr_where::statements::{self, Endpoint, Login, Setup, Watch, logins_of};
+use torr_where::{PreparedSurvey, Resource, Survey};
 
 /// The time between the end of sampling and the end of the load.
 const MARGIN: Duration = Duration::from_millis(300);
@@ -28,26 +28,49 @@ pub struct ServerSurvey {
 }
 
 impl Locator for ServerSurvey {
-    fn locate(&self, site: &Site, warmup: Duration, stop: &AtomicBool) -> Located {
-        wait(warmup, stop);
+    fn prepare(&self, site: &Site) -> Box<dyn Sampling + '_> {
         let processes: Vec<i32> = site.processes.iter().map(|process| process.pid).collect();
         let time = site.length.saturating_sub(MARGIN);
         let survey = Survey::of(processes.clone(), resource(site.factor), time);
         let survey = if self.asking { survey.asking() } else { survey };
-        let survey = site.in_flight.into_iter().fold(survey, Survey::in_flight);
-        let processes = &processes;
-        let (sampled, statements) = thread::scope(|scope| {
+        let survey = site.in_flight.into_iter().fold(survey, Survey::in_flight).prepare();
+        Box::new(ServerSampling { by: self, site: site.clone(), processes, time, survey, watches: Vec::new() })
+    }
+}
+
+/// The sampling of a server on this machine.
+struct ServerSampling<'s> {
+    by: &'s ServerSurvey,
+    site: Site,
+    processes: Vec<i32>,
+    time: Duration,
+    survey: PreparedSurvey,
+    watches: Vec<Watch>,
+}
+
+impl Sampling for ServerSampling<'_> {
+    fn sample(&mut self, warmup: Duration, stop: &AtomicBool) {
+        wait(warmup, stop);
+        let Self { by, site, processes, time, survey, watches } = self;
+        *watches = thread::scope(|scope| {
             // A database that accepts a login late does not delay the survey, which still names what it sampled when the load has ended.
-            let statements = scope.spawn(|| {
-                let (began, logins) = (Instant::now(), self.logins(processes));
+            let watches = scope.spawn(|| {
+                let (began, logins) = (Instant::now(), by.logins(processes));
                 let databases = site.databases.iter();
-                let watches = databases.filter_map(|database| watch(database, processes, &logins)).collect();
+                let watches: Vec<_> = databases.filter_map(|database| watch(database, processes, &logins)).collect();
                 wait(time.saturating_sub(began.elapsed()), stop);
-                finished(watches, site.rps)
+                watches.iter().for_each(Watch::stop);
+                watches
             });
-            (survey.run(stop), statements.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            survey.sample(stop);
+            watches.join().unwrap_or_else(|panic| resume_unwind(panic))
         });
-        joined(site.factor, written::located(sampled), statements)
+    }
+
+    fn located(self: Box<Self>) -> Located {
+        let Self { site, survey, watches, .. } = *self;
+        let statements = finished(watches, site.rps);
+        joined(site.factor, written::located(survey.localise()), statements)
     }
 }
 
@@ -63,19 +86,23 @@ impl ServerSurvey {
     }
 }
 
-/// Starts to watch the statements for a database. `None` if its protocol is not known, or if it is behind a Unix socket.
+/// Starts to watch the statements for a database. `None` if its protocol is not known.
 fn watch(database: &Database, processes: &[i32], logins: &[Login]) -> Option<Watch> {
-    let server: SocketAddr = database.address.parse().ok()?;
-    let kind = statements::Database::guess(server.port(), database.name.as_deref())?;
+    let tcp: Option<SocketAddr> = database.address.parse().ok();
+    let kind = statements::Database::guess(tcp.map_or(0, |server| server.port()), database.name.as_deref())?;
+    let server = tcp.map_or_else(
+        || Endpoint::Unix { path: database.address.clone(), processes: database.processes.clone() },
+        Endpoint::from,
+    );
     // A pooler between both may have another port.
     let of_kind = || logins.iter().filter(|login| login.database() == kind);
-    let login = of_kind().find(|login| login.port() == server.port()).or_else(|| of_kind().next()).cloned();
+    let is_at = |login: &&Login| tcp.is_some_and(|server| server.port() == login.port());
+    let login = of_kind().find(is_at).or_else(|| of_kind().next()).cloned();
     Some(Watch::start(Setup { database: kind, server, processes: processes.to_vec(), login }))
 }
 
-/// Ends watches, all of them at once, under a load with so many responses per second.
+/// Returns what watches found that were stopped under a load with so many responses per second.
 fn finished(watches: Vec<Watch>, rps: f64) -> Vec<Located> {
-    watches.iter().for_each(Watch::stop);
     let responses = |time: Duration| (rps * time.as_secs_f64()) as u64;
     watches.into_iter().map(|watch| written::of_statements(watch.finish(responses))).collect()
 }

@@ -2,14 +2,16 @@
 
 mod filter;
 mod owners;
+mod packets;
 mod socket;
 
 use super::database::Database;
 use super::tally::Tallies;
 use super::tracker::Tracker;
+use crate::pace::Begun;
 use owners::Owners;
+use packets::Packets;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
-use rustix::time::{ClockId, clock_gettime};
 use socket::{Batch, PacketSocket};
 use std::fs::{File, read_link};
 use std::io;
@@ -22,16 +24,16 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// The pause between two looks at the kernel's buffer.
-const PAUSE: Duration = Duration::from_millis(5);
+const PAUSE: Duration = Duration::from_millis(20);
 
-/// For each time that the thread computes it pauses so many times as long: it takes a fifth of a CPU at most.
-const RESTS: u32 = 4;
+/// For each time that the thread computes it pauses so many times as long.
+const RESTS: u32 = 9;
 
 /// The number of packets that tell enough, and the shortest time for them: each packet costs the service and the database too.
-const ENOUGH: (u64, Duration) = (30_000, Duration::from_millis(500));
+const ENOUGH: (u64, Duration) = (10_000, Duration::from_millis(300));
 
-/// The pause between two looks at the service's sockets.
-const OWNERS: Duration = Duration::from_millis(300);
+/// The time between two looks at the service's sockets, and the share of a CPU that these looks may take.
+const OWNERS: (Duration, f64) = (Duration::from_millis(300), 0.01);
 
 /// What to capture.
 #[derive(Debug, Clone)]
@@ -56,6 +58,10 @@ pub(super) struct Capture {
 pub(super) struct Recorded {
     /// The connections.
     pub(super) tracker: Tracker,
+    /// The packets that are not decoded yet.
+    packets: Packets,
+    /// Who has the connections.
+    owners: Owners,
     /// The counts of all statements of the service.
     pub(super) totals: Tallies,
     /// The connections with statements.
@@ -89,10 +95,15 @@ impl Capture {
         self.thread.thread().unpark();
     }
 
-    /// Ends the capture.
+    /// Ends the capture, and decodes the packets. That takes CPU time, so that it is for the time after a load.
     pub(super) fn finish(self) -> io::Result<Recorded> {
         self.stop();
-        self.thread.join().map_err(|_| io::Error::other("the thread of the capture ended too early"))
+        let recorded = self.thread.join();
+        let mut recorded = recorded.map_err(|_| io::Error::other("the thread of the capture ended too early"))?;
+        recorded.packets.decode(&mut recorded.tracker);
+        let Recorded { tracker, owners, .. } = &mut recorded;
+        (recorded.totals, recorded.connections) = tracker.totals(&owners.own, &owners.foreign);
+        Ok(recorded)
     }
 }
 
@@ -106,7 +117,7 @@ fn open(subject: &Subject) -> io::Result<PacketSocket> {
             move_into_link_name_space(File::open(link)?.as_fd(), Some(LinkNameSpaceType::Network))?;
         }
     }
-    PacketSocket::open(&filter::filter(subject.server.port()))
+    PacketSocket::open(&filter::filter(subject.server.port()), subject.server.ip())
 }
 
 /// Captures until the capture is stopped.
@@ -114,7 +125,9 @@ fn run(subject: &Subject, stop: &AtomicBool, opened: &SyncSender<io::Result<()>>
     let tracker = Tracker::new(subject.database, subject.server);
     let totals = Tallies::default();
     let (elapsed, cpu) = (Duration::ZERO, Duration::ZERO);
-    let mut recorded = Recorded { tracker, totals, connections: 0, elapsed, dropped: 0, cpu, error: None };
+    let (packets, owners) = (Packets::default(), Owners::default());
+    let mut recorded =
+        Recorded { tracker, packets, owners, totals, connections: 0, elapsed, dropped: 0, cpu, error: None };
     let socket = match open(subject) {
         Ok(socket) => socket,
         Err(error) => {
@@ -123,51 +136,43 @@ fn run(subject: &Subject, stop: &AtomicBool, opened: &SyncSender<io::Result<()>>
             return recorded;
         }
     };
-    let began = Instant::now();
+    let (began, whole) = (Instant::now(), Begun::now());
     let _ = opened.send(Ok(()));
-    let mut owners = Owners::default();
-    let mut looked: Option<Instant> = None;
-    let (mut batch, mut packets) = (Batch::default(), 0);
+    let mut look_due = began;
+    let mut batch = Batch::default();
     loop {
         // What came before the end is read; afterwards nothing but what is in the buffer.
-        let is_last = stop.load(Ordering::Relaxed) || (packets >= ENOUGH.0 && began.elapsed() >= ENOUGH.1);
-        let worked = cpu_time();
-        if is_last || looked.is_none_or(|looked| looked.elapsed() >= OWNERS) {
-            owners.look(&subject.processes, subject.server.port());
-            looked = Some(Instant::now());
+        let has_enough = recorded.packets.taken >= ENOUGH.0 && began.elapsed() >= ENOUGH.1;
+        let is_last = stop.load(Ordering::Relaxed) || has_enough;
+        let begun = Begun::now();
+        if is_last || look_due <= begun.at {
+            recorded.owners.look(&subject.processes, subject.server.port());
+            look_due = begun.next(OWNERS.0, OWNERS.1);
         }
-        let (is_empty, error) = take_batches(&socket, &mut batch, &mut recorded.tracker, &mut packets);
+        let (is_empty, error) = take_batches(&socket, &mut batch, &mut recorded);
         if error.is_some() || is_last {
             recorded.error = error;
             break;
         }
-        let rest = (cpu_time() - worked) * RESTS;
+        let rest = begun.cost() * RESTS;
         thread::park_timeout(if is_empty { rest.max(PAUSE) } else { rest });
     }
     recorded.elapsed = began.elapsed();
     recorded.dropped = socket.dropped().into();
-    recorded.cpu = cpu_time();
-    (recorded.totals, recorded.connections) = recorded.tracker.totals(&owners.own, &owners.foreign);
+    recorded.cpu = whole.cost();
     recorded
 }
 
 /// The most batches that are taken in one go.
 const BATCHES: usize = 64;
 
-/// Takes what the kernel's buffer has, counts the packets, and returns whether that was all.
-fn take_batches(
-    socket: &PacketSocket,
-    batch: &mut Batch,
-    tracker: &mut Tracker,
-    packets: &mut u64,
-) -> (bool, Option<io::Error>) {
+/// Takes what the kernel's buffer has, and returns whether that was all.
+fn take_batches(socket: &PacketSocket, batch: &mut Batch, recorded: &mut Recorded) -> (bool, Option<io::Error>) {
     for _ in 0..BATCHES {
         match socket.receive(batch) {
             Ok(received) => {
-                *packets += received as u64;
-                for (packet, at) in batch.iter() {
-                    tracker.packet(packet, at);
-                }
+                let Recorded { packets, tracker, .. } = recorded;
+                batch.iter().for_each(|(packet, at)| packets.add(packet, at, tracker));
                 if received < socket::BATCH {
                     return (true, None);
                 }
@@ -176,10 +181,4 @@ fn take_batches(
         }
     }
     (false, None)
-}
-
-/// Returns the CPU time of this thread.
-fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }

@@ -14,7 +14,7 @@ const LOAD: Duration = Duration::from_millis(1500);
 /// Watches by a login alone: the process that it counts in packets sends nothing.
 fn watch(database: Database, server: &Server, url: &str) -> Watch {
     let login = Some(Login::parse(url).expect("the test's URL is right"));
-    let server = SocketAddr::from((Ipv4Addr::LOCALHOST, server.port));
+    let server = SocketAddr::from((Ipv4Addr::LOCALHOST, server.port)).into();
     Watch::start(Setup { database, server, processes: vec![1], login })
 }
 

@@ -15,6 +15,8 @@ pub enum Source {
     Wire,
     /// In the database's own views, by a login. These have the statements of all clients.
     Login,
+    /// In the memory of the database's processes, which run the statements of all clients of a Unix socket.
+    Memory,
 }
 
 /// A table that is read whole for want of an index.

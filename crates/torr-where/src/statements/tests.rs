@@ -1,10 +1,13 @@
 //! Tests with real databases: what their clients send is what the capture counts.
 
-use super::{Database, Setup, Statements, Watch};
+use super::{Database, Endpoint, Setup, Source, Statements, Watch};
+use crate::unseen::{Remedy, UnseenReason};
 use mysql_async::prelude::Queryable;
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use torr_test_support::databases::{Make, Server, runtime, shared};
 use torr_test_support::required;
 
@@ -21,7 +24,7 @@ pub(super) fn alone() -> MutexGuard<'static, ()> {
 
 fn watch(database: Database, server: &Server) -> Watch {
     let own = i32::try_from(std::process::id()).expect("a process's number");
-    let server = SocketAddr::from((Ipv4Addr::LOCALHOST, server.port));
+    let server = SocketAddr::from((Ipv4Addr::LOCALHOST, server.port)).into();
     Watch::start(Setup { database, server, processes: vec![own], login: None })
 }
 
@@ -159,4 +162,58 @@ fn commands_of_redis_are_counted() {
     assert_eq!(found.repeated.len(), 1, "{:#?}", found.repeated);
     // HELLO, AUTH and the like come once, all others as often as they were sent.
     assert!(found.calls >= REQUESTS * (1 + 10 + 4 + 1 + 1) - 9, "{found:#?}");
+}
+
+/// Returns the path of a PostgreSQL's Unix socket, which the kernel lists.
+fn unix_socket(server: &Server) -> PathBuf {
+    let name = format!("/.s.PGSQL.{}", server.port);
+    let sockets = std::fs::read_to_string("/proc/net/unix").expect("the kernel lists Unix sockets");
+    let path = sockets.lines().filter_map(|line| line.split_whitespace().last()).find(|path| path.ends_with(&name));
+    path.expect("PostgreSQL listens at a Unix socket").into()
+}
+
+#[test]
+fn statements_over_a_unix_socket_are_read_from_the_memory_of_postgres() {
+    let _alone = alone();
+    let server = shared(Make::Postgres);
+    let tcp: tokio_postgres::Config = server.new_database().parse().expect("the test's URL is right");
+    let path = unix_socket(server);
+    let mut config = tokio_postgres::Config::new();
+    config.host_path(path.parent().expect("the socket is in a folder")).port(server.port);
+    config.user(tcp.get_user().expect("the URL has a user")).dbname(tcp.get_dbname().expect("the URL has a database"));
+    config.password(tcp.get_password().expect("the URL has a password"));
+    run(async {
+        let (client, connection) = config.connect(tokio_postgres::NoTls).await.expect("the server");
+        tokio::spawn(connection);
+        let slow = client.prepare("SELECT 'secret' FROM pg_sleep(0.01) WHERE $1 < 7").await.expect("a statement");
+        let processes = vec![server.pid().cast_signed()];
+        let server = Endpoint::Unix { path: path.display().to_string(), processes };
+        let setup = Setup { database: Database::Postgres, server, processes: vec![1], login: None };
+        let (watch, began) = (Watch::start(setup), Instant::now());
+        while began.elapsed() < Duration::from_millis(1500) {
+            client.query(&slow, &[&3_i32]).await.expect("rows");
+            client.simple_query("SELECT 1; SELECT 'secret'").await.expect("rows");
+        }
+        let found = watch.finish(|_| REQUESTS);
+        if found.unseen.iter().any(|unseen| unseen.remedies.contains(&Remedy::Capability("CAP_SYS_PTRACE".into()))) {
+            return required::cannot_run("reading the memory of PostgreSQL", &format!("{:?}", found.unseen));
+        }
+        let place = found.places.first().unwrap_or_else(|| panic!("no statement dominates: {found:#?}"));
+        assert_eq!(place.statement, "SELECT ? FROM pg_sleep(?) WHERE ? < ?");
+        assert_eq!((place.source, &place.server), (Source::Memory, &path.display().to_string()));
+        assert!(place.share.low > 0.5, "{place:?}");
+        assert!(!texts(&found).contains("secret"));
+    });
+}
+
+#[test]
+fn statements_over_a_unix_socket_of_another_database_need_a_login() {
+    for database in [Database::MySql, Database::Redis] {
+        let server = Endpoint::Unix { path: "/run/database.sock".into(), processes: vec![1] };
+        let setup = Setup { database, server, processes: vec![1], login: None };
+        let found = Watch::start(setup).finish(|_| REQUESTS);
+        let [unseen] = &found.unseen[..] else { panic!("one thing is not visible: {found:?}") };
+        assert_eq!((&unseen.why, &unseen.remedies[..]), (&UnseenReason::UnixSocket, &[Remedy::Login][..]));
+        assert_eq!((unseen.name.as_str(), found.places.len()), ("/run/database.sock", 0));
+    }
 }

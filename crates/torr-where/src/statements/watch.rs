@@ -1,13 +1,16 @@
 //! The watch of one database while a load runs, and what it found.
 
+use super::backends::Backends;
 use super::capture::{Capture, Recorded, Subject};
 use super::database::Database;
 use super::login::{Login, Watcher};
-use super::place::StatementPlace;
+use super::place::{Source, StatementPlace};
 use super::wire::Fault;
 use super::{login_places, wire_places};
+use crate::native::threads::is_refused;
 use crate::unseen::{Remedy, Runtime, Unseen, UnseenReason};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -19,13 +22,42 @@ const SEEN: f64 = 0.8;
 /// The number of statements that are listed, whether one dominates or not.
 const WIDEST: usize = 5;
 
+/// Where a database listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Endpoint {
+    /// At an address, as the service's processes see it.
+    Tcp(SocketAddr),
+    /// At a Unix socket, whose packets no interface shows.
+    Unix {
+        /// The socket's path.
+        path: String,
+        /// Processes of the database.
+        processes: Vec<i32>,
+    },
+}
+
+impl From<SocketAddr> for Endpoint {
+    fn from(address: SocketAddr) -> Self {
+        Self::Tcp(address)
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix { path, .. } => f.write_str(path),
+        }
+    }
+}
+
 /// A database, and how its statements may be seen.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// The database.
     pub database: Database,
-    /// The database's address, as the service's processes see it.
-    pub server: SocketAddr,
+    /// Where the database listens.
+    pub server: Endpoint,
     /// The service's processes. Other clients of the database are not counted. Without any, all clients are.
     pub processes: Vec<i32>,
     /// A login of the database, which shows plans and locks.
@@ -61,21 +93,44 @@ pub struct Statements {
 #[derive(Debug)]
 pub struct Watch {
     setup: Setup,
-    capture: io::Result<Capture>,
+    seen_by: SeenBy,
     watcher: Option<Result<Watcher, String>>,
+}
+
+/// How statements are seen without a login.
+#[derive(Debug)]
+enum SeenBy {
+    Packets(io::Result<Capture>),
+    Memory(io::Result<Backends>),
+    /// The way to the database shows no statement.
+    Nothing,
 }
 
 impl Watch {
     /// Begins to watch, once the database has accepted the login or refused it. What is not permitted is reported at the end.
     pub fn start(setup: Setup) -> Self {
-        let subject = Subject { database: setup.database, server: setup.server, processes: setup.processes.clone() };
         let watcher = setup.login.clone().map(Watcher::start);
-        Self { capture: Capture::start(subject), watcher, setup }
+        let has_login = matches!(watcher, Some(Ok(_)));
+        let database = setup.database;
+        let seen_by = match &setup.server {
+            &Endpoint::Tcp(server) => {
+                SeenBy::Packets(Capture::start(Subject { database, server, processes: setup.processes.clone() }))
+            }
+            Endpoint::Unix { processes, .. } if database == Database::Postgres && !has_login => {
+                SeenBy::Memory(Backends::start(processes))
+            }
+            Endpoint::Unix { .. } => SeenBy::Nothing,
+        };
+        Self { setup, seen_by, watcher }
     }
 
     /// Ends the time in which statements are counted. What was found is for [`Watch::finish`] to say.
     pub fn stop(&self) {
-        self.capture.iter().for_each(Capture::stop);
+        match &self.seen_by {
+            SeenBy::Packets(capture) => capture.iter().for_each(Capture::stop),
+            SeenBy::Memory(backends) => backends.iter().for_each(Backends::stop),
+            SeenBy::Nothing => {}
+        }
         self.watcher.iter().flatten().for_each(Watcher::stop);
     }
 
@@ -94,18 +149,39 @@ impl Watch {
         let database = self.setup.database;
         let mut all = Vec::new();
         let mut found = Statements::default();
-        match self.capture.and_then(Capture::finish) {
-            Ok(recorded) => {
-                all = wire_places::places(&recorded, database, &server, responses(recorded.elapsed));
-                found = counted(&recorded);
-                found.unseen.extend(why_unseen(&recorded, found.calls).into_iter().map(|why| unseen(why, more(&[]))));
-            }
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                found.unseen.push(unseen(UnseenReason::Packets, more(&[Remedy::Capability("CAP_NET_RAW".into())])));
-            }
-            Err(error) => {
-                found.unseen.push(unseen(UnseenReason::Failed(format!("cannot capture packets: {error}")), more(&[])));
-            }
+        match self.seen_by {
+            SeenBy::Packets(capture) => match capture.and_then(Capture::finish) {
+                Ok(recorded) => {
+                    all = wire_places::places(&recorded, database, &server, responses(recorded.elapsed));
+                    found = counted(&recorded);
+                    let reasons = why_unseen(&recorded, found.calls);
+                    found.unseen.extend(reasons.into_iter().map(|why| unseen(why, more(&[]))));
+                }
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    found.unseen.push(unseen(UnseenReason::Packets, more(&[Remedy::Capability("CAP_NET_RAW".into())])));
+                }
+                Err(error) => {
+                    let why = UnseenReason::Failed(format!("cannot capture packets: {error}"));
+                    found.unseen.push(unseen(why, more(&[])));
+                }
+            },
+            SeenBy::Memory(backends) => match backends.map(Backends::finish) {
+                Ok(seen) => {
+                    found.elapsed_s = seen.elapsed.as_secs_f64();
+                    all = login_places::places(&seen, database, &server, responses(seen.elapsed));
+                    all.iter_mut().for_each(|place| place.source = Source::Memory);
+                    if all.is_empty() {
+                        found.unseen.push(unseen(UnseenReason::UnixSocket, more(&[])));
+                    }
+                }
+                Err(error) if is_refused(&error) => {
+                    let right = Remedy::Capability("CAP_SYS_PTRACE".into());
+                    found.unseen.push(unseen(UnseenReason::UnixSocket, more(&[right])));
+                }
+                Err(_) => found.unseen.push(unseen(UnseenReason::UnixSocket, more(&[]))),
+            },
+            SeenBy::Nothing if has_login => {}
+            SeenBy::Nothing => found.unseen.push(unseen(UnseenReason::UnixSocket, more(&[]))),
         }
         match observed {
             Some(Ok(observed)) => {

@@ -41,7 +41,7 @@ fn responses_and_statements_are_counted_in_the_same_time() {
     let site = Site {
         factor: Factor::Database,
         processes: vec![Process { pid: std::process::id().cast_signed(), name: "test".to_owned() }],
-        databases: vec![Database { address: address.to_string(), name }],
+        databases: vec![Database { address: address.to_string(), name, processes: vec![] }],
         rps: 50.0,
         in_flight: None,
         length: Duration::from_millis(900),
@@ -51,9 +51,11 @@ fn responses_and_statements_are_counted_in_the_same_time() {
         scope.spawn(|| serve(&listener));
         let client = TcpStream::connect(address).expect("it listens");
         scope.spawn(|| send(client, &ended));
-        let located = ServerSurvey::default().locate(&site, Duration::ZERO, &never);
+        let survey = ServerSurvey::default();
+        let mut sampling = survey.prepare(&site);
+        sampling.sample(Duration::ZERO, &never);
         ended.store(true, Ordering::Relaxed);
-        located
+        sampling.located()
     });
     let Some(place) = located.places.first() else {
         return required::cannot_run("the capture of commands", &format!("{:?}", located.unseen));

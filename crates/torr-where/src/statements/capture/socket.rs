@@ -4,6 +4,7 @@
 use libc::{c_int, c_void, sock_filter, sock_fprog, socklen_t};
 use std::io;
 use std::mem::{size_of, size_of_val, zeroed};
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::{from_mut, from_ref, null_mut};
 
@@ -46,8 +47,8 @@ impl Batch {
 }
 
 impl PacketSocket {
-    /// Opens a socket in the network namespace of this thread, which sees all interfaces.
-    pub(super) fn open(filter: &[sock_filter]) -> io::Result<Self> {
+    /// Opens a socket in the network namespace of this thread, which sees all interfaces. `server` is one end of all packets.
+    pub(super) fn open(filter: &[sock_filter], server: IpAddr) -> io::Result<Self> {
         // SAFETY: `socket` has no pointers.
         let fd =
             unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, 0) };
@@ -71,7 +72,7 @@ impl PacketSocket {
         // SAFETY: an address of zeros is valid.
         let mut address: libc::sockaddr_ll = unsafe { zeroed() };
         address.sll_family = libc::AF_PACKET as u16;
-        address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+        address.sll_protocol = (protocol(server) as u16).to_be();
         // SAFETY: the address is valid for the length that is given.
         let bound = unsafe { libc::bind(fd, from_ref(&address).cast(), size_of_val(&address) as socklen_t) };
         if bound < 0 { Err(io::Error::last_os_error()) } else { Ok(socket) }
@@ -135,6 +136,17 @@ impl PacketSocket {
             libc::getsockopt(self.0.as_raw_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, value, &mut length)
         };
         if got < 0 { 0 } else { statistics.tp_drops }
+    }
+}
+
+/// Returns the protocol of packets that pass: to and from the loopback interface's own address each is received once, and all that other
+/// packets cost is a look at their protocol. Elsewhere what is sent must be seen too, and the kernel copies the description of each packet
+/// for a socket of all protocols, those of the load among them.
+fn protocol(server: IpAddr) -> c_int {
+    match server {
+        IpAddr::V4(address) if address.is_loopback() => libc::ETH_P_IP,
+        IpAddr::V6(address) if address.is_loopback() => libc::ETH_P_IPV6,
+        _ => libc::ETH_P_ALL,
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct Observed {
 
 impl Observed {
     /// Returns what was seen of a statement, unless there are too many.
-    pub(super) fn of(&mut self, text: Text) -> Option<&mut Seen> {
+    pub(crate) fn of(&mut self, text: Text) -> Option<&mut Seen> {
         if self.statements.len() >= STATEMENTS && !self.statements.contains_key(&text) {
             return None;
         }
