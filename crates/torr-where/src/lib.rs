@@ -15,7 +15,7 @@ pub mod unseen;
 
 pub use place::{Holder, Place};
 pub use stack::{Frame, LockId, Stack, StackSample, WaitKind};
-pub use survey::{Localisation, Resource, Survey};
+pub use survey::{Localisation, PreparedSurvey, Resource, Survey};
 pub use torr_gauge::verdict::Estimate;
 pub use torr_gauge::verdict::place::PlaceKind;
 pub use unseen::{Remedy, Runtime, Unseen, UnseenReason};

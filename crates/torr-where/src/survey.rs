@@ -1,16 +1,19 @@
 //! The survey: a server's processes sampled while a load runs, and the places that follow.
 
-use super::native::observe::{Observed, observe};
+mod process;
+
+use super::native::observe::Parts;
 use super::native::waits::acquires_lock;
-use super::place::round::{CpuSeries, Round};
+use super::place::round::Round;
 use super::place::tree::{StackNode, tree};
 use super::place::{Place, cpu, lock, pool, wait};
-use super::runtime::{self, Permission, Reading};
+use super::runtime::{self, Permission};
 use super::stack::{StackSample, WaitKind};
 use super::unseen::{Remedy, Runtime, Unseen, UnseenReason};
+use process::{Sampled, SurveyedProcess};
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::AtomicBool;
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use torr_gauge::verdict::place::DOMINANT;
 use torr_gauge::verdict::place::PlaceKind;
@@ -78,14 +81,6 @@ pub struct Survey {
     in_flight: Option<usize>,
 }
 
-/// What was sampled of a process.
-struct Sampled {
-    runtime: Runtime,
-    observed: Observed,
-    /// Whether `cpu` has the CPU time of all threads. Readers of some runtimes have computing threads in the rounds.
-    is_native: bool,
-}
-
 impl Survey {
     /// Returns a survey of these processes, which reads only.
     pub fn of(processes: Vec<i32>, resource: Resource, time: Duration) -> Self {
@@ -106,33 +101,59 @@ impl Survey {
 
     /// Samples the processes, and returns the places in them. `stop` ends the sampling early.
     pub fn run(&self, stop: &AtomicBool) -> Localisation {
-        let processes = &self.processes[..self.processes.len().min(PROCESSES)];
-        let sampled: Vec<Sampled> = thread::scope(|scope| {
-            let observers: Vec<_> =
-                processes.iter().map(|&process| scope.spawn(move || self.sample(process, stop))).collect();
-            observers.into_iter().filter_map(|observer| observer.join().ok()).collect()
-        });
-        localise(self.resource, self.in_flight, &sampled)
+        let mut prepared = self.prepare();
+        prepared.sample(stop);
+        prepared.localise()
     }
 
-    fn sample(&self, process: i32, stop: &AtomicBool) -> Sampled {
-        let runtime = runtime::detect(process);
-        if matches!(runtime, Runtime::Native | Runtime::Go) {
-            return Sampled { runtime, observed: observe(process, self.time, stop), is_native: true };
-        }
-        let reading = runtime::observe(process, runtime, self.permission, self.time, stop);
-        Sampled { runtime, observed: of_reading(process, reading, self.time), is_native: false }
+    /// Opens the processes, which takes CPU time: a survey under a load opens them before the load.
+    pub fn prepare(&self) -> PreparedSurvey {
+        let processes = &self.processes[..self.processes.len().min(PROCESSES)];
+        let stop = Arc::new(AtomicBool::new(false));
+        let open = |&process: &i32| SurveyedProcess::open(process, self, &stop);
+        let processes: Vec<_> = processes.iter().filter_map(open).collect();
+        processes.iter().for_each(|process| process.wait(|| {}));
+        PreparedSurvey { resource: self.resource, in_flight: self.in_flight, processes, stop }
     }
 }
 
-/// Returns what a reader of a runtime read in the form of what is observed of native programs.
-fn of_reading(process: i32, reading: Reading, time: Duration) -> Observed {
-    let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    let used = reading.used.into_iter().map(|(thread, time)| (thread, nanoseconds(time))).collect();
-    let rounds = reading.rounds.into_iter().map(|samples| Round { time: 0, samples }).collect();
-    let cpu = CpuSeries(reading.cpu.into_iter().map(|sample| (u64::MAX / 2, sample)).collect());
-    let unseen = reading.unseen.into_iter().collect();
-    Observed { process, rounds, cpu, used, visible: 1.0, time, unseen, ..Observed::default() }
+/// A survey whose processes are open. Nothing but sampling takes time while a load runs.
+#[derive(Debug)]
+pub struct PreparedSurvey {
+    resource: Resource,
+    in_flight: Option<usize>,
+    processes: Vec<SurveyedProcess>,
+    /// Ends the sampling of all processes.
+    stop: Arc<AtomicBool>,
+}
+
+impl PreparedSurvey {
+    /// Samples the processes while a load runs. `stop` ends the sampling early.
+    pub fn sample(&mut self, stop: &AtomicBool) {
+        let look = || self.stop.store(stop.load(Ordering::Relaxed), Ordering::Relaxed);
+        look();
+        self.processes.iter().for_each(SurveyedProcess::go_on);
+        self.processes.iter().for_each(|process| process.wait(look));
+    }
+
+    /// Names what was sampled, and returns the places. That takes CPU time, so that it is for the time after a load.
+    pub fn localise(self) -> Localisation {
+        self.processes.iter().for_each(SurveyedProcess::go_on);
+        let sampled: Vec<Sampled> = self.processes.into_iter().filter_map(SurveyedProcess::sampled).collect();
+        localise(self.resource, self.in_flight, &sampled)
+    }
+}
+
+impl Resource {
+    /// Returns whether the place is looked for among threads that wait, rather than among those that compute.
+    fn is_by_waits(self) -> bool {
+        !matches!(self, Self::Cpu | Self::Tls | Self::Thread)
+    }
+
+    /// Returns what of a process shows the place. The holder of a lock may compute.
+    fn parts(self) -> Parts {
+        Parts { waits: self.is_by_waits(), computing: !matches!(self, Self::Workers | Self::Peer | Self::File) }
+    }
 }
 
 /// Returns the places of a resource in what was sampled.
@@ -160,11 +181,10 @@ fn localise(resource: Resource, in_flight: Option<usize>, sampled: &[Sampled]) -
     };
     let places: Vec<Place> =
         found.iter().filter(|place| place.dominates()).filter(is_named).take(NAMED).cloned().collect();
-    let is_by_threads = !matches!(resource, Resource::Cpu | Resource::Tls | Resource::Thread);
-    if places.is_empty() && is_by_threads {
+    if places.is_empty() && resource.is_by_waits() {
         unseen.extend(tasks(sampled));
     }
-    if places.is_empty() && !is_by_threads {
+    if places.is_empty() && !resource.is_by_waits() {
         unseen.extend(without_lines(sampled, found.first()));
     }
     unseen.sort_unstable();
@@ -290,8 +310,9 @@ fn tasks(sampled: &[Sampled]) -> Vec<Unseen> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::native::observe::Observed;
+    use crate::place::round::CpuSeries;
     use crate::stack::{Frame, Stack};
-    use std::sync::Arc;
 
     /// Returns what localising finds in a process of a runtime of whose 100 samples so many are in `busy`.
     fn found(runtime: Runtime, busy: usize, is_named: bool) -> Localisation {

@@ -61,13 +61,16 @@ impl ExperimentRunner for LoadRunner<'_> {
         let (agents, stop) = (self.agents, self.stop);
         let all = agents.map_or(0, Agents::count);
         let site = Site { length: order.duration, ..site.clone() };
-        let (measured, located) = thread::scope(|scope| {
-            let located = scope.spawn(|| locator.locate(&site, order.warmup, stop));
+        let mut sampling = locator.prepare(&site);
+        let measured = thread::scope(|scope| {
+            let sampled = scope.spawn(|| sampling.sample(order.warmup, stop));
             let measured = press(agents, order, &plan, 0..all, stop);
-            (measured, located.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            sampled.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            measured
         });
         let run = measured?.result;
         self.go_on()?;
+        let located = sampling.located();
         Ok(Some(if site.rps > 0.0 { with_kept(located, run.rps / site.rps) } else { located }))
     }
 

@@ -17,6 +17,9 @@ const RPS: f64 = 1e9;
 /// The most requests in flight that a load has.
 const IN_FLIGHT: usize = 1 << 32;
 
+/// The time from the end of sampling to the end of the load that a client measures.
+const AFTER: Duration = Duration::from_secs(1);
+
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Wanted {
@@ -55,7 +58,12 @@ fn survey(context: &WatchContext, Wanted { target, factor, rps, in_flight, time 
     let Some(site) = Site::of_reading(factor, &reading, (rps, in_flight), time) else {
         return refusal(404, &format!("the factor {factor} has no place in a server's processes"));
     };
-    let located = survey.locate(&site, Duration::ZERO, &AtomicBool::new(false));
+    let mut sampling = survey.prepare(&site);
+    let stop = AtomicBool::new(false);
+    sampling.sample(Duration::ZERO, &stop);
+    // The load, which this program does not see, still runs for a moment.
+    std::thread::sleep(AFTER);
+    let located = sampling.located();
     match serde_json::to_string(&located) {
         Ok(text) => Response::json(text),
         Err(error) => refusal(500, &format!("cannot write the places: {error}")),
