@@ -1,5 +1,6 @@
 //! Measures what a survey costs a service: `loss PID HOST:PORT PATH RESOURCE PAIRS [DATABASE] [inside]`. The same load runs in turns with
-//! and without a survey, and the throughput of each pair is compared. DATABASE is the address of a PostgreSQL, MySQL or Redis whose
+//! and without a survey, and the CPU time of a response is compared, the sampler's own included: on a saturated machine throughput is its
+//! inverse, also beside other programs, which disturb the throughput itself. DATABASE is the address of a PostgreSQL, MySQL or Redis whose
 //! statements are read as well. With `inside` processes are opened, functions named and packets decoded while the load runs.
 
 use rustix::time::{ClockId, clock_gettime};
@@ -8,6 +9,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+use torr_where::runtime::process::cpu_time;
 use torr_where::statements::{Database, Setup, Watch};
 use torr_where::{PreparedSurvey, Resource, Survey};
 
@@ -31,17 +33,37 @@ fn main() {
     let is_inside = words.last().is_some_and(|last| last == "inside");
     let mut kept: Vec<f64> = (0..pairs)
         .map(|_| {
+            let cost = || cpu_time(process, None).unwrap_or_default();
+            let before = cost();
             let (plain, _) = throughput(word(1), word(2), |_| ());
+            let without = (cost() - before).as_secs_f64() / plain.count;
             let survey = Survey::of(vec![process], resource, SAMPLED);
-            let sampled = sampled(word(1), word(2), &survey, watch(process, database), is_inside);
-            println!("{plain:.1}/s, sampled {sampled:.1}/s: {:.3}", sampled / plain);
-            sampled / plain
+            let before = cost();
+            let (sampled, own) = sampled(word(1), word(2), &survey, watch(process, database), is_inside);
+            let with = ((cost() - before) + own).as_secs_f64() / sampled.count;
+            println!(
+                "{:.1}/s, sampled {:.1}/s; {:.1} us a response, sampled {:.1} us, {} ms of them the sampler's: {:.3}",
+                plain.rate,
+                sampled.rate,
+                without * 1e6,
+                with * 1e6,
+                own.as_millis(),
+                without / with
+            );
+            without / with
         })
         .collect();
     kept.sort_by(f64::total_cmp);
     if let (Some(least), Some(median)) = (kept.first(), kept.get(kept.len() / 2)) {
         println!("kept: median {median:.3}, least {least:.3} of {pairs} pairs");
     }
+}
+
+/// The responses of a load, all of them and those of a second.
+#[derive(Debug, Clone, Copy)]
+struct Responses {
+    count: f64,
+    rate: f64,
 }
 
 /// Returns what begins to watch the statements for a database.
@@ -53,42 +75,74 @@ fn watch(process: i32, database: Option<SocketAddr>) -> impl Fn() -> Option<Watc
     }
 }
 
-/// Returns the throughput of the load while a process is sampled, and writes what that took and found.
-fn sampled(host: &str, path: &str, survey: &Survey, watch: impl Fn() -> Option<Watch>, is_inside: bool) -> f64 {
+/// Returns the responses of the load while a process is sampled with the CPU time of the sampler, and writes what was found.
+fn sampled(
+    host: &str,
+    path: &str,
+    survey: &Survey,
+    watch: impl Fn() -> Option<Watch>,
+    is_inside: bool,
+) -> (Responses, Duration) {
     let before = computed();
     let mut prepared = (!is_inside).then(|| survey.prepare());
     let opened = computed();
-    let (rate, (watch, inside)) = throughput(host, path, |stop| {
+    let (responses, (watch, inside, own)) = throughput(host, path, |stop| {
         let watch = watch();
         match &mut prepared {
             Some(prepared) => {
                 prepared.sample(stop);
                 watch.iter().for_each(Watch::stop);
-                (watch, None)
+                (watch, None, samplers())
             }
             None => {
-                let found = survey.run(stop);
+                let mut prepared = survey.prepare();
+                prepared.sample(stop);
+                let own = samplers();
+                let before = computed();
+                let found = prepared.localise();
                 watch.map(|watch| watch.finish(|_| 1));
-                (None, Some(found))
+                // The load's own CPU time in the time of naming is little.
+                (None, Some(found), own + (computed() - before))
             }
         }
     });
     let sampled = computed();
     let found = inside.or_else(|| prepared.map(PreparedSurvey::localise)).unwrap_or_default();
-    let statements = watch.map(|watch| watch.finish(|time| (rate * time.as_secs_f64()) as u64));
+    let statements = watch.map(|watch| watch.finish(|time| (responses.rate * time.as_secs_f64()) as u64));
     let ms = |time: Duration| time.as_millis();
     println!(
-        "  CPU: {} ms to open, {} ms to name; {:?}; {:?}",
+        "  {} ms of CPU time to open, {} ms to name and decode; {:?}; {:?}",
         ms(opened - before),
         ms(computed() - sampled),
         found.places.first().map(|place| (place.frame.as_ref().map(|frame| frame.function.clone()), place.share.value)),
-        statements.map(|found| (found.calls, found.cpu_s, found.places.first().map(|place| place.statement.clone())))
+        statements.as_ref().map(|found| (
+            found.calls,
+            found.cpu_s,
+            found.places.first().map(|place| place.statement.clone())
+        ))
     );
-    rate
+    let capture = statements.map_or(0.0, |found| found.cpu_s);
+    (responses, own + Duration::from_secs_f64(capture))
+}
+
+/// Returns the CPU time that the threads of surveys have taken.
+fn samplers() -> Duration {
+    let own = std::process::id();
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let is_one = |task: &i32| {
+        let name = std::fs::read_to_string(format!("/proc/{own}/task/{task}/comm"));
+        name.is_ok_and(|name| name.trim_end() == "torr-survey")
+    };
+    let used = |task: i32| {
+        let text = std::fs::read_to_string(format!("/proc/{own}/task/{task}/schedstat")).ok()?;
+        Some(Duration::from_nanos(text.split(' ').next()?.parse().ok()?))
+    };
+    let tasks = tasks.filter_map(|task| task.file_name().to_str()?.parse().ok()).filter(is_one);
+    tasks.filter_map(used).sum()
 }
 
 /// Returns the responses per second of a load while `work` is done, with what it returns.
-fn throughput<T>(host: &str, path: &str, work: impl FnOnce(&AtomicBool) -> T) -> (f64, T) {
+fn throughput<T>(host: &str, path: &str, work: impl FnOnce(&AtomicBool) -> T) -> (Responses, T) {
     let (stop, responses) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
         for _ in 0..CONNECTIONS {
@@ -103,10 +157,9 @@ fn throughput<T>(host: &str, path: &str, work: impl FnOnce(&AtomicBool) -> T) ->
         let (began, before) = (Instant::now(), responses.load(Ordering::Relaxed));
         let done = work(&AtomicBool::new(false));
         thread::sleep(LENGTH.saturating_sub(began.elapsed()));
-        let count = responses.load(Ordering::Relaxed) - before;
-        let rate = count as f64 / began.elapsed().as_secs_f64();
+        let (count, time) = (responses.load(Ordering::Relaxed), began.elapsed());
         stop.store(true, Ordering::Relaxed);
-        (rate, done)
+        (Responses { count: count as f64, rate: (count - before) as f64 / time.as_secs_f64() }, done)
     })
 }
 
