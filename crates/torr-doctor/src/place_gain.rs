@@ -33,7 +33,7 @@ pub fn cut(mut located: Located, factor: Factor, figures: &Figures, bounds: &Bou
         if let Some(lowest) = lowest.filter(|lowest| lowest.value < gain.value / CUT_GAIN) {
             place.next_limit = Some(lowest.by);
         }
-        place.gain = Some(ceilings.iter().fold(gain, |gain, ceiling| below(gain, ceiling)));
+        place.gain = Some(ceilings.iter().fold(gain, below));
     }
     located
 }

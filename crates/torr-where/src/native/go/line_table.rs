@@ -131,7 +131,6 @@ impl LineTable {
 
     /// Returns how far above the stack pointer the return address is of code at this address. The outer `None` says that it is unknown, the
     /// inner one that a stack begins with the function.
-    #[expect(clippy::option_option, reason = "a distance, none, or unknown")]
     pub fn return_address(&self, address: u64) -> Option<Option<u64>> {
         let at = u32::try_from(address.checked_sub(self.text)?).ok()?;
         let function = self.function(at)?;
@@ -170,7 +169,6 @@ impl LineTable {
 
     /// Returns the inlined call that an address belongs to: where its name is, and where it is called, from the function's begin on.
     /// The inner `None` says that the address is the function's own, the outer one that it is unknown.
-    #[expect(clippy::option_option, reason = "an inlined call, none, or unknown")]
     fn inlined_at(&self, function: Function, at: u32) -> Option<Option<(u32, u32)>> {
         let tables = self.number(function.at + 28)? as usize;
         if tables <= INLINED_AT {
