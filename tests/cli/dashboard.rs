@@ -120,6 +120,41 @@ fn a_page_follows_a_run_and_ends_as_its_report() {
 }
 
 #[test]
+fn a_page_follows_a_k6_script_and_lets_it_tear_down() {
+    let server = Script::start(answering(OK));
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = folder.path().join("shop.js");
+    let text = "import http from 'k6/http';\nimport { sleep } from 'k6';\n\
+        export default function () { http.get(__ENV.BASE); console.log('from the script'); sleep(0.05); }\n\
+        export function teardown() { http.get(__ENV.BASE + 'teardown'); }\n";
+    fs::write(&script, text).expect("there is room");
+    let (script, base) = (script.display().to_string(), format!("BASE={}", server.url()));
+    let watched = Watched::start(&script, &["-c", "2", "--dashboard", "--variable", &base]);
+    let url = watched.says("dashboard: ");
+    let page = curl(&["-i", &url]).stdout;
+    for part in [&script, "1 scenario, 2 max VUs", "data-wish=\"end\""] {
+        assert!(page.contains(part), "{part} is missing:\n{page}");
+    }
+    for part in ["data-wish=\"pause\"", "data-wish=\"raise\""] {
+        assert!(!page.contains(part), "a script decides that itself: {part}");
+    }
+    let events = followed(&url);
+    wait_until("a mark", || {
+        steer(&url, "mark");
+        panel(&url)?.contains("mark 1").then_some(())
+    });
+    assert_eq!(steer(&url, "end"), "204");
+    let (code, result) = watched.end();
+    assert_eq!((code, &result["target"]), (Some(0), &Value::from(script.as_str())), "{result}");
+    let done: Vec<_> = result["steering"].as_array().into_iter().flatten().map(|event| &event["what"]).collect();
+    assert_eq!(done.last().map(|what| what.as_str()), Some(Some("end")), "{result}");
+    let report = last_event(&events.wait().stdout, "report");
+    assert!(report.contains(&script), "{report}");
+    let last = server.texts().pop().expect("there are requests");
+    assert!(last.starts_with("GET /teardown "), "{last}");
+}
+
+#[test]
 fn a_page_of_others_sees_nothing_and_steers_nothing() {
     let server = Script::start(answering(OK));
     let watched = Watched::start(&server.url(), &["-r", "10", "-c", "2", "--dashboard"]);

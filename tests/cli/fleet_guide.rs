@@ -9,11 +9,15 @@ use torr_test_support::program::torr_command;
 const GUIDE: &str = include_str!("../../docs/fleet.md");
 
 /// The files that the page's commands name, as their users would have them.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("checkout.hurl", "GET https://shop.test/json\nHTTP 200\n"),
     ("login.hurl", "POST https://shop.test/echo\nHTTP 200\n"),
     ("users.csv", "user\nann\nbob\ncarl\n"),
     ("order.lua", "wrk.method = 'POST'\n"),
+    (
+        "shop.js",
+        "import http from 'k6/http';\nexport default function () {\n    http.get('https://shop.test/json');\n}\n",
+    ),
     ("shop.lua", "target = 'https://shop.test/'\nfunction session(user)\n    http.get('/json')\nend\n"),
 ];
 

@@ -113,7 +113,8 @@ fn commands_of_torr_take_scripts() {
     let inspected = run(folder.path(), &[], &["k6", "inspect", "shop.ts"]);
     let options: Value = serde_json::from_str(&inspected.stdout).expect("options are JSON");
     assert_eq!(options["scenarios"]["default"]["executor"], "shared-iterations", "{options}");
-    for args in [&["shop.ts", "-r", "5"][..], &["limit", "shop.ts"], &["doctor", "shop.ts"]] {
+    for args in [&["shop.ts", "-H", "a: b"][..], &["limit", "shop.ts", "--http2"], &["doctor", "shop.ts", "--fleet=f"]]
+    {
         let refused = run(folder.path(), &[], args);
         assert_eq!((refused.code, refused.stderr.lines().count()), (Some(2), 1), "{args:?}: {refused:?}");
     }

@@ -63,6 +63,32 @@ fn keys_steer_a_run_and_q_ends_it_as_its_thresholds_say() {
 }
 
 #[test]
+fn the_screen_of_a_k6_script_has_its_console_and_q_lets_it_tear_down() {
+    let server = Script::start(answering(OK));
+    let folder = tempfile::tempdir().expect("a folder");
+    let (script, json) = (folder.path().join("shop.js"), folder.path().join("run.json"));
+    let text = "import http from 'k6/http';\nimport { sleep } from 'k6';\n\
+        export default function () { http.get(__ENV.BASE); console.log('from the script'); sleep(0.2); }\n\
+        export function teardown() { http.get(__ENV.BASE + 'teardown'); }\n";
+    std::fs::write(&script, text).expect("there is room");
+    let arguments =
+        format!("{} -c 2 {LONG} --live --variable BASE={} --json {}", script.display(), server.url(), json.display());
+    let mut screen = FullScreen::torr(LARGE, "", &arguments);
+    let shown = screen.wait_for("RUNNING");
+    assert!(shown.contains("1 scenario, 2 max VUs"), "{shown}");
+    screen.wait_for("from the script");
+    screen.press("m");
+    screen.wait_for("mark 1");
+    screen.press("q");
+    let ended = screen.end();
+    assert_eq!((ended.code, ended.is_restored), (Some(0), true), "{}", ended.text);
+    assert!(ended.text.contains("verdict") && ended.text.contains("iterations"), "{}", ended.text);
+    assert_eq!(done(&result(&json)), ["mark", "end"]);
+    let last = server.texts().pop().expect("there are requests");
+    assert!(last.starts_with("GET /teardown "), "{last}");
+}
+
+#[test]
 fn connections_rise_and_fall_by_keys() {
     let server = Script::start(answering(OK));
     let folder = tempfile::tempdir().expect("a folder");

@@ -220,9 +220,19 @@ fn judge(page: &str, command: &str, here: &str, ended: &Ended) {
     let short = ended.code == Some(2) && ended.stderr.contains("is too short to measure");
     let judged = short || judges && ended.code == Some(1) || compares && matches!(ended.code, Some(1 | 4));
     assert!(ended.code == Some(0) || judged, "{page}: {command}\n{here}\n{ended:?}");
-    // Command lines of other programs, imports and the dashboard say something on standard error.
-    let speaks =
-        ["torr once shop.js", "torr ab ", "torr wrk", "torr httpress ", "torr press ", "torr import ", "torr lab "];
+    // Command lines of other programs, imports and the dashboard say something on standard error, and so does what runs a k6 script in
+    // its own way.
+    let speaks = [
+        "torr once shop.js",
+        "torr doctor shop.js",
+        "torr limit shop.js",
+        "torr ab ",
+        "torr wrk",
+        "torr httpress ",
+        "torr press ",
+        "torr import ",
+        "torr lab ",
+    ];
     let speaks = compares || command.contains("--dashboard") || speaks.iter().any(|begin| command.starts_with(begin));
     assert!(judged || speaks || ended.stderr.is_empty(), "{page}: {command}\n{here}\n{ended:?}");
     assert!(!ended.stdout.contains("errors       connect"), "{page}: {command}\n{here}\n{ended:?}");

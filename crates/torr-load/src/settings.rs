@@ -13,7 +13,7 @@ use crate::setting::{Kind, Part, Secret, Setting, Times, setting};
 const TARGET: [Setting; 1] = [setting(Part::Target, "target", Kind::Text("TARGET"), texts!(targets))
     .times(Times::Many)
     .help(
-        "A URL, with or without 'http://'; or files: a.hurl, or a.hurl=7 b.hurl=1 with weights, script.lua, plan.toml",
+        "A URL, with or without 'http://'; or files: a.hurl, or a.hurl=7 b.hurl=1 with weights, script.lua, script.js, plan.toml",
     )
     .secret(Secret::Url)];
 

@@ -2,6 +2,8 @@
 //! is left to say.
 
 use crate::exit::{self, CliError};
+use crate::k6::K6Sessions;
+use crate::press::permission;
 use crate::script::{self, Script, ScriptSettings};
 use crate::session;
 use std::path::Path;
@@ -24,9 +26,28 @@ pub struct Base {
     /// The variables of sessions and scripts.
     pub given: Given,
     pub script: Option<Script>,
+    /// The script of k6 whose iterations are the sessions.
+    pub k6: Option<K6Sessions>,
 }
 
 impl Base {
+    /// Returns the plan of a command line whose service may be loaded until it fails: `command` does that. Of a script of k6, `setup` and
+    /// one iteration run, which tell where its requests go.
+    ///
+    /// # Errors
+    /// The errors of [`Base::of`], and if a server is neither on this machine nor in a private network, unless the user has vouched for it.
+    pub fn permitted(load: &Load, vouched_for: bool, command: &str) -> Result<Self, CliError> {
+        let base = match TargetKind::of(&load.targets)? {
+            TargetKind::K6(path) => {
+                let (k6, plan) = K6Sessions::begin(load, &path, vouched_for, command)?;
+                Self { plan, options: Options::default(), given: Given::default(), script: None, k6: Some(k6) }
+            }
+            _ => Self::of(load)?,
+        };
+        permission::ask(&base.plan, vouched_for, command)?;
+        Ok(base)
+    }
+
     /// Returns the plan of a command line.
     ///
     /// # Errors
@@ -35,7 +56,7 @@ impl Base {
         match (TargetKind::of(&load.targets)?, load.script.as_deref()) {
             (TargetKind::Url(url), None) => {
                 let (plan, options) = url::base_and_options(load, url.as_deref())?;
-                Ok(Self { plan, options, given: Given::default(), script: None })
+                Ok(Self { plan, options, given: Given::default(), script: None, k6: None })
             }
             (TargetKind::Url(url), Some(path)) => scripted(load, url.as_deref(), path),
             (TargetKind::Script(path), None) => {
@@ -48,7 +69,7 @@ impl Base {
                     <[_; 1]>::try_from(files).map_err(|_| CliError::Usage("one hurl file at a time".into()))?;
                 let given = Given::of(&load.session.variables)?;
                 let plan = session::base(file, given.clone(), load)?;
-                Ok(Self { plan, options: Options::default(), given, script: None })
+                Ok(Self { plan, options: Options::default(), given, script: None, k6: None })
             }
             (TargetKind::K6(path), _) => Err(crate::k6::only_runs(&path)),
             (TargetKind::Plan(path), _) => Err(plan_as_target(&path).into()),
@@ -58,6 +79,12 @@ impl Base {
     /// Prints the error that ended a run, if the script had one, and returns the exit code.
     pub fn script_failed(script: Option<&Script>) -> Option<ExitCode> {
         exit::failed(&script.and_then(Script::error).into_iter().collect::<Vec<_>>())
+    }
+
+    /// Ends the scripts of a command after its last run: `teardown` of one of k6 runs. Returns the exit code if a script has failed.
+    pub fn scripts_failed(script: Option<&Script>, k6: Option<K6Sessions>) -> Option<ExitCode> {
+        let torn_down = k6.and_then(K6Sessions::finish);
+        Self::script_failed(script).or(torn_down)
     }
 }
 
@@ -82,5 +109,11 @@ fn scripted(load: &Load, url: Option<&str>, path: &Path) -> Result<Base, CliErro
     let script = Script::load(&plan, settings)?;
     // Also of a script that decides nothing during the load the requests are its own, and no other is tried instead.
     let plan = Plan { work: Work::Users(script.users()), ..plan };
-    Ok(Base { plan, options: Options::default(), given: Given::of_texts(texts, secrets), script: Some(script) })
+    Ok(Base {
+        plan,
+        options: Options::default(),
+        given: Given::of_texts(texts, secrets),
+        script: Some(script),
+        k6: None,
+    })
 }

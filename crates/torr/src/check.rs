@@ -93,7 +93,7 @@ fn script(path: &Path) -> Result<&'static str, CliError> {
 
 /// Loads a script of k6, runs its top level, and reads its options.
 fn k6(path: &Path, load: &OnlyVariables) -> Result<&'static str, CliError> {
-    crate::k6::check(path, &load.session)?;
+    crate::k6::check(path, load)?;
     Ok("no mistakes; run it with 'torr once'")
 }
 

@@ -54,6 +54,10 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
     let args = &args;
     let fleet = args.through.fleet()?;
     let (json, page) = report::open_beside(args.json.as_deref(), args.report.as_deref())?;
+    assignment::check(args)?;
+    if fleet.is_some() {
+        Steps::check(&args.load())?;
+    }
     let base = base(args, &args.load())?;
     let agents = match &fleet {
         Some(fleet) => {
@@ -62,7 +66,7 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
         }
         None => None,
     };
-    let Base { plan, options, script, .. } = base;
+    let Base { plan, options, script, k6, .. } = base;
     let assignment = assignment(args, plan, options, agents.as_ref().map(Agents::count))?;
     if assignment.plan.work.users().is_some() {
         output::note(SESSIONS_VARY);
@@ -76,7 +80,7 @@ pub fn run(mut args: DoctorArgs) -> Result<ExitCode, CliError> {
     let locator = (!args.no_where).then_some(&survey as &dyn Locator);
     let found = examine(&assignment, remote.as_ref(), agents.as_ref(), locator, &stop, &mut |step| shown.step(step));
     shown.clear();
-    if let Some(code) = Base::script_failed(script.as_ref()) {
+    if let Some(code) = Base::scripts_failed(script.as_ref(), k6) {
         return Ok(code);
     }
     let diagnosis = match found {

@@ -1,11 +1,16 @@
 //! `torr k6`: scripts of k6 by k6's command line.
 
 mod fetch;
+pub mod fleet;
 mod load;
+mod pace;
 mod progress;
+mod sessions;
 mod settings;
+mod watched;
 
 pub use load::{check, check_settings, once, only_runs, run_load};
+pub use sessions::K6Sessions;
 
 use crate::exit::CliError;
 use crate::{interrupt, output};
@@ -57,9 +62,10 @@ pub fn run(args: RunArgs, inspects: bool) -> Result<ExitCode, CliError> {
     }
 }
 
-/// Ends the run at the first interruption; the second one ends the program.
-fn watch_interrupts(shared: Arc<RunShared>, is_over: Arc<AtomicBool>) -> Result<(), CliError> {
-    let stop = interrupt::flag()?;
+/// Ends the run at the first interruption; the second one ends the program. Returns the flag that the first one sets.
+fn watch_interrupts(shared: Arc<RunShared>, is_over: Arc<AtomicBool>) -> Result<Arc<AtomicBool>, CliError> {
+    let flag = interrupt::flag()?;
+    let stop = Arc::clone(&flag);
     let watch = move || {
         while !is_over.load(Ordering::Relaxed) {
             if stop.load(Ordering::Relaxed) {
@@ -70,5 +76,5 @@ fn watch_interrupts(shared: Arc<RunShared>, is_over: Arc<AtomicBool>) -> Result<
         }
     };
     let started = thread::Builder::new().name("k6-interrupt".into()).spawn(watch);
-    started.map(drop).map_err(|error| CliError::Failed(format!("cannot start a thread: {error}")))
+    started.map(|_| flag).map_err(|error| CliError::Failed(format!("cannot start a thread: {error}")))
 }

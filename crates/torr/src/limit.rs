@@ -12,7 +12,7 @@ use crate::exit::{self, CliError};
 use crate::fleet::{self, FleetOf, Step, StepLoad, Steps};
 use crate::interrupt;
 use crate::output;
-use crate::press::{self, permission, servers};
+use crate::press::{self, servers};
 use crate::report;
 use crate::session;
 use crate::sink::Sink;
@@ -42,15 +42,17 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     let args = &args;
     let fleet = args.through.fleet()?;
     let (json, page) = report::open_beside(args.json.as_deref(), args.report.as_deref())?;
-    let base = Base::of(&args.load())?;
+    if fleet.is_some() {
+        Steps::check(&args.load())?;
+    }
+    let base = Base::permitted(&args.load(), args.i_own_this, "torr limit")?;
     args.slo.check(&press::entries(&base.plan)).map_err(|error| CliError::Usage(format!("--slo {error}")))?;
-    permission::ask(&base.plan, args.i_own_this, "torr limit")?;
     servers::note(&base.plan, "torr limit");
     let steps = match &fleet {
         Some(fleet) => Some(steps(args, fleet, &base, kept.lock().unwrap_or_else(PoisonError::into_inner).clone())?),
         None => None,
     };
-    let Base { plan: base, script, .. } = base;
+    let Base { plan: base, script, k6, .. } = base;
     let plan = Plan { connections: args.max_connections, threads: args.threads.unwrap_or(base.threads), ..base };
     let stop = interrupt::flag()?;
     let settings = Settings {
@@ -90,7 +92,7 @@ pub fn run(mut args: LimitArgs) -> Result<ExitCode, CliError> {
     if let Some(error) = lost {
         return if stop.load(Ordering::Relaxed) { Ok(exit::interrupted()) } else { Err(fleet::failed(error)) };
     }
-    if let Some(code) = Base::script_failed(script.as_ref()) {
+    if let Some(code) = Base::scripts_failed(script.as_ref(), k6) {
         return Ok(code);
     }
     let outcome = outcome.map_err(press::why_not)?;

@@ -67,7 +67,7 @@ pub fn run(args: &OnceArgs) -> Result<ExitCode, CliError> {
             let file = files.into_iter().next().ok_or_else(|| CliError::Usage("missing target".into()))?;
             session::once(Walk { file, load: &args.load(), timeout: args.timeout })
         }
-        TargetKind::K6(path) => crate::k6::once(&path, &args.load().session),
+        TargetKind::K6(path) => crate::k6::once(&path, &args.load()),
         TargetKind::Url(_) if args.load.script.is_none() => url::run(Base::of(&args.load())?, args.timeout),
         _ => scripted::run(Base::of(&args.load())?, args.timeout),
     }

@@ -91,6 +91,10 @@ pub fn layered(
             options.stages = None;
             options.scenarios = None;
         }
+        if layer == Layer::Flags && higher.scenarios.is_some() {
+            // Only Torr's own `-r` is such a flag, and it has its number of users in the scenario.
+            options.vus = None;
+        }
         options.overlay(higher);
     }
     conflicts(&options)?;

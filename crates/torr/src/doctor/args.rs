@@ -19,7 +19,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct DoctorArgs {
-    /// A URL, with or without 'http://'; or a.hurl, script.lua or plan.toml, whose pace and duration are ignored
+    /// A URL, with or without 'http://'; or a.hurl, script.lua, script.js or plan.toml, whose pace and duration are ignored
     #[arg(required_unless_present_any = ["sweep", "command", "tls"])]
     pub url: Option<String>,
     /// Diagnose the service at this many connections

@@ -4,12 +4,12 @@ use super::args::DoctorArgs;
 use crate::again;
 use crate::base::Base;
 use crate::exit::CliError;
-use crate::press::permission;
 use crate::session;
 use std::time::Duration;
 use torr_doctor::remote::{RemoteError, RemoteWatch};
 use torr_doctor::{Assignment, Invocation, quoted};
 use torr_load::Load;
+use torr_plan::target::{TargetKind, is_k6};
 use torr_press::Plan;
 use torr_press::request::Options;
 
@@ -21,6 +21,10 @@ pub fn plan(args: &DoctorArgs, load: &Load) -> Result<(Plan, Options), CliError>
     if load.script.is_some() {
         return Err(CliError::Usage("--script is not supported in a comparison: use a URL or hurl files".into()));
     }
+    if let TargetKind::K6(path) = TargetKind::of(&load.targets)? {
+        let path = path.display();
+        return Err(CliError::Usage(format!("k6 scripts are not supported in a comparison: use 'torr doctor {path}'")));
+    }
     base(args, load).map(|base| (base.plan, base.options))
 }
 
@@ -29,8 +33,7 @@ pub fn base(args: &DoctorArgs, load: &Load) -> Result<Base, CliError> {
     if load.request.urls.is_some() {
         return Err(CliError::Usage("torr doctor examines one URL at a time: drop --urls".into()));
     }
-    let base = Base::of(load)?;
-    permission::ask(&base.plan, args.i_own_this, "torr doctor")?;
+    let base = Base::permitted(load, args.i_own_this, "torr doctor")?;
     let threads = args.threads.unwrap_or(base.plan.threads);
     Ok(Base { plan: Plan { connections: args.connections, threads, ..base.plan }, ..base })
 }
@@ -39,12 +42,15 @@ pub fn base(args: &DoctorArgs, load: &Load) -> Result<Base, CliError> {
 fn again(args: &DoctorArgs, agents: Option<usize>) -> Invocation {
     let mut again = again::invocation(&args.load());
     let flag = |name: &str, value: Option<String>| (name.to_owned(), value.map(|value| quoted(&value)));
-    let load = [
-        args.threads.map(|threads| flag("-t", Some(threads.to_string()))),
+    let threads = args.threads.map(|threads| flag("-t", Some(threads.to_string())));
+    let limits = [
         args.no_keepalive.then(|| flag("--no-keepalive", None)),
         args.max_rate.map(|rate| flag("--max-rate", Some(rate.to_string()))),
     ];
-    again.load = load.into_iter().flatten().collect();
+    // A run of a script of k6 has them in the script's options.
+    let (of_run, of_doctor) =
+        if args.url.as_deref().is_some_and(is_k6) { (None, Some(limits)) } else { (Some(limits), None) };
+    again.load = threads.into_iter().chain(of_run.into_iter().flatten().flatten()).collect();
     let budget = (args.budget != DoctorArgs::BUDGET).then(|| format!("{}s", args.budget.as_secs_f64()));
     let own = [
         budget.map(|budget| flag("--budget", Some(budget))),
@@ -54,7 +60,7 @@ fn again(args: &DoctorArgs, agents: Option<usize>) -> Invocation {
             .as_ref()
             .map(|address| ("--watch".to_owned(), Some(again.variables.get_mut().value("--watch", address)))),
     ];
-    again.doctor = own.into_iter().flatten().collect();
+    again.doctor = own.into_iter().chain(of_doctor.into_iter().flatten()).flatten().collect();
     if let Some(agents) = agents {
         args.through.press_again(agents, &mut again);
         args.through.doctor_again(agents, &mut again);
@@ -66,6 +72,20 @@ fn again(args: &DoctorArgs, agents: Option<usize>) -> Invocation {
     again
 }
 
+/// Finds what makes no diagnosis, before anything is sent.
+///
+/// # Errors
+/// For a budget that is too short, and for limits that exclude each other.
+pub fn check(args: &DoctorArgs) -> Result<(), CliError> {
+    if args.budget < LEAST_BUDGET {
+        return Err(CliError::Usage(format!("a budget of {:?} is too short: use at least 5s", args.budget)));
+    }
+    if args.max_connections.is_some_and(|most| most < args.connections) {
+        return Err(CliError::Usage("--max-connections must not be below -c: lower -c too".into()));
+    }
+    Ok(())
+}
+
 /// Returns what is examined, by the load of so many agents of a fleet or of this program.
 pub fn assignment(
     args: &DoctorArgs,
@@ -73,12 +93,7 @@ pub fn assignment(
     options: Options,
     agents: Option<usize>,
 ) -> Result<Assignment, CliError> {
-    if args.budget < LEAST_BUDGET {
-        return Err(CliError::Usage(format!("a budget of {:?} is too short: use at least 5s", args.budget)));
-    }
-    if args.max_connections.is_some_and(|most| most < args.connections) {
-        return Err(CliError::Usage("--max-connections must not be below -c: lower -c too".into()));
-    }
+    check(args)?;
     Ok(Assignment {
         again: Invocation { requests_each: session::requests_each(&plan), ..again(args, agents) },
         plan,

@@ -1,6 +1,8 @@
 //! The load of a fleet: from a user's load to what travels, and from that to an agent's plan.
 
 use crate::exit::CliError;
+use crate::k6::K6Sessions;
+use crate::k6::fleet::Travelling;
 use crate::press::{self, ScriptWords};
 use crate::script::{self, Script};
 use crate::session::{SessionRun, SessionSource};
@@ -11,7 +13,7 @@ use torr_fleet::LoadAndFiles;
 use torr_load::{FileSource, Load, Mistake, Work};
 use torr_plan::input::Input;
 use torr_plan::session::files::{Given, Prepared};
-use torr_plan::target::{RunFile, TargetKind};
+use torr_plan::target::{RunFile, TargetKind, is_k6};
 use torr_plan::{url, variables};
 use torr_press::Plan;
 use torr_script::Printing;
@@ -26,6 +28,8 @@ pub struct FleetLoad {
     pub teardown: Option<Prepared>,
     /// The script, which has the last word.
     pub script: Option<Script>,
+    /// The script of k6, whose `teardown` runs at the end.
+    pub k6: Option<K6Sessions>,
 }
 
 /// A plan, with what its user's machine does before and after.
@@ -69,11 +73,20 @@ impl FleetLoad {
                 let SessionRun { plan, given, teardown } = SessionSource { files: &files, given, load: &load }.run()?;
                 Planned { plan: url::with_load(&load, plan)?, variables: given, teardown, script: None }
             }
-            (TargetKind::K6(path), _) => return Err(crate::k6::only_runs(&path)),
+            (TargetKind::K6(path), _) => return Self::of_k6(&load, sent, &path),
             (TargetKind::Plan(_), _) => return Err(no_load()),
         };
         let files = kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Ok(Self { plan, load: with_files(&sent, files, &variables)?, teardown, script })
+        Ok(Self { plan, load: with_files(&sent, files, &variables)?, teardown, script, k6: None })
+    }
+
+    fn of_k6(load: &Load, mut sent: Load, path: &Path) -> Result<Self, CliError> {
+        let Travelling { sessions, plan, entry, files } = crate::k6::fleet::travelling(load, path)?;
+        sent.targets = vec![plan.target.whole_as_user(plan.target.path())];
+        sent.script = Some(entry.into());
+        let texts = variables::values(&load.session.variables, &mut Input::default())?;
+        let given = Given::of_texts(texts, variables::secrets(&load.session.variables).collect());
+        Ok(Self { plan, load: with_files(&sent, files, &given)?, teardown: None, script: None, k6: Some(sessions) })
     }
 }
 
@@ -115,11 +128,15 @@ pub fn sent(message: LoadAndFiles, scripts: bool) -> Result<Plan, CliError> {
     if load.script.is_some() && !scripts {
         return Err(CliError::Usage("scripts are not permitted: add --scripts to 'torr fleet agent'".into()));
     }
-    load.take_files_from(&FileSource::Sent(Arc::new(message.files)));
+    load.take_files_from(&FileSource::Sent(Arc::new(message.files.clone())));
     let check = |work| load.check(work).map_err(refused);
     match (&load.targets[..], &load.script) {
         ([], None) => check(Work::Requests).and_then(|()| Ok(url::plan(&load, None)?)),
         ([one], None) if one.contains("://") => check(Work::Requests).and_then(|()| Ok(url::plan(&load, Some(one))?)),
+        ([one], Some(path)) if one.contains("://") && is_k6(&path.to_string_lossy()) => {
+            check(Work::Script)?;
+            crate::k6::fleet::sent(&load, path, &message.files, &message.variables)
+        }
         ([one], Some(path)) if one.contains("://") => {
             check(Work::Script)?;
             let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);

@@ -5,6 +5,7 @@ use super::lines;
 use super::load::FleetLoad;
 use crate::exit::{self, CliError};
 use crate::interrupt;
+use crate::k6::K6Sessions;
 use crate::output;
 use crate::press;
 use crate::press::live::Views;
@@ -34,13 +35,14 @@ const WAIT_FOR_ALL: Duration = Duration::from_secs(2);
 /// Loads a URL from the machines of a fleet, and prints the report.
 pub fn run(args: &RunArgs, load: Load) -> Result<ExitCode, CliError> {
     let (output, transport) = (load.output.clone(), load.transport.clone());
-    let FleetLoad { plan, load, teardown, script } = FleetLoad::of(load)?;
+    let FleetLoad { plan, load, teardown, script, k6 } = FleetLoad::of(load)?;
     let code = load_from_fleet(args, &output, &plan, load, script);
     // What the setup made is cleared away however the run ended.
     let cleared = session::tear_down(teardown, &transport);
+    let torn_down = k6.and_then(K6Sessions::finish);
     let code = code?;
     cleared?;
-    Ok(code)
+    Ok(torn_down.unwrap_or(code))
 }
 
 fn load_from_fleet(

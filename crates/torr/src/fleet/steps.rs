@@ -55,6 +55,17 @@ pub struct Step<'s> {
 }
 
 impl Steps {
+    /// Refuses a load that no fleet can send step by step, before anything of it runs.
+    ///
+    /// # Errors
+    /// For a script of k6.
+    pub fn check(load: &Load) -> Result<(), CliError> {
+        match TargetKind::of(&load.targets)? {
+            TargetKind::K6(path) => Err(crate::k6::only_runs(&path)),
+            _ => Ok(()),
+        }
+    }
+
     /// Finds the agents of a fleet for a load, and tells the user how many.
     ///
     /// # Errors

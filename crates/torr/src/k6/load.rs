@@ -1,11 +1,14 @@
 //! Scripts of k6 in Torr's own commands: `torr SCRIPT`, `torr check`, `torr once`.
 
-use super::{fetch, settings, watch_interrupts};
+use super::watched::{Watched, words};
+use super::{fetch, pace, settings, watch_interrupts};
 use crate::exit::{self, CliError};
 use crate::judge::judge;
 use crate::output;
+use crate::press::live::Views;
 use crate::press::outputs::Outputs;
 use serde_json::{Map, Value};
+use std::cell::RefCell;
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
 use std::process::ExitCode;
@@ -16,22 +19,44 @@ use torr_k6::run::{NetworkSettings, RunSettings, ScriptSource, SummarySettings, 
 use torr_k6::summary::result::result;
 use torr_k6::summary::text::Mode;
 use torr_k6::{ErrorKind, ScriptError};
-use torr_load::{Load, SessionPart};
+use torr_load::Load;
 use torr_plan::input::Input;
 use torr_plan::variables;
 
 /// The settings of a load that mean something to a script of k6, beside outputs.
-const MEANT: [&str; 6] = ["target", "connections", "duration", "requests", "threads", "variable"];
+const MEANT: [&str; 8] =
+    ["target", "connections", "duration", "max_connections", "rate", "requests", "threads", "variable"];
 
 /// The outputs that a run of a script has.
-const OUTPUTS: [&str; 8] = ["json", "csv", "hlog", "prometheus", "junit", "report", "otlp", "quiet"];
+pub(super) const OUTPUTS: [&str; 12] = [
+    "json",
+    "csv",
+    "hlog",
+    "prometheus",
+    "junit",
+    "report",
+    "otlp",
+    "quiet",
+    "live",
+    "dashboard",
+    "dashboard_cert",
+    "dashboard_key",
+];
 
 /// Finds settings that a script of k6 cannot have: it sets its load and its requests itself.
 ///
 /// # Errors
 /// With the first such setting.
 pub fn check_settings(path: &Path, load: &Load) -> Result<(), CliError> {
-    let is_known = |id: &str| MEANT.contains(&id) || OUTPUTS.contains(&id) || id == "fail_if";
+    check_settings_of(path, load, &[&MEANT[..], &OUTPUTS[..], &["fail_if"]].concat())
+}
+
+/// Finds settings that a script of k6 cannot have, beside these.
+///
+/// # Errors
+/// With the first such setting.
+pub(super) fn check_settings_of(path: &Path, load: &Load, meant: &[&str]) -> Result<(), CliError> {
+    let is_known = |id: &str| meant.contains(&id);
     match load.given().into_iter().find(|given| !given.name.is_empty() && !is_known(&given.id.replace('-', "_"))) {
         Some(given) => Err(CliError::Usage(format!(
             "--{} is not supported for the k6 script '{}': set it in the script's options",
@@ -45,23 +70,26 @@ pub fn check_settings(path: &Path, load: &Load) -> Result<(), CliError> {
 /// Runs a script, and prints Torr's report and the script's metrics.
 pub fn run_load(load: &Load, path: &Path) -> Result<ExitCode, CliError> {
     let mut outputs = Outputs::open(&load.output)?;
-    let pace = &load.pace;
-    let mut flags = Map::new();
-    if let Some(connections) = pace.connections.as_deref() {
-        flags.insert("vus".to_owned(), (*connections).into());
-    }
-    if let Some(requests) = pace.requests.as_deref() {
-        flags.insert("iterations".to_owned(), (*requests).into());
-    }
-    if let Some(duration) = pace.duration.as_deref() {
-        flags.insert("duration".to_owned(), format!("{}ms", duration.as_millis()).into());
-    }
-    let threads = pace.threads.as_deref().copied();
-    let test = loaded(path, &load.session, threads, flags, Some(Mode::Compact))?;
+    let test = loaded(path, load, pace::options(&load.pace)?, Some(Mode::Compact), false)?;
     outputs.begin(&path.display().to_string())?;
+    let shared = test.shared().clone();
     let is_over = Arc::new(AtomicBool::new(false));
-    watch_interrupts(test.shared().clone(), is_over.clone())?;
-    let ended = test.run(|_| {});
+    let stop = watch_interrupts(shared.clone(), is_over.clone())?;
+    let are_wanted = Views::are_wanted(&load.output);
+    let words = words(path, &test);
+    let ready = test.ready(are_wanted).map_err(failure)?;
+    let watched = RefCell::new(match are_wanted {
+        true => Some(Watched::of(Views::of_script(&load.output, ready.plan(), words, &stop)?, shared)),
+        false => None,
+    });
+    let mut dashboard = None;
+    let ended = ready.run(
+        |_, progress, so_far| {
+            outputs.progress(progress);
+            watched.borrow().iter().for_each(|watched| watched.update(progress, so_far));
+        },
+        || dashboard = watched.take().and_then(Watched::close),
+    );
     is_over.store(true, Ordering::Relaxed);
     let ended = ended.map_err(failure)?;
     let code = ended.exit_code;
@@ -71,16 +99,19 @@ pub fn run_load(load: &Load, path: &Path) -> Result<ExitCode, CliError> {
     measured.result.script = Some(result(&ended.summary));
     judge(&mut measured.result);
     let reported = outputs.finish(&mut measured);
+    if let Some(dashboard) = dashboard {
+        dashboard.finish(measured.result);
+    }
     Ok(if code == 0 { reported } else { own_code(code) })
 }
 
 /// Runs one iteration, and shows its requests and responses.
-pub fn once(path: &Path, variables: &SessionPart) -> Result<ExitCode, CliError> {
+pub fn once(path: &Path, load: &Load) -> Result<ExitCode, CliError> {
     let mut flags = Map::new();
     flags.insert("vus".to_owned(), 1.into());
     flags.insert("iterations".to_owned(), 1.into());
     flags.insert("httpDebug".to_owned(), "full".into());
-    let test = loaded(path, variables, None, flags, Some(Mode::Compact))?;
+    let test = loaded(path, load, flags, Some(Mode::Compact), false)?;
     let is_over = Arc::new(AtomicBool::new(false));
     watch_interrupts(test.shared().clone(), is_over.clone())?;
     let ended = test.run(|_| {});
@@ -92,8 +123,8 @@ pub fn once(path: &Path, variables: &SessionPart) -> Result<ExitCode, CliError> 
 ///
 /// # Errors
 /// With the mistake of the script.
-pub fn check(path: &Path, variables: &SessionPart) -> Result<(), CliError> {
-    loaded(path, variables, None, Map::new(), None).map(drop)
+pub fn check(path: &Path, load: &Load) -> Result<(), CliError> {
+    loaded(path, load, Map::new(), None, false).map(drop)
 }
 
 /// Returns the mistake of giving a script of k6 to a command that does not take one.
@@ -102,14 +133,16 @@ pub fn only_runs(path: &Path) -> CliError {
     CliError::Usage(format!("k6 scripts are not supported here: use 'torr {path}' or 'torr k6 run {path}'"))
 }
 
-fn loaded(
+/// Runs the top level of a script, and consolidates its options with these flags. With a mode the summary is printed. The files of a
+/// script that `is_sent` to agents are kept.
+pub(super) fn loaded(
     path: &Path,
-    variables: &SessionPart,
-    threads: Option<usize>,
+    load: &Load,
     flags: Map<String, Value>,
     mode: Option<Mode>,
+    is_sent: bool,
 ) -> Result<Test, CliError> {
-    let given = variables::values(&variables.variables, &mut Input::default())?;
+    let given = variables::values(&load.session.variables, &mut Input::default())?;
     let mut env: std::collections::BTreeMap<_, _> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -120,7 +153,8 @@ fn loaded(
         flags,
         log: LogSettings::default(),
         summary: SummarySettings { mode, export: None, no_color: !stdout().is_terminal() },
-        threads,
+        threads: load.pace.threads.as_deref().copied(),
+        keeps_files: is_sent,
         network: NetworkSettings::of(|name| std::env::var(name).ok()),
         ..RunSettings::default()
     };
@@ -128,7 +162,7 @@ fn loaded(
 }
 
 /// Returns an error of a script as that of a command of Torr's own.
-fn failure(error: ScriptError) -> CliError {
+pub(super) fn failure(error: ScriptError) -> CliError {
     match error.kind {
         ErrorKind::Config | ErrorKind::Exception => CliError::Usage(error.to_string()),
         _ => CliError::Failed(error.to_string()),

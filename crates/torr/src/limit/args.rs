@@ -21,7 +21,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct LimitArgs {
-    /// A URL, with or without 'http://'; or a.hurl, script.lua or plan.toml, whose pace and duration are ignored
+    /// A URL, with or without 'http://'; or a.hurl, script.lua, script.js or plan.toml, whose pace and duration are ignored
     #[arg(required_unless_present = "urls")]
     pub url: Option<String>,
     /// Meet these objectives, such as 'p99<50ms,errors<0.1%'

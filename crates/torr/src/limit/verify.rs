@@ -2,8 +2,9 @@
 
 use super::args::LimitArgs;
 use crate::again;
-use torr_doctor::Invocation;
 use torr_doctor::limit::Outcome;
+use torr_doctor::{Flag, Invocation};
+use torr_plan::target;
 use torr_report::sentence;
 
 /// Commands of `torr URL`, with the request and the way there as on this command line.
@@ -32,7 +33,8 @@ fn invocation(args: &LimitArgs, agents: Option<usize>) -> Invocation {
         args.through.press_again(agents, &mut again);
     }
     let threads = args.threads.map(|threads| ("-t".to_owned(), Some(threads.to_string())));
-    let closing = args.no_keepalive.then(|| ("--no-keepalive".to_owned(), None));
+    // A script of k6 sets that in its options.
+    let closing = (args.no_keepalive && !is_k6(args)).then(|| ("--no-keepalive".to_owned(), None));
     again.load = threads.into_iter().chain(closing).collect();
     again
 }
@@ -41,11 +43,20 @@ fn verify(again: &Invocation, args: &LimitArgs, outcome: &Outcome) -> Option<Str
     let rate = outcome.sustained.as_ref()?.rate;
     let rate = if rate >= 10.0 { format!("{:.0}", rate.floor()) } else { format!("{rate:.2}") };
     let breaches: Vec<_> = args.slo.breaches().iter().map(ToString::to_string).collect();
-    Some(again.press(&[
-        ("-r", &rate),
-        ("--arrivals", &outcome.arrivals),
-        ("--max-connections", &outcome.max_connections),
-        ("-d", &"30s"),
-        ("--fail-if", &breaches.join(",")),
-    ]))
+    let breaches = breaches.join(",");
+    let mut flags: Vec<Flag<'_>> = vec![("-r", &rate)];
+    if !is_k6(args) {
+        flags.push(("--arrivals", &outcome.arrivals));
+    }
+    flags.extend([
+        ("--max-connections", &outcome.max_connections as _),
+        ("-d", &"30s" as _),
+        ("--fail-if", &breaches as _),
+    ]);
+    Some(again.press(&flags))
+}
+
+/// Returns whether a script of k6 is loaded, whose iterations are due at even times.
+fn is_k6(args: &LimitArgs) -> bool {
+    args.url.as_deref().is_some_and(target::is_k6)
 }

@@ -10,11 +10,11 @@ use torr_live::{Dashboard, DashboardSettings, Load};
 use torr_load::OutputPart;
 use torr_press::Plan;
 
-/// Serves the dashboard of a plan, which has a steering, if there is to be one. Prints its URL, and returns both.
+/// Serves the dashboard of a load by a plan, which has a steering, if there is to be one. Prints its URL, and returns both.
 ///
 /// # Errors
 /// If the address cannot be listened on, or the certificate cannot be read or made.
-pub fn start(output: &OutputPart, plan: &Plan) -> Result<Option<(Dashboard, String)>, CliError> {
+pub fn start(output: &OutputPart, plan: &Plan, load: &Load) -> Result<Option<(Dashboard, String)>, CliError> {
     let (Some(address), Some(steering)) = (output.dashboard.as_deref().copied(), &plan.steering) else {
         return Ok(None);
     };
@@ -26,7 +26,7 @@ pub fn start(output: &OutputPart, plan: &Plan) -> Result<Option<(Dashboard, Stri
         token: is_open.then(random::name),
         tls: given.or_else(|| own.as_ref().map(OwnCertificate::files)),
     };
-    let dashboard = Dashboard::start(settings, Load::of(plan), steering.clone());
+    let dashboard = Dashboard::start(settings, load.clone(), steering.clone());
     let dashboard = dashboard.map_err(|error| CliError::Usage(format!("--dashboard: {error}")))?;
     // No browser can open an address that stands for all of a machine.
     let any = format!("//{}:", SocketAddr::new(address.ip(), 0).to_string().trim_end_matches(":0"));

@@ -59,6 +59,8 @@ impl WatchedRun {
 pub struct Views {
     screen: Option<Live>,
     dashboard: Option<Dashboard>,
+    /// The name of the target, where it is not that of the plan.
+    target: Option<String>,
 }
 
 impl Views {
@@ -72,9 +74,22 @@ impl Views {
     /// # Errors
     /// If there is no dashboard.
     pub fn of(output: &OutputPart, plan: &Plan, stop: &Arc<AtomicBool>) -> Result<Self, CliError> {
-        let (dashboard, url) = dashboard::start(output, plan)?.unzip();
+        Self::of_load(output, plan, &Load::of(plan), stop)
+    }
+
+    /// Opens the views of a plan whose load has words of its own: of a script, which names its targets as it runs.
+    ///
+    /// # Errors
+    /// If there is no dashboard.
+    pub fn of_script(output: &OutputPart, plan: &Plan, load: Load, stop: &Arc<AtomicBool>) -> Result<Self, CliError> {
+        let views = Self::of_load(output, plan, &load, stop)?;
+        Ok(Self { target: Some(load.target), ..views })
+    }
+
+    fn of_load(output: &OutputPart, plan: &Plan, load: &Load, stop: &Arc<AtomicBool>) -> Result<Self, CliError> {
+        let (dashboard, url) = dashboard::start(output, plan, load)?.unzip();
         let steering = plan.steering.clone().filter(|_| output.live && torr_live::is_possible());
-        let screen = steering.map(|steering| Live::start(Load::of(plan), steering, Arc::clone(stop)));
+        let screen = steering.map(|steering| Live::start(load.clone(), steering, Arc::clone(stop)));
         let screen = screen.and_then(|screen| {
             screen.map_err(|error| output::note(&format!("cannot show the full screen: {error}"))).ok()
         });
@@ -82,7 +97,7 @@ impl Views {
             // The screen has covered the line that was printed.
             screen.note(&format!("dashboard: {url}"));
         }
-        Ok(Self { screen, dashboard })
+        Ok(Self { screen, dashboard, target: None })
     }
 
     /// Whether the terminal shows the run.
@@ -105,6 +120,9 @@ impl Views {
     /// Shows what is complete, with the verdict on it.
     pub fn update(&self, progress: &Progress, so_far: &SoFar<'_>) {
         let mut result = so_far.result();
+        if let Some(target) = &self.target {
+            result.target.clone_from(target);
+        }
         judge(&mut result);
         let result = Arc::new(result);
         self.screen.iter().for_each(|screen| screen.update(progress, &result));

@@ -5,6 +5,7 @@ use crate::output;
 use std::net::IpAddr;
 use torr_doctor::permission::{not_ours, refusal};
 use torr_net::{Address, address};
+use torr_press::learnt::LearntServers;
 use torr_press::{Destination, Plan, Target};
 
 /// Refuses a plan whose service is not on a loopback or private address, unless its user vouches for it. `command` is
@@ -14,16 +15,21 @@ pub fn ask(plan: &Plan, vouched_for: bool, command: &str) -> Result<(), CliError
         return Ok(());
     }
     if let Some(learnt) = plan.work.users().and_then(|users| users.learnt()) {
-        let command = command.to_owned();
-        learnt.forbid(move |server| {
-            let Destination { target, addresses, tunnel, .. } = server;
-            let looked = look(addresses, std::iter::once(target), tunnel.is_some(), &command);
-            // The sessions that go there fail, which neither a verdict nor a limit explains. A server is looked at once.
-            looked.err().map(CliError::into_line).inspect(|why| output::note(why))
-        });
+        of_learnt(learnt, command);
     }
     let targets = std::iter::once(&plan.target).chain(plan.further.iter().map(|further| &further.target));
     look(plan.all_addresses(), targets, plan.tunnel.is_some(), command)
+}
+
+/// Refuses servers that a run learns of, if they are not on a loopback or private address.
+pub fn of_learnt(learnt: &LearntServers, command: &str) {
+    let command = command.to_owned();
+    learnt.forbid(move |server| {
+        let Destination { target, addresses, tunnel, .. } = server;
+        let looked = look(addresses, std::iter::once(target), tunnel.is_some(), &command);
+        // The sessions that go there fail, which neither a verdict nor a limit explains. A server is looked at once.
+        looked.err().map(CliError::into_line).inspect(|why| output::note(why))
+    });
 }
 
 /// Refuses servers behind these addresses, or behind a proxy there, that are not on a loopback or private address.

@@ -4,7 +4,7 @@ use torr_load::{SETTINGS, find};
 
 /// The usage of the program.
 pub const USAGE: &str = "\
-torr TARGET [FLAGS]       TARGET: a URL, or a.hurl, script.lua, plan.toml
+torr TARGET [FLAGS]       TARGET: a URL, or a.hurl, script.lua, script.js, plan.toml
        torr COMMAND [FLAGS]";
 
 /// One example for each need.
@@ -57,7 +57,7 @@ pub const BRIEFS: &[Brief] = &[
     Brief {
         command: "limit",
         flags: &[
-            ("url", "A URL, or a.hurl, script.lua, plan.toml"),
+            ("url", "A URL, or a.hurl, script.lua, script.js, plan.toml"),
             ("slo", "Meet these objectives"),
             ("budget", "Finish within this time"),
             ("max_rate", "Limit the request rate"),
@@ -78,7 +78,7 @@ pub const BRIEFS: &[Brief] = &[
     Brief {
         command: "doctor",
         flags: &[
-            ("url", "A URL, or a.hurl, script.lua, plan.toml"),
+            ("url", "A URL, or a.hurl, script.lua, script.js, plan.toml"),
             ("connections", "Diagnose at N connections"),
             ("budget", "Finish within this time"),
             ("max_rate", "Limit the request rate"),
@@ -129,7 +129,7 @@ pub const BRIEFS: &[Brief] = &[
     Brief {
         command: "once",
         flags: &[
-            ("target", "A URL, or a.hurl, script.lua, plan.toml"),
+            ("target", "A URL, or a.hurl, script.lua, script.js, plan.toml"),
             ("script", "Generate the requests to URL with this Lua script"),
             ("variable", "Set a variable"),
             ("variables-file", "Read variables from this file, one NAME=VALUE per line"),

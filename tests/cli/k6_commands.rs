@@ -1,0 +1,103 @@
+//! Scripts of k6 in commands that vary the load themselves, and over several load threads.
+
+use serde_json::Value;
+use std::path::Path;
+use torr_test_support::program::{Ended, Running, torr_command};
+use torr_test_support::script::{OK, Script, answering};
+
+const SCRIPT: &str = "
+import http from 'k6/http';
+import exec from 'k6/execution';
+export const options = { vus: 3, duration: '10h', thresholds: { http_reqs: ['count<1'] } };
+export function setup() { http.get(__ENV.BASE + 'setup'); return { page: 'page' }; }
+export default function (data) {
+  http.get(__ENV.BASE + data.page);
+  http.post(__ENV.BASE + 'order', 'x');
+  if (__ENV.STOPS) exec.test.abort('enough');
+}
+export function teardown() { http.get(__ENV.BASE + 'teardown'); }
+";
+
+fn run(folder: &Path, args: &[&str]) -> Ended {
+    std::fs::write(folder.join("shop.js"), SCRIPT).expect("a file can be written");
+    let mut command = torr_command(args);
+    command.current_dir(folder).env_remove("HOME").env_remove("XDG_CONFIG_HOME");
+    Running::start(command).wait()
+}
+
+fn count(server: &Script, path: &str) -> usize {
+    server.texts().iter().filter(|text| text.contains(&format!(" /{path} HTTP/1.1\r\n"))).count()
+}
+
+#[test]
+fn iterations_are_what_doctor_and_limit_vary() {
+    for (command, flags) in [("doctor", &["-c", "2"][..]), ("limit", &["--max-connections", "4"])] {
+        let (server, folder) = (Script::start(answering(OK)), tempfile::tempdir().expect("there is room"));
+        let base = format!("BASE={}", server.url());
+        let words = [&[command, "shop.js", "--variable", &base, "--budget", "5s", "-q", "--json", "-"], flags].concat();
+        let ended = run(folder.path(), &words);
+        assert!(matches!(ended.code, Some(0 | 1)), "{command}: {ended:?}");
+        let told: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+        if command == "doctor" {
+            let trail = told["trail"].as_array().expect("it has runs");
+            let finished = trail.iter().filter_map(|trial| trial["run"]["sessions"]["finished"].as_u64());
+            assert!(finished.sum::<u64>() > 0, "{told:#}");
+        } else {
+            assert!(told["steps"].as_array().is_some_and(|steps| !steps.is_empty()), "{told:#}");
+        }
+        assert_eq!([count(&server, "setup"), count(&server, "teardown")], [1, 1], "{command}");
+        let (pages, orders) = (count(&server, "page"), count(&server, "order"));
+        assert!(pages > 20 && pages.abs_diff(orders) <= pages / 2, "{pages} pages, {orders} orders");
+        let line = "runs the function 'default' as a session, without the script's executors and thresholds";
+        assert!(ended.stderr.contains(line), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("have been crossed"), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn commands_say_what_they_cannot_do_with_a_script() {
+    let (server, folder) = (Script::start(answering(OK)), tempfile::tempdir().expect("there is room"));
+    let base = format!("BASE={}", server.url());
+    for (args, code, what) in [
+        (&["doctor", "shop.js", "-H", "a: b"][..], 2, "--header is not supported"),
+        (&["limit", "shop.js", "--http2"], 2, "--http2 is not supported"),
+        (&["doctor", "shop.js", "--fleet=f"], 2, "k6 scripts are not supported here"),
+        (&["shop.js", "-r", "5", "-n", "5"], 2, "use -d"),
+        (
+            &["doctor", "shop.js", "--variable", &base, "--variable", "STOPS=1"],
+            1,
+            "the script has stopped the test: enough",
+        ),
+        (&["limit", "shop.js", "--variable", "BASE=http://127.0.0.1:1/"], 1, "refused"),
+    ] {
+        let ended = run(folder.path(), args);
+        assert_eq!(ended.code, Some(code), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains(what), "{args:?}: {}", ended.stderr);
+    }
+    assert_eq!((count(&server, "setup"), count(&server, "teardown")), (1, 1), "{:?}", server.texts());
+}
+
+#[test]
+fn a_public_server_is_not_loaded_without_its_owners_word() {
+    let folder = tempfile::tempdir().expect("there is room");
+    // A name that leads nowhere: the network for documentation (RFC 5737).
+    let ended = run(folder.path(), &["doctor", "shop.js", "--variable", "BASE=http://192.0.2.1/"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("--i-own-this"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_rate_and_threads_are_those_of_iterations() {
+    let (server, folder) = (Script::start(answering(OK)), tempfile::tempdir().expect("there is room"));
+    let base = format!("BASE={}", server.url());
+    let flags = ["shop.js", "-r", "20", "-d", "1s", "-c", "4", "-t", "2", "--json", "r.json", "--variable", &base];
+    let ended = run(folder.path(), &flags);
+    assert_eq!(ended.code, Some(1), "the threshold is crossed: {ended:?}");
+    let text = std::fs::read_to_string(folder.path().join("r.json")).expect("the result was written");
+    let result: Value = serde_json::from_str(&text).expect("the result is JSON");
+    assert_eq!(result["plan"]["threads"], 2, "{result}");
+    let metric = |name: &str| result["script"]["metrics"][name]["values"]["count"].as_u64().unwrap_or_default();
+    assert_eq!(metric("iterations") + metric("dropped_iterations"), 20, "each is begun or dropped: {result}");
+    assert_eq!(count(&server, "page") as u64, metric("iterations"));
+    assert_eq!([count(&server, "setup"), count(&server, "teardown")], [1, 1]);
+}
