@@ -33,7 +33,7 @@ static SETTINGS: LazyLock<[(TlsAcceptor, TlsConfig); 8]> = LazyLock::new(|| {
         }
         if option & 2 == 2 {
             server.client_roots = Some(certificate.clone());
-            client.identity = Some((certificate.clone(), key.clone()));
+            client.identity = Some((certificate.clone(), key.clone()).into());
         }
         if option & 4 == 4 {
             server.alpn = vec!["h2".into(), "http/1.1".into()];
