@@ -41,28 +41,17 @@ pub struct Node {
     _one: MutexGuard<'static, ()>,
 }
 
-/// Opens the inspector of a process, and has V8 compile its functions anew, so that it knows which ones it inlines. `None` if another
-/// process is profiled.
+/// Opens the inspector of a process. `None` if another process is profiled.
 pub fn open(process: i32) -> Result<Option<Node>, Unseen> {
     let Ok(one) = ONE.try_lock() else { return Ok(None) };
     let opened = in_its_network(process, || {
         let mut inspector = open_inspector(process)?;
         inspector.command("Profiler.enable", json!({}))?;
         inspector.command("Profiler.setSamplingInterval", json!({ "interval": INTERVAL_US }))?;
-        compile_anew(&mut inspector)?;
         Ok(inspector)
     });
     let inspector = opened.map_err(|error| failure(process, &error))?;
     Ok(Some(Node { process, inspector, _one: one }))
-}
-
-/// Has V8 discard all optimised code while it profiles. Code that was optimised before has no record of the functions that were inlined
-/// into it; code that is optimised during a profile has.
-fn compile_anew(inspector: &mut Inspector) -> io::Result<()> {
-    inspector.command("Profiler.start", json!({}))?;
-    // Counts of calls are wrong in optimised code, which V8 discards before it counts.
-    inspector.command("Profiler.startPreciseCoverage", json!({ "callCount": true, "detailed": false }))?;
-    inspector.command("Profiler.stopPreciseCoverage", json!({})).map(drop)
 }
 
 impl Node {
@@ -82,8 +71,6 @@ impl Node {
 
     /// Makes a CPU profile.
     fn profile(&mut self, time: Duration, stop: &AtomicBool) -> io::Result<Profile> {
-        // The profile so far has the time before the load.
-        self.inspector.command("Profiler.stop", json!({}))?;
         self.inspector.command("Profiler.start", json!({}))?;
         Pace::new(time, stop).sleep_until(Instant::now() + time);
         let mut result = self.inspector.command("Profiler.stop", json!({}))?;

@@ -4,7 +4,6 @@ use super::service::{Service, share, source};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
-use torr_where::runtime::process::cpu_time;
 use torr_where::runtime::{Permission, detect, observe};
 use torr_where::{Remedy, Runtime, UnseenReason};
 
@@ -34,28 +33,6 @@ fn the_function_that_computes_is_named_with_its_line_and_the_inspector_is_closed
     let caller = stack.0.iter().filter(|frame| frame.is_own).nth(1).expect("a handler calls the function");
     assert_eq!((caller.function.as_str(), caller.line), ("handle", Some(12)));
     assert!(std::net::TcpStream::connect(("127.0.0.1", 9229)).is_err(), "the inspector is open");
-}
-
-#[test]
-#[ignore = "node is of `./test full`"]
-fn a_function_that_v8_has_inlined_before_is_named() {
-    let (service, _alone) = start();
-    // Long enough for V8 to optimise the caller, the function in it.
-    service.under_load("/inlined", 4, || {
-        let computed = || cpu_time(service.process(), None).expect("the process runs");
-        while computed() < Duration::from_secs(2) {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    });
-    let reading = service.observe(Runtime::Node, "/inlined", 4, |reading| reading.cpu.len() >= 400);
-    let share = share(&reading.cpu, "inner");
-    assert!(share > 0.5, "{share}");
-    let is_inner = |sample: &&torr_where::StackSample| {
-        sample.stack.own().is_some_and(|frame| frame.function == "inner" && frame.is_named)
-    };
-    let stack = &reading.cpu.iter().find(is_inner).expect("the share is not 0").stack;
-    let caller = stack.0.iter().filter(|frame| frame.is_own).nth(1).expect("a function calls it");
-    assert_eq!(caller.function, "outer");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-// A service with known places: a function that computes, and one that V8 inlines into its caller.
+// A service with a known place: a function that computes.
 import http from 'node:http';
 
 function hot() {
@@ -11,20 +11,7 @@ function hot() {
 
 function handle(request, response) {
   if (request.url === '/hot') hot();
-  if (request.url === '/inlined') outer();
   response.end('ok');
-}
-
-function inner(number) {
-  return (number * number) % 7 + (number * 3) % 11;
-}
-
-function outer() {
-  let total = 0;
-  for (let number = 0; number < 400_000; number++) {
-    total += inner(number);
-  }
-  return total;
 }
 
 const server = http.createServer(handle);
