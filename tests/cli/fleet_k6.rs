@@ -52,7 +52,7 @@ fn a_script_travels_with_its_files_and_is_set_up_once() {
     assert_eq!(names, ["GET /page/first", "POST /order"], "{result:#}");
     let texts = server.texts();
     let begin = |begin: &str| texts.iter().filter(|text| text.starts_with(begin)).count();
-    // One iteration more than those of the agents has told where the requests go.
+    // One iteration more than those of the agents has shown where the requests go.
     assert_eq!([begin("GET /setup "), begin("GET /page/first?"), begin("GET /teardown/first ")], [1, 41, 1]);
     let users = texts.iter().filter_map(|text| text.strip_prefix("GET /page/first?user=")?.split(' ').next());
     assert_eq!(users.collect::<BTreeSet<_>>(), BTreeSet::from(["1", "2", "3", "4"]));

@@ -37,13 +37,13 @@ fn iterations_are_what_doctor_and_limit_vary() {
         let words = [&[command, "shop.js", "--variable", &base, "--budget", "5s", "-q", "--json", "-"], flags].concat();
         let ended = run(folder.path(), &words);
         assert!(matches!(ended.code, Some(0 | 1)), "{command}: {ended:?}");
-        let told: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+        let written: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
         if command == "doctor" {
-            let trail = told["trail"].as_array().expect("it has runs");
+            let trail = written["trail"].as_array().expect("it has runs");
             let finished = trail.iter().filter_map(|trial| trial["run"]["sessions"]["finished"].as_u64());
-            assert!(finished.sum::<u64>() > 0, "{told:#}");
+            assert!(finished.sum::<u64>() > 0, "{written:#}");
         } else {
-            assert!(told["steps"].as_array().is_some_and(|steps| !steps.is_empty()), "{told:#}");
+            assert!(written["steps"].as_array().is_some_and(|steps| !steps.is_empty()), "{written:#}");
         }
         assert_eq!([count(&server, "setup"), count(&server, "teardown")], [1, 1], "{command}");
         let (pages, orders) = (count(&server, "page"), count(&server, "order"));
@@ -96,7 +96,7 @@ fn a_rate_and_threads_are_those_of_iterations() {
     let text = std::fs::read_to_string(folder.path().join("r.json")).expect("the result was written");
     let result: Value = serde_json::from_str(&text).expect("the result is JSON");
     assert_eq!(result["plan"]["threads"], 2, "{result}");
-    let metric = |name: &str| result["script"]["metrics"][name]["values"]["count"].as_u64().unwrap_or_default();
+    let metric = |name: &str| result["script"]["metrics"][name]["values"]["count"].as_f64().unwrap_or_default() as u64;
     assert_eq!(metric("iterations") + metric("dropped_iterations"), 20, "each is begun or dropped: {result}");
     assert_eq!(count(&server, "page") as u64, metric("iterations"));
     assert_eq!([count(&server, "setup"), count(&server, "teardown")], [1, 1]);

@@ -134,7 +134,7 @@ const NOT_RUN: [(&str, usize, &str); 8] = [
     ("docs/lab.md", 8, "suites take minutes and need other programs' servers"),
     ("docs/plan.md", 2, "they write into folders of the system"),
     ("docs/transport.md", 1, "its server would not end"),
-    ("docs/where.md", 4, "they need the web shop, a program of Python"),
+    ("docs/where.md", 5, "they need the web shop, a program of Python"),
 ];
 
 /// Returns the number of commands of Torr in all blocks of a page, whatever their kind.
@@ -275,7 +275,7 @@ fn the_commands_of_the_guide_work() {
 fn pages_begin_with_a_command_and_the_guide_stays_small() {
     let pages = pages();
     let words: usize = pages.iter().map(|(_, text)| text.split_whitespace().count()).sum();
-    assert!(pages.len() <= 34 && words <= 41_000, "{} pages with {words} words", pages.len());
+    assert!(pages.len() <= 34 && words <= 42_500, "{} pages with {words} words", pages.len());
     for (name, text) in &pages {
         let begins = text.lines().take(9).any(|line| line.starts_with("```"));
         assert!(begins, "{name} does not begin with a command");

@@ -133,7 +133,7 @@ fn statuses_and_exceptions_are_judged() {
 }
 
 #[test]
-fn what_stops_a_script_is_told_in_one_line() {
+fn what_stops_a_script_is_said_in_one_line() {
     let server = Script::start(answering(OK));
     let fails = |script: &str| {
         let mut sessions = sessions(script, &server.url());

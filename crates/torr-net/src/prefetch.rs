@@ -1,7 +1,7 @@
 //! Memory that is about to be used: a hint to the CPU, which reads it while the program does something else.
 //!
 //! What a thousand connections or users have each of their own is in no cache of the CPU when their turn comes. Read one after another as it is
-//! needed, it keeps the CPU waiting each time; asked for together and early, it does not.
+//! needed, it keeps the CPU waiting each time; requested together and early, it does not.
 
 use std::ptr;
 

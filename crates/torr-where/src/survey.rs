@@ -10,7 +10,7 @@ use super::place::{Place, cpu, lock, pool, wait};
 use super::runtime::{self, Permission};
 use super::stack::{StackSample, WaitKind};
 use super::unseen::{Remedy, Runtime, Unseen, UnseenReason};
-use process::{Sampled, SurveyedProcess};
+use process::{Sampled, Sampling, SurveyedProcess};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -110,7 +110,13 @@ impl Survey {
     pub fn prepare(&self) -> PreparedSurvey {
         let processes = &self.processes[..self.processes.len().min(PROCESSES)];
         let stop = Arc::new(AtomicBool::new(false));
-        let open = |&process: &i32| SurveyedProcess::open(process, self, &stop);
+        let sampling = Sampling {
+            parts: self.resource.parts(),
+            permission: self.permission,
+            time: self.time,
+            processes: processes.len(),
+        };
+        let open = |&process: &i32| SurveyedProcess::open(process, sampling, &stop);
         let processes: Vec<_> = processes.iter().filter_map(open).collect();
         processes.iter().for_each(|process| process.wait(|| {}));
         PreparedSurvey { resource: self.resource, in_flight: self.in_flight, processes, stop }

@@ -35,7 +35,7 @@ pub(super) struct SessionThread<'r> {
     function: Rc<str>,
     /// The time of the system's clock at which the run's clock was at 0.
     epoch: Option<Instant>,
-    /// The time of the run's clock at which the thread was asked last for users to be woken.
+    /// When the thread was last polled for users to be woken, by the run's clock.
     polled: Option<Nanos>,
     wakes: VecDeque<Wake>,
     /// The time of the run's clock at which `setup` or `teardown` must have ended.

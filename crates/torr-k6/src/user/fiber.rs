@@ -115,7 +115,7 @@ impl<T: 'static, E: 'static> Fiber<T, E> {
     /// Gives the memory back that was used below what is on the stack now: the first task needs much more than those that follow.
     pub fn trim(&self) {
         const { assert!(size_of::<Suspended<E>>() + size_of::<Resume<T>>() < SUSPENSION / 4) };
-        // Below what was asked for is one page that guards it.
+        // Below the size that was requested is one page that guards it.
         let page = self.addresses.len() - STACK;
         let guarded = self.addresses.start + page;
         let used = self.exit.place.get().saturating_sub(SUSPENSION) & !(page - 1);

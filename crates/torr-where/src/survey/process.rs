@@ -1,9 +1,8 @@
 //! One process of a survey: opened before the load, sampled while the load runs, named after the load, by a thread of its own.
 
-use super::Survey;
-use crate::native::observe::{Observed, Observer};
+use crate::native::observe::{Observed, Observer, Parts};
 use crate::place::round::{CpuSeries, Round};
-use crate::runtime::{self, Reader, Reading};
+use crate::runtime::{self, Permission, Reader, Reading};
 use crate::unseen::Runtime;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,6 +12,17 @@ use std::time::Duration;
 
 /// The time between two looks at the flag that ends the sampling.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// How each process of a survey is sampled.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sampling {
+    /// What of a program in machine code is sampled.
+    pub(super) parts: Parts,
+    pub(super) permission: Permission,
+    pub(super) time: Duration,
+    /// The number of processes that share what sampling may cost.
+    pub(super) processes: usize,
+}
 
 /// What was sampled of a process.
 #[derive(Debug)]
@@ -33,10 +43,10 @@ pub(super) struct SurveyedProcess {
 
 impl SurveyedProcess {
     /// Begins to open a process. `None` if there are too many threads.
-    pub(super) fn open(process: i32, survey: &Survey, stop: &Arc<AtomicBool>) -> Option<Self> {
+    pub(super) fn open(process: i32, sampling: Sampling, stop: &Arc<AtomicBool>) -> Option<Self> {
         let ((steps, next), (tell, done)) = (channel(), channel());
-        let (survey, stop) = (survey.clone(), Arc::clone(stop));
-        let work = move || steps_of(process, &survey, &stop, &next, &tell);
+        let stop = Arc::clone(stop);
+        let work = move || steps_of(process, sampling, &stop, &next, &tell);
         let thread = thread::Builder::new().name("torr-survey".into()).spawn(work).ok()?;
         Some(Self { steps, done, thread })
     }
@@ -66,27 +76,27 @@ impl SurveyedProcess {
 /// Opens, samples and names a process, each when it is its time. `None` if the survey ends before.
 fn steps_of(
     process: i32,
-    survey: &Survey,
+    sampling: Sampling,
     stop: &AtomicBool,
     next: &Receiver<()>,
     tell: &Sender<()>,
 ) -> Option<Sampled> {
     let runtime = runtime::detect(process);
     if !matches!(runtime, Runtime::Native | Runtime::Go) {
-        let reader = Reader::open(process, runtime, survey.permission);
+        let reader = Reader::open(process, runtime, sampling.permission);
         tell.send(()).ok()?;
         next.recv().ok()?;
-        let reading = reader.of_all(survey.processes.len()).sample(survey.time, stop);
+        let reading = reader.of_all(sampling.processes).sample(sampling.time, stop);
         tell.send(()).ok()?;
         next.recv().ok()?;
-        return Some(Sampled { runtime, observed: of_reading(process, reading, survey.time), is_native: false });
+        return Some(Sampled { runtime, observed: of_reading(process, reading, sampling.time), is_native: false });
     }
-    let opened = Observer::open(process, survey.resource.parts());
-    let opened = opened.map(|observer| observer.of_all(survey.processes.len()));
+    let opened = Observer::open(process, sampling.parts);
+    let opened = opened.map(|observer| observer.of_all(sampling.processes));
     tell.send(()).ok()?;
     next.recv().ok()?;
     let sampled = opened.map(|mut observer| {
-        observer.sample(survey.time, stop);
+        observer.sample(sampling.time, stop);
         observer
     });
     tell.send(()).ok()?;

@@ -4,7 +4,7 @@ use torr_load::{SETTINGS, find};
 
 /// The usage of the program.
 pub const USAGE: &str = "\
-torr TARGET [FLAGS]       TARGET: a URL, or a.hurl, script.lua, script.js, plan.toml
+torr TARGET [FLAGS]       TARGET: a URL, a.hurl, a.lua, a.js, plan.toml
        torr COMMAND [FLAGS]";
 
 /// One example for each need.
