@@ -13,6 +13,9 @@ use torr_gauge::verdict::Located;
 use torr_gauge::{Factor, redact};
 use torr_signals::Reading;
 
+/// The time in which the other machine opens processes and names what it has sampled: debug information may have hundreds of megabytes.
+const NAMING: Duration = Duration::from_secs(50);
+
 /// A program on the server's machine that reports its signals.
 #[derive(Debug)]
 pub struct RemoteWatch {
@@ -74,7 +77,7 @@ impl RemoteWatch {
         let seconds = time.as_secs_f64();
         let in_flight = in_flight.map(|requests| format!("&in-flight={requests}")).unwrap_or_default();
         let query = format!("{service}&factor={factor}&rps={rps:.3}{in_flight}&seconds={seconds:.3}");
-        let reply = self.exchange.get(&format!("/where?{query}"))?;
+        let reply = self.exchange.get_after(&format!("/where?{query}"), time + NAMING)?;
         let found = serde_json::from_str(&reply.text).ok().filter(|_| reply.status == 200);
         let located = found.and_then(|mut found| {
             make_printable(&mut found);

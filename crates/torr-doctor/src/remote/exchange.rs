@@ -9,7 +9,7 @@ use ureq::http::uri::Authority;
 
 /// The time-out of connecting.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The time-out of a whole exchange.
+/// The time-out of a whole exchange, beside the time that the other machine works for it.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The most bytes of a response: that of a machine with very many processes has a few megabytes.
 const MOST: u64 = 64 * 1024 * 1024;
@@ -48,7 +48,6 @@ impl Exchange {
         // No proxy and no redirect to another machine; and a connection that is kept alive would count among the service's.
         let agent = Agent::config_builder()
             .timeout_connect(Some(CONNECT))
-            .timeout_global(Some(TIMEOUT))
             .max_redirects(0)
             .max_idle_connections(0)
             .http_status_as_error(false)
@@ -59,8 +58,15 @@ impl Exchange {
         Ok(Self { address: bare.to_owned(), authorization: token.map(|token| format!("Bearer {token}")), agent })
     }
 
+    /// Requests what is there.
     pub fn get(&self, target: &str) -> Result<Reply, RemoteError> {
-        let mut request = self.agent.get(format!("http://{}{target}", self.address));
+        self.get_after(target, Duration::ZERO)
+    }
+
+    /// Requests what the other machine works on for so long.
+    pub fn get_after(&self, target: &str, work: Duration) -> Result<Reply, RemoteError> {
+        let request = self.agent.get(format!("http://{}{target}", self.address));
+        let mut request = request.config().timeout_global(Some(TIMEOUT + work)).build();
         if let Some(authorization) = &self.authorization {
             request = request.header("Authorization", authorization);
         }
