@@ -1,9 +1,11 @@
 //! Scripts of k6 in commands that vary the load themselves, and over several load threads.
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use torr_test_support::program::{Ended, Running, torr_command};
-use torr_test_support::script::{OK, Script, answering};
+use torr_test_support::script::{OK, Script};
 
 const SCRIPT: &str = "
 import http from 'k6/http';
@@ -25,15 +27,41 @@ fn run(folder: &Path, args: &[&str]) -> Ended {
     Running::start(command).wait()
 }
 
-fn count(server: &Script, path: &str) -> usize {
-    server.texts().iter().filter(|text| text.contains(&format!(" /{path} HTTP/1.1\r\n"))).count()
+/// A server that counts all requests by their paths.
+struct Shop {
+    server: Script,
+    counts: Arc<Mutex<BTreeMap<String, usize>>>,
+}
+
+impl Shop {
+    fn open() -> Self {
+        let counts = Arc::new(Mutex::new(BTreeMap::new()));
+        let all = Arc::clone(&counts);
+        let server = Script::start(move |client| {
+            while let Some(request) = client.request() {
+                let line = String::from_utf8_lossy(&request);
+                let path = line.split(' ').nth(1).expect("a request has a path").trim_start_matches('/').to_owned();
+                *all.lock().expect("nobody panics with it").entry(path).or_default() += 1;
+                client.send(OK);
+            }
+        });
+        Self { server, counts }
+    }
+
+    fn base(&self) -> String {
+        format!("BASE={}", self.server.url())
+    }
+
+    fn count(&self, path: &str) -> usize {
+        self.counts.lock().expect("nobody panics with it").get(path).copied().unwrap_or(0)
+    }
 }
 
 #[test]
 fn iterations_are_what_doctor_and_limit_vary() {
     for (command, flags) in [("doctor", &["-c", "2"][..]), ("limit", &["--max-connections", "4"])] {
-        let (server, folder) = (Script::start(answering(OK)), tempfile::tempdir().expect("there is room"));
-        let base = format!("BASE={}", server.url());
+        let (shop, folder) = (Shop::open(), tempfile::tempdir().expect("there is room"));
+        let base = shop.base();
         let words = [&[command, "shop.js", "--variable", &base, "--budget", "5s", "-q", "--json", "-"], flags].concat();
         let ended = run(folder.path(), &words);
         assert!(matches!(ended.code, Some(0 | 1)), "{command}: {ended:?}");
@@ -45,8 +73,8 @@ fn iterations_are_what_doctor_and_limit_vary() {
         } else {
             assert!(written["steps"].as_array().is_some_and(|steps| !steps.is_empty()), "{written:#}");
         }
-        assert_eq!([count(&server, "setup"), count(&server, "teardown")], [1, 1], "{command}");
-        let (pages, orders) = (count(&server, "page"), count(&server, "order"));
+        assert_eq!([shop.count("setup"), shop.count("teardown")], [1, 1], "{command}");
+        let (pages, orders) = (shop.count("page"), shop.count("order"));
         assert!(pages > 20 && pages.abs_diff(orders) <= pages / 2, "{pages} pages, {orders} orders");
         let line = "runs the function 'default' as a session, without the script's executors and thresholds";
         assert!(ended.stderr.contains(line), "{}", ended.stderr);
@@ -56,8 +84,8 @@ fn iterations_are_what_doctor_and_limit_vary() {
 
 #[test]
 fn commands_say_what_they_cannot_do_with_a_script() {
-    let (server, folder) = (Script::start(answering(OK)), tempfile::tempdir().expect("there is room"));
-    let base = format!("BASE={}", server.url());
+    let (shop, folder) = (Shop::open(), tempfile::tempdir().expect("there is room"));
+    let base = shop.base();
     for (args, code, what) in [
         (&["doctor", "shop.js", "-H", "a: b"][..], 2, "--header is not supported"),
         (&["limit", "shop.js", "--http2"], 2, "--http2 is not supported"),
@@ -74,7 +102,7 @@ fn commands_say_what_they_cannot_do_with_a_script() {
         assert_eq!(ended.code, Some(code), "{args:?}: {ended:?}");
         assert!(ended.stderr.contains(what), "{args:?}: {}", ended.stderr);
     }
-    assert_eq!((count(&server, "setup"), count(&server, "teardown")), (1, 1), "{:?}", server.texts());
+    assert_eq!((shop.count("setup"), shop.count("teardown")), (1, 1), "those of the command that was stopped");
 }
 
 #[test]
@@ -88,8 +116,8 @@ fn a_public_server_is_not_loaded_without_its_owners_word() {
 
 #[test]
 fn a_rate_and_threads_are_those_of_iterations() {
-    let (server, folder) = (Script::start(answering(OK)), tempfile::tempdir().expect("there is room"));
-    let base = format!("BASE={}", server.url());
+    let (shop, folder) = (Shop::open(), tempfile::tempdir().expect("there is room"));
+    let base = shop.base();
     let flags = ["shop.js", "-r", "20", "-d", "1s", "-c", "4", "-t", "2", "--json", "r.json", "--variable", &base];
     let ended = run(folder.path(), &flags);
     assert_eq!(ended.code, Some(1), "the threshold is crossed: {ended:?}");
@@ -98,6 +126,6 @@ fn a_rate_and_threads_are_those_of_iterations() {
     assert_eq!(result["plan"]["threads"], 2, "{result}");
     let metric = |name: &str| result["script"]["metrics"][name]["values"]["count"].as_f64().unwrap_or_default() as u64;
     assert_eq!(metric("iterations") + metric("dropped_iterations"), 20, "each is begun or dropped: {result}");
-    assert_eq!(count(&server, "page") as u64, metric("iterations"));
-    assert_eq!([count(&server, "setup"), count(&server, "teardown")], [1, 1]);
+    assert_eq!(shop.count("page") as u64, metric("iterations"));
+    assert_eq!([shop.count("setup"), shop.count("teardown")], [1, 1]);
 }

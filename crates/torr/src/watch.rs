@@ -26,7 +26,7 @@ const TOKEN: &str = "TORR_WATCH_TOKEN";
 const EXAMPLES: &str = "\
 Examples:
   torr watch                               for this machine, or an SSH tunnel
-  torr watch --where                       a doctor elsewhere also names the function, the lock or the statement
+  torr watch --where                       also functions, locks and statements
   TORR_WATCH_TOKEN=... torr watch --listen 0.0.0.0:9300    for other machines
   curl 'http://127.0.0.1:9300/signals?port=8080'    signals, as JSON
   curl 'http://127.0.0.1:9300/metrics?port=8080'    the same for Prometheus";
