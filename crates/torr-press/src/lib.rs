@@ -24,7 +24,7 @@ pub use pace::schedule::{Schedule, ScheduleError, Stretch};
 pub use plan::Share;
 pub use plan::{Plan, ProtocolConfig, ThinkTime, Timestamps};
 pub use protocol::http1::Http1;
-pub use protocol::http2::Http2;
+pub use protocol::http2::{ERROR_NAMES as HTTP2_ERROR_NAMES, Http2};
 pub use protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
 pub use request::outgoing::{Keep, RequestInfo, RequestParts};
 pub use request::{RequestError, Requests};

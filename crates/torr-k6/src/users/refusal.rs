@@ -2,24 +2,8 @@
 
 use crate::user::exchange::Refusal;
 use torr_gauge::{Failure, FailureKind};
+use torr_press::HTTP2_ERROR_NAMES;
 
-/// The names of the errors of HTTP/2 in the order of their numbers (RFC 9113, section 7).
-const HTTP2_ERRORS: [&str; 14] = [
-    "NO_ERROR",
-    "PROTOCOL_ERROR",
-    "INTERNAL_ERROR",
-    "FLOW_CONTROL_ERROR",
-    "SETTINGS_TIMEOUT",
-    "STREAM_CLOSED",
-    "FRAME_SIZE_ERROR",
-    "REFUSED_STREAM",
-    "CANCEL",
-    "COMPRESSION_ERROR",
-    "CONNECT_ERROR",
-    "ENHANCE_YOUR_CALM",
-    "INADEQUATE_SECURITY",
-    "HTTP_1_1_REQUIRED",
-];
 /// The numbers of errors of HTTP/2 that a connection or a stream ended with, without the error's own.
 const GO_AWAY: u32 = 1610;
 const STREAM: u32 = 1630;
@@ -63,7 +47,7 @@ fn of_http2(what: &str) -> Option<Refusal> {
             (GO_AWAY, "http2: received GoAway with http2 ErrCode", name)
         }
     };
-    let number = HTTP2_ERRORS.iter().position(|known| *known == name).map_or(0, |at| at as u32 + 1);
+    let number = HTTP2_ERROR_NAMES.iter().position(|known| *known == name).map_or(0, |at| at as u32 + 1);
     Some(Refusal::new(kind + number, format!("{begin} {name}")))
 }
 

@@ -25,6 +25,7 @@ use crate::response::kept::KeptResponse;
 use crate::servers::target::Target;
 use crate::work::source::Source;
 use error::Code;
+pub use error::ERROR_NAMES;
 use frame::{kind, setting};
 use header_block::HeaderBlock;
 use hpack::{Decoder, Encoder, Seeding};
