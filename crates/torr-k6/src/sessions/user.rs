@@ -211,10 +211,8 @@ impl SessionUser {
 
     /// Hands the outcome of the request to the script.
     pub fn settle(&mut self, outcome: impl FnOnce(Sending) -> Outcome) {
-        let Some(mut sending) = self.sending.take() else { return };
-        let request = std::mem::take(&mut sending.outgoing.bytes);
-        let mut outcome = outcome(sending);
-        outcome.request = request;
+        let Some(sending) = self.sending.take() else { return };
+        let outcome = sending.settled(outcome);
         let woken = match self.is_awaited {
             true => Woken::Exchanged(Box::new(outcome)),
             false => {

@@ -59,6 +59,12 @@ impl Sending {
         RequestInfo { is_head: self.outgoing.is_head, url: 0, keep }
     }
 
+    /// Returns an outcome with the bytes of the request, which the script may read.
+    pub fn settled(mut self, outcome: impl FnOnce(Self) -> Outcome) -> Outcome {
+        let request = std::mem::take(&mut self.outgoing.bytes);
+        Outcome { request, ..outcome(self) }
+    }
+
     /// Returns the outcome of a response.
     pub fn received(self, by: &ReceivedBy<'_>) -> Outcome {
         let response = by.response;

@@ -89,18 +89,14 @@ impl ThreadVus<'_> {
         match place {
             Place::Slot(at) => {
                 let Some(slot) = self.slot(at) else { return };
-                let Some(mut sending) = slot.own.take() else { return };
-                let request = std::mem::take(&mut sending.outgoing.bytes);
-                let mut outcome = outcome(sending);
-                outcome.request = request;
+                let Some(sending) = slot.own.take() else { return };
+                let outcome = sending.settled(outcome);
                 slot.state = State::Ready(Resumption::Woken(Woken::Exchanged(Box::new(outcome))));
             }
             Place::Lane(at, lane) => {
                 let Some(slot) = self.slot(at) else { return };
-                let Some(mut sending) = slot.lanes[lane].take() else { return };
-                let request = std::mem::take(&mut sending.outgoing.bytes);
-                let mut outcome = outcome(sending);
-                outcome.request = request;
+                let Some(sending) = slot.lanes[lane].take() else { return };
+                let outcome = sending.settled(outcome);
                 slot.machine.vu.events.arrived.borrow_mut().push(outcome);
                 if matches!(slot.state, State::Event) {
                     slot.state = State::Ready(Resumption::Woken(Woken::Now));
