@@ -68,7 +68,7 @@ impl Begun {
 
     /// Returns the time of the next reading: one interval after this one, or later where readings would take more than this share of a CPU.
     pub fn next(self, interval: Duration, most: f64) -> Instant {
-        self.at + interval.max(self.cost().div_f64(most))
+        next(self.at, self.cost(), interval, most)
     }
 }
 
@@ -78,9 +78,10 @@ fn computed() -> Duration {
     Duration::new(used.tv_sec.unsigned_abs(), u32::try_from(used.tv_nsec).unwrap_or(0))
 }
 
-/// Returns the time of the next reading: one interval after the last one, or later where readings would take more than this share of time.
-pub fn next(begun: Instant, interval: Duration, most: f64) -> Instant {
-    begun + interval.max(begun.elapsed().div_f64(most))
+/// Returns the time of the next reading: one interval after the one that has begun then, or later where readings of this cost would take
+/// more than this share of time.
+pub fn next(begun: Instant, cost: Duration, interval: Duration, most: f64) -> Instant {
+    begun + interval.max(cost.div_f64(most))
 }
 
 #[cfg(test)]
@@ -90,9 +91,9 @@ mod tests {
     #[test]
     fn slow_readings_are_made_less_often() {
         let begun = Instant::now() - Duration::from_secs(1);
-        assert!(next(begun, Duration::from_millis(50), 0.1) >= begun + Duration::from_secs(10));
+        assert!(next(begun, begun.elapsed(), Duration::from_millis(50), 0.1) >= begun + Duration::from_secs(10));
         let begun = Instant::now();
-        assert_eq!(next(begun, Duration::from_secs(3600), 0.1), begun + Duration::from_secs(3600));
+        assert_eq!(next(begun, begun.elapsed(), Duration::from_secs(3600), 0.1), begun + Duration::from_secs(3600));
     }
 
     #[test]

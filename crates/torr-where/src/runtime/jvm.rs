@@ -65,7 +65,7 @@ pub fn observe(process: i32, time: Duration, stop: &AtomicBool) -> Result<Readin
             Ok(text) => {
                 let (arrived, threads) = (begun.elapsed(), dump::parse(&text));
                 let pause = jvm.stopped(&threads).unwrap_or(arrived).div_f64(STOPPED);
-                let due = next(begun, ROUND.max(pause), MOST).min(begun + LONGEST);
+                let due = next(begun, begun.elapsed(), ROUND.max(pause), MOST).min(begun + LONGEST);
                 jvm.round(&threads, &mut reading);
                 pace.sleep_until(due);
             }
